@@ -1,0 +1,36 @@
+# Two commands: `make reproduce` (the study, ending in report/index.html) and `make test` (the suite).
+# Both set up everything they need in .venv from a fresh clone.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: reproduce test lint types contract bench clean
+
+reproduce: .venv/ready
+	$(BIN)/wayfield reproduce --out report
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: .venv/ready
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+
+types: .venv/ready
+	$(BIN)/mypy
+
+contract: .venv/ready
+	$(BIN)/lint-imports
+
+bench: .venv/ready
+	$(BIN)/python -m benchmarks
+
+.venv/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv report results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

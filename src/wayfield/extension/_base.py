@@ -1,0 +1,250 @@
+"""One verb, settings objects, one honest result.
+
+``extend(graph, labels, method)`` hands a validated Dirichlet problem to a method and returns an
+`Extension`. A method is a small frozen settings object with a ``solve``; whether its outcome is
+good enough to return is decided here, once for all methods.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from .._arrays import frozen
+from ..errors import InputError, NotConverged
+from ..graph import Graph
+from ..kernels._types import BoolArray, FloatArray
+from ..labels import Labels
+
+
+class Status(StrEnum):
+    """How a solve ended."""
+
+    CONVERGED = "converged"
+    """The method's own guarantee holds; where there is a bracket, it was verified."""
+    STOPPED = "stopped after the number of sweeps asked for"
+    """A method that runs a fixed budget ran it; there is no bound on the error."""
+    UNVERIFIED = "the bracket could not be verified"
+    """The field was computed, but the proof of how good it is failed."""
+    STALLED = "the iteration stalled above its tolerance"
+    """No further descent, residual above the tolerance."""
+    BUDGET = "the cap on iterations ran out"
+    """Residual above the tolerance when the cap was reached."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the method kept its promise."""
+        return self in (Status.CONVERGED, Status.STOPPED)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A Dirichlet problem: a graph, and values fixed at some of its vertices. Already validated.
+
+    Attributes
+    ----------
+    labelled : (n,) bool array
+        Where the value is fixed.
+    boundary : (n,) float array
+        The fixed values; 0 elsewhere.
+    orphaned : (n,) bool array
+        Vertices of components without a label: no extension exists there.
+    """
+
+    graph: Graph
+    labels: Labels
+    labelled: BoolArray
+    boundary: FloatArray
+    orphaned: BoolArray
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a method hands back: a field on the whole graph, and how good it is."""
+
+    values: FloatArray
+    lower: FloatArray | None = None
+    upper: FloatArray | None = None
+    status: Status = Status.CONVERGED
+    residual: float = 0.0
+    iterations: int = 0
+    details: Mapping[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to extend labels: frozen settings, and how to solve."""
+
+    @property
+    def check(self) -> bool:
+        """Whether a solve that missed its guarantee raises `NotConverged`."""
+        ...
+
+    @property
+    def directed(self) -> bool:
+        """Whether the method is defined on directed graphs."""
+        ...
+
+    def solve(self, problem: Problem) -> Solution:
+        """Extend the labels of one problem."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Extension:
+    """A field on every vertex, and how good it is.
+
+    Attributes
+    ----------
+    values : (n,) float array
+        The field. NaN where no label is connected (``unreachable="nan"``), +inf where on a
+        directed graph no label can be reached.
+    lower, upper : (n,) float arrays or None
+        Rigorous: ``lower <= exact <= upper`` at every vertex, in exact arithmetic for the given
+        floating-point lengths and labels. None where the method has no bracket, or was told to
+        skip it.
+    status : Status
+        How the solve ended.
+    residual : float
+        Largest violation of the method's vertex equation by `values`, see the method.
+    iterations : int
+        Sweeps, Newton steps or divide-and-conquer frames.
+    seconds : float
+        Wall-clock time of the solve.
+    method : Method
+        The settings that made it.
+    details : mapping of str to float
+        Further figures, named by the method.
+    """
+
+    values: FloatArray
+    lower: FloatArray | None
+    upper: FloatArray | None
+    status: Status
+    residual: float
+    iterations: int
+    seconds: float
+    method: Method
+    details: Mapping[str, float]
+
+    @property
+    def width(self) -> float:
+        """Largest width of the bracket; inf if there is none."""
+        if self.lower is None or self.upper is None:
+            return np.inf
+        gap = self.upper - self.lower
+        known = gap[np.isfinite(gap)]
+        return float(known.max(initial=0.0))
+
+    def __repr__(self) -> str:
+        bracket = "no bracket" if self.lower is None else f"bracket width {self.width:.1e}"
+        return f"Extension({self.method}, {self.values.size:,} values, {self.status}, {bracket})"
+
+
+def extend(
+    graph: Graph,
+    labels: Labels,
+    method: Method,
+    *,
+    unreachable: Literal["error", "nan"] = "error",
+    check: bool | None = None,
+) -> Extension:
+    """Extend the labels over the whole graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where to extend.
+    labels : Labels
+        The known values; `values` equals them exactly at their vertices.
+    method : Method
+        `AMLE()`, `Harmonic()`, `NearestLabel()`, `MidrangeSweeps()`, `McShane()`, `Whitney()`.
+    unreachable : {"error", "nan"}
+        What to do with a component that has no label: raise `InputError`, or return NaN there.
+    check : bool, optional
+        Overrides ``method.check``: raise `NotConverged`, or hand back the unconverged field.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> ends = wf.Labels([0, 3], [0.0, 3.0])
+    >>> wf.extend(path, ends, wf.AMLE()).values
+    array([0., 1., 2., 3.])
+    """
+    problem = make_problem(graph, labels, method, unreachable)
+    return finish(problem, method, check)
+
+
+def make_problem(
+    graph: Graph, labels: Labels, method: Method, unreachable: Literal["error", "nan"]
+) -> Problem:
+    """Validate once what every method takes for granted."""
+    if not isinstance(graph, Graph):
+        raise InputError(f"graph must be a wayfield.Graph, not {type(graph).__name__}")
+    if not isinstance(labels, Labels):
+        raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
+    if isinstance(method, type) or not isinstance(method, Method):
+        raise InputError(f"method must be an extension such as AMLE(), not {method!r}")
+    if unreachable not in ("error", "nan"):
+        raise InputError(f"unreachable must be 'error' or 'nan', not {unreachable!r}")
+    if graph.directed and not method.directed:
+        raise InputError(
+            f"{type(method).__name__} is not defined on directed graphs; AMLE is, or call "
+            "graph.symmetrised('min' | 'max' | 'mean') first"
+        )
+    labelled = labels.mask(graph)
+    boundary = np.zeros(graph.num_vertices)
+    boundary[labels.vertices] = labels.values
+    orphaned = _orphaned(graph, labels)
+    if unreachable == "error" and orphaned.any():
+        x = int(np.argmax(orphaned))
+        size = int((graph.components == graph.components[x]).sum())
+        raise InputError(
+            f"the component of vertex {x} ({size:,} vertices) has no label; label it, or pass "
+            "unreachable='nan' to have NaN there"
+        )
+    return Problem(graph, labels, frozen(labelled), frozen(boundary), orphaned)
+
+
+def finish(problem: Problem, method: Method, check: bool | None = None) -> Extension:
+    """Solve, and raise unless the method kept its promise or the caller waived it."""
+    start = time.perf_counter()
+    solution = method.solve(problem)
+    seconds = time.perf_counter() - start
+    result = _extension(solution, method, seconds)
+    if not result.status.good and (method.check if check is None else check):
+        raise NotConverged(str(result.status), result.residual, result.width)
+    return result
+
+
+def _extension(solution: Solution, method: Method, seconds: float) -> Extension:
+    arrays = (solution.values, solution.lower, solution.upper)
+    values, lower, upper = (None if a is None else frozen(a) for a in arrays)
+    assert values is not None
+    return Extension(
+        values,
+        lower,
+        upper,
+        solution.status,
+        float(solution.residual),
+        int(solution.iterations),
+        seconds,
+        method,
+        dict(solution.details),
+    )
+
+
+def _orphaned(graph: Graph, labels: Labels) -> BoolArray:
+    component = graph.components
+    has_label = np.zeros(int(component.max(initial=-1)) + 1, dtype=bool)
+    has_label[component[labels.vertices]] = True
+    if has_label.all():
+        return np.zeros(graph.num_vertices, dtype=bool)
+    orphaned: BoolArray = ~has_label[component]
+    return orphaned

@@ -1,0 +1,75 @@
+"""Shortest paths from a set of sources: breadth first on unit lengths, Dijkstra otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._types import FloatArray, IntArray
+from .csr import Arcs
+from .heap import Heap, drop_least, push
+
+
+@njit(cache=True)
+def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
+    """Least number of arcs from a source, and which source it is; inf and -1 where none."""
+    n = arcs.indptr.size - 1
+    distance = np.full(n, np.inf)
+    origin = np.full(n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    tail = 0
+    for s in sources:
+        if origin[s] < 0:
+            distance[s] = 0.0
+            origin[s] = s
+            queue[tail] = s
+            tail += 1
+    head = 0
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            if origin[y] < 0:
+                distance[y] = distance[x] + 1.0
+                origin[y] = origin[x]
+                queue[tail] = y
+                tail += 1
+    return distance, origin
+
+
+@njit(cache=True)
+def dijkstra(
+    arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float
+) -> tuple[FloatArray, IntArray]:
+    """Least of ``offset(source) + slope · length`` over walks from a source, and that source.
+
+    Unreached vertices have inf and -1. Of sources with the same outcome the first one listed, or
+    the one settled first, is kept. `slope` must not be negative.
+    """
+    n = arcs.indptr.size - 1
+    best = np.full(n, np.inf)
+    origin = np.full(n, -1, np.int64)
+    capacity = arcs.indices.size + sources.size + 1
+    heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
+    size = 0
+    for i in range(sources.size):
+        s = sources[i]
+        if offsets[i] < best[s]:
+            best[s] = offsets[i]
+            origin[s] = s
+            size = push(heap, size, offsets[i], s)
+    while size > 0:
+        key = heap.keys[0]
+        x = heap.vertices[0]
+        size = drop_least(heap, size)
+        if key > best[x]:
+            continue
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            candidate = key + slope * arcs.lengths[e]
+            if candidate < best[y]:
+                best[y] = candidate
+                origin[y] = origin[x]
+                size = push(heap, size, candidate, y)
+    return best, origin

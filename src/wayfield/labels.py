@@ -1,0 +1,122 @@
+"""Labels: the few states whose cost-to-go is known, and how far the others are from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import as_finite, as_vertices, frozen, refuse
+from .errors import InputError
+from .graph import Graph
+from .kernels._types import BoolArray, FloatArray
+from .kernels.shortest import breadth_first, dijkstra
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Labels:
+    """Known values at some vertices, sorted by vertex.
+
+    A vertex given twice with the same value counts once; with two values it is an error.
+
+    Attributes
+    ----------
+    vertices : (k,) int64 array
+        Labelled vertices, ascending.
+    values : (k,) float array
+        Their values, finite.
+    error : float
+        Bound on ``|value - truth|``, 0 if the values are exact.
+
+    Examples
+    --------
+    >>> Labels([4, 0], [3.0, 0.0])
+    Labels(2 vertices, values 0 to 3)
+    """
+
+    vertices: NDArray[np.int64]
+    values: FloatArray
+    error: float = field(default=0.0)
+
+    def __init__(self, vertices: ArrayLike, values: ArrayLike, error: float = 0.0) -> None:
+        vertex = as_vertices(vertices, "label vertices")
+        value = as_finite(values, "label values", vertex.size)
+        if vertex.size == 0:
+            raise InputError("labels are empty: at least one vertex must have a value")
+        if not (np.isfinite(error) and error >= 0):
+            raise InputError(f"label error must be a finite number of at least 0, not {error}")
+        vertex, value = _merge_repeats(vertex, value)
+        object.__setattr__(self, "vertices", frozen(vertex))
+        object.__setattr__(self, "values", frozen(value))
+        object.__setattr__(self, "error", float(error))
+
+    def __len__(self) -> int:
+        return self.vertices.size
+
+    @property
+    def span(self) -> float:
+        """Largest value less the smallest."""
+        return float(self.values.max() - self.values.min())
+
+    def check(self, graph: Graph) -> Self:
+        """Return these labels if all their vertices are in `graph`, else raise `InputError`."""
+        n = graph.num_vertices
+        beyond = self.vertices >= n
+        refuse(beyond, self.vertices, "label vertices", f"is out of range for {n} vertices")
+        return self
+
+    def mask(self, graph: Graph) -> BoolArray:
+        """(n,) array that is True at the labelled vertices."""
+        labelled = np.zeros(graph.num_vertices, dtype=bool)
+        labelled[self.check(graph).vertices] = True
+        return labelled
+
+    def __repr__(self) -> str:
+        error = f", error {self.error:g}" if self.error else ""
+        return (
+            f"Labels({len(self):,} vertices, "
+            f"values {self.values.min():g} to {self.values.max():g}{error})"
+        )
+
+
+def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
+    """Distance from every vertex to the nearest label it can reach; inf where there is none.
+
+    Its maximum is the fill distance h of the labels in the graph.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> fill_distance(path, Labels([0], [0.0]))
+    array([0., 1., 2., 3.])
+    """
+    distance, _ = nearest_label(graph, labels)
+    return distance
+
+
+def nearest_label(graph: Graph, labels: Labels) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Distance to the nearest label, and which vertex that is (-1 where none can be reached)."""
+    sources = labels.check(graph).vertices
+    if graph.is_unit:
+        return breadth_first(graph.reverse_arcs, sources)  # type: ignore[no-any-return]
+    offsets = np.zeros(sources.size)
+    return dijkstra(graph.reverse_arcs, sources, offsets, 1.0)  # type: ignore[no-any-return]
+
+
+def _merge_repeats(
+    vertex: NDArray[np.int64], value: FloatArray
+) -> tuple[NDArray[np.int64], FloatArray]:
+    order = np.argsort(vertex, kind="stable")
+    vertex, value = vertex[order], value[order]
+    repeated = vertex[1:] == vertex[:-1]
+    clash = repeated & (value[1:] != value[:-1])
+    if clash.any():
+        i = int(np.argmax(clash))
+        raise InputError(
+            f"vertex {vertex[i]} is labelled {value[i]} at position {order[i]} "
+            f"and {value[i + 1]} at position {order[i + 1]}"
+        )
+    first = np.concatenate([[True], ~repeated])
+    return vertex[first], value[first]

@@ -1,0 +1,79 @@
+"""The truth: shortest-path cost to a goal, and labels read off it. For studies and tests only.
+
+Nothing that extends, plans or certifies imports this room.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._arrays import as_vertex
+from .errors import InputError
+from .graph import Graph
+from .kernels._types import FloatArray
+from .kernels.shortest import breadth_first, dijkstra
+from .labels import Labels
+
+
+def cost_to_go(graph: Graph, goal: int) -> FloatArray:
+    """Cost of the cheapest walk from every vertex *to* the goal; inf where there is none.
+
+    Breadth first on unit lengths, Dijkstra otherwise; on a directed graph against the arcs.
+
+    Examples
+    --------
+    >>> one_way = Graph.from_edges([0, 1], [1, 2], directed=True)
+    >>> cost_to_go(one_way, goal=1)
+    array([ 1.,  0., inf])
+    """
+    goals = np.array([as_vertex(goal, "goal", graph.num_vertices)])
+    if graph.is_unit:
+        cost, _ = breadth_first(graph.reverse_arcs, goals)
+    else:
+        cost, _ = dijkstra(graph.reverse_arcs, goals, np.zeros(1), 1.0)
+    return cost  # type: ignore[no-any-return]
+
+
+def sample_labels(
+    graph: Graph,
+    goal: int,
+    fraction: float | None = None,
+    seed: int = 0,
+    *,
+    count: int | None = None,
+) -> Labels:
+    """Exact labels at uniformly drawn vertices, and at the goal.
+
+    The draw depends on the graph's size, the number of labels and the seed alone, so that every
+    goal of one graph shares it; the goal comes on top. Vertices that cannot reach the goal have
+    no finite value and are left out.
+
+    Parameters
+    ----------
+    fraction : float in (0, 1], optional
+        Share of the vertices to label, rounded to a whole number (half to even).
+    seed : int
+        Seed of the draw.
+    count : int, optional
+        Number of vertices to label, in place of `fraction`.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges(range(9), range(1, 10))
+    >>> sample_labels(path, goal=0, fraction=0.2, seed=54)
+    Labels(3 vertices, values 0 to 7)
+    """
+    n = graph.num_vertices
+    if (fraction is None) == (count is None):
+        raise InputError("give either fraction or count")
+    if fraction is not None:
+        if not 0.0 < fraction <= 1.0:
+            raise InputError(f"label fraction {fraction} is outside (0, 1]")
+        count = round(fraction * n)
+    elif not (isinstance(count, int | np.integer) and 0 <= count <= n):
+        raise InputError(f"label count {count!r} is not a whole number from 0 to {n}")
+    truth = cost_to_go(graph, goal)
+    drawn = np.random.default_rng(seed).choice(n, size=count, replace=False)
+    vertices = np.union1d(drawn, [goal])
+    vertices = vertices[np.isfinite(truth[vertices])]
+    return Labels(vertices, truth[vertices])
