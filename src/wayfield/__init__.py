@@ -1,28 +1,56 @@
 """wayfield: from a few known values on a graph to a plan, and a proof of how far to trust it."""
 
+from .descending import Descending, descending
 from .errors import InputError, InputWarning, NotConverged, WayfieldError
-from .extension import Extension, Status, extend
+from .extension import (
+    AMLE,
+    Extension,
+    Harmonic,
+    McShane,
+    MidrangeSweeps,
+    NearestLabel,
+    Status,
+    Whitney,
+    extend,
+    extend_many,
+)
 from .graph import Graph
+from .grid import grid_graph
 from .labels import Labels, fill_distance
 from .layouts import Layout, layout_names, load_layout
 from .oracle import cost_to_go, sample_labels
+from .plan import Outcome, Plan, Rollout, plan
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AMLE",
+    "Descending",
     "Extension",
     "Graph",
+    "Harmonic",
     "InputError",
     "InputWarning",
     "Labels",
     "Layout",
+    "McShane",
+    "MidrangeSweeps",
+    "NearestLabel",
     "NotConverged",
+    "Outcome",
+    "Plan",
+    "Rollout",
     "Status",
     "WayfieldError",
+    "Whitney",
     "cost_to_go",
+    "descending",
     "extend",
+    "extend_many",
     "fill_distance",
+    "grid_graph",
     "layout_names",
     "load_layout",
+    "plan",
     "sample_labels",
 ]

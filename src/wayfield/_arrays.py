@@ -1,7 +1,13 @@
-"""Checks on arrays a caller hands in: every complaint names the value and its position."""
+"""Checks on what a caller hands in: every complaint names the value and its position.
+
+Nothing past these checks indexes out of bounds, overflows or divides by zero: indices fit 32 bits,
+and magnitudes stay within `LARGEST` and its inverse, so that sums, slopes and products of a few of
+them are finite.
+"""
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -9,6 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
 from .kernels._types import FloatArray
+
+MOST_VERTICES = 2**31 - 1
+"""Vertex indices are 32-bit."""
+
+LARGEST = 1e100
+"""Lengths lie between 1 / LARGEST and LARGEST, label values between -LARGEST and LARGEST."""
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -18,13 +30,24 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def owned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array read-only: itself if it already is, else a copy nobody else can write."""
+    return frozen(array.copy() if array.flags.writeable else array)
+
+
+def as_real_array(data: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `data` as an array of real numbers, of any shape."""
+    array = _array(data, name)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be real numbers, not {_kind(array)}")
+    return array
+
+
 def as_floats(data: ArrayLike, name: str, size: int | None = None) -> FloatArray:
     """Return `data` as a one-dimensional float array; the values themselves are not judged."""
-    array = np.asarray(data)
-    if array.dtype == object or array.dtype.kind not in "biuf":
-        raise InputError(f"{name} must be real numbers, not {_kind(array)}")
+    array = as_real_array(data, name)
     _check_flat(array, name, size)
-    return np.asarray(array, dtype=np.float64)
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def as_finite(data: ArrayLike, name: str, size: int | None = None) -> FloatArray:
@@ -34,42 +57,96 @@ def as_finite(data: ArrayLike, name: str, size: int | None = None) -> FloatArray
     return array
 
 
-def as_vertices(data: ArrayLike, name: str, num_vertices: int | None = None) -> NDArray[np.int64]:
-    """Return `data` as vertex indices: whole, not negative, below `num_vertices` if given."""
-    array = np.asarray(data)
-    if array.size == 0 and array.ndim <= 1:
-        return np.empty(0, dtype=np.int64)
+def as_lengths(data: ArrayLike, name: str, size: int | None = None) -> FloatArray:
+    """Return `data` as lengths: positive, finite, and far from overflow."""
+    array = as_floats(data, name, size)
+    refuse(~(array > 0), array, name, "is not positive")
+    refuse(np.isinf(array), array, name, "is not finite")
+    outside = (array > LARGEST) | (array < 1 / LARGEST)
+    refuse(outside, array, name, f"is outside {1 / LARGEST:g} to {LARGEST:g}")
+    return array
+
+
+def as_matrix(data: ArrayLike, name: str) -> FloatArray:
+    """Return `data` as a new two-dimensional float array; the values themselves are not judged."""
+    array = as_real_array(data, name)
+    if array.ndim != 2:
+        raise InputError(f"{name} must be two-dimensional, not of shape {array.shape}")
+    return np.array(array, dtype=np.float64, order="C")
+
+
+def as_vertices(
+    data: ArrayLike, name: str, num_vertices: int | None = None, dtype: type[Any] = np.int64
+) -> NDArray[Any]:
+    """Return `data` as a new array of vertex indices, below `num_vertices` if given."""
+    array = _array(data, name)
+    if array.size == 0 and array.ndim == 1:
+        return np.empty(0, dtype)
     if array.dtype.kind == "f":
         refuse(~(np.floor(array) == array), array, name, "is not a whole number")
-        refuse(np.abs(array) > 2.0**53, array, name, "is too large for a vertex index")
     elif array.dtype.kind not in "iu":
         raise InputError(f"{name} must be vertex indices, not {_kind(array)}")
     _check_flat(array, name, None)
     refuse(array < 0, array, name, "is negative")
     if num_vertices is not None:
         refuse(array >= num_vertices, array, name, f"is out of range for {num_vertices} vertices")
-    return array.astype(np.int64)
+    refuse(array >= MOST_VERTICES, array, name, "is too large for a vertex index")
+    return array.astype(dtype)
 
 
 def as_vertex(value: Any, name: str, num_vertices: int) -> int:
     """Return `value` as one vertex index."""
-    if isinstance(value, (bool, np.bool_)) or np.ndim(value) != 0:
-        raise InputError(f"{name} must be one vertex index, not {value!r}")
-    array = np.atleast_1d(np.asarray(value))
-    if array.dtype.kind not in "iuf" or not array[0] == np.floor(array[0]):
-        raise InputError(f"{name} must be a whole number, not {value!r}")
-    if not 0 <= array[0] < num_vertices:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not _is_number(value):
+        raise InputError(f"{name} must be one vertex index, not {reprlib.repr(value)}")
+    if isinstance(value, float | np.floating) and not float(value).is_integer():
+        raise InputError(f"{name} must be a whole number, not {value}")
+    if not 0 <= value < num_vertices:
         raise InputError(f"{name} {value} is not a vertex of a graph with {num_vertices} vertices")
-    return int(array[0])
+    return int(value)
+
+
+def as_whole(value: Any, name: str, least: int) -> int:
+    """Return `value` as a whole number of at least `least`."""
+    if not (_is_number(value) and isinstance(value, int | np.integer) and value >= least):
+        shown = reprlib.repr(value)
+        raise InputError(f"{name} must be a whole number of at least {least}, not {shown}")
+    return int(value)
+
+
+def as_real(value: Any, name: str, least: float) -> float:
+    """Return `value` as a finite number of at least `least`."""
+    if not (_is_number(value) and least <= value <= np.finfo(np.float64).max):
+        shown = reprlib.repr(value)
+        raise InputError(f"{name} must be a finite number of at least {least:g}, not {shown}")
+    return float(value)
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, not {reprlib.repr(value)}")
+    return bool(value)
 
 
 def refuse(bad: NDArray[np.bool_], array: NDArray[Any], name: str, why: str) -> None:
     """Raise `InputError` for the first entry of `array` where `bad` holds."""
     if bad.any():
-        where = int(np.argmax(bad))
+        first = int(np.argmax(bad))
+        where = ", ".join(str(i) for i in np.unravel_index(first, array.shape))
         more = int(bad.sum()) - 1
         also = f" (and {more} more)" if more else ""
-        raise InputError(f"{name}[{where}] = {array.flat[where]} {why}{also}")
+        raise InputError(f"{name}[{where}] = {array.flat[first]} {why}{also}")
+
+
+def _array(data: ArrayLike, name: str) -> NDArray[Any]:
+    if np.ma.is_masked(data):
+        raise InputError(f"{name} has masked entries: fill or drop them first")
+    try:
+        return np.asarray(data)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name} cannot be read as an array: {error}") from error
 
 
 def _check_flat(array: NDArray[Any], name: str, size: int | None) -> None:
@@ -80,4 +157,13 @@ def _check_flat(array: NDArray[Any], name: str, size: int | None) -> None:
 
 
 def _kind(array: NDArray[Any]) -> str:
-    return f"{array.dtype} ({array.flat[0]!r} first)" if array.size else str(array.dtype)
+    """Say what an array holds instead of numbers, and where the first such entry stands."""
+    for i, value in enumerate(array.flat):
+        if not _is_number(value) or (array.dtype == object and abs(value) >= 2**63):
+            return f"{array.dtype} (entry {i} is {reprlib.repr(value)})"
+    return str(array.dtype)
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return number and not isinstance(value, bool)

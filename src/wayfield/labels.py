@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import as_finite, as_vertices, frozen, refuse
+from ._arrays import LARGEST, as_finite, as_real, as_vertices, frozen, refuse
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, check_graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.shortest import breadth_first, dijkstra
 
@@ -26,7 +26,7 @@ class Labels:
     vertices : (k,) int64 array
         Labelled vertices, ascending.
     values : (k,) float array
-        Their values, finite.
+        Their values, between -1e100 and 1e100.
     error : float
         Bound on ``|value - truth|``, 0 if the values are exact.
 
@@ -43,14 +43,17 @@ class Labels:
     def __init__(self, vertices: ArrayLike, values: ArrayLike, error: float = 0.0) -> None:
         vertex = as_vertices(vertices, "label vertices")
         value = as_finite(values, "label values", vertex.size)
+        refuse(np.abs(value) > LARGEST, value, "label values", f"is beyond {LARGEST:g}")
         if vertex.size == 0:
             raise InputError("labels are empty: at least one vertex must have a value")
-        if not (np.isfinite(error) and error >= 0):
-            raise InputError(f"label error must be a finite number of at least 0, not {error}")
         vertex, value = _merge_repeats(vertex, value)
         object.__setattr__(self, "vertices", frozen(vertex))
         object.__setattr__(self, "values", frozen(value))
-        object.__setattr__(self, "error", float(error))
+        object.__setattr__(self, "error", as_real(error, "label error", least=0.0))
+
+    def __reduce__(self) -> tuple[type[Labels], tuple[object, ...]]:
+        # a pickle does not keep arrays read-only
+        return type(self), (self.vertices, self.values, self.error)
 
     def __len__(self) -> int:
         return self.vertices.size
@@ -62,7 +65,7 @@ class Labels:
 
     def check(self, graph: Graph) -> Self:
         """Return these labels if all their vertices are in `graph`, else raise `InputError`."""
-        n = graph.num_vertices
+        n = check_graph(graph).num_vertices
         beyond = self.vertices >= n
         refuse(beyond, self.vertices, "label vertices", f"is out of range for {n} vertices")
         return self
@@ -98,11 +101,13 @@ def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
 
 def nearest_label(graph: Graph, labels: Labels) -> tuple[FloatArray, NDArray[np.int64]]:
     """Distance to the nearest label, and which vertex that is (-1 where none can be reached)."""
+    if not isinstance(labels, Labels):
+        raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
     sources = labels.check(graph).vertices
     if graph.is_unit:
-        return breadth_first(graph.reverse_arcs, sources)  # type: ignore[no-any-return]
+        return breadth_first(graph.reverse_arcs, sources)
     offsets = np.zeros(sources.size)
-    return dijkstra(graph.reverse_arcs, sources, offsets, 1.0)  # type: ignore[no-any-return]
+    return dijkstra(graph.reverse_arcs, sources, offsets, 1.0)
 
 
 def _merge_repeats(

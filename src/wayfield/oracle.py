@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import as_vertex
+from ._arrays import as_real, as_vertex, as_whole
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, check_graph
 from .kernels._types import FloatArray
 from .kernels.shortest import breadth_first, dijkstra
 from .labels import Labels
@@ -26,12 +26,12 @@ def cost_to_go(graph: Graph, goal: int) -> FloatArray:
     >>> cost_to_go(one_way, goal=1)
     array([ 1.,  0., inf])
     """
-    goals = np.array([as_vertex(goal, "goal", graph.num_vertices)])
+    goals = np.array([as_vertex(goal, "goal", check_graph(graph).num_vertices)])
     if graph.is_unit:
         cost, _ = breadth_first(graph.reverse_arcs, goals)
     else:
         cost, _ = dijkstra(graph.reverse_arcs, goals, np.zeros(1), 1.0)
-    return cost  # type: ignore[no-any-return]
+    return cost
 
 
 def sample_labels(
@@ -61,19 +61,21 @@ def sample_labels(
     --------
     >>> path = Graph.from_edges(range(9), range(1, 10))
     >>> sample_labels(path, goal=0, fraction=0.2, seed=54)
-    Labels(3 vertices, values 0 to 7)
+    Labels(3 vertices, values 0 to 9)
     """
-    n = graph.num_vertices
+    n = check_graph(graph).num_vertices
+    goal = as_vertex(goal, "goal", n)
+    rng = np.random.default_rng(as_whole(seed, "seed", least=0))
     if (fraction is None) == (count is None):
         raise InputError("give either fraction or count")
     if fraction is not None:
-        if not 0.0 < fraction <= 1.0:
+        if not 0.0 < as_real(fraction, "label fraction", least=-np.inf) <= 1.0:
             raise InputError(f"label fraction {fraction} is outside (0, 1]")
         count = round(fraction * n)
-    elif not (isinstance(count, int | np.integer) and 0 <= count <= n):
-        raise InputError(f"label count {count!r} is not a whole number from 0 to {n}")
+    elif as_whole(count, "label count", least=0) > n:
+        raise InputError(f"label count {count} is more than the {n} vertices")
     truth = cost_to_go(graph, goal)
-    drawn = np.random.default_rng(seed).choice(n, size=count, replace=False)
+    drawn = rng.choice(n, size=count, replace=False)
     vertices = np.union1d(drawn, [goal])
     vertices = vertices[np.isfinite(truth[vertices])]
     return Labels(vertices, truth[vertices])

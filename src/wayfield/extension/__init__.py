@@ -1,12 +1,24 @@
 """Extensions of labels to the whole graph: one verb, one result type, one file per method."""
 
 from ._base import Extension, Method, Problem, Solution, Status, extend
+from ._many import extend_many
+from .amle import AMLE
+from .envelopes import McShane, NearestLabel, Whitney
+from .harmonic import Harmonic
+from .sweeps import MidrangeSweeps
 
 __all__ = [
+    "AMLE",
     "Extension",
+    "Harmonic",
+    "McShane",
     "Method",
+    "MidrangeSweeps",
+    "NearestLabel",
     "Problem",
     "Solution",
     "Status",
+    "Whitney",
     "extend",
+    "extend_many",
 ]

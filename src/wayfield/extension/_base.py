@@ -216,18 +216,17 @@ def finish(problem: Problem, method: Method, check: bool | None = None) -> Exten
     """Solve, and raise unless the method kept its promise or the caller waived it."""
     start = time.perf_counter()
     solution = method.solve(problem)
-    seconds = time.perf_counter() - start
-    result = _extension(solution, method, seconds)
-    if not result.status.good and (method.check if check is None else check):
-        raise NotConverged(str(result.status), result.residual, result.width)
-    return result
+    return package(solution, method, time.perf_counter() - start, check)
 
 
-def _extension(solution: Solution, method: Method, seconds: float) -> Extension:
+def package(
+    solution: Solution, method: Method, seconds: float, check: bool | None = None
+) -> Extension:
+    """Turn a method's solution into an `Extension`, or raise `NotConverged`."""
     arrays = (solution.values, solution.lower, solution.upper)
     values, lower, upper = (None if a is None else frozen(a) for a in arrays)
     assert values is not None
-    return Extension(
+    result = Extension(
         values,
         lower,
         upper,
@@ -238,6 +237,9 @@ def _extension(solution: Solution, method: Method, seconds: float) -> Extension:
         method,
         dict(solution.details),
     )
+    if not result.status.good and (method.check if check is None else check):
+        raise NotConverged(str(result.status), result.residual, result.width)
+    return result
 
 
 def _orphaned(graph: Graph, labels: Labels) -> BoolArray:

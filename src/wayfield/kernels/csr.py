@@ -1,4 +1,4 @@
-"""Compressed sparse rows: building, merging, reversing, components.
+"""Compressed sparse rows: building, checking, reversing, merging, components.
 
 The arcs of a graph lie row by row: those of vertex ``x`` are the slots ``indptr[x]`` to
 ``indptr[x + 1]`` of ``indices`` (heads) and ``lengths``. All kernels here are linear in the
@@ -23,97 +23,167 @@ class Arcs(NamedTuple):
     lengths: FloatArray
 
 
-@njit(cache=True)
-def group_arcs(
-    tails: IntArray, heads: IntArray, lengths: FloatArray, indptr: IntArray, indices: IntArray
-) -> FloatArray:
-    """Stable counting sort of arcs by tail; fills `indptr` and `indices`, returns the lengths."""
-    n = indptr.size - 1
+@njit(cache=True, nogil=True)
+def group_edges(
+    tails: IntArray, heads: IntArray, lengths: FloatArray, both_ways: bool, rows: Arcs
+) -> None:
+    """Sort edges by head into `rows`, and by tail too if `both_ways`; loops are skipped."""
+    indptr, indices, grouped = rows
     indptr[:] = 0
-    for t in tails:
-        indptr[t + 1] += 1
-    for x in range(n):
-        indptr[x + 1] += indptr[x]
-    grouped = np.empty(heads.size, np.float64)
     for e in range(heads.size):
-        slot = indptr[tails[e]]
-        indices[slot] = heads[e]
-        grouped[slot] = lengths[e]
-        indptr[tails[e]] = slot + 1
-    for x in range(n, 0, -1):
-        indptr[x] = indptr[x - 1]
-    indptr[0] = 0
-    return grouped
+        if tails[e] != heads[e]:
+            indptr[heads[e] + 1] += 1
+            if both_ways:
+                indptr[tails[e] + 1] += 1
+    _cumulate(indptr)
+    for e in range(heads.size):
+        if tails[e] != heads[e]:
+            slot = indptr[heads[e]]
+            indptr[heads[e]] = slot + 1
+            indices[slot] = tails[e]
+            grouped[slot] = lengths[e]
+            if both_ways:
+                slot = indptr[tails[e]]
+                indptr[tails[e]] = slot + 1
+                indices[slot] = heads[e]
+                grouped[slot] = lengths[e]
+    _shift_back(indptr)
 
 
-@njit(cache=True)
-def reverse_arcs(arcs: Arcs, indptr: IntArray, indices: IntArray) -> FloatArray:
-    """Reverse every arc: in-arcs from out-arcs. Rows come out sorted by vertex.
+@njit(cache=True, nogil=True)
+def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
+    """Fill `reverse` with every arc turned round. Its rows come out sorted.
 
     Reversing twice therefore sorts every row, without a comparison.
     """
-    n = arcs.indptr.size - 1
+    indptr, indices, lengths = reverse
     indptr[:] = 0
     for y in arcs.indices:
         indptr[y + 1] += 1
-    for x in range(n):
-        indptr[x + 1] += indptr[x]
-    lengths = np.empty(arcs.indices.size, np.float64)
-    for x in range(n):
+    _cumulate(indptr)
+    for x in range(indptr.size - 1):
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             slot = indptr[y]
+            indptr[y] = slot + 1
             indices[slot] = x
             lengths[slot] = arcs.lengths[e]
-            indptr[y] = slot + 1
-    for x in range(n, 0, -1):
+    _shift_back(indptr)
+
+
+@njit(cache=True, nogil=True)
+def _cumulate(indptr: IntArray) -> None:
+    """Turn counts, one slot late, into the starts of the rows."""
+    for x in range(indptr.size - 1):
+        indptr[x + 1] += indptr[x]
+
+
+@njit(cache=True, nogil=True)
+def _shift_back(indptr: IntArray) -> None:
+    """Turn the ends of the rows, where filling left them, into their starts."""
+    for x in range(indptr.size - 1, 0, -1):
         indptr[x] = indptr[x - 1]
     indptr[0] = 0
-    return lengths
 
 
-@njit(cache=True)
-def merge_parallel(indptr: IntArray, indices: IntArray, lengths: FloatArray) -> tuple[int, int]:
-    """Keep the shortest of parallel arcs, in place; rows must be sorted.
+@njit(cache=True, nogil=True)
+def keep_shortest(rows: Arcs) -> tuple[int, int]:
+    """Keep the shortest of parallel arcs, in place and without a gap; rows must be sorted.
 
-    Returns the number of arcs merged away, and how many of those had another length than the
-    arc they were merged into.
+    Returns the number of arcs merged away, and how many of those were longer than the one kept.
     """
+    indptr, indices, lengths = rows
     out = 0
-    differing = 0
+    longer = 0
     start = indptr[0]
     for x in range(indptr.size - 1):
         stop = indptr[x + 1]
-        row = out
-        for e in range(start, stop):
-            if out > row and indices[out - 1] == indices[e]:
-                if lengths[e] != lengths[out - 1]:
-                    differing += 1
-                    lengths[out - 1] = min(lengths[e], lengths[out - 1])
-            else:
-                indices[out] = indices[e]
-                lengths[out] = lengths[e]
-                out += 1
+        e = start
+        while e < stop:
+            head = indices[e]
+            shortest = lengths[e]
+            first = e
+            while e < stop and indices[e] == head:
+                shortest = min(shortest, lengths[e])
+                e += 1
+            for parallel in range(first, e):
+                longer += lengths[parallel] > shortest
+            indices[out] = head
+            lengths[out] = shortest
+            out += 1
         start = stop
         indptr[x + 1] = out
-    return indices.size - out, differing
+    return indices.size - out, longer
 
 
-@njit(cache=True)
-def first_asymmetry(arcs: Arcs, reverse: Arcs) -> int:
-    """Return the first slot where the arcs and the reversed arcs differ, or -1."""
+@njit(cache=True, nogil=True)
+def merge_ways(arcs: Arcs, reverse: Arcs, how: int, merged: Arcs) -> int:
+    """Fill `merged` with the arcs and their reverses; returns how many there are.
+
+    Where both exist, the length is the shorter (`how` = 0), the longer (1) or their mean (2).
+    """
+    out = 0
+    merged.indptr[0] = 0
     for x in range(arcs.indptr.size - 1):
-        if arcs.indptr[x + 1] != reverse.indptr[x + 1]:
-            return min(arcs.indptr[x + 1], arcs.indices.size) - 1
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            if arcs.indices[e] != reverse.indices[e] or arcs.lengths[e] != reverse.lengths[e]:
-                return e
+        e, e_stop = arcs.indptr[x], arcs.indptr[x + 1]
+        r, r_stop = reverse.indptr[x], reverse.indptr[x + 1]
+        while e < e_stop or r < r_stop:
+            there = e < e_stop and (r == r_stop or arcs.indices[e] <= reverse.indices[r])
+            back = r < r_stop and (e == e_stop or reverse.indices[r] <= arcs.indices[e])
+            a = arcs.lengths[e] if there else reverse.lengths[r]
+            b = reverse.lengths[r] if back else arcs.lengths[e]
+            merged.indices[out] = arcs.indices[e] if there else reverse.indices[r]
+            merged.lengths[out] = min(a, b) if how == 0 else max(a, b) if how == 1 else (a + b) / 2
+            e += there
+            r += back
+            out += 1
+        merged.indptr[x + 1] = out
+    return out
+
+
+@njit(cache=True, nogil=True)
+def first_flaw(indptr: IntArray, indices: IntArray) -> int:
+    """Return the first vertex whose row is not ascending heads other than itself, or -1."""
+    n = indptr.size - 1
+    for x in range(n):
+        if not 0 <= indptr[x] <= indptr[x + 1] <= indices.size:
+            return x
+        previous = -1
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if y <= previous or y >= n or y == x:
+                return x
+            previous = y
     return -1
 
 
-@njit(cache=True)
-def weak_components(arcs: Arcs, reverse: Arcs) -> tuple[IntArray, int]:
-    """Component of every vertex, arcs taken both ways; numbered by their lowest vertex."""
+@njit(cache=True, nogil=True)
+def first_asymmetry(arcs: Arcs) -> int:
+    """Return a slot whose arc has no reverse of the same length, or -1.
+
+    Rows are sorted, so the arcs into a vertex ``y`` come in the order of the arcs out of it: one
+    cursor per row finds every reverse.
+    """
+    indptr, indices, lengths = arcs
+    cursor = indptr[:-1].copy()
+    for x in range(indptr.size - 1):
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            slot = cursor[y]
+            if slot == indptr[y + 1] or indices[slot] > x or lengths[slot] != lengths[e]:
+                return e
+            if indices[slot] < x:
+                return int(slot)
+            cursor[y] = slot + 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def weak_components(arcs: Arcs, reverse: Arcs, directed: bool) -> tuple[IntArray, int]:
+    """Component of every vertex, arcs taken both ways; numbered by their lowest vertex.
+
+    `reverse` is looked at only if `directed`.
+    """
     n = arcs.indptr.size - 1
     component = np.full(n, -1, np.int32)
     queue = np.empty(n, np.int32)
@@ -128,12 +198,20 @@ def weak_components(arcs: Arcs, reverse: Arcs) -> tuple[IntArray, int]:
         while head < tail:
             x = queue[head]
             head += 1
-            for side in (arcs, reverse):
-                for e in range(side.indptr[x], side.indptr[x + 1]):
-                    y = side.indices[e]
-                    if component[y] < 0:
-                        component[y] = count
-                        queue[tail] = y
-                        tail += 1
+            tail = _spread(arcs, x, component, queue, tail)
+            if directed:
+                tail = _spread(reverse, x, component, queue, tail)
         count += 1
     return component, count
+
+
+@njit(cache=True, nogil=True)
+def _spread(arcs: Arcs, x: int, component: IntArray, queue: IntArray, tail: int) -> int:
+    """Queue the heads of `x` that have no component yet and give them that of `x`."""
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        y = arcs.indices[e]
+        if component[y] < 0:
+            component[y] = component[x]
+            queue[tail] = y
+            tail += 1
+    return tail

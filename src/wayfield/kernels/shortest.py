@@ -44,8 +44,8 @@ def dijkstra(
 ) -> tuple[FloatArray, IntArray]:
     """Least of ``offset(source) + slope · length`` over walks from a source, and that source.
 
-    Unreached vertices have inf and -1. Of sources with the same outcome the first one listed, or
-    the one settled first, is kept. `slope` must not be negative.
+    Unreached vertices have inf and -1. Of sources with the same outcome the lowest vertex is kept.
+    `slope` must not be negative.
     """
     n = arcs.indptr.size - 1
     best = np.full(n, np.inf)
@@ -72,4 +72,6 @@ def dijkstra(
                 best[y] = candidate
                 origin[y] = origin[x]
                 size = push(heap, size, candidate, y)
+            elif candidate == best[y] and origin[x] < origin[y]:
+                origin[y] = origin[x]
     return best, origin

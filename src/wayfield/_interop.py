@@ -1,0 +1,95 @@
+"""Other libraries' graphs as edge lists: ends, lengths and the number of vertices."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.spatial.distance import squareform
+
+from ._arrays import as_floats, as_real_array, as_whole, refuse
+from .errors import InputError
+from .kernels._types import FloatArray
+
+
+class Edges(NamedTuple):
+    """What `Graph.from_edges` takes, in its order."""
+
+    tails: ArrayLike
+    heads: ArrayLike
+    lengths: ArrayLike | None
+    num_vertices: int
+
+
+def matrix_edges(matrix: Any) -> Edges:
+    """Take the stored entries of a sparse matrix, or those of a dense one that are not 0."""
+    try:
+        coo = sparse.coo_array(matrix)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"matrix cannot be read as lengths: {error}") from error
+    if coo.ndim != 2 or coo.shape[0] != coo.shape[1]:
+        raise InputError(f"a matrix of lengths must be square, not of shape {coo.shape}")
+    tails, heads = coo.coords
+    lengths = as_floats(coo.data, "the matrix's stored lengths")
+    bad = ~((lengths > 0) & np.isfinite(lengths))
+    if bad.any():
+        e = int(np.argmax(bad))
+        entry = f"matrix[{tails[e]}, {heads[e]}] = {lengths[e]}"
+        raise InputError(f"{entry} is not a positive, finite length")
+    return Edges(tails, heads, lengths, coo.shape[0])
+
+
+def networkx_edges(source: Any, length: str | None) -> Edges:
+    """Edges of a networkx graph, its nodes numbered in their order."""
+    if not (hasattr(source, "nodes") and hasattr(source, "edges")):
+        raise InputError(f"source must be a networkx graph, not {type(source).__name__}")
+    index = {node: i for i, node in enumerate(source.nodes)}
+    edges = [
+        (index[x], index[y], 1.0 if length is None else data.get(length, 1.0))
+        for x, y, data in source.edges(data=True)
+    ]
+    tails, heads, lengths = zip(*edges, strict=True) if edges else ((), (), ())
+    return Edges(tails, heads, lengths, len(index))
+
+
+def igraph_edges(source: Any, length: str | None) -> Edges:
+    """Edges of an igraph graph."""
+    if not (hasattr(source, "get_edgelist") and hasattr(source, "es")):
+        raise InputError(f"source must be an igraph graph, not {type(source).__name__}")
+    ends = np.asarray(source.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    has_length = length is not None and length in source.es.attributes()
+    return Edges(ends[:, 0], ends[:, 1], source.es[length] if has_length else None, source.vcount())
+
+
+def near_pairs(pdist: ArrayLike, cutoff: float | None, k: int | None) -> Any:
+    """Sparse matrix of the distances that are within `cutoff` and among the row's `k` least."""
+    if cutoff is not None and not (isinstance(cutoff, float | int | np.number) and cutoff > 0):
+        raise InputError(f"cutoff must be a positive number, not {reprlib.repr(cutoff)}")
+    distance = _distance_matrix(pdist)
+    np.fill_diagonal(distance, np.inf)
+    refuse(~(distance > 0), distance, "distances", "is not a positive number")
+    keep = np.isfinite(distance)
+    if cutoff is not None:
+        keep &= distance <= cutoff
+    if k is not None:
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, : as_whole(k, "k", least=1)]
+        chosen = np.zeros_like(keep)
+        np.put_along_axis(chosen, nearest, values=True, axis=1)
+        keep &= chosen
+    return sparse.coo_array((distance[keep], np.nonzero(keep)), shape=distance.shape)
+
+
+def _distance_matrix(pdist: ArrayLike) -> FloatArray:
+    matrix = as_real_array(pdist, "distances")
+    if matrix.ndim == 1:
+        try:
+            matrix = squareform(matrix)
+        except ValueError as error:
+            message = f"{matrix.size} condensed distances do not fit any number of points"
+            raise InputError(message) from error
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"pairwise distances must be square, not of shape {matrix.shape}")
+    return np.array(matrix, dtype=np.float64, order="C")

@@ -1,0 +1,124 @@
+"""Making any field safe to follow: the least one above it that descends to the goal everywhere.
+
+**Definition.** Given u, the field v is the pointwise least with v ≥ u, v = +inf exactly where the
+goal cannot be reached, and, at every other vertex x except the goal, an arc x → y with
+v(y) < v(x). Among fields of doubles it exists and is unique:
+
+    v(goal) = u(goal),    v(x) = max(u(x), next(min over arcs x → y of v(y))).
+
+**Guarantee.** Steepest descent on v falls strictly at every step, so it reaches the goal from
+every state that can. v = u if and only if u was already such a field. Argmin-Q carries the same
+guarantee on unit lengths, where it is steepest descent, and none elsewhere: it may climb.
+
+**Cost.** One search if u is good, else O(m + n log n): priority flooding, `kernels.flooding`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._arrays import as_floats, as_vertex, frozen, owned, refuse
+from .errors import InputError
+from .graph import Graph
+from .kernels._types import BoolArray, FloatArray
+from .kernels.flooding import flood, reaching
+
+LARGEST = 1e300
+"""Finite values lie between -LARGEST and LARGEST, so that lifting them never overflows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Descending:
+    """A field that descends to the goal from every state that can reach it.
+
+    Attributes
+    ----------
+    values : (n,) float array
+        The field; +inf exactly where the goal cannot be reached.
+    raised : (n,) float array
+        ``values`` less the given ones, zero everywhere if those were already good: positive where
+        a value was lifted; inf where it was finite though the goal cannot be reached; -inf where
+        it was +inf though the goal can be reached.
+    """
+
+    values: FloatArray
+    raised: FloatArray
+
+    @property
+    def reachable(self) -> BoolArray:
+        """(n,) bool: whether the goal can be reached from here."""
+        return np.isfinite(self.values)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the given field was already good."""
+        return not self.raised.any()
+
+    def __repr__(self) -> str:
+        lifts = self.raised[self.reachable & (self.raised > 0)]
+        lost = self.values.size - int(self.reachable.sum())
+        by = f" by at most {lifts.max():.3g}" if lifts.size else ""
+        cut = f", {lost:,} cannot reach the goal" if lost else ""
+        return f"Descending({self.values.size:,} values: {lifts.size:,} raised{by}{cut})"
+
+
+def descending(graph: Graph, values: ArrayLike, goal: int) -> Descending:
+    """Raise a field as little as possible so that greedy descent always reaches the goal.
+
+    Works on any field: of an extension, of a learned critic, of random numbers.
+
+    Parameters
+    ----------
+    values : (n,) array
+        The field. +inf at a state that can reach the goal is a mistake of the field; the largest
+        finite value stands in for it. The goal's own value must be finite.
+    goal : int
+        Where to descend to; everything that can reach it ends up above its value.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> safe = descending(path, [0.0, 2.0, 1.0, 3.0], goal=0)
+    >>> safe
+    Descending(4 values: 1 raised by at most 1)
+    >>> bool(safe.values[2] > 2.0)
+    True
+    """
+    field = check_field(graph, values)
+    goal = as_vertex(goal, "goal", field.size)
+    if field[goal] == np.inf:
+        raise InputError(f"values[{goal}] = inf, but vertex {goal} is the goal")
+    beyond = np.isfinite(field) & (np.abs(field) > LARGEST)
+    refuse(beyond, field, "values", f"is beyond {LARGEST:g}: lifting it could overflow")
+    given = field
+    if np.isinf(field).any():
+        field = frozen(finite_where_reachable(field, reaching(graph.reverse_arcs, goal)))
+    lifted = flood(graph.reverse_arcs, field, goal)
+    same = lifted == given
+    raised = np.zeros(field.size)
+    np.subtract(lifted, given, out=raised, where=~same)
+    return Descending(frozen(lifted), frozen(raised))
+
+
+def check_field(graph: Graph, values: ArrayLike) -> FloatArray:
+    """Return `values` as a frozen field on the graph: numbers or +inf, one for every vertex."""
+    if not isinstance(graph, Graph):
+        raise InputError(f"graph must be a wayfield.Graph, not {type(graph).__name__}")
+    field = as_floats(values, "values", graph.num_vertices)
+    refuse(~(field > -np.inf), field, "values", "is neither a number nor +inf")
+    return owned(field)
+
+
+def finite_where_reachable(values: FloatArray, reachable: BoolArray) -> FloatArray:
+    """Return a copy that is +inf exactly where the goal cannot be reached, clipped to `LARGEST`.
+
+    A reachable +inf becomes the largest finite value of a reachable vertex, 0 if there is none.
+    """
+    finite = np.isfinite(values) & reachable
+    largest = values[finite].max() if finite.any() else 0.0
+    field = np.clip(np.where(finite, values, largest), -LARGEST, LARGEST)
+    field[~reachable] = np.inf
+    return field

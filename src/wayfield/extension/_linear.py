@@ -1,0 +1,172 @@
+"""Sparse linear systems on the free vertices: pattern, assembly, and two ways to solve.
+
+*Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
+here (weakly diagonally dominant, symmetric pattern). *Multigrid*: Krylov iteration preconditioned
+by PyAMG (``pip install wayfield[fast]``), for systems whose factors would be too large. On grids
+the two cost the same at about `DIRECT_LIMIT` unknowns; without PyAMG every system is solved
+directly.
+
+Neither is trusted: whoever calls refines the solution with residuals of their own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Protocol, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..graph import Graph
+from ..kernels._types import FloatArray, IntArray
+from ..kernels.harmonic import interior_pattern, laplacian_data
+
+DIRECT_LIMIT = 300_000
+"""Unknowns up to which a factorisation beats multigrid on a grid."""
+
+SHIFT = 2.0**-46
+"""Relative shift of the diagonal that makes a numerically singular M-matrix regular."""
+
+
+class LinearSolver(Protocol):
+    """A matrix made ready for solving."""
+
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solution for one right-hand side (m,), or for several, (m, k) in Fortran order."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Interior:
+    """Rows and sparsity pattern of a matrix on the free vertices of a graph.
+
+    Attributes
+    ----------
+    vertices : (m,) integer array
+        The free vertices, in the order of the rows.
+    row : (n,) integer array
+        Row of a free vertex; -1 elsewhere.
+    indptr, indices : integer arrays
+        Pattern by rows, symmetric; the diagonal entry is first in its row.
+    slot : (num_arcs,) integer array
+        Where the entry of an arc between free vertices is held; -1 for other arcs.
+    """
+
+    graph: Graph
+    vertices: IntArray
+    row: IntArray
+    indptr: IntArray
+    indices: IntArray
+    slot: IntArray
+
+    @classmethod
+    def of(cls, graph: Graph, vertices: IntArray) -> Self:
+        """Pattern on the given free vertices, rows in that order."""
+        index = np.int32 if graph.num_arcs + graph.num_vertices < 2**31 else np.int64
+        vertices = vertices.astype(index)
+        row = np.full(graph.num_vertices, -1, index)
+        row[vertices] = np.arange(vertices.size, dtype=index)
+        indptr = np.empty(vertices.size + 1, index)
+        indices, slot = interior_pattern(graph.arcs, vertices, row, indptr)
+        return cls(graph, vertices, row, indptr, indices, slot)
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns m."""
+        return self.vertices.size
+
+    @cached_property
+    def laplacian(self) -> sparse.csr_array[np.float64]:
+        """Interior Laplacian with conductance 1/ℓ, each rounded to the nearest double."""
+        return self.matrix(laplacian_data(self.graph.arcs, self.vertices, self.indptr, self.slot))
+
+    def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
+        """Matrix with these entries in the slots of the pattern."""
+        return sparse.csr_array((data, self.indices, self.indptr), shape=(self.size, self.size))
+
+    def reordered(self, order: IntArray) -> Self:
+        """Return the same free vertices with row ``order[i]`` moved to row i."""
+        return self.of(self.graph, self.vertices[order])
+
+
+class Direct:
+    """Factorisation of a matrix with a symmetric pattern.
+
+    SuperLU holds columns, the pattern rows, so what is factored is the transpose: no copy is
+    made, and `solve` asks for the transposed system unless the matrix is symmetric.
+
+    Parameters
+    ----------
+    matrix : csr_array
+        The matrix.
+    symmetric : bool
+        Whether its entries are symmetric too.
+    ordered : bool
+        Whether its rows already stand in a good order of elimination.
+    """
+
+    def __init__(
+        self,
+        matrix: sparse.csr_array[np.float64],
+        *,
+        symmetric: bool = False,
+        ordered: bool = False,
+    ) -> None:
+        self._transposed = "N" if symmetric else "T"
+        self._ordered = ordered
+        try:
+            self._lu: Any = self._factor(matrix)
+        except RuntimeError:  # singular in doubles, never in exact arithmetic
+            safe = matrix + sparse.diags_array(SHIFT * matrix.diagonal())
+            self._lu = self._factor(safe.tocsr())
+
+    def _factor(self, matrix: sparse.csr_array[np.float64]) -> Any:
+        columns = sparse.csc_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
+        columns.has_canonical_format = True  # no repeats; any order will do, so leave it alone
+        return splu(
+            columns,
+            permc_spec="NATURAL" if self._ordered else "MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+
+    @property
+    def order(self) -> IntArray:
+        """Order of elimination: rows as `Interior.reordered` takes them."""
+        return np.argsort(self._lu.perm_c)
+
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve for one right-hand side, or for the columns of several."""
+        return np.asarray(self._lu.solve(rhs, trans=self._transposed))
+
+
+class Multigrid:
+    """Conjugate gradients preconditioned by one cycle of Ruge–Stüben multigrid."""
+
+    def __init__(self, matrix: sparse.csr_array[np.float64], rtol: float = 1e-10) -> None:
+        import pyamg
+
+        self._rtol = rtol
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyAMG's own use of deprecated calls
+            self._levels: Any = pyamg.ruge_stuben_solver(sparse.csr_matrix(matrix, copy=True))
+
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve to the relative tolerance, column by column."""
+        if rhs.ndim == 2:
+            columns = [self.solve(rhs[:, k]) for k in range(rhs.shape[1])]
+            return np.asfortranarray(np.column_stack(columns))
+        if not rhs.any():
+            return np.zeros_like(rhs)
+        return np.asarray(self._levels.solve(rhs, tol=self._rtol, accel="cg", maxiter=200))
+
+
+def symmetric_solver(interior: Interior) -> LinearSolver:
+    """Solver for the interior Laplacian: direct, or multigrid where that is faster."""
+    if interior.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
+        return Direct(interior.laplacian, symmetric=True)
+    return Multigrid(interior.laplacian)

@@ -1,0 +1,156 @@
+"""Many label sets on one graph: the work they have in common is done once, the rest in parallel.
+
+Threads serve, since kernels and factorisations work outside Python's lock. A method that can share
+work between problems offers `share`, which splits them into batches; every other method is one
+batch per problem. Batches do not depend on the number of workers, so neither do the results.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..errors import InputError, NotConverged
+from ..graph import Graph
+from ..labels import Labels
+from ._base import Extension, Method, Problem, Solution, make_problem, package
+
+
+class Batch(NamedTuple):
+    """Problems that are solved together."""
+
+    positions: range
+    solve: Callable[[], Sequence[Solution]]
+
+
+@runtime_checkable
+class SharesWork(Protocol):
+    """A method that solves many problems on one graph faster than one by one."""
+
+    def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
+        """Split into batches, in order; None where nothing can be shared."""
+        ...
+
+
+def extend_many(
+    graph: Graph,
+    labels_list: Iterable[Labels],
+    method: Method,
+    workers: int | None = None,
+    *,
+    unreachable: Literal["error", "nan"] = "error",
+    check: bool | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Extension]:
+    """Extend many label sets over one graph, each as `extend` would.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where to extend.
+    labels_list : iterable of Labels
+        One label set per extension; all are validated before any is solved.
+    method : Method
+        The extension. `Harmonic` factors once if the label sets have most vertices in common (one
+        set of states, a goal each); its results then agree with single calls to rounding, each
+        with its own rigorous bracket. Other methods give the same results bit for bit.
+    workers : int, optional
+        Number of threads; as many as there are processors if not given. Results do not depend
+        on it.
+    unreachable, check
+        As for `extend`.
+    progress : callable, optional
+        Called with (solved so far, total), in order, from the calling thread.
+
+    Returns
+    -------
+    list of Extension
+        In the order of `labels_list`. ``seconds`` of a batch is shared out evenly.
+
+    Raises
+    ------
+    InputError, NotConverged
+        For the first problem at fault; the message begins with its position in `labels_list`.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> goals = [wf.Labels([0, 3], [0.0, 3.0]), wf.Labels([0, 3], [3.0, 0.0])]
+    >>> [field.values for field in wf.extend_many(path, goals, wf.Harmonic())]
+    [array([0., 1., 2., 3.]), array([3., 2., 1., 0.])]
+    """
+    workers = _worker_count(workers)
+    problems = _problems(graph, labels_list, method, unreachable)
+    batches = method.share(problems) if problems and isinstance(method, SharesWork) else None
+    if batches is None:
+        batches = [Batch(range(i, i + 1), partial(_one, method, p)) for i, p in enumerate(problems)]
+    results: list[Extension] = []
+    with ThreadPoolExecutor(max_workers=min(workers, max(len(batches), 1))) as pool:
+        futures = [pool.submit(_timed, batch) for batch in batches]
+        try:
+            for batch, future in zip(batches, futures, strict=True):
+                solutions, seconds = future.result()
+                for position, solution in zip(batch.positions, solutions, strict=True):
+                    share = seconds / len(batch.positions)
+                    results.append(_package(position, solution, method, share, check))
+                if progress is not None:
+                    progress(len(results), len(problems))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return results
+
+
+def _worker_count(workers: int | None) -> int:
+    if workers is None:
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
+    if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or workers < 1:
+        raise InputError(f"workers must be a whole number of at least 1, not {workers!r}")
+    return int(workers)
+
+
+def _problems(
+    graph: Graph,
+    labels_list: Iterable[Labels],
+    method: Method,
+    unreachable: Literal["error", "nan"],
+) -> list[Problem]:
+    if isinstance(labels_list, Labels):
+        raise InputError("labels_list must be a list of Labels; for one use extend")
+    problems = []
+    for position, labels in enumerate(labels_list):
+        try:
+            problems.append(make_problem(graph, labels, method, unreachable))
+        except InputError as error:
+            raise InputError(f"labels_list[{position}]: {error}") from error
+    return problems
+
+
+def _one(method: Method, problem: Problem) -> list[Solution]:
+    return [method.solve(problem)]
+
+
+def _timed(batch: Batch) -> tuple[Sequence[Solution], float]:
+    start = time.perf_counter()
+    return batch.solve(), time.perf_counter() - start
+
+
+def _package(
+    position: int, solution: Solution, method: Method, seconds: float, check: bool | None
+) -> Extension:
+    try:
+        return package(solution, method, seconds, check)
+    except NotConverged as error:
+        status = f"labels_list[{position}]: {error.status}"
+        raise NotConverged(status, error.residual, error.width) from error

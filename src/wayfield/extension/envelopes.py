@@ -1,0 +1,194 @@
+"""What the labels say by themselves: the nearest one, and the two Lipschitz envelopes.
+
+Equations, with ``Y(z)`` the label of ``z`` and ``d`` the shortest-path distance::
+
+    nearest label   u(x) = Y(z), z the label nearest to x
+    McShane         u(x) = min over labels z of  Y(z) + L d(x, z)
+    Whitney         u(x) = max over labels z of  Y(z) - L d(x, z)
+
+One Dijkstra pass each, so there is no stopping rule. Guarantee: if the labels are L-Lipschitz,
+both envelopes take the labels' values and are L-Lipschitz, and every L-Lipschitz function with
+these values, the AMLE among them, lies between the two.
+
+**The McShane envelope is an oracle, never a baseline.** With the goal labelled 0, exact labels,
+exact lengths and ``L = 1`` it *is* the true cost-to-go: the goal's own term is the distance to the
+goal. It knows what every transition costs, which the other extensions do not use.
+
+The labels' own Lipschitz constant, ``max (Y(z) - Y(w)) / d(z, w)`` over pairs in one component, is
+the root of ``G(L) = max over z of Y(z) - min over w of (Y(w) + L d(z, w))``, which is convex and
+decreasing. Newton's (here Dinkelbach's) iteration climbs to it through slopes of pairs of labels,
+from below and strictly, and stops when no pair is violated by more than rounding: at most
+``n · eps · max |Y|``, since a shortest path has fewer than n arcs.
+
+References
+----------
+.. [1] E. J. McShane, "Extension of range of functions", Bulletin of the AMS 40 (1934).
+.. [2] H. Whitney, "Analytic extensions of differentiable functions defined in closed sets",
+   Transactions of the AMS 36 (1934).
+.. [3] W. Dinkelbach, "On nonlinear fractional programming", Management Science 13 (1967).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import as_real
+from ..errors import InputError
+from ..graph import Graph
+from ..kernels._types import FloatArray
+from ..kernels.shortest import dijkstra
+from ..labels import Labels, nearest_label
+from ._base import Problem, Solution
+
+
+@dataclass(frozen=True)
+class NearestLabel:
+    """The value of the nearest label; of equally near ones, that of the lowest index.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> wf.extend(path, wf.Labels([0, 4], [0.0, 4.0]), wf.NearestLabel()).values
+    array([0., 0., 0., 4., 4.])
+    """
+
+    check: bool = True
+    directed: ClassVar[bool] = False
+
+    def solve(self, problem: Problem) -> Solution:
+        """Copy every label over its Voronoi cell."""
+        _, nearest = nearest_label(problem.graph, problem.labels)
+        return Solution(np.where(problem.orphaned, np.nan, problem.boundary[nearest]))
+
+
+@dataclass(frozen=True)
+class McShane:
+    """The largest extension with Lipschitz constant L: an oracle for cost-to-go, not a baseline.
+
+    With exact labels, the goal's 0 among them, and ``lipschitz=1.0`` it is the true cost-to-go.
+
+    Parameters
+    ----------
+    lipschitz : float or None
+        The constant L. None takes the labels' own, the least that they allow; ``details`` of the
+        extension holds it. Labels that are not L-Lipschitz raise `InputError`.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> ends = wf.Labels([0, 4], [0.0, 2.0])
+    >>> wf.extend(path, ends, wf.McShane()).values
+    array([0., 1., 2., 3., 2.])
+    >>> wf.extend(path, ends, wf.McShane(lipschitz=None)).values
+    array([0. , 0.5, 1. , 1.5, 2. ])
+    """
+
+    lipschitz: float | None = 1.0
+    check: bool = True
+    directed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_lipschitz(self.lipschitz)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Grow the labels' cones upward and take the least."""
+        return _envelope(problem, self.lipschitz, sign=1.0)
+
+
+@dataclass(frozen=True)
+class Whitney:
+    """The least extension with Lipschitz constant L; see `McShane`, its mirror image.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> wf.extend(path, wf.Labels([0, 4], [0.0, 2.0]), wf.Whitney()).values
+    array([ 0., -1.,  0.,  1.,  2.])
+    """
+
+    lipschitz: float | None = 1.0
+    check: bool = True
+    directed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_lipschitz(self.lipschitz)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Grow the labels' cones downward and take the largest."""
+        return _envelope(problem, self.lipschitz, sign=-1.0)
+
+
+def _envelope(problem: Problem, lipschitz: float | None, sign: float) -> Solution:
+    graph, labels = problem.graph, problem.labels
+    passes = 1
+    if lipschitz is None:
+        lipschitz, searches = lipschitz_constant(graph, labels)
+        passes += searches
+    values, origin = dijkstra(graph.arcs, labels.vertices, sign * labels.values, float(lipschitz))
+    values = sign * values + 0.0  # never -0.0
+    excess = sign * (labels.values - values[labels.vertices])
+    worst = int(np.argmax(excess))
+    if excess[worst] > _rounding(graph, labels):
+        z, w = labels.vertices[worst], origin[labels.vertices[worst]]
+        raise InputError(
+            f"the labels are not {lipschitz:g}-Lipschitz: vertex {z} is labelled "
+            f"{labels.values[worst]}, which is {excess[worst]:g} too far from the label "
+            f"{problem.boundary[w]} of vertex {w}; lipschitz=None takes the labels' own constant"
+        )
+    values[labels.vertices] = labels.values
+    values[problem.orphaned] = np.nan
+    return Solution(
+        values, residual=excess[worst], iterations=passes, details={"lipschitz": lipschitz}
+    )
+
+
+def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
+    """Steepest slope between two labels of an undirected graph, and the Dijkstra passes it took."""
+    sources, heights = labels.vertices, labels.values
+    height = np.zeros(graph.num_vertices)
+    height[sources] = heights
+    constant, passes = _steepest_between_cells(graph, labels, height), 1
+    while constant > 0.0:
+        envelope, origin = dijkstra(graph.arcs, sources, heights, constant)
+        passes += 1
+        excess = heights - envelope[sources]
+        worst = int(np.argmax(excess))
+        if excess[worst] <= _rounding(graph, labels):
+            break
+        z = sources[worst]
+        distance, _ = dijkstra(graph.arcs, sources[worst : worst + 1], np.zeros(1), 1.0)
+        passes += 1
+        steeper = (height[z] - height[origin[z]]) / distance[origin[z]]
+        if steeper <= constant:
+            break
+        constant = float(steeper)
+    return constant, passes
+
+
+def _steepest_between_cells(graph: Graph, labels: Labels, height: FloatArray) -> float:
+    """Steepest slope between labels whose Voronoi cells touch: 0 only if no two labels differ."""
+    distance, nearest = nearest_label(graph, labels)
+    tails: NDArray[np.int64] = graph.tails
+    between = (nearest[tails] != nearest[graph.indices]) & (nearest[tails] >= 0)
+    tail, head = tails[between], graph.indices[between]
+    length = distance[tail] + graph.lengths[between] + distance[head]
+    rise = height[nearest[head]] - height[nearest[tail]]
+    return float((rise / length).max(initial=0.0))
+
+
+def _rounding(graph: Graph, labels: Labels) -> float:
+    """Bound on the rounding of ``Y + L d`` along a shortest path that ends near another label."""
+    eps = float(np.finfo(np.float64).eps)
+    return graph.num_vertices * eps * float(np.abs(labels.values).max())
+
+
+def _check_lipschitz(lipschitz: float | None) -> None:
+    if lipschitz is not None:
+        as_real(lipschitz, "lipschitz", least=0.0)

@@ -1,0 +1,304 @@
+"""The harmonic extension, exactly, with a bracket of a few units in the last place.
+
+Equation
+    Σ_y (u_y − u_x) / ℓ_xy = 0 at every free vertex x: u is the mean of its neighbours, weighted by
+    the conductances 1/ℓ. It minimises Σ ℓ (Δu/ℓ)².
+Boundary condition
+    u equals the label at every labelled vertex. A component without a label has no extension.
+Method
+    A sparse factorisation (multigrid for large graphs), then iterative refinement: u is held as
+    an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
+    error, to about 30 digits (`kernels.harmonic.balance`). The labels' midrange is subtracted
+    first, exactly, so that a common offset costs nothing.
+Stopping rule
+    The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
+    label range, or no longer falls by a factor of 4.
+Guarantee
+    Let w be the mean hitting time of the labels by the random walk with conductances 1/ℓ: w = 0
+    at the labels, and w_x − (mean of w around x) = 1 elsewhere. Then u + τ w is a supersolution
+    and u − τ w a subsolution, so by the comparison principle the exact extension lies between
+    them. Since w is only computed, this is not taken for granted: the sign of Σ (v_y − v_x) / ℓ
+    is verified at every free vertex for the very numbers v = u ± τ w, rounding included, and the
+    bracket is rounded outward. If that fails, the status is UNVERIFIED.
+
+Many goals (`extend_many`): if the label sets are one shared set plus a few vertices each, the
+shared set's Laplacian is factored once. With G its Green's columns at the extra vertices E, the
+pinned solution of L δ = r, δ = 0 on E, is δ⁰ − G (G_EE)⁻¹ δ⁰_E for δ⁰ = L⁻¹ r: triangular solves in
+place of a factorisation. The shared set's hitting times bound every goal's.
+
+References: Doyle and Snell, *Random Walks and Electric Networks*, 1984, for the comparison
+principle; Wilkinson, *Rounding Errors in Algebraic Processes*, 1963, for refinement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial, reduce
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.harmonic import balance, corrected, plain_balance, rounded
+from ._base import Problem, Solution, Status
+from ._linear import Interior, LinearSolver, symmetric_solver
+from ._many import Batch
+
+FINE = 2.0**-90
+"""Update residual, relative to the label range, at which refinement has nothing left to gain."""
+COARSE = 2.0**-50
+"""Update residual, relative to the label range, above which a field without bracket has stalled."""
+UNDERFLOW = 1e-200
+"""More than underflow can add to an update residual, for lengths up to 1e100."""
+NEGLIGIBLE = 2.0**-80
+"""A value below this share of the label range is returned as 0."""
+MAX_SOLVES = 8
+MAX_WIDENINGS = 12
+BLOCK = 16
+"""Goals solved together; fixed, so that results do not depend on the number of workers."""
+MAX_EXTRA = 8
+"""Labels beyond the shared set that a goal may have and still share the factorisation."""
+
+
+@dataclass(frozen=True)
+class Harmonic:
+    """Harmonic extension: every free value is the mean of its neighbours', weighted by 1/length.
+
+    Exact up to the last place or two, with a rigorous bracket. Past about 300,000 free vertices
+    multigrid takes over from the direct solver if PyAMG is installed (``wayfield[fast]``).
+
+    Parameters
+    ----------
+    check : bool
+        Raise `NotConverged` if the bracket could not be verified.
+    certificate : bool
+        Compute the bracket; without it `lower` and `upper` are None.
+
+    Notes
+    -----
+    The residual is the update residual: the largest distance of a free value from the weighted
+    mean of its neighbours. Iterations are solves, the first included.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], lengths=[1.0, 1.0, 2.0])
+    >>> wf.extend(path, wf.Labels([0, 3], [0.0, 4.0]), wf.Harmonic()).values
+    array([0., 1., 2., 4.])
+    """
+
+    check: bool = True
+    certificate: bool = True
+    directed: ClassVar[bool] = False
+
+    def solve(self, problem: Problem) -> Solution:
+        """Extend the labels of one problem."""
+        free = np.flatnonzero(~(problem.labelled | problem.orphaned))
+        system = System(Interior.of(problem.graph, free))
+        return solve_block(system, [problem], self.certificate)[0]
+
+    def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
+        """Batches with one factorisation behind them; None if too little is in common."""
+        free = shared_interior(problems)
+        if free is None:
+            return None
+        system = System(Interior.of(problems[0].graph, free))
+        system.prepare(self.certificate)
+        batches = []
+        for start in range(0, len(problems), BLOCK):
+            block = problems[start : start + BLOCK]
+            solve = partial(solve_block, system, block, self.certificate)
+            batches.append(Batch(range(start, start + len(block)), solve))
+        return batches
+
+
+class Pair(NamedTuple):
+    """A field held as the unevaluated sum high + low."""
+
+    high: FloatArray
+    low: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The linear system on the free vertices, and what all problems on it share."""
+
+    interior: Interior
+
+    @cached_property
+    def solver(self) -> LinearSolver:
+        """The interior Laplacian, made ready for solving."""
+        return symmetric_solver(self.interior)
+
+    @cached_property
+    def degree(self) -> FloatArray:
+        """(m,) sums of conductances: the diagonal of the Laplacian."""
+        return self.interior.laplacian.data[self.interior.indptr[:-1]]
+
+    @cached_property
+    def hitting_time(self) -> FloatArray:
+        """(n,) mean number of steps until the random walk meets a label; 0 off the interior."""
+        time = np.zeros(self.interior.graph.num_vertices)
+        if self.interior.size:
+            time[self.interior.vertices] = self.solver.solve(self.degree)
+        return time
+
+    def prepare(self, certificate: bool) -> None:
+        """Compute now what threads will share."""
+        _ = self.solver, self.degree
+        if certificate:
+            _ = self.hitting_time
+
+    def residual(self, field: Pair, pinned: IntArray) -> tuple[FloatArray, float]:
+        """Σ (v_y − v_x)/ℓ by rows, and a bound on the update residual."""
+        residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
+        residual[pinned] = bound[pinned] = 0.0
+        return residual, float(((np.abs(residual) + bound) / self.degree).max(initial=0.0))
+
+    def plain_residual(self, values: FloatArray, pinned: IntArray) -> FloatArray:
+        """Σ (v_y − v_x)/ℓ by rows, in plain doubles."""
+        residual: FloatArray = plain_balance(
+            self.interior.graph.arcs, self.interior.vertices, values
+        )
+        residual[pinned] = 0.0
+        return residual
+
+    def has_sign(self, field: Pair, pinned: IntArray, sign: int) -> bool:
+        """Whether sign · Σ (v_y − v_x)/ℓ >= 0 at every free vertex, for certain."""
+        residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
+        sure = sign * residual >= bound
+        sure[pinned] = True
+        return bool(sure.all())
+
+
+@dataclass(eq=False)
+class Task:
+    """One problem under way: its field less the labels' midrange, and how good it is so far."""
+
+    problem: Problem
+    pinned: IntArray
+    """Rows of the system that are labels of this problem."""
+    offset: float
+    """The labels' midrange."""
+    field: Pair
+    tau: float = 0.0
+    """Bound on the update residual of `field`."""
+    solves: int = 0
+
+    @classmethod
+    def of(cls, problem: Problem, system: System) -> Task:
+        """Start from 0 at the free vertices."""
+        labels = problem.labels
+        rows = system.interior.row[labels.vertices]
+        offset = 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max())
+        zero = np.zeros(problem.graph.num_vertices)
+        field = corrected(problem.boundary, zero, labels.vertices, np.full(len(labels), -offset))
+        return cls(problem, rows[rows >= 0], offset, Pair(*field))
+
+    @property
+    def scale(self) -> float:
+        """Half the range of the labels."""
+        return float(np.abs(self.field.high[self.problem.labels.vertices]).max())
+
+
+def solve_block(system: System, problems: Sequence[Problem], certificate: bool) -> list[Solution]:
+    """Solve problems whose labels include every labelled vertex outside the system's interior."""
+    tasks = [Task.of(problem, system) for problem in problems]
+    if system.interior.size:
+        refine(system, tasks)
+    return [conclude(system, task, certificate) for task in tasks]
+
+
+def refine(system: System, tasks: Sequence[Task]) -> None:
+    """Solve and refine all tasks together until each has converged or stalled."""
+    greens = green_columns(system, tasks)
+    residuals = [system.plain_residual(task.field.high, task.pinned) for task in tasks]
+    active = list(range(len(tasks)))
+    for task in tasks:
+        task.tau = np.inf
+    while active:
+        steps = system.solver.solve(np.stack([residuals[k] for k in active]).T)
+        still = []
+        for k, step in zip(active, steps.T, strict=True):
+            task = tasks[k]
+            pin(step, task.pinned, greens[k])
+            field = Pair(*corrected(*task.field, system.interior.vertices, step))
+            residuals[k], tau = system.residual(field, task.pinned)
+            task.solves += 1
+            if not tau < task.tau:
+                continue
+            if FINE * task.scale < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
+                still.append(k)
+            task.field, task.tau = field, tau
+        active = still
+
+
+def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
+    """Green's columns L⁻¹ e at each task's pinned rows, (m, k) each."""
+    counts = [task.pinned.size for task in tasks]
+    units = np.zeros((system.interior.size, sum(counts)), order="F")
+    if units.size == 0:
+        return [units] * len(tasks)
+    units[np.concatenate([task.pinned for task in tasks]), np.arange(sum(counts))] = 1.0
+    return np.split(system.solver.solve(units), np.cumsum(counts)[:-1], axis=1)
+
+
+def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
+    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place."""
+    if rows.size:
+        step -= green @ np.linalg.solve(green[rows], step[rows])
+        step[rows] = 0.0
+
+
+def conclude(system: System, task: Task, certificate: bool) -> Solution:
+    """Round the field, prove its bracket, and say how good it is."""
+    problem, labels = task.problem, task.problem.labels
+    smallest, largest = labels.values.min(), labels.values.max()
+    values = rounded(*task.field, task.offset, 0)
+    values[np.abs(values) <= NEGLIGIBLE * task.scale] = 0.0
+    np.clip(values, smallest, largest, out=values)
+    status = Status.CONVERGED
+    lower = upper = None
+    if certificate:
+        lower, upper = bracket(system, task, -1), bracket(system, task, +1)
+        if lower is None or upper is None:
+            status, lower, upper = Status.UNVERIFIED, None, None
+        else:
+            lower, upper = np.maximum(lower, smallest), np.minimum(upper, largest)
+            values = np.clip(values, lower, upper)
+    elif task.tau > COARSE * labels.span + UNDERFLOW:
+        status = Status.STALLED
+    for field in (values, lower, upper):
+        if field is not None:
+            field[labels.vertices] = labels.values
+            field[problem.orphaned] = np.nan
+    residual = system.plain_residual(values, task.pinned)
+    update = float((np.abs(residual) / system.degree).max(initial=0.0))
+    return Solution(values, lower, upper, status, update, task.solves)
+
+
+def bracket(system: System, task: Task, side: int) -> FloatArray | None:
+    """Return a verified bound on the exact extension, above for side +1, below for -1."""
+    high, low = task.field
+    tau = 2.0 * task.tau
+    for _ in range(MAX_WIDENINGS):
+        candidate = Pair(high, low + (side * tau) * system.hitting_time)
+        if system.has_sign(candidate, task.pinned, -side):
+            return rounded(*candidate, task.offset, side)
+        tau *= 4.0
+    return None
+
+
+def shared_interior(problems: Sequence[Problem]) -> IntArray | None:
+    """Vertices free of the labels that all problems share; None if sharing does not pay."""
+    first = problems[0]
+    common: BoolArray = reduce(np.logical_and, (p.labelled for p in problems))
+    extra = max(len(p.labels) for p in problems) - int(common.sum())
+    covered = np.zeros(int(first.graph.components.max()) + 1, dtype=bool)
+    covered[first.graph.components[common]] = True
+    orphaned = ~covered[first.graph.components]
+    alike = all(np.array_equal(p.orphaned, orphaned) for p in problems)
+    if len(problems) < 3 or extra > MAX_EXTRA or not alike:
+        return None
+    return np.flatnonzero(~(common | orphaned))

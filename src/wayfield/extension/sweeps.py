@@ -1,0 +1,100 @@
+"""Midrange sweeps: the AMLE by fixed-point iteration, as the literature computes it.
+
+Equation. At every unlabelled vertex the steepest slope up equals the steepest slope down; on unit
+lengths ``u(x) = (min u + max u) / 2`` over the neighbours. A Jacobi sweep replaces all values at
+once by the solutions ``T u`` of their vertex equations, neighbours held.
+
+Stopping rule. A fixed number of sweeps, and nothing else: ``status`` is ``STOPPED``, and
+``residual`` is ``max |u - T u|`` at the end.
+
+Guarantee. ``T`` is monotone, so the iterates from the component's largest label ("upper") fall to
+the AMLE, those from its least ("lower") rise to it, and those from any start in between, the
+harmonic extension and the mean among them, are caught between the two. There is no bound after a
+finite number of sweeps: an error halves after about ``h²`` of them, where ``h`` is the number of
+arcs between labels, and a small residual says little (on a path of 1,000 edges a residual of 1e-6
+leaves an error of 0.1). `AMLE` is exact and, as a rule, quicker than a hundred sweeps.
+
+References
+----------
+.. [1] A. J. Lazarus, D. E. Loeb, J. G. Propp, W. R. Stromquist, D. H. Ullman, "Combinatorial games
+   under auction play", Games and Economic Behavior 27 (1999).
+.. [2] A. M. Oberman, "A convergent difference scheme for the infinity Laplacian: construction of
+   absolutely minimizing Lipschitz extensions", Mathematics of Computation 74 (2005).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+
+from .._arrays import as_whole
+from ..errors import InputError
+from ..kernels._types import FloatArray
+from ..kernels.midrange import jacobi
+from ._base import Problem, Solution, Status
+from .harmonic import Harmonic
+
+Start = Literal["harmonic", "mean", "upper", "lower"]
+
+
+@dataclass(frozen=True)
+class MidrangeSweeps:
+    """Jacobi midrange sweeps towards the AMLE, a fixed number of them; no bound on the error.
+
+    Parameters
+    ----------
+    sweeps : int
+        How many.
+    start : {"harmonic", "mean", "upper", "lower"}
+        First field: the harmonic extension, or in each component the mean, the largest or the
+        least of its labels. From "upper" the field is never below the AMLE, from "lower" never
+        above it, up to rounding.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> ends = wf.Labels([0, 4], [0.0, 4.0])
+    >>> rough = wf.extend(path, ends, wf.MidrangeSweeps(sweeps=2, start="upper"))
+    >>> rough.values
+    array([0., 2., 3., 4., 4.])
+    >>> rough.residual
+    0.5
+    """
+
+    sweeps: int = 300
+    start: Start = "harmonic"
+    check: bool = True
+    directed: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        as_whole(self.sweeps, "sweeps", least=0)
+        if self.start not in get_args(Start):
+            raise InputError(f"start must be one of {get_args(Start)}, not {self.start!r}")
+
+    def solve(self, problem: Problem) -> Solution:
+        """Run the sweeps."""
+        graph = problem.graph
+        fixed = problem.labelled | problem.orphaned
+        first = _first_field(problem, self.start)
+        values, residual = jacobi(graph.arcs, fixed, graph.is_unit, first, self.sweeps)
+        return Solution(values, None, None, Status.STOPPED, residual, self.sweeps)
+
+
+def _first_field(problem: Problem, start: Start) -> FloatArray:
+    if start == "harmonic":
+        return Harmonic(certificate=False).solve(problem).values
+    component, labels = problem.graph.components, problem.labels
+    home = component[labels.vertices]
+    level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label
+    if start == "upper":
+        np.fmax.at(level, home, labels.values)
+    elif start == "lower":
+        np.fmin.at(level, home, labels.values)
+    else:
+        counts = np.bincount(home, minlength=level.size)
+        sums = np.bincount(home, labels.values, level.size)
+        np.divide(sums, counts, out=level, where=counts > 0)
+    return np.where(problem.labelled, problem.boundary, level[component])

@@ -1,0 +1,431 @@
+"""Exact AMLE by divide and conquer on slopes.
+
+A walk between two fixed vertices through unfixed ones has a slope: the drop of u over its length.
+The AMLE is built by fixing the steepest walk (u falls along it at a constant rate), then the
+steepest walk of what is left, and so on. Doing so one walk at a time is quadratic. Instead, pick a
+slope α: the vertices whose pressure exceeds α do not feel those that stay at or below it, so the
+components of the former are solved first, each on its own, and the rest afterwards with them fixed.
+
+Frames on an explicit stack own disjoint segments of ``members``, a permutation of the unfixed
+vertices. A frame has a floor: only pressure above it is its business.
+
+- SPLIT: drop the vertices fixed meanwhile, find components, enter each.
+- ENTER: keep what has pressure above the floor.
+- PIVOT: choose α above the floor and propagate. Nothing steeper than α: the vertices of pressure α
+  get their values. Otherwise solve the components steeper than α first, then this frame again.
+
+Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
+the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
+is resolved, and the recursion would not progress.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ._types import FloatArray, IntArray
+from .csr import Arcs
+from .pressure import FIXED, HI, LO, Record, Scratch, nearest, propagate
+
+SPLIT, ENTER, PIVOT = 0, 1, 2
+
+TAGS, FIXES, BATCHES, FRAMES = 0, 1, 2, 3
+"""Slots of `State.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
+
+SMALL = 64
+"""Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
+SAMPLE = 31
+QUANTILE = 0.7
+
+
+class State(NamedTuple):
+    """Everything the divide and conquer works on."""
+
+    record: Record
+    scratch: Scratch
+    out: Arcs
+    into: Arcs
+    members: IntArray
+    """(f,) the vertices to be fixed, permuted so that every frame owns a segment."""
+    bounds: IntArray
+    """(f + 1, 2) start and stop of the components found last."""
+    order: IntArray
+    """(f,) the vertices in the order of fixing."""
+    batch: IntArray
+    """(n,) number of the batch a vertex was fixed in; labels hold -1, the caller's mark stays on
+    vertices that are never fixed."""
+    counts: NDArray[np.int64]
+    tol: float
+    unit: bool
+    """All lengths are 1."""
+    flat: bool
+    """Vertices of zero pressure take the constant around them; else they are left unfixed."""
+
+
+class Frames(NamedTuple):
+    """The stack: start, stop and kind of every frame, and its floor."""
+
+    spans: NDArray[np.int64]
+    floors: FloatArray
+
+
+@njit(cache=True, nogil=True)
+def solve(state: State) -> bool:
+    """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
+    cap = 1000 + 100 * state.members.size
+    frames = Frames(np.empty((1024, 3), np.int64), np.empty(1024))
+    top = 0
+    if state.members.size > 0:
+        frames, top = _push(frames, top, 0, state.members.size, SPLIT, 0.0)
+    while top > 0:
+        state.counts[FRAMES] += 1
+        if state.counts[FRAMES] > cap:
+            return False
+        top -= 1
+        start, stop, kind = frames.spans[top, 0], frames.spans[top, 1], frames.spans[top, 2]
+        floor = frames.floors[top]
+        if kind == SPLIT:
+            stop = _unfixed(state, start, stop)
+            components = _components(state, start, stop)
+            for c in range(components):
+                a, b = state.bounds[c, 0], state.bounds[c, 1]
+                frames, top = _push(frames, top, a, b, ENTER, floor)
+            continue
+        if stop - start == 1:
+            _fix_single(state, state.members[start], floor)
+            continue
+        if kind == ENTER:
+            kept = _enter(state, start, stop, floor)
+            if kept < stop:
+                frames, top = _push_steep(state, frames, top, start, kept, floor)
+                continue
+        alpha = _choose_slope(state, start, stop, floor)
+        steep = _steeper_than(state, start, stop, alpha)
+        if steep == start:
+            if _fix_at_slope(state, start, stop) < stop - start:
+                frames, top = _push(frames, top, start, stop, SPLIT, floor)
+        else:
+            frames, top = _push(frames, top, start, stop, SPLIT, floor)
+            frames, top = _push_steep(state, frames, top, start, steep, alpha)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _push(
+    frames: Frames, top: int, start: int, stop: int, kind: int, floor: float
+) -> tuple[Frames, int]:
+    if top == frames.floors.size:
+        spans = np.empty((2 * top, 3), np.int64)
+        floors = np.empty(2 * top)
+        for i in range(top):
+            floors[i] = frames.floors[i]
+            for j in range(3):
+                spans[i, j] = frames.spans[i, j]
+        frames = Frames(spans, floors)
+    frames.spans[top, 0] = start
+    frames.spans[top, 1] = stop
+    frames.spans[top, 2] = kind
+    frames.floors[top] = floor
+    return frames, top + 1
+
+
+@njit(cache=True, nogil=True)
+def _push_steep(
+    state: State, frames: Frames, top: int, start: int, stop: int, floor: float
+) -> tuple[Frames, int]:
+    """Push a frame for every component of the segment that has a resolved slope."""
+    if stop == start:
+        return frames, top
+    _retag(state, start, stop)
+    slopes = state.record.value
+    components = _components(state, start, stop)
+    for c in range(components):
+        a, b = state.bounds[c, 0], state.bounds[c, 1]
+        for x in state.members[a:b]:
+            if slopes[x] > 0.0:
+                frames, top = _push(frames, top, a, b, PIVOT, floor)
+                break
+    return frames, top
+
+
+@njit(cache=True, nogil=True)
+def _retag(state: State, start: int, stop: int) -> None:
+    tag = state.counts[TAGS]
+    state.counts[TAGS] += 1
+    tags = state.record.tag
+    for x in state.members[start:stop]:
+        tags[x] = tag
+
+
+@njit(cache=True, nogil=True)
+def _unfixed(state: State, start: int, stop: int) -> int:
+    """Move the unfixed vertices of a segment to its front, under one tag; where they end."""
+    tag = state.counts[TAGS]
+    state.counts[TAGS] += 1
+    members, tags = state.members, state.record.tag
+    end = start
+    for i in range(start, stop):
+        x = members[i]
+        if tags[x] != FIXED:
+            tags[x] = tag
+            members[i] = members[end]
+            members[end] = x
+            end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _components(state: State, start: int, stop: int) -> int:
+    """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
+
+    Reorders the segment so that every component is a segment (breadth first within), with its
+    ends in `State.bounds`.
+    """
+    if start == stop:
+        return 0
+    members, queue, tags = state.members, state.scratch.queue, state.record.tag
+    out, into, bounds, counts = state.out, state.into, state.bounds, state.counts
+    both_ways = not state.flat
+    old = tags[members[start]]
+    found = 0
+    tail = 0
+    for i in range(start, stop):
+        root = members[i]
+        if tags[root] != old:
+            continue
+        new = counts[TAGS]
+        counts[TAGS] += 1
+        bounds[found, 0] = start + tail
+        head = tail
+        tags[root] = new
+        queue[tail] = root
+        tail += 1
+        while head < tail:
+            x = queue[head]
+            head += 1
+            for e in range(out.indptr[x], out.indptr[x + 1]):
+                y = out.indices[e]
+                if tags[y] == old:
+                    tags[y] = new
+                    queue[tail] = y
+                    tail += 1
+            if both_ways:
+                for e in range(into.indptr[x], into.indptr[x + 1]):
+                    y = into.indices[e]
+                    if tags[y] == old:
+                        tags[y] = new
+                        queue[tail] = y
+                        tail += 1
+        bounds[found, 1] = start + tail
+        found += 1
+    for i in range(tail):
+        members[start + i] = queue[i]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _enter(state: State, start: int, stop: int, floor: float) -> int:
+    """Keep at the front what has pressure above the floor, with slopes; where that ends.
+
+    Returns `start` if there is none.
+    """
+    if floor > 0.0:
+        return _steeper_than(state, start, stop, floor)
+    if state.flat:
+        return _enter_flat_ground(state, start, stop)
+    kept = _steeper_than(state, start, stop, 0.0)
+    if kept > start:
+        if kept < stop:
+            _retag(state, start, kept)
+        _slopes_across_cells(state, start, kept, True)
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _enter_flat_ground(state: State, start: int, stop: int) -> int:
+    """Undirected ground level: if all values around are equal, so is the inside."""
+    steepest = _slopes_across_cells(state, start, stop, False)
+    if steepest > 0.0:
+        return stop
+    members, record = state.members, state.record
+    if record.key[members[start], HI] < np.inf:
+        constant = record.source[members[start], HI]
+        for x in members[start:stop]:
+            _fix(state, x, constant)
+        state.counts[BATCHES] += 1
+    return start
+
+
+@njit(cache=True, nogil=True)
+def _slopes_across_cells(state: State, start: int, stop: int, both: bool) -> float:
+    """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
+
+    With `both`, the nearest against and along the arcs are looked up apart; otherwise they are
+    the same and one pass serves.
+    """
+    members = state.members[start:stop]
+    record = state.record
+    nearest(record, state.scratch, (state.out, state.into), members, HI, state.unit)
+    above = HI
+    if both:
+        nearest(record, state.scratch, (state.into, state.out), members, LO, state.unit)
+        above = LO
+    key, source, distance, tag, value = record
+    indptr, indices, lengths = state.out
+    mine = tag[members[0]]
+    largest = 0.0
+    for x in members:
+        slope = 0.0
+        if key[x, above] < np.inf:
+            top = source[x, above]
+            far = distance[x, above]
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if tag[y] == FIXED:
+                    drop = top - value[y]
+                    run = far + lengths[e]
+                elif tag[y] == mine and key[y, HI] < np.inf:
+                    drop = top - source[y, HI]
+                    run = far + lengths[e] + distance[y, HI]
+                else:
+                    continue
+                if not both:
+                    drop = abs(drop)
+                if drop > slope * run:
+                    slope = drop / run
+        value[x] = max(slope, value[x]) if both else slope
+        largest = max(largest, slope)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _steeper_than(state: State, start: int, stop: int, alpha: float) -> int:
+    """Propagate at slope alpha; move the vertices of larger pressure to the front.
+
+    Their slopes go to ``record.value`` (0 where unresolved). Returns where they end; `start` if
+    no slope is resolved.
+    """
+    members, record, tol = state.members, state.record, state.tol
+    key, source, distance, _, value = record
+    segment = members[start:stop]
+    propagate(record, state.scratch, (state.out, state.into), segment, HI, alpha, state.unit)
+    propagate(record, state.scratch, (state.into, state.out), segment, LO, alpha, state.unit)
+    end = start
+    resolved = False
+    for i in range(start, stop):
+        x = members[i]
+        gap = -key[x, LO] - key[x, HI]
+        if gap > tol:
+            slope = 0.0
+            if gap > 4.0 * tol:
+                drop = source[x, LO] - source[x, HI]
+                slope = drop / (distance[x, LO] + distance[x, HI])
+            if slope > alpha:
+                resolved = True
+            else:
+                slope = 0.0
+            value[x] = slope
+            members[i] = members[end]
+            members[end] = x
+            end += 1
+    return end if resolved else start
+
+
+@njit(cache=True, nogil=True)
+def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
+    """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
+    members, slopes = state.members, state.record.value
+    size = stop - start
+    if size > SMALL:
+        sample = np.empty(SAMPLE)
+        found = 0
+        seed = (size * 7919 + state.counts[FRAMES]) & 0x7FFFFFFF
+        for _ in range(400):
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            slope = slopes[members[start + ((seed * size) >> 31)]]
+            if slope > floor * (1.0 + 1e-13):
+                place = found
+                while place > 0 and sample[place - 1] > slope:
+                    sample[place] = sample[place - 1]
+                    place -= 1
+                sample[place] = slope
+                found += 1
+                if found == SAMPLE:
+                    break
+        if found >= 5:
+            return sample[int(QUANTILE * found)]
+    largest = 0.0
+    for x in members[start:stop]:
+        largest = max(largest, slopes[x])
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _fix_at_slope(state: State, start: int, stop: int) -> int:
+    """Fix the vertices where lo and hi meet; how many. None meet: fix where they come closest."""
+    key, tol = state.record.key, state.tol
+    fixed = 0
+    closest = -np.inf
+    where = -1
+    for x in state.members[start:stop]:
+        gap = -key[x, LO] - key[x, HI]
+        if gap > closest:
+            closest = gap
+            where = x
+        if gap >= -tol:
+            _fix(state, x, 0.5 * (key[x, HI] - key[x, LO]))
+            fixed += 1
+    if fixed == 0 and where >= 0:
+        _fix(state, where, 0.5 * (key[where, HI] - key[where, LO]))
+        fixed = 1
+    state.counts[BATCHES] += 1
+    return fixed
+
+
+@njit(cache=True, nogil=True)
+def _fix_single(state: State, x: int, floor: float) -> None:
+    """Steepest walk of two arcs through x, by raising the slope until lo and hi meet."""
+    out, into, record = state.out, state.into, state.record
+    slope = 0.0
+    value = 0.0
+    while True:
+        hi = np.inf
+        lo = -np.inf
+        drop = 0.0
+        run = 0.0
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            y = out.indices[e]
+            if record.tag[y] == FIXED and record.value[y] + slope * out.lengths[e] < hi:
+                hi = record.value[y] + slope * out.lengths[e]
+                drop = -record.value[y]
+                run = out.lengths[e]
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            y = into.indices[e]
+            if record.tag[y] == FIXED and record.value[y] - slope * into.lengths[e] > lo:
+                lo = record.value[y] - slope * into.lengths[e]
+                above = record.value[y]
+                far = into.lengths[e]
+        if hi == np.inf or lo == -np.inf:
+            return
+        value = 0.5 * (lo + hi)
+        drop += above
+        run += far
+        if not drop / run > slope:
+            break
+        slope = drop / run
+    if slope > floor or (state.flat and floor <= 0.0):
+        _fix(state, x, value)
+        state.counts[BATCHES] += 1
+
+
+@njit(cache=True, nogil=True)
+def _fix(state: State, x: int, value: float) -> None:
+    state.record.value[x] = value
+    state.record.tag[x] = FIXED
+    state.order[state.counts[FIXES]] = x
+    state.batch[x] = state.counts[BATCHES]
+    state.counts[FIXES] += 1

@@ -1,0 +1,154 @@
+"""Kernels of the linear equation: the interior pattern, and residuals with a proof of their size.
+
+`balance` evaluates B_x(v) = Σ_y (v_y − v_x) / ℓ_xy of a field v = high + low held as an unevaluated
+sum of two doubles, and bounds its own rounding error. Differences of the high parts are exact
+(Knuth's two-sum), quotients carry their remainder (Dekker's product), and the quotients are summed
+with the error of every addition kept; what is left is small, is added in plain doubles, and is
+off by at most
+
+    (deg + 8) · 2u · Σ |small parts|  +  2u · |B_x|  +  underflow,      u = 2⁻⁵³,
+
+which holds a priori (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput.
+26(6), 2005). An overflow anywhere ends in a NaN, which no sign test passes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._types import FloatArray, IntArray
+from .csr import Arcs
+from .doubledouble import two_product, two_sum
+
+UNIT_ROUNDOFF = 2.0**-53
+TINY = 2.0**-1060
+"""More than underflow can lose in one quotient and its remainder, per unit of 1 + 1/ℓ."""
+
+
+@njit(cache=True, nogil=True)
+def balance(
+    arcs: Arcs, vertices: IntArray, high: FloatArray, low: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Σ_y (v_y − v_x) / ℓ at each of `vertices`, and a bound on the error of that number."""
+    value = np.empty(vertices.size)
+    bound = np.empty(vertices.size)
+    for i in range(vertices.size):
+        x = vertices[i]
+        total = 0.0
+        small = 0.0
+        size = 0.0
+        lost = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            quotient, rest = two_sum(high[y], -high[x])
+            difference = low[y] - low[x]
+            part = abs(rest) + abs(difference)
+            rest += difference
+            if arcs.lengths[e] != 1.0:
+                length = arcs.lengths[e]
+                numerator = quotient
+                quotient = numerator / length
+                product, error = two_product(quotient, length)
+                remainder = (numerator - product) - error
+                part = (part + abs(remainder)) / length
+                rest = (rest + remainder) / length
+                lost += TINY + TINY / length
+            total, error = two_sum(total, quotient)
+            small += rest + error
+            size += part + abs(error)
+        degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        value[i] = total + small
+        slack = (degree + 8) * size + abs(value[i])
+        bound[i] = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
+    return value, bound
+
+
+@njit(cache=True, nogil=True)
+def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatArray:
+    """Σ_y (v_y − v_x) / ℓ at each of `vertices`, in plain doubles."""
+    result = np.empty(vertices.size)
+    for i in range(vertices.size):
+        x = vertices[i]
+        total = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            total += (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
+        result[i] = total
+    return result
+
+
+@njit(cache=True, nogil=True)
+def corrected(
+    high: FloatArray, low: FloatArray, vertices: IntArray, step: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Field high + low with `step` added at `vertices`; its two parts do not overlap."""
+    new_high = high.copy()
+    new_low = low.copy()
+    for i in range(vertices.size):
+        x = vertices[i]
+        total, error = two_sum(high[x], step[i])
+        new_high[x], new_low[x] = two_sum(total, low[x] + error)
+    return new_high, new_low
+
+
+@njit(cache=True, nogil=True)
+def rounded(high: FloatArray, low: FloatArray, offset: float, side: int) -> FloatArray:
+    """Offset + high + low as doubles: to nearest (side 0), or surely above (+1) or below (-1)."""
+    result = np.empty(high.size)
+    for x in range(high.size):
+        total, error = two_sum(offset, high[x])
+        small = error + low[x]
+        if side == 0:
+            result[x] = total + small
+        else:
+            small += side * (2.0 * UNIT_ROUNDOFF * abs(small) + TINY)
+            result[x] = np.nextafter(total + small, side * np.inf)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def interior_pattern(
+    arcs: Arcs, vertices: IntArray, row: IntArray, indptr: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Column indices of the interior matrix, and the slot of every arc between free vertices.
+
+    Row i belongs to ``vertices[i]``; its diagonal entry comes first. ``row[x]`` is the row of the
+    free vertex x and -1 elsewhere, as is the slot of any other arc. Fills `indptr`.
+    """
+    indptr[0] = 0
+    for i in range(vertices.size):
+        x = vertices[i]
+        count = 1
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            if row[arcs.indices[e]] >= 0:
+                count += 1
+        indptr[i + 1] = indptr[i] + count
+    indices = np.empty(indptr[vertices.size], indptr.dtype)
+    slot = np.full(arcs.indices.size, -1, indptr.dtype)
+    for i in range(vertices.size):
+        x = vertices[i]
+        next_slot = indptr[i]
+        indices[next_slot] = i
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            j = row[arcs.indices[e]]
+            if j >= 0:
+                next_slot += 1
+                indices[next_slot] = j
+                slot[e] = next_slot
+    return indices, slot
+
+
+@njit(cache=True, nogil=True)
+def laplacian_data(arcs: Arcs, vertices: IntArray, indptr: IntArray, slot: IntArray) -> FloatArray:
+    """Entries of the interior Laplacian with conductance 1/ℓ, in the slots of the pattern."""
+    data = np.empty(indptr[vertices.size])
+    for i in range(vertices.size):
+        x = vertices[i]
+        diagonal = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            conductance = 1.0 / arcs.lengths[e]
+            diagonal += conductance
+            if slot[e] >= 0:
+                data[slot[e]] = -conductance
+        data[indptr[i]] = diagonal
+    return data

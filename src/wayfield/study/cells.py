@@ -1,0 +1,138 @@
+"""The cells of the study: one maze at one resolution, one label fraction, one seed.
+
+Everything random in a cell comes from a `numpy.random.SeedSequence` of (maze, resolution, label
+fraction, seed) alone, so a cell's results do not depend on which others run, in what order, or
+on how many workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..graph import Graph
+from ..grid import grid_graph
+from ..labels import Labels
+from ..layouts import load_layout
+from ..oracle import sample_labels
+
+MAZES = ("medium", "large")
+REFINEMENTS = (4, 8, 12)
+LABEL_FRACTIONS = (0.02, 0.05, 0.08, 0.12)
+SEEDS = (54, 55, 56, 57, 58)
+PAIRS = 512
+"""Start–goal pairs per cell, as in the paper."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Settings of one cell.
+
+    Attributes
+    ----------
+    maze : str
+        Name of the layout.
+    refinement : int
+        Vertices along the side of a maze cell, r.
+    label_fraction : float
+        Share of the vertices that are labelled, lf.
+    seed : int
+        One of the study's seeds.
+    goals : int
+        Number of goals; each has ``512 // goals`` starts. Must divide 512.
+    """
+
+    maze: str
+    refinement: int
+    label_fraction: float
+    seed: int
+    goals: int = 16
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.goals, int) and self.goals >= 1 and PAIRS % self.goals == 0):
+            raise InputError(f"the number of goals must divide {PAIRS}, not {self.goals!r}")
+
+    @property
+    def key(self) -> str:
+        """Name of the cell, for files and messages."""
+        return (
+            f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
+            f"-s{self.seed}-g{self.goals}"
+        )
+
+    @property
+    def configuration(self) -> tuple[str, int, float]:
+        """The cell without its seed: a row of the paper's tables."""
+        return self.maze, self.refinement, self.label_fraction
+
+    @property
+    def starts(self) -> int:
+        """Number of starts for every goal."""
+        return PAIRS // self.goals
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a cell's seed settles: the graph's goals, starts and labels.
+
+    Attributes
+    ----------
+    goals : (goals,) int64 array
+        Different vertices, if there are enough.
+    starts : (goals, starts) int64 array
+        Starts of every goal, never the goal itself.
+    label_seed : int
+        Seed of the labels, which all goals share.
+    """
+
+    cell: Cell
+    graph: Graph
+    goals: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    label_seed: int
+
+    @cached_property
+    def labels(self) -> list[Labels]:
+        """Exact labels of every goal: the same vertices, and the goal."""
+        fraction, seed = self.cell.label_fraction, self.label_seed
+        return [sample_labels(self.graph, int(goal), fraction, seed) for goal in self.goals]
+
+
+def draw(cell: Cell) -> Draw:
+    """Build a cell's graph and draw its labels, goals and starts."""
+    graph = grid_graph(load_layout(cell.maze), cell.refinement)
+    n = graph.num_vertices
+    maze = int.from_bytes(cell.maze.encode())
+    parts = [maze, cell.refinement, round(cell.label_fraction * 1e6), cell.seed]
+    for_labels, for_goals, for_starts = np.random.SeedSequence(parts).spawn(3)
+    goals = np.random.default_rng(for_goals).choice(n, cell.goals, replace=cell.goals > n)
+    others = np.random.default_rng(for_starts).integers(n - 1, size=(cell.goals, cell.starts))
+    starts = others + (others >= goals[:, None])  # uniform over the vertices that are not the goal
+    return Draw(cell, graph, goals, starts, int(for_labels.generate_state(1)[0]))
+
+
+def grid(
+    mazes: Iterable[str] = MAZES,
+    refinements: Iterable[int] = REFINEMENTS,
+    label_fractions: Iterable[float] = LABEL_FRACTIONS,
+    seeds: Iterable[int] = SEEDS,
+    goals: int = 16,
+) -> list[Cell]:
+    """All combinations; the paper's 120 cells by default."""
+    return [
+        Cell(*each, goals=goals) for each in product(mazes, refinements, label_fractions, seeds)
+    ]
+
+
+def select_cells(which: Literal["all", "quick"], goals: int = 16) -> list[Cell]:
+    """List the paper's 120 cells, or eight small ones that take a few seconds."""
+    if which == "quick":
+        return grid(refinements=(4,), label_fractions=(0.02, 0.12), seeds=SEEDS[:2], goals=goals)
+    return grid(goals=goals)

@@ -1,0 +1,428 @@
+"""The planner against walkers that follow its definition, and the guarantees it states."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+from math import copysign, inf, isinf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wayfield as wf
+from wayfield.plan import PATIENCE
+
+# ---------------------------------------------------------------- twins: the definition, in dicts
+
+
+def rows(graph: wf.Graph) -> dict[int, dict[int, float]]:
+    out: dict[int, dict[int, float]] = {x: {} for x in range(graph.num_vertices)}
+    for x, y, length in zip(graph.tails, graph.indices, graph.lengths, strict=True):
+        out[int(x)][int(y)] = float(length)
+    return out
+
+
+def tolls(row: dict[int, float], u: list[float], s: int, rule: str, unit: bool, shift: float):
+    """What each move costs by the rule; smaller is better. Values of the heads less `shift`."""
+    out = {}
+    for y, length in row.items():
+        if isinf(u[y]):
+            continue
+        there = u[y] - shift
+        if unit:
+            out[y] = there
+        elif rule == "q" or isinf(u[s]):
+            out[y] = length + there
+        else:
+            rise = there - u[s]
+            out[y] = rise / length or (copysign(5e-324, rise) if rise else 0.0)
+    return out
+
+
+def level_hops(graph, u, goal, tolerance) -> dict[int, float]:
+    """Fewest level steps from each vertex to an exit, by a search from every vertex on its own."""
+    row = rows(graph)
+
+    def is_exit(x: int) -> bool:
+        falls = any(u[y] < inf and u[x] - u[y] > tolerance for y in row[x])
+        return x == goal or falls
+
+    hops = {}
+    for start in row:
+        seen, queue = {start: 0}, deque([start])
+        hops[start] = inf
+        while queue:
+            x = queue.popleft()
+            if is_exit(x):
+                hops[start] = seen[x]
+                break
+            for y in row[x]:
+                if y not in seen and u[y] < inf and abs(u[x] - u[y]) <= tolerance:
+                    seen[y] = seen[x] + 1
+                    queue.append(y)
+    return hops
+
+
+def tied(row, u, s, rule, unit, ties, tolerance) -> list[int]:
+    best = tolls(row, u, s, rule, unit, 0.0)
+    if not best:
+        return []
+    heads = list(best)
+    if ties == "exit" and tolerance > 0 and (unit or rule == "slope"):
+        falling = [y for y in heads if u[s] - u[y] > tolerance]
+        level = [y for y in heads if abs(u[s] - u[y]) <= tolerance]
+        if not falling and level:
+            return level
+        heads = falling or heads
+    least = min(best[y] for y in heads)
+    lowered = tolls(row, u, s, rule, unit, tolerance)
+    return [y for y in heads if lowered[y] <= least]
+
+
+def moves(graph, u, goal, rule="slope", ties="exit", tolerance=0.0) -> dict[int, int]:
+    row, unit = rows(graph), graph.is_unit
+    hops = level_hops(graph, u, goal, tolerance) if ties == "exit" else dict.fromkeys(row, 0)
+    out = {}
+    for s in row:
+        choice = tied(row[s], u, s, rule, unit, ties, tolerance)
+        out[s] = min(choice, key=lambda y: (hops[y], y)) if choice else -1
+    out[goal] = goal
+    return out
+
+
+def follow(move: dict[int, int], start: int, goal: int) -> tuple[str, list[int]]:
+    path = [start]
+    while path[-1] != goal:
+        y = move[path[-1]]
+        if y < 0:
+            return "dead end", path
+        path.append(y)
+        if y in path[:-1]:
+            return "loop", path
+    return "reached", path
+
+
+def cycle_of(path: list[int]) -> list[int]:
+    cycle = path[path.index(path[-1]) : -1]
+    low = cycle.index(min(cycle))
+    return cycle[low:] + cycle[:low]
+
+
+# ---------------------------------------------------------------- random worlds
+
+
+@st.composite
+def worlds(draw, max_vertices: int = 9):
+    """A graph of any kind, a field full of ties and infinities, and a goal."""
+    n = draw(st.integers(1, max_vertices))
+    ends = st.integers(0, n - 1)
+    pairs = draw(st.lists(st.tuples(ends, ends), max_size=3 * n))
+    pairs = [(x, y) for x, y in pairs if x != y]
+    pairs = list({frozenset(p): p for p in pairs}.values()) if draw(st.booleans()) else pairs
+    pairs = list(dict.fromkeys(pairs))
+    kind = draw(st.sampled_from(["unit", "whole", "real", "wild"]))
+    length = {
+        "unit": st.just(1.0),
+        "whole": st.integers(1, 4).map(float),
+        "real": st.floats(0.01, 10.0),
+        "wild": st.sampled_from([1e-90, 0.5, 3.0, 1e90]),
+    }[kind]
+    directed = draw(st.booleans())
+    if not directed:
+        pairs = list({frozenset(p): p for p in pairs}.values())
+    lengths = draw(st.lists(length, min_size=len(pairs), max_size=len(pairs)))
+    tails, heads = zip(*pairs, strict=True) if pairs else ((), ())
+    graph = wf.Graph.from_edges(tails, heads, lengths, n, directed)
+    value = draw(
+        st.sampled_from(
+            [
+                st.integers(0, 3).map(float),
+                st.one_of(st.integers(0, 2).map(float), st.just(inf)),
+                st.sampled_from([0.0, 5e-324, 1e-300, 1.0, 1.0 + 2**-52, 1e12]),
+                st.floats(-1e6, 1e6),
+            ]
+        )
+    )
+    values = draw(st.lists(value, min_size=n, max_size=n))
+    return graph, values, draw(st.integers(0, n - 1))
+
+
+rules = st.sampled_from(["slope", "q"])
+tie_rules = st.sampled_from(["exit", "index"])
+tolerances = st.sampled_from([0.0, 0.0, 1e-9, 0.5, 1.0])
+
+
+@given(worlds(), rules, tie_rules, tolerances)
+def test_every_outcome_is_the_walkers(world, rule, ties, tolerance) -> None:
+    graph, values, goal = world
+    plan = wf.plan(graph, values, goal, rule, ties, tolerance)
+    move = moves(graph, values, goal, rule, ties, tolerance)
+    assert plan.successor.tolist() == list(move.values())
+    lengths = rows(graph)
+    cycles = set()
+    for start in range(graph.num_vertices):
+        outcome, path = follow(move, start, goal)
+        cost = sum(lengths[x][y] for x, y in pairwise(path))
+        assert plan.reached[start] == (outcome == "reached")
+        assert plan.steps[start] == (len(path) - 1 if outcome == "reached" else -1)
+        if outcome == "reached":
+            assert plan.basin[start] == -1
+            assert plan.cost[start] == pytest.approx(cost, rel=1e-14)
+        else:
+            assert plan.cost[start] == inf
+        if outcome == "dead end":
+            assert plan.basin[start] == -2
+        if outcome == "loop":
+            assert plan.cycles[plan.basin[start]].tolist() == cycle_of(path)
+            cycles.add(tuple(cycle_of(path)))
+        rollout = plan.rollout(start)
+        assert rollout.outcome == outcome
+        assert rollout.path.tolist() == path
+        assert rollout.cost == pytest.approx(cost, rel=1e-14)
+    assert [tuple(c.tolist()) for c in plan.cycles] == sorted(cycles)
+
+
+@given(worlds(), tie_rules, tolerances)
+def test_rules_agree_on_unit_lengths(world, ties, tolerance) -> None:
+    graph, values, goal = world
+    unit = wf.Graph.from_edges(
+        graph.tails, graph.indices, None, graph.num_vertices, directed=graph.directed
+    )
+    plans = [wf.plan(unit, values, goal, rule, ties, tolerance) for rule in ("slope", "q")]
+    assert np.array_equal(plans[0].successor, plans[1].successor)
+
+
+# ---------------------------------------------------------------- guarantees
+
+
+@given(worlds())
+def test_exit_ties_fail_only_in_a_plateau_without_exit(world) -> None:
+    """Slope, exit ties: (value, hops) falls until the goal or a vertex without an exit."""
+    graph, values, goal = world
+    plan = wf.plan(graph, values, goal)
+    hops = level_hops(graph, values, goal, 0.0)
+    for s in range(graph.num_vertices):
+        y = int(plan.successor[s])
+        if s != goal and y >= 0 and hops[s] < inf:
+            assert (values[y], hops[y]) < (values[s], hops[s])
+    for cycle in plan.cycles:
+        assert max(hops[int(x)] for x in cycle) == inf
+
+
+@given(worlds(), st.sampled_from([1e-9, 0.5, 1.0]))
+def test_a_tolerance_keeps_plateaus_free_of_loops(world, tolerance) -> None:
+    """A step from a vertex with an exit drops beyond the tolerance, or is level and nears it."""
+    graph, values, goal = world
+    plan = wf.plan(graph, values, goal, tie_tolerance=tolerance)
+    hops = level_hops(graph, values, goal, tolerance)
+    for s in range(graph.num_vertices):
+        y = int(plan.successor[s])
+        if s == goal or y < 0 or hops[s] == inf:
+            continue
+        if hops[s] == 0:
+            assert values[s] - values[y] > tolerance
+        else:
+            assert abs(values[s] - values[y]) <= tolerance
+            assert hops[y] == hops[s] - 1
+
+
+@given(worlds())
+def test_the_truth_is_walked_optimally(world) -> None:
+    graph, _, goal = world
+    if graph.lengths.size and graph.lengths.max() / graph.lengths.min() > 1e6:
+        return
+    truth = wf.cost_to_go(graph, goal)
+    for rule in ("slope", "q"):
+        plan = wf.plan(graph, truth, goal, rule)
+        assert np.array_equal(plan.reached, np.isfinite(truth))
+        assert plan.cost == pytest.approx(truth, rel=1e-12)
+
+
+def test_noise_on_a_plateau_needs_the_tolerance() -> None:
+    """A level corridor with rounding noise: pits without a tolerance, a way out with one."""
+    n = 200
+    path = wf.Graph.from_edges(range(n - 1), range(1, n))
+    values = 1.0 + 1e-12 * np.random.default_rng(0).random(n)
+    values[0] = 0.0
+    assert wf.plan(path, values, 0).success < 0.1
+    assert wf.plan(path, values, 0, tie_tolerance=1e-11).success == 1.0
+
+
+def test_index_ties_loop_where_exit_ties_leave() -> None:
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    values = [1.0, 1.0, 1.0, 1.0, 0.0]
+    stuck = wf.plan(path, values, 4, ties="index")
+    assert stuck.success == 0.25
+    assert [cycle.tolist() for cycle in stuck.cycles] == [[0, 1]]
+    assert wf.plan(path, values, 4).success == 1.0
+
+
+def test_exit_ties_avoid_dead_ends_and_pits() -> None:
+    """Of two equal neighbours the lower-numbered one is a dead end."""
+    fork = wf.Graph.from_edges([0, 0, 2], [1, 2, 3], directed=True)
+    assert wf.plan(fork, [2.0, 1.0, 1.0, 0.0], 3, ties="index").basin.tolist() == [-2, -2, -1, -1]
+    assert wf.plan(fork, [2.0, 1.0, 1.0, 0.0], 3).reached.tolist() == [True, False, True, True]
+
+
+def test_q_is_not_scale_free_and_slope_is() -> None:
+    """Half of the true values: argmin-Q takes the short arc uphill, steepest descent does not."""
+    graph = wf.Graph.from_edges([0, 1], [1, 2], lengths=[1.0, 10.0])
+    half = wf.cost_to_go(graph, 2) / 2
+    assert wf.plan(graph, half, 2, rule="q").success == 0.0
+    assert wf.plan(graph, half, 2, rule="slope").success == 1.0
+
+
+def test_infinite_states_are_left_but_never_entered() -> None:
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    plan = wf.plan(path, [0.0, 1.0, inf, 5.0, inf], 0)
+    assert plan.successor.tolist() == [0, 0, 1, -1, 3]
+    assert plan.basin.tolist() == [-1, -1, -1, -2, -2]
+
+
+def test_huge_values_and_lengths_do_not_overflow_the_choice() -> None:
+    graph = wf.Graph.from_edges([0, 1], [1, 2], lengths=[1e-100, 1e100])
+    with np.errstate(over="ignore"):
+        for goal in range(3):
+            assert (wf.plan(graph, [1e308, -1e308, 1.7e308], goal).successor >= 0).all()
+
+
+# ---------------------------------------------------------------- single walks
+
+
+@given(worlds())
+def test_repair_reaches_wherever_the_goal_can_be_reached(world) -> None:
+    graph, values, goal = world
+    plan, lengths = wf.plan(graph, values, goal), rows(graph)
+    can_reach = np.isfinite(wf.cost_to_go(graph, goal))
+    assert np.array_equal(plan.reachable, can_reach)
+    for start in range(graph.num_vertices):
+        rollout = plan.rollout(start, repair=True)
+        path = rollout.path.tolist()
+        assert path[0] == start
+        if not can_reach[start]:
+            assert (rollout.outcome, path) == ("unreachable", [start])
+            continue
+        assert rollout.outcome == "reached"
+        assert path[-1] == goal
+        assert path.count(goal) == 1
+        cost = sum(lengths[x][y] for x, y in pairwise(path))
+        assert rollout.cost == pytest.approx(cost, rel=1e-12)
+        assert 0.0 <= rollout.detour <= rollout.cost
+        if len(set(path)) == len(path):
+            assert rollout.detour == 0.0
+        if plan.reached[start]:
+            assert path == plan.rollout(start).path.tolist()
+            assert rollout.raised == 0.0
+
+
+@given(worlds())
+def test_repair_costs_at_most_the_start_value_and_the_raise(world) -> None:
+    graph, values, goal = world
+    values = [min(v, 10.0) for v in values]
+    plan = wf.plan(graph, values, goal)
+    for start in np.flatnonzero(plan.reachable & ~plan.reached):
+        rollout = plan.rollout(int(start), repair=True)
+        if rollout.path.size > PATIENCE * graph.num_vertices:
+            continue
+        bound = values[start] - values[goal] + rollout.raised
+        scale = max(map(abs, values)) + rollout.raised + rollout.cost
+        assert rollout.cost <= bound + 1e-9 * scale
+
+
+def test_repair_of_a_hopeless_field_ends_all_the_same() -> None:
+    """A pit 1e300 deep would take 1e300 raises of 1."""
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    plan = wf.plan(path, [1e300] * 5 + [0.0] * 5, 0)
+    rollout = plan.rollout(9, repair=True)
+    assert rollout.outcome == wf.Outcome.REACHED
+    assert rollout.path.size <= (PATIENCE + 1) * 10 + 1
+    top = np.finfo(float).max
+    assert wf.plan(path, [top] * 5 + [0.0] * 5, 0).rollout(9, repair=True).path[-1] == 0
+
+
+def test_repair_never_enters_a_trap() -> None:
+    """0 → 1 ⇄ 2 looks better than 0 → 3 → 4, but cannot reach the goal 4."""
+    trap = wf.Graph.from_edges([0, 1, 2, 0, 3], [1, 2, 1, 3, 4], directed=True)
+    plan = wf.plan(trap, [2.0, 0.5, 0.0, 9.0, 0.0], 4)
+    assert plan.rollout(0).outcome == wf.Outcome.LOOP
+    assert plan.rollout(0, repair=True).path.tolist() == [0, 3, 4]
+    assert plan.rollout(1, repair=True).outcome == wf.Outcome.UNREACHABLE
+
+
+# ---------------------------------------------------------------- labels
+
+
+def test_cycles_are_told_apart_by_labels() -> None:
+    path = wf.Graph.from_edges(range(6), range(1, 7))
+    plan = wf.plan(path, [0.0, 3.0, 1.0, 2.0, 3.0, 1.0, 1.0], 0)
+    assert [cycle.tolist() for cycle in plan.cycles] == [[2, 3], [5, 6]]
+    assert plan.touches(wf.Labels([0, 3], [0.0, 2.0])).tolist() == [True, False]
+    assert wf.plan(path, np.arange(7.0), 0).touches(wf.Labels([0], [0.0])).size == 0
+
+
+def test_false_sinks_are_labels_without_descent() -> None:
+    path = wf.Graph.from_edges(range(4), range(1, 5))
+    labels = wf.Labels([0, 2, 3, 4], [0.0, 1.0, 1.0, 2.0])
+    plan = wf.plan(path, [0.0, 1.5, 1.0, 1.0, 2.0], 0)
+    assert plan.false_sinks(labels).tolist() == [2, 3]
+    assert wf.plan(path, np.arange(5.0), 0).false_sinks(labels).size == 0
+
+
+# ---------------------------------------------------------------- looks and bad input
+
+
+def test_repr_counts_and_never_rounds_up_to_all() -> None:
+    star = wf.Graph.from_edges(np.zeros(29_999, int), np.arange(1, 30_000), num_vertices=30_001)
+    values = np.ones(30_001)
+    values[0] = 0.0
+    shown = repr(wf.plan(star, values, 0))
+    assert shown == "Plan(30,001 starts: 99.99% reach the goal, 0 cycles)"
+    assert wf.plan(wf.Graph.from_edges([], [], num_vertices=1), [0.0], 0).success == 1.0
+
+
+def test_arrays_are_frozen_and_the_callers_left_alone() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    values = np.array([0.0, 1.0, 2.0])
+    plan = wf.plan(path, values, 0)
+    values[:] = 7.0
+    assert plan.values.tolist() == [0.0, 1.0, 2.0]
+    for array in (plan.successor, plan.reached, plan.steps, plan.cost, plan.basin, plan.values):
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"graph": "maze"}, "graph must be a wayfield.Graph, not str"),
+        ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
+        ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
+        ({"values": [0.0, 1.0]}, "values has 2 entries, expected 3"),
+        ({"values": [[0.0, 1.0, 2.0]]}, "one-dimensional"),
+        ({"values": ["a", "b", "c"]}, "values must be real numbers"),
+        ({"goal": 3}, "goal 3 is not a vertex"),
+        ({"goal": -1}, "goal -1 is not a vertex"),
+        ({"goal": 0.5}, "goal must be a whole number"),
+        ({"rule": "greedy"}, "rule must be one of .* not 'greedy'"),
+        ({"ties": None}, "ties must be one of .* not None"),
+        ({"tie_tolerance": -1e-9}, "tie_tolerance must be a finite number of at least 0"),
+        ({"tie_tolerance": nan}, "tie_tolerance"),
+        ({"tie_tolerance": inf}, "tie_tolerance"),
+        ({"tie_tolerance": "small"}, "tie_tolerance"),
+    ],
+)
+def test_bad_input_is_named(change, message) -> None:
+    call = {"graph": wf.Graph.from_edges([0, 1], [1, 2]), "values": [0.0, 1.0, 2.0], "goal": 0}
+    with pytest.raises(wf.InputError, match=message):
+        wf.plan(**(call | change))
+
+
+def test_bad_rollouts_are_named() -> None:
+    plan = wf.plan(wf.Graph.from_edges([0], [1]), [0.0, 1.0], 0)
+    with pytest.raises(wf.InputError, match="start 2 is not a vertex"):
+        plan.rollout(2)
+    with pytest.raises(wf.InputError, match="repair must be True or False"):
+        plan.rollout(1, repair="yes")  # type: ignore[arg-type]
+    with pytest.raises(wf.InputError, match="out of range"):
+        plan.false_sinks(wf.Labels([5], [1.0]))

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wayfield as wf
+from wayfield.kernels.csr import Arcs
+from wayfield.kernels.midrange import balance, midrange, midrange_residual, sweep_in_place
+
+Neighbours = list[tuple[float, float]]  # (value, length)
+
+
+def naive_balance(neighbours: Neighbours) -> Fraction:
+    """Steepest pair of neighbours, in exact arithmetic, and the value on the line between them."""
+    exact = [(Fraction(value), Fraction(length)) for value, length in neighbours]
+    slope = max((v - w) / (a + b) for v, a in exact for w, b in exact)
+    value = min(w + slope * b for w, b in exact)
+    assert value == max(v - slope * a for v, a in exact)
+    return value
+
+
+def naive_sweep(graph: wf.Graph, labelled: set[int], field: list[float]) -> list[float]:
+    swept = list(field)
+    for x in set(range(graph.num_vertices)) - labelled:
+        row = slice(graph.indptr[x], graph.indptr[x + 1])
+        heads, lengths = graph.indices[row].tolist(), graph.lengths[row].tolist()
+        neighbours = [(field[y], length) for y, length in zip(heads, lengths, strict=True)]
+        if neighbours:
+            swept[x] = float(naive_balance(neighbours))
+    return swept
+
+
+def star(neighbours: Neighbours) -> tuple[Arcs, np.ndarray]:
+    leaves = range(1, len(neighbours) + 1)
+    lengths = [length for _, length in neighbours]
+    graph = wf.Graph.from_edges([0] * len(neighbours), leaves, lengths)
+    return graph.arcs, np.array([0.0] + [value for value, _ in neighbours])
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[wf.Graph, wf.Labels]:
+    """Connected graphs: a random tree and some chords, unit or general lengths."""
+    n = draw(st.integers(2, 10))
+    parents = [(x, draw(st.integers(0, x - 1))) for x in range(1, n)]
+    vertex = st.integers(0, n - 1)
+    chords = draw(st.lists(st.tuples(vertex, vertex).filter(lambda e: e[0] != e[1]), max_size=8))
+    pairs = sorted({(min(e), max(e)) for e in parents + chords})
+    length = draw(st.sampled_from([st.just(1.0), st.floats(0.1, 10.0)]))
+    lengths = [draw(length) for _ in pairs]
+    graph = wf.Graph.from_edges([x for x, _ in pairs], [y for _, y in pairs], lengths, n)
+    chosen = draw(st.lists(vertex, min_size=1, max_size=4, unique=True))
+    return graph, wf.Labels(chosen, [draw(st.floats(-5, 5)) for _ in chosen])
+
+
+values = st.floats(-100, 100)
+lengths = st.floats(0.01, 100)
+
+
+@given(st.lists(st.tuples(values, lengths), min_size=1, max_size=6))
+def test_balance_is_its_exact_twin(neighbours: Neighbours) -> None:
+    arcs, field = star(neighbours)
+    scale = max(abs(value) for value, _ in neighbours)
+    error = Fraction(balance(arcs, field, 0)) - naive_balance(neighbours)
+    assert abs(error) <= 8 * np.finfo(float).eps * scale
+
+
+@given(st.lists(values, min_size=1, max_size=6))
+def test_balance_on_unit_lengths_is_the_midrange(row: list[float]) -> None:
+    arcs, field = star([(value, 1.0) for value in row])
+    assert midrange(arcs, field, 0) == 0.5 * (min(row) + max(row))
+    assert balance(arcs, field, 0) == pytest.approx(midrange(arcs, field, 0), abs=1e-13)
+
+
+@given(problems(), st.integers(0, 4), st.sampled_from(["mean", "upper", "lower"]))
+def test_sweeps_are_their_naive_twin(
+    problem: tuple[wf.Graph, wf.Labels], sweeps: int, start: str
+) -> None:
+    graph, labels = problem
+    level = {"mean": np.mean, "upper": np.max, "lower": np.min}[start](labels.values)
+    field = np.full(graph.num_vertices, level)
+    field[labels.vertices] = labels.values
+    expected = field.tolist()
+    labelled = set(labels.vertices.tolist())
+    for _ in range(sweeps):
+        expected = naive_sweep(graph, labelled, expected)
+    ext = wf.extend(graph, labels, wf.MidrangeSweeps(sweeps, start))  # type: ignore[arg-type]
+    np.testing.assert_allclose(ext.values, expected, atol=1e-13)
+    again = np.array(naive_sweep(graph, labelled, expected))
+    assert ext.residual == pytest.approx(np.abs(again - expected).max(), abs=1e-13)
+
+
+@given(problems())
+def test_upper_and_lower_starts_close_in_from_their_sides(
+    problem: tuple[wf.Graph, wf.Labels],
+) -> None:
+    graph, labels = problem
+    runs = [
+        [wf.extend(graph, labels, wf.MidrangeSweeps(k, start)).values for k in (0, 3, 10)]
+        for start in ("lower", "upper")
+    ]
+    chain = [*runs[0], *reversed(runs[1])]
+    for below, above in itertools.pairwise(chain):
+        assert (below <= above + 1e-12).all()
+
+
+@pytest.mark.parametrize("start", ["harmonic", "mean", "upper", "lower"])
+def test_every_start_ends_at_the_straight_line_on_a_path(start: str) -> None:
+    path = wf.Graph.from_edges(range(6), range(1, 7), [1, 2, 1, 3, 1, 2])
+    labels = wf.Labels([0, 6], [0.0, 20.0])
+    ext = wf.extend(path, labels, wf.MidrangeSweeps(2000, start))  # type: ignore[arg-type]
+    np.testing.assert_allclose(ext.values, 2.0 * wf.cost_to_go(path, 0), atol=1e-12)
+    assert ext.residual < 1e-13
+
+
+def test_unequal_star_takes_its_steepest_pair() -> None:
+    graph = wf.Graph.from_edges([0, 0, 0], [1, 2, 3], [1.0, 1.0, 4.0])
+    labels = wf.Labels([1, 2, 3], [0.0, 4.0, 5.0])  # slopes 4/2 and 5/5
+    ext = wf.extend(graph, labels, wf.MidrangeSweeps(1, "mean"))
+    assert ext.values[0] == 2.0
+
+
+def test_zero_sweeps_return_the_start_and_its_residual() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    ext = wf.extend(path, wf.Labels([0, 2], [0.0, 4.0]), wf.MidrangeSweeps(0, "upper"))
+    assert ext.values.tolist() == [0.0, 4.0, 4.0]
+    assert (ext.residual, ext.iterations) == (2.0, 0)
+
+
+def test_result_says_stopped_and_has_no_bracket() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    ext = wf.extend(path, wf.Labels([0, 2], [0.0, 4.0]), wf.MidrangeSweeps(7, "mean"))
+    assert ext.status is wf.Status.STOPPED
+    assert ext.lower is None
+    assert ext.upper is None
+    assert ext.iterations == 7
+
+
+@pytest.mark.parametrize("start", ["harmonic", "mean", "upper", "lower"])
+def test_components_keep_to_their_own_labels(start: str) -> None:
+    graph = wf.Graph.from_edges([0, 2, 4], [1, 3, 5])
+    labels = wf.Labels([0, 2], [10.0, -10.0])
+    method = wf.MidrangeSweeps(1, start)  # type: ignore[arg-type]
+    field = wf.extend(graph, labels, method, unreachable="nan").values
+    np.testing.assert_array_equal(field, [10, 10, -10, -10, np.nan, np.nan])
+
+
+def test_in_place_sweeps_reach_the_same_field() -> None:
+    n = 12
+    path = wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n))
+    fixed = np.zeros(n, dtype=bool)
+    fixed[[0, -1]] = True
+    field = np.zeros(n)
+    field[-1] = 1.0
+    for _ in range(2000):
+        sweep_in_place(path.arcs, fixed, field)
+    np.testing.assert_allclose(field, np.arange(n) / (n - 1), atol=1e-12)
+    assert midrange_residual(path.arcs, fixed, True, field) < 1e-14
+
+
+@pytest.mark.parametrize("sweeps", [-1, 1.5, "300", None, True, np.nan])
+def test_bad_number_of_sweeps_is_refused_where_it_is_given(sweeps: object) -> None:
+    with pytest.raises(wf.InputError, match="sweeps must be a whole number"):
+        wf.MidrangeSweeps(sweeps)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("start", ["zero", None, 3, ["upper"]])
+def test_bad_start_is_refused_where_it_is_given(start: object) -> None:
+    with pytest.raises(wf.InputError, match="start must be one of"):
+        wf.MidrangeSweeps(start=start)  # type: ignore[arg-type]
+
+
+def test_directed_graphs_are_refused() -> None:
+    one_way = wf.Graph.from_edges([0], [1], directed=True)
+    with pytest.raises(wf.InputError, match="not defined on directed graphs"):
+        wf.extend(one_way, wf.Labels([0], [0.0]), wf.MidrangeSweeps())
