@@ -1,6 +1,7 @@
 """Planner and `descending` at 1e6 vertices, in units of one plain midrange sweep.
 
-Run it as ``python benchmarks/planner.py [side]``; the ratios, not the times, are the figures.
+Run with ``python -m benchmarks.planner [side]``. The promises, on unit lengths: a plan in the time
+of 20 sweeps, a descending field in that of 60.
 """
 
 from __future__ import annotations
@@ -10,23 +11,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 import wayfield as wf
-from wayfield.kernels.csr import Arcs
-
-
-@njit(cache=True, nogil=True)
-def sweep(arcs: Arcs, values, fixed):
-    """One in-place midrange sweep over the rows."""
-    for x in range(values.size):
-        if fixed[x]:
-            continue
-        low, high = np.inf, -np.inf
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            value = values[arcs.indices[e]]
-            low, high = min(low, value), max(high, value)
-        values[x] = 0.5 * (low + high)
+from wayfield.kernels.midrange import sweep_in_place
 
 
 def grid(side: int, terrain: np.random.Generator | None = None) -> wf.Graph:
@@ -54,16 +41,20 @@ def main(side: int) -> None:
     goal = side * side // 2 + side // 2
     fixed = np.zeros(side * side, dtype=bool)
     fixed[rng.choice(side * side, side * side // 50, replace=False)] = True
+    fixed[goal] = True
     work = rng.random(side * side)
-    one = best_of(lambda: sweep(unit.arcs, work, fixed), 20)
+    one = best_of(lambda: sweep_in_place(unit.arcs, fixed, work), 20)
     print(f"{side * side:,} vertices; one sweep {one * 1e3:.2f} ms")
     for name, graph in (("unit", unit), ("terrain", terrain)):
         truth = wf.cost_to_go(graph, goal)
         swept = np.where(fixed, truth, truth.mean())
         for _ in range(50):
-            sweep(graph.arcs, swept, fixed)
+            sweep_in_place(graph.arcs, fixed, swept)
+        labels = wf.Labels(np.flatnonzero(fixed), truth[fixed])
+        exact = wf.extend(graph, labels, wf.AMLE(certificate=False))
         fields = {
             "truth": truth,
+            "AMLE": exact.values,
             "plateaus": np.floor(truth / 8),
             "50 sweeps": swept,
             "noisy": truth + rng.normal(0, 2, truth.size),

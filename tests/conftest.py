@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-# the first call of a kernel compiles it, which is no test's fault
-settings.register_profile("wayfield", deadline=None)
-settings.load_profile("wayfield")
+import wayfield  # noqa: F401  (the package first: doctests of one file would import it twice)
+
+# The first call of a kernel compiles it, which is no test's fault. A run is the same every time;
+# ``--hypothesis-profile=fresh`` draws new examples.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("fresh", deadline=None)
+settings.load_profile("steady")

@@ -48,6 +48,16 @@ def contains(extension: wf.Extension, exact: list[Fraction]) -> bool:
     )
 
 
+def random_edges(rng: np.random.Generator, n: int, extra: int) -> np.ndarray:
+    """(2, e) edges of a random connected graph: a tree and up to `extra` more, no parallels."""
+    parents = [int(rng.integers(0, x)) for x in range(1, n)]
+    tails = np.concatenate([np.arange(1, n), rng.integers(0, n, extra)])
+    heads = np.concatenate([parents, rng.integers(0, n, extra)])
+    proper = tails != heads
+    ends = np.stack([np.minimum(tails, heads)[proper], np.maximum(tails, heads)[proper]])
+    return np.unique(ends, axis=1).astype(np.int64)
+
+
 @st.composite
 def labelled_graphs(
     draw: st.DrawFn, max_vertices: int = 12, lengths: str = "any"
@@ -56,13 +66,7 @@ def labelled_graphs(
     n = draw(st.integers(2, max_vertices))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
-    parents = [int(rng.integers(0, x)) for x in range(1, n)]
-    extra = draw(st.integers(0, n))
-    tails = np.concatenate([np.arange(1, n), rng.integers(0, n, extra)])
-    heads = np.concatenate([parents, rng.integers(0, n, extra)])
-    proper = tails != heads
-    tails, heads = np.minimum(tails, heads)[proper], np.maximum(tails, heads)[proper]
-    edges = np.unique(np.stack([tails, heads]), axis=1)
+    edges = random_edges(rng, n, draw(st.integers(0, n)))
     kind = draw(st.sampled_from(["unit", "integer", "float"])) if lengths == "any" else lengths
     length = {
         "unit": np.ones(edges.shape[1]),

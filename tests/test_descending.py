@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from test_plan import rows, worlds
+from walkers import rows, worlds
 
 
 def lifted(graph: wf.Graph, values: list[float], goal: int) -> list[float]:

@@ -589,7 +589,7 @@ def test_symmetrising_keeps_positions_and_undirected_graphs() -> None:
 
 @pytest.mark.parametrize("how", ["sum", None, 3])
 def test_unknown_symmetrisation_is_refused(how: str) -> None:
-    with pytest.raises(InputError, match="symmetrised takes 'min', 'max' or 'mean'"):
+    with pytest.raises(InputError, match="how must be one of 'min', 'max', 'mean'"):
         Graph.from_edges([0], [1], directed=True).symmetrised(how)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import contains, exact_harmonic, labelled_graphs
+from exact import contains, exact_harmonic, labelled_graphs, random_edges
 from wayfield.extension import _linear, harmonic
 
 ULPS = 4 * 2.0**-52
@@ -43,14 +43,9 @@ def test_brackets_contain_the_exact_values(case: tuple[wf.Graph, wf.Labels]) -> 
 @pytest.mark.parametrize("spread", [6, 12])
 def test_lengths_over_many_magnitudes(spread: int) -> None:
     rng = np.random.default_rng(spread)
-    n = 14
-    tails = np.concatenate([np.arange(1, n), rng.integers(0, n, 10)])
-    heads = np.concatenate([[rng.integers(0, x) for x in range(1, n)], rng.integers(0, n, 10)])
-    keep = tails != heads
-    low, high = np.minimum(tails, heads)[keep], np.maximum(tails, heads)[keep]
-    edges = np.unique(np.stack([low, high]), axis=1)
+    edges = random_edges(rng, 14, 10)
     lengths = 10.0 ** rng.uniform(-spread, spread, edges.shape[1])
-    graph = wf.Graph.from_edges(*edges, lengths, n)
+    graph = wf.Graph.from_edges(*edges, lengths)
     labels = wf.Labels([0, 5, 9], [0.0, 1.0, -2.5])
     extension = wf.extend(graph, labels, wf.Harmonic(), check=False)
     if spread <= 6:

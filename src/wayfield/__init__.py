@@ -1,5 +1,6 @@
 """wayfield: from a few known values on a graph to a plan, and a proof of how far to trust it."""
 
+from . import plots
 from .descending import Descending, descending
 from .errors import InputError, InputWarning, NotConverged, WayfieldError
 from .extension import (
@@ -9,6 +10,7 @@ from .extension import (
     McShane,
     MidrangeSweeps,
     NearestLabel,
+    PLaplacian,
     Status,
     Whitney,
     extend,
@@ -38,6 +40,7 @@ __all__ = [
     "NearestLabel",
     "NotConverged",
     "Outcome",
+    "PLaplacian",
     "Plan",
     "Rollout",
     "Status",
@@ -52,5 +55,6 @@ __all__ = [
     "layout_names",
     "load_layout",
     "plan",
+    "plots",
     "sample_labels",
 ]

@@ -8,6 +8,7 @@ them are finite.
 from __future__ import annotations
 
 import reprlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,7 @@ def as_vertices(
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, dtype)
     if array.dtype.kind == "f":
+        array = array.astype(np.float64)
         refuse(~(np.floor(array) == array), array, name, "is not a whole number")
     elif array.dtype.kind not in "iu":
         raise InputError(f"{name} must be vertex indices, not {_kind(array)}")
@@ -107,19 +109,26 @@ def as_vertex(value: Any, name: str, num_vertices: int) -> int:
     return int(value)
 
 
-def as_whole(value: Any, name: str, least: int) -> int:
-    """Return `value` as a whole number of at least `least`."""
+def as_whole(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return `value` as a whole number of at least `least`, and at most `most` if given."""
     if not (_is_number(value) and isinstance(value, int | np.integer) and value >= least):
         shown = reprlib.repr(value)
         raise InputError(f"{name} must be a whole number of at least {least}, not {shown}")
+    if most is not None and value > most:
+        raise InputError(f"{name} must be at most {most}, not {reprlib.repr(value)}")
     return int(value)
 
 
-def as_real(value: Any, name: str, least: float) -> float:
-    """Return `value` as a finite number of at least `least`."""
-    if not (_is_number(value) and least <= value <= np.finfo(np.float64).max):
-        shown = reprlib.repr(value)
-        raise InputError(f"{name} must be a finite number of at least {least:g}, not {shown}")
+def as_real(
+    value: Any, name: str, least: float = -sys.float_info.max, most: float = sys.float_info.max
+) -> float:
+    """Return `value` as a finite number from `least` to `most`."""
+    # a NumPy scalar compares in its own precision, where the limits may overflow
+    number = float(value) if isinstance(value, np.integer | np.floating) else value
+    if not (_is_number(number) and least <= number <= most):
+        low = f" of at least {least:g}" if least > -sys.float_info.max else ""
+        high = f" and at most {most:g}" if most < sys.float_info.max else ""
+        raise InputError(f"{name} must be a finite number{low}{high}, not {reprlib.repr(value)}")
     return float(value)
 
 
@@ -128,6 +137,14 @@ def as_flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False, not {reprlib.repr(value)}")
     return bool(value)
+
+
+def as_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `choices`."""
+    if not (isinstance(value, str) and value in choices):
+        known = ", ".join(repr(choice) for choice in choices)
+        raise InputError(f"{name} must be one of {known}, not {reprlib.repr(value)}")
+    return value
 
 
 def refuse(bad: NDArray[np.bool_], array: NDArray[Any], name: str, why: str) -> None:

@@ -27,9 +27,7 @@ def vertex_count(tail: IntArray, head: IntArray, num_vertices: int | None) -> in
                 "if most vertices are meant to be isolated, pass num_vertices"
             )
         return largest + 1
-    n = as_whole(num_vertices, "num_vertices", least=0)
-    if n > MOST_VERTICES:
-        raise InputError(f"num_vertices is {n}: a graph has at most 2³¹ - 1 vertices")
+    n = as_whole(num_vertices, "num_vertices", least=0, most=MOST_VERTICES)
     for name, ends in (("tails", tail), ("heads", head)):
         refuse(ends >= n, ends, name, f"is out of range for {n} vertices")
     return n

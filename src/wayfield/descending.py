@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ._arrays import as_floats, as_vertex, frozen, owned, refuse
 from .errors import InputError
-from .graph import Graph
+from .graph import Graph, check_graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import flood, reaching
 
@@ -105,9 +105,7 @@ def descending(graph: Graph, values: ArrayLike, goal: int) -> Descending:
 
 def check_field(graph: Graph, values: ArrayLike) -> FloatArray:
     """Return `values` as a frozen field on the graph: numbers or +inf, one for every vertex."""
-    if not isinstance(graph, Graph):
-        raise InputError(f"graph must be a wayfield.Graph, not {type(graph).__name__}")
-    field = as_floats(values, "values", graph.num_vertices)
+    field = as_floats(values, "values", check_graph(graph).num_vertices)
     refuse(~(field > -np.inf), field, "values", "is neither a number nor +inf")
     return owned(field)
 

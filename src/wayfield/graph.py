@@ -26,6 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from . import _npz
 from ._arrays import (
     MOST_VERTICES,
+    as_choice,
     as_flag,
     as_lengths,
     as_matrix,
@@ -86,9 +87,8 @@ class Graph:
         positions = self.positions
         if positions is not None:
             positions = _checked_positions(positions, arcs.indptr.size - 1)
-        for name, value in (
-            arcs._asdict() | {"directed": directed, "positions": positions}
-        ).items():
+        checked = arcs._asdict() | {"directed": directed, "positions": positions}
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     # ---------------------------------------------------------------- building
@@ -125,9 +125,8 @@ class Graph:
         if tail.size != head.size:
             raise InputError(f"{tail.size} tails but {head.size} heads")
         n = vertex_count(tail, head, num_vertices)
-        length = (
-            np.ones(tail.size) if lengths is None else as_lengths(lengths, "lengths", tail.size)
-        )
+        size = tail.size
+        length = np.ones(size) if lengths is None else as_lengths(lengths, "lengths", size)
         directed = as_flag(directed, "directed")
         loops = int(np.count_nonzero(tail == head))
         if loops:
@@ -147,6 +146,13 @@ class Graph:
         asymmetric matrix is an error. Zeros of a dense matrix are "no arc"; a zero stored in a
         sparse matrix is an error, since a length is positive. Entries stored twice are parallel
         arcs: the shortest is kept, they are not added up.
+
+        Examples
+        --------
+        >>> Graph.from_scipy([[0, 2], [2, 0]])
+        Graph(2 vertices, 1 edges, lengths 2 to 2)
+        >>> Graph.from_scipy([[0, 2], [0, 0]])
+        Graph(2 vertices, 1 arcs, directed, lengths 2 to 2)
         """
         if directed is not None:
             directed = as_flag(directed, "directed")
@@ -186,6 +192,12 @@ class Graph:
         lower index); both may be given. Infinite means "no arc". Off the diagonal, zeros and
         negative numbers are errors. A symmetric outcome gives an undirected graph; the k nearest
         neighbours of a symmetric matrix are usually a directed one.
+
+        Examples
+        --------
+        >>> points = np.array([0.0, 1.0, 3.0])
+        >>> Graph.from_distances(abs(points[:, None] - points), cutoff=2.0)
+        Graph(3 vertices, 2 edges, lengths 1 to 2)
         """
         return cls.from_scipy(near_pairs(pdist, cutoff, k))
 
@@ -308,10 +320,15 @@ class Graph:
 
         Where both arcs exist, the edge's length is the shorter ("min"), the longer ("max") or
         their mean ("mean"); where one exists, its own.
+
+        Examples
+        --------
+        >>> hill = Graph.from_edges([0, 1], [1, 0], [3.0, 1.0], directed=True)
+        >>> hill.symmetrised("mean")
+        Graph(2 vertices, 1 edges, lengths 2 to 2)
         """
         ways = ("min", "max", "mean")
-        if how not in ways:
-            raise InputError(f"symmetrised takes 'min', 'max' or 'mean', not {how!r}")
+        as_choice(how, "how", ways)
         if not self.directed:
             return self
         rows = empty_rows(self.num_vertices, 2 * self.num_arcs)

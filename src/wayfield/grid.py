@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._arrays import MOST_VERTICES, as_whole
 from .errors import InputError
 from .graph import Graph
 from .layouts import Layout
@@ -47,9 +48,9 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
     """
     if not isinstance(layout, Layout):
         raise InputError(f"layout must be a wayfield.Layout, not {type(layout).__name__}")
-    whole = isinstance(refinement, int | np.integer) and not isinstance(refinement, bool)
-    if not whole or refinement < 1:
-        raise InputError(f"refinement must be a whole number of at least 1, not {refinement!r}")
+    refinement = as_whole(refinement, "refinement", least=1)
+    if layout.num_free * refinement**2 > MOST_VERTICES:
+        raise InputError(f"refinement {refinement} makes more than 2³¹ - 1 vertices")
     free = layout.free.repeat(refinement, axis=0).repeat(refinement, axis=1)
     rows, columns = np.nonzero(free)
     number = np.full(free.shape, -1, dtype=np.int64)

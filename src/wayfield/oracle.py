@@ -69,7 +69,7 @@ def sample_labels(
     if (fraction is None) == (count is None):
         raise InputError("give either fraction or count")
     if fraction is not None:
-        if not 0.0 < as_real(fraction, "label fraction", least=-np.inf) <= 1.0:
+        if not 0.0 < as_real(fraction, "label fraction") <= 1.0:
             raise InputError(f"label fraction {fraction} is outside (0, 1]")
         count = round(fraction * n)
     elif as_whole(count, "label count", least=0) > n:

@@ -43,12 +43,12 @@ from .kernels.planning import (
     UNIT,
     Q,
     Rule,
-    descends,
     first_moves,
     level_hops,
     limit_cycles,
     outcomes,
     prefer_exits,
+    sunk,
 )
 from .kernels.repair import loop_erased, path_cost, repairing_walk, walk
 from .labels import Labels
@@ -57,7 +57,7 @@ RuleName = Literal["slope", "q"]
 TieName = Literal["exit", "index"]
 
 PATIENCE = 16
-"""Repairing steps allowed, in multiples of the number of vertices, before the field is lifted."""
+"""Arcs a repairing walk may look at, in multiples of n + m, before the field is lifted."""
 
 
 class Outcome(StrEnum):
@@ -120,7 +120,7 @@ class Plan:
     basin : (n,) int64 array
         Where a start ends: the position of its limit cycle in `cycles`, -1 for the goal, -2 for
         a dead end (a state without a move).
-    members, offsets : (k,) and (number of cycles + 1,) int64 arrays
+    cycle_members, cycle_offsets : (k,) and (number of cycles + 1,) int64 arrays
         The limit cycles one after another; see `cycles`.
     graph, values, goal, rule, ties, tie_tolerance
         What was planned on, and how.
@@ -137,8 +137,8 @@ class Plan:
     steps: NDArray[np.int64]
     cost: FloatArray
     basin: NDArray[np.int64]
-    members: NDArray[np.int64]
-    offsets: NDArray[np.int64]
+    cycle_members: NDArray[np.int64]
+    cycle_offsets: NDArray[np.int64]
 
     @cached_property
     def cycles(self) -> tuple[NDArray[np.int64], ...]:
@@ -146,8 +146,8 @@ class Plan:
 
         The goal, which absorbs, is not among them.
         """
-        ends = self.offsets.tolist()
-        return tuple(self.members[i:j] for i, j in pairwise(ends))
+        ends = self.cycle_offsets.tolist()
+        return tuple(self.cycle_members[i:j] for i, j in pairwise(ends))
 
     @property
     def success(self) -> float:
@@ -162,8 +162,9 @@ class Plan:
 
     def touches(self, labels: Labels) -> BoolArray:
         """For each cycle: True if it touches the boundary (holds a label), False if interior."""
-        labelled = labels.mask(self.graph)[self.members]
-        return np.logical_or.reduceat(labelled, self.offsets[:-1]) if labelled.size else labelled
+        labelled = labels.mask(self.graph)[self.cycle_members]
+        begins = self.cycle_offsets[:-1]
+        return np.logical_or.reduceat(labelled, begins) if begins.size else labelled
 
     def false_sinks(self, labels: Labels) -> NDArray[np.int64]:
         """Labelled vertices other than the goal that have no arc to a strictly smaller value.
@@ -171,13 +172,10 @@ class Plan:
         On an exact AMLE with cost fill every unlabelled vertex of finite value descends, so an
         empty answer is a certificate: the slope rule reaches the goal from every such start.
         """
-        arcs = self.graph.arcs
-        sinks = [
-            x
-            for x in labels.check(self.graph).vertices
-            if x != self.goal and not descends(arcs, self.values, x, 0.0)
-        ]
-        return np.array(sinks, dtype=np.int64)
+        vertices = labels.check(self.graph).vertices
+        candidates = vertices[vertices != self.goal]
+        sinks: NDArray[np.int64] = candidates[sunk(self.graph.arcs, self.values, candidates)]
+        return sinks
 
     def rollout(self, start: int, repair: bool = False) -> Rollout:
         """Walk from `start` by the plan, up to the goal, a dead end or the first revisit.
@@ -186,8 +184,8 @@ class Plan:
         leaving s its value is raised to min ℓ + u(y), and the walk goes where the minimum is. It
         reaches the goal from every state that can, at a cost of at most
         ``u(start) - u(goal) + raised``; states that cannot reach the goal are never entered. The
-        plan itself is not changed. A field too rough for that (more than 16 n steps) is lifted
-        by `descending` where the walk stands, and the bound on the cost lapses.
+        plan itself is not changed. A field so rough that the walk would look at more than
+        16 (n + m) arcs is lifted by `descending` then, and the bound on the cost lapses.
 
         Examples
         --------
@@ -211,7 +209,7 @@ class Plan:
         if not self.reachable[start]:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         values = finite_where_reachable(self.values, self.reachable)
-        limit = PATIENCE * graph.num_vertices
+        limit = PATIENCE * (graph.num_vertices + graph.num_arcs)
         path, raised = repairing_walk(graph.arcs, values, self.goal, start, limit)
         if path[-1] != self.goal:
             lifted = descending(graph, values, self.goal)
@@ -222,7 +220,7 @@ class Plan:
         return Rollout(frozen(path), cost, Outcome.REACHED, raised, max(detour, 0.0))
 
     def __repr__(self) -> str:
-        n, count = self.reached.size, self.offsets.size - 1
+        n, count = self.reached.size, self.cycle_offsets.size - 1
         cycles = f"{count:,} cycle" if count == 1 else f"{count:,} cycles"
         return f"Plan({n:,} starts: {_percent(self.success)} reach the goal, {cycles})"
 
@@ -268,7 +266,7 @@ def plan(
     goal = as_vertex(goal, "goal", graph.num_vertices)
     tolerance = as_real(tie_tolerance, "tie_tolerance", 0.0)
     for name, choice, known in (("rule", rule, RuleName), ("ties", ties, TieName)):
-        if choice not in get_args(known):
+        if not (isinstance(choice, str) and choice in get_args(known)):
             raise InputError(f"{name} must be one of {get_args(known)}, not {choice!r}")
     toll = UNIT if graph.is_unit else SLOPE if rule == "slope" else Q
     slots = _moves(graph, field, goal, Rule(toll, tolerance, ties == "exit"))
@@ -286,8 +284,8 @@ def plan(
         steps=frozen(steps),
         cost=frozen(cost),
         basin=frozen(basin),
-        members=frozen(members),
-        offsets=frozen(offsets),
+        cycle_members=frozen(members),
+        cycle_offsets=frozen(offsets),
     )
 
 

@@ -98,9 +98,9 @@ def field(
         The field; NaN and infinite values are left blank.
     plan : Plan, optional
         Adds the greedy arrows, the goal as a star, and starts that never reach the goal tinted by
-        the limit cycle they end in; the cycles themselves are dark dots. On a large maze an arrow
-        stands for a block of vertices: it shows where the plan leads from the block's middle
-        within as many steps as the block is wide.
+        the limit cycle they end in (grey if it is a dead end); the cycles themselves are dark
+        dots. On a large maze an arrow stands for a block of vertices: it shows where the plan
+        leads from the block's middle within as many steps as the block is wide.
     labels : Labels, optional
         Adds the labelled vertices as small rings.
     ax : matplotlib Axes, optional
@@ -127,11 +127,14 @@ def field(
         image = _draw_maze(ax, lattice, shown, plan, contours)
     scale = _scale(graph, positions, lattice)
     if plan is not None and arrows:
-        _draw_arrows(ax, positions, plan, scale)
+        draw = _draw_moves if lattice is None else _draw_flow
+        draw(ax, positions, plan, scale)
     if labels is not None:
         place = positions[labels.check(graph).vertices]
         _draw_discs(ax, place, scale.dot, "white", zorder=5)
     if plan is not None:
+        stuck = positions[np.concatenate([[], *plan.cycles]).astype(np.int64)]
+        _draw_discs(ax, stuck, 1.3 * scale.dot, INK, zorder=4)
         _draw_goal(ax, positions[plan.goal], scale)
     if colour_bar:
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02)
@@ -219,7 +222,8 @@ def _runs(flags: NDArray[np.bool_]) -> FloatArray:
     change = np.diff(np.pad(flags, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     row, start = np.nonzero(change == 1)
     _, end = np.nonzero(change == -1)
-    return np.stack([np.stack([start, row], axis=1), np.stack([end, row], axis=1)], axis=1) * 1.0
+    ends = [np.column_stack([column, row]) for column in (start, end)]
+    return np.stack(ends, axis=1).astype(np.float64)
 
 
 def _draw_graph(
@@ -235,10 +239,10 @@ def _draw_graph(
     if plan is not None:
         tint = _tints(plan)
         edge[tint[:, 3] > 0] = tint[tint[:, 3] > 0]
-    size = float(np.clip(40_000 / graph.num_vertices, 6, 120))
-    drawn = ax.scatter(
-        *positions.T, c=values, s=size, cmap=_colour_map(), edgecolors=edge, linewidths=1, zorder=2
-    )
+    size = float(np.clip(20_000 / graph.num_vertices, 6, 90))
+    x, y = positions.T
+    look: dict[str, Any] = {"edgecolors": edge, "linewidths": 1, "zorder": 2}
+    drawn = ax.scatter(x, y, s=size, c=values, cmap=_colour_map(), **look)
     ax.margins(0.05)
     return drawn
 
@@ -252,38 +256,36 @@ def _tints(plan: Plan) -> FloatArray:
     rank[np.argsort(-size, kind="stable")] = np.arange(size.size)
     tint = np.zeros((plan.basin.size, 4))
     tint[failing] = colours[rank[plan.basin[failing]] % len(colours)]
+    tint[plan.basin < -1] = (0.5, 0.5, 0.5, 0.62)  # dead ends
     return tint
 
 
-def _draw_arrows(ax: Axes, positions: FloatArray, plan: Plan, scale: _Scale) -> None:
+def _draw_flow(ax: Axes, positions: FloatArray, plan: Plan, scale: _Scale) -> None:
     """One arrow per block, along the way of the plan's next steps from its middle."""
     chosen = _block_middles(positions, scale)
-    block = scale.steps * scale.unit
     ahead = chosen
     for _ in range(scale.steps):
         ahead = np.where(plan.successor[ahead] >= 0, plan.successor[ahead], ahead)
     way = positions[ahead] - positions[chosen]
     length = np.hypot(*way.T)
     moves = length > 0
-    tail, way = positions[chosen][moves], way[moves] / length[moves][:, None]
-    ax.quiver(
-        *tail.T,
-        *(0.78 * block * way).T,
-        units="xy",
-        scale_units="xy",
-        angles="xy",
-        scale=1,
-        pivot="mid",
-        width=0.068 * block,
-        headwidth=4.6,
-        headlength=4.8,
-        headaxislength=4.2,
-        color=INK,
-        zorder=3,
-    )
-    if plan.cycles:
-        stuck = positions[np.concatenate(plan.cycles)]
-        _draw_discs(ax, stuck, 1.3 * scale.dot, INK, zorder=4)
+    block = scale.steps * scale.unit
+    arrows = 0.78 * block * way[moves] / length[moves][:, None]
+    _draw_arrows(ax, positions[chosen][moves] - arrows / 2, arrows, 0.068 * block)
+
+
+def _draw_moves(ax: Axes, positions: FloatArray, plan: Plan, scale: _Scale) -> None:
+    """One arrow per vertex, most of the way to its successor."""
+    tail = np.flatnonzero((plan.successor >= 0) & (np.arange(plan.successor.size) != plan.goal))
+    way = positions[plan.successor[tail]] - positions[tail]
+    _draw_arrows(ax, positions[tail], 0.85 * way, 0.05 * scale.unit)
+
+
+def _draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float) -> None:
+    """Arrows of a size in data units."""
+    head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
+    units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
+    ax.quiver(*tails.T, *ways.T, width=width, color=INK, zorder=3, **head, **units)
 
 
 def _block_middles(positions: FloatArray, scale: _Scale) -> IntArray:

@@ -5,6 +5,7 @@ from ._many import extend_many
 from .amle import AMLE
 from .envelopes import McShane, NearestLabel, Whitney
 from .harmonic import Harmonic
+from .plaplacian import PLaplacian
 from .sweeps import MidrangeSweeps
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Method",
     "MidrangeSweeps",
     "NearestLabel",
+    "PLaplacian",
     "Problem",
     "Solution",
     "Status",

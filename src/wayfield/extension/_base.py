@@ -15,7 +15,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._arrays import frozen
+from .._arrays import as_choice, frozen
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
@@ -191,8 +191,7 @@ def make_problem(
         raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
     if isinstance(method, type) or not isinstance(method, Method):
         raise InputError(f"method must be an extension such as AMLE(), not {method!r}")
-    if unreachable not in ("error", "nan"):
-        raise InputError(f"unreachable must be 'error' or 'nan', not {unreachable!r}")
+    as_choice(unreachable, "unreachable", ("error", "nan"))
     if graph.directed and not method.directed:
         raise InputError(
             f"{type(method).__name__} is not defined on directed graphs; AMLE is, or call "

@@ -145,12 +145,18 @@ class Direct:
 
 
 class Multigrid:
-    """Conjugate gradients preconditioned by one cycle of Ruge–Stüben multigrid."""
+    """Krylov iteration preconditioned by one cycle of Ruge–Stüben multigrid.
 
-    def __init__(self, matrix: sparse.csr_array[np.float64], rtol: float = 1e-10) -> None:
+    Conjugate gradients for a symmetric matrix, stabilised biconjugate gradients for others.
+    """
+
+    def __init__(
+        self, matrix: sparse.csr_array[np.float64], *, symmetric: bool, rtol: float = 1e-10
+    ) -> None:
         import pyamg
 
         self._rtol = rtol
+        self._krylov = "cg" if symmetric else "bicgstab"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyAMG's own use of deprecated calls
             self._levels: Any = pyamg.ruge_stuben_solver(sparse.csr_matrix(matrix, copy=True))
@@ -162,11 +168,19 @@ class Multigrid:
             return np.asfortranarray(np.column_stack(columns))
         if not rhs.any():
             return np.zeros_like(rhs)
-        return np.asarray(self._levels.solve(rhs, tol=self._rtol, accel="cg", maxiter=200))
+        return np.asarray(self._levels.solve(rhs, tol=self._rtol, accel=self._krylov, maxiter=200))
 
 
 def symmetric_solver(interior: Interior) -> LinearSolver:
     """Solver for the interior Laplacian: direct, or multigrid where that is faster."""
     if interior.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
         return Direct(interior.laplacian, symmetric=True)
-    return Multigrid(interior.laplacian)
+    return Multigrid(interior.laplacian, symmetric=True)
+
+
+def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
+    """Solver for an M-matrix with these entries, rows already in a good order of elimination."""
+    matrix = interior.matrix(data)
+    if interior.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
+        return Direct(matrix, ordered=True)
+    return Multigrid(matrix, symmetric=False)

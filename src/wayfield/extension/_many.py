@@ -128,8 +128,13 @@ def _problems(
 ) -> list[Problem]:
     if isinstance(labels_list, Labels):
         raise InputError("labels_list must be a list of Labels; for one use extend")
+    try:
+        label_sets = list(labels_list)
+    except TypeError as error:
+        kind = type(labels_list).__name__
+        raise InputError(f"labels_list must be a list of Labels, not {kind}") from error
     problems = []
-    for position, labels in enumerate(labels_list):
+    for position, labels in enumerate(label_sets):
         try:
             problems.append(make_problem(graph, labels, method, unreachable))
         except InputError as error:

@@ -30,13 +30,13 @@ import numpy as np
 
 from ..kernels._types import FloatArray, IntArray
 from ..kernels.amle import FIXES, FRAMES, State, solve
-from ..kernels.amle_bracket import UNFIXED, Sides, Twofold, margin_below, replay
+from ..kernels.amle_bracket import Sides, curvatures, enclose, flattened, margins, pieces
+from ..kernels.amle_replay import UNFIXED, Twofold, replay
 from ..kernels.midrange import midrange_residual
 from ..kernels.pressure import FIXED, make_record, make_scratch
 from ._base import Problem, Solution, Status
-from ._rounding import sum_above, sum_below, two_sum
 
-_FLAT_LEVELS = (1e-27, 1e-22, 1e-17, 1e-14, 1e-11)
+_FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat by the bracket, from where the rounding of the replay ends upwards."""
 
 
@@ -101,9 +101,8 @@ class _Scaled:
         self.shift = float(0.5 * given.max() + 0.5 * given.min())
         spread = float(np.abs(given - self.shift).max())
         self.exponent = int(np.frexp(spread)[1])
-        high, low = two_sum(given, np.full(given.size, -self.shift))
-        self.labels = Twofold(np.ldexp(high, -self.exponent), np.ldexp(low, -self.exponent))
-        self.exact = bool((self._unscaled(self.labels.high) == high).all())
+        self.labels = self._twofold(given)
+        self.exact = bool((self._unscaled(self.labels.high) == given - self.shift).all())
         self.state = self._state()
 
     def _state(self) -> State:
@@ -120,7 +119,7 @@ class _Scaled:
             graph.arcs,
             graph.reverse_arcs,
             members,
-            bounds=np.empty((members.size + 1, 2), np.int32),
+            bounds=np.empty((members.size + 1, 3), np.int32),
             order=np.empty(members.size, np.int32),
             batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
             counts=np.zeros(4, np.int64),
@@ -128,6 +127,13 @@ class _Scaled:
             unit=unit,
             flat=not graph.directed,
         )
+
+    def _twofold(self, given: FloatArray) -> Twofold:
+        """Labels in this scale, exactly (the subtraction's remainder by Knuth's two-sum)."""
+        high = given - self.shift
+        part = high - given
+        low = (given - (high - part)) - (self.shift + part)
+        return Twofold(np.ldexp(high, -self.exponent), np.ldexp(low, -self.exponent))
 
     def _unscaled(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.ldexp(values, self.exponent))
@@ -138,22 +144,19 @@ class _Scaled:
         result[self.problem.labels.vertices] = self.problem.labels.values
         return result
 
-    def restored_bracket(
+    def enclosed(
         self, field: Twofold, below: FloatArray, above: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Field, lower and upper bounds in the caller's units, the bounds rounded outward."""
-        high, low = self._unscaled(field.high), self._unscaled(field.low)
-        near, rest = two_sum(np.full(high.size, self.shift), high)
-        values, rest = two_sum(near, rest + low)
-        slack = np.finfo(np.float64).eps * np.abs(rest)  # covers the rounding of rest + low
-        given, at = self.problem.labels.values, self.problem.labels.vertices
-        lower = sum_below(values, rest - slack - self._unscaled(below))
-        upper = sum_above(values, rest + slack + self._unscaled(above))
-        lower, upper = np.maximum(lower, given.min()), np.minimum(upper, given.max())
-        values = np.clip(values, lower, upper)
+        values, lower, upper = (np.empty(field.high.size) for _ in range(3))
+        scale = float(np.ldexp(1.0, self.exponent))
+        enclose(field, (below, above), scale, self.shift, (values, lower, upper))
+        labels, orphaned = self.problem.labels, self.problem.orphaned
+        np.maximum(lower, labels.values.min(), out=lower)
+        np.minimum(upper, labels.values.max(), out=upper)
         for array in (values, lower, upper):
-            array[at] = given
-            array[self.problem.orphaned] = np.nan
+            array[labels.vertices] = labels.values
+            array[orphaned] = np.nan
         return values, lower, upper
 
 
@@ -168,22 +171,43 @@ def _bracketed(
     at = scaled.problem.labels.vertices
     field.high[at], field.low[at] = scaled.labels
     replay(out, into, plain.copy(), order, state.batch, field)
-    sensible = scaled.exact and graph.lengths.min(initial=1.0) > 1e-100
-    sensible = sensible and graph.lengths.max(initial=1.0) < 1e100
-    if not (sensible and np.isfinite(field.high[order]).all()):
+    if not (scaled.exact and np.isfinite(field.high[order]).all()):
         return Status.UNVERIFIED, scaled.restored(plain), None, None
-    around = (into, out) if graph.directed else (out,)
-    below = _margins(Sides(into, out, around), state.batch, field)
-    above = _margins(Sides(out, into, around), state.batch, Twofold(-field.high, -field.low))
+    sides = Sides(into, out, (into, out) if graph.directed else (out,))
+    below, above = _margins(sides, state.batch, field)
     proved = np.isfinite(below).all() and np.isfinite(above).all()
     status = Status.CONVERGED if proved else Status.UNVERIFIED
-    return status, *scaled.restored_bracket(field, below, above)
+    return status, *scaled.enclosed(field, below, above)
 
 
-def _margins(sides: Sides, batch: IntArray, field: Twofold) -> FloatArray:
-    """How far below the field the AMLE can lie; inf where that could not be proved."""
-    margin = np.where((batch >= 0) & (batch != UNFIXED), np.inf, 0.0)
+def _margins(sides: Sides, batch: IntArray, field: Twofold) -> tuple[FloatArray, FloatArray]:
+    """How far below and above the field the AMLE can lie; inf where that could not be proved."""
+    piece, count = pieces(sides, batch)
+    below, above = (np.where(piece >= 0, np.inf, 0.0) for _ in range(2))
+    down, up = np.zeros(piece.size), np.zeros(piece.size)
+    curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
+    _prove(sides, piece, count, field, down, below)
+    mirrored, negated = Sides(sides.down, sides.up, sides.around), Twofold(-field.high, -field.low)
+    _prove(mirrored, piece, count, negated, up, above)
+    return below, above
+
+
+def _prove(
+    sides: Sides,
+    piece: IntArray,
+    count: int,
+    field: Twofold,
+    bend: FloatArray,
+    margin: FloatArray,
+) -> None:
+    """Fill the margins below the field, flattening as much as needed and no more."""
+    hopeless = bend.max(initial=0.0) > 1.0  # flat spots: the rest fares the same once they are out
+    unproved = hopeless or margins(sides, piece, count, field, field, bend, margin)
     for flat in _FLAT_LEVELS:
-        if margin_below(sides, batch, field, flat, margin) == 0:
-            break
-    return margin
+        if not unproved:
+            return
+        touched = np.zeros(piece.size, np.bool_)
+        used = flattened(sides, piece, field, flat, touched)
+        repaired = bend.copy()
+        curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
+        unproved = margins(sides, piece, count, field, used, repaired, margin)

@@ -36,7 +36,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import as_real
+from .._arrays import LARGEST, as_real
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -191,4 +191,4 @@ def _rounding(graph: Graph, labels: Labels) -> float:
 
 def _check_lipschitz(lipschitz: float | None) -> None:
     if lipschitz is not None:
-        as_real(lipschitz, "lipschitz", least=0.0)
+        as_real(lipschitz, "lipschitz", least=0.0, most=LARGEST)

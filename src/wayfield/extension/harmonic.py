@@ -40,7 +40,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.harmonic import balance, corrected, plain_balance, rounded
+from ..kernels.harmonic import balance, corrected, encloses, plain_balance, rounded
 from ._base import Problem, Solution, Status
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
@@ -164,12 +164,10 @@ class System:
         residual[pinned] = 0.0
         return residual
 
-    def has_sign(self, field: Pair, pinned: IntArray, sign: int) -> bool:
-        """Whether sign · Σ (v_y − v_x)/ℓ >= 0 at every free vertex, for certain."""
-        residual, bound = balance(self.interior.graph.arcs, self.interior.vertices, *field)
-        sure = sign * residual >= bound
-        sure[pinned] = True
-        return bool(sure.all())
+    def encloses(self, field: Pair, pinned: IntArray, shift: FloatArray) -> bool:
+        """Whether field ± shift are a super- and a subsolution, for certain."""
+        vertices = np.delete(self.interior.vertices, pinned)
+        return bool(encloses(self.interior.graph.arcs, vertices, *field, shift))
 
 
 @dataclass(eq=False)
@@ -253,40 +251,38 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
-    problem, labels = task.problem, task.problem.labels
-    smallest, largest = labels.values.min(), labels.values.max()
+    labels = task.problem.labels
     values = rounded(*task.field, task.offset, 0)
     values[np.abs(values) <= NEGLIGIBLE * task.scale] = 0.0
-    np.clip(values, smallest, largest, out=values)
-    status = Status.CONVERGED
-    lower = upper = None
+    status, fields = Status.CONVERGED, [values]
     if certificate:
-        lower, upper = bracket(system, task, -1), bracket(system, task, +1)
-        if lower is None or upper is None:
-            status, lower, upper = Status.UNVERIFIED, None, None
+        bracket = verified_bracket(system, task)
+        if bracket is None:
+            status = Status.UNVERIFIED
         else:
-            lower, upper = np.maximum(lower, smallest), np.minimum(upper, largest)
-            values = np.clip(values, lower, upper)
+            np.clip(values, *bracket, out=values)
+            fields += bracket
     elif task.tau > COARSE * labels.span + UNDERFLOW:
         status = Status.STALLED
-    for field in (values, lower, upper):
-        if field is not None:
-            field[labels.vertices] = labels.values
-            field[problem.orphaned] = np.nan
+    for field in fields:
+        np.clip(field, labels.values.min(), labels.values.max(), out=field)
+        field[labels.vertices] = labels.values
+        field[task.problem.orphaned] = np.nan
+    lower, upper = fields[1:] or (None, None)
     residual = system.plain_residual(values, task.pinned)
     update = float((np.abs(residual) / system.degree).max(initial=0.0))
     return Solution(values, lower, upper, status, update, task.solves)
 
 
-def bracket(system: System, task: Task, side: int) -> FloatArray | None:
-    """Return a verified bound on the exact extension, above for side +1, below for -1."""
+def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
+    """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     high, low = task.field
-    tau = 2.0 * task.tau
+    shift = 2.0 * max(task.tau, FINE * task.scale) * system.hitting_time
     for _ in range(MAX_WIDENINGS):
-        candidate = Pair(high, low + (side * tau) * system.hitting_time)
-        if system.has_sign(candidate, task.pinned, -side):
-            return rounded(*candidate, task.offset, side)
-        tau *= 4.0
+        if system.encloses(task.field, task.pinned, shift):
+            lower = rounded(high, low - shift, task.offset, -1)
+            return lower, rounded(high, low + shift, task.offset, +1)
+        shift *= 4.0
     return None
 
 

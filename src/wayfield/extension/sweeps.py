@@ -29,8 +29,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from .._arrays import as_whole
-from ..errors import InputError
+from .._arrays import as_choice, as_whole
 from ..kernels._types import FloatArray
 from ..kernels.midrange import jacobi
 from ._base import Problem, Solution, Status
@@ -70,9 +69,8 @@ class MidrangeSweeps:
     directed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        as_whole(self.sweeps, "sweeps", least=0)
-        if self.start not in get_args(Start):
-            raise InputError(f"start must be one of {get_args(Start)}, not {self.start!r}")
+        as_whole(self.sweeps, "sweeps", least=0, most=2**31 - 1)
+        as_choice(self.start, "start", get_args(Start))
 
     def solve(self, problem: Problem) -> Solution:
         """Run the sweeps."""

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from ._types import FloatArray, IntArray
 from .csr import Arcs
-from .pressure import FIXED, HI, LO, Record, Scratch, nearest, propagate
+from .pressure import FIXED, HI, LO, Members, Record, Scratch, nearest, propagate
 
 SPLIT, ENTER, PIVOT = 0, 1, 2
 
@@ -52,7 +52,7 @@ class State(NamedTuple):
     members: IntArray
     """(f,) the vertices to be fixed, permuted so that every frame owns a segment."""
     bounds: IntArray
-    """(f + 1, 2) start and stop of the components found last."""
+    """(f + 1, 3) start, end of the rim and stop of the components found last."""
     order: IntArray
     """(f,) the vertices in the order of fixing."""
     batch: IntArray
@@ -67,7 +67,10 @@ class State(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """The stack: start, stop and kind of every frame, and its floor."""
+    """The stack: start, end of the rim, stop and kind of every frame, and its floor.
+
+    The rim, the vertices with a fixed neighbour, comes first in a segment.
+    """
 
     spans: NDArray[np.int64]
     floors: FloatArray
@@ -77,58 +80,60 @@ class Frames(NamedTuple):
 def solve(state: State) -> bool:
     """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
     cap = 1000 + 100 * state.members.size
-    frames = Frames(np.empty((1024, 3), np.int64), np.empty(1024))
+    frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
     top = 0
     if state.members.size > 0:
-        frames, top = _push(frames, top, 0, state.members.size, SPLIT, 0.0)
+        frames, top = _push(frames, top, (0, 0, state.members.size), SPLIT, 0.0)
     while top > 0:
         state.counts[FRAMES] += 1
         if state.counts[FRAMES] > cap:
             return False
         top -= 1
-        start, stop, kind = frames.spans[top, 0], frames.spans[top, 1], frames.spans[top, 2]
+        span = (frames.spans[top, 0], frames.spans[top, 1], frames.spans[top, 2])
+        kind = frames.spans[top, 3]
+        start, _, stop = span
         floor = frames.floors[top]
         if kind == SPLIT:
             stop = _unfixed(state, start, stop)
             components = _components(state, start, stop)
             for c in range(components):
-                a, b = state.bounds[c, 0], state.bounds[c, 1]
-                frames, top = _push(frames, top, a, b, ENTER, floor)
+                frames, top = _push(frames, top, _bound(state, c), ENTER, floor)
             continue
         if stop - start == 1:
             _fix_single(state, state.members[start], floor)
             continue
         if kind == ENTER:
-            kept = _enter(state, start, stop, floor)
+            kept = _enter(state, span, floor)
             if kept < stop:
                 frames, top = _push_steep(state, frames, top, start, kept, floor)
                 continue
         alpha = _choose_slope(state, start, stop, floor)
-        steep = _steeper_than(state, start, stop, alpha)
+        steep = _steeper_than(state, span, alpha)
         if steep == start:
             if _fix_at_slope(state, start, stop) < stop - start:
-                frames, top = _push(frames, top, start, stop, SPLIT, floor)
+                frames, top = _push(frames, top, span, SPLIT, floor)
         else:
-            frames, top = _push(frames, top, start, stop, SPLIT, floor)
+            frames, top = _push(frames, top, span, SPLIT, floor)
             frames, top = _push_steep(state, frames, top, start, steep, alpha)
     return True
 
 
 @njit(cache=True, nogil=True)
 def _push(
-    frames: Frames, top: int, start: int, stop: int, kind: int, floor: float
+    frames: Frames, top: int, span: tuple[int, int, int], kind: int, floor: float
 ) -> tuple[Frames, int]:
     if top == frames.floors.size:
-        spans = np.empty((2 * top, 3), np.int64)
+        spans = np.empty((2 * top, 4), np.int64)
         floors = np.empty(2 * top)
         for i in range(top):
             floors[i] = frames.floors[i]
-            for j in range(3):
+            for j in range(4):
                 spans[i, j] = frames.spans[i, j]
         frames = Frames(spans, floors)
-    frames.spans[top, 0] = start
-    frames.spans[top, 1] = stop
-    frames.spans[top, 2] = kind
+    frames.spans[top, 0] = span[0]
+    frames.spans[top, 1] = span[1]
+    frames.spans[top, 2] = span[2]
+    frames.spans[top, 3] = kind
     frames.floors[top] = floor
     return frames, top + 1
 
@@ -144,12 +149,24 @@ def _push_steep(
     slopes = state.record.value
     components = _components(state, start, stop)
     for c in range(components):
-        a, b = state.bounds[c, 0], state.bounds[c, 1]
-        for x in state.members[a:b]:
+        span = _bound(state, c)
+        for x in state.members[span[0] : span[2]]:
             if slopes[x] > 0.0:
-                frames, top = _push(frames, top, a, b, PIVOT, floor)
+                frames, top = _push(frames, top, span, PIVOT, floor)
                 break
     return frames, top
+
+
+@njit(cache=True, nogil=True)
+def _bound(state: State, c: int) -> tuple[int, int, int]:
+    bounds = state.bounds
+    return bounds[c, 0], bounds[c, 1], bounds[c, 2]
+
+
+@njit(cache=True, nogil=True)
+def _segment(state: State, span: tuple[int, int, int]) -> Members:
+    members = state.members
+    return Members(members[span[0] : span[1]], members[span[1] : span[2]])
 
 
 @njit(cache=True, nogil=True)
@@ -182,12 +199,13 @@ def _unfixed(state: State, start: int, stop: int) -> int:
 def _components(state: State, start: int, stop: int) -> int:
     """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
 
-    Reorders the segment so that every component is a segment (breadth first within), with its
-    ends in `State.bounds`.
+    Reorders the segment so that every component is a segment, its rim first, breadth first
+    within either part, and leaves the ends in `State.bounds`.
     """
     if start == stop:
         return 0
     members, queue, tags = state.members, state.scratch.queue, state.record.tag
+    on_rim = state.scratch.heap.keys
     out, into, bounds, counts = state.out, state.into, state.bounds, state.counts
     both_ways = not state.flat
     old = tags[members[start]]
@@ -200,19 +218,21 @@ def _components(state: State, start: int, stop: int) -> int:
         new = counts[TAGS]
         counts[TAGS] += 1
         bounds[found, 0] = start + tail
+        bounds[found, 1] = start + tail
         head = tail
         tags[root] = new
         queue[tail] = root
         tail += 1
         while head < tail:
             x = queue[head]
-            head += 1
+            rim = False
             for e in range(out.indptr[x], out.indptr[x + 1]):
                 y = out.indices[e]
                 if tags[y] == old:
                     tags[y] = new
                     queue[tail] = y
                     tail += 1
+                rim |= tags[y] == FIXED
             if both_ways:
                 for e in range(into.indptr[x], into.indptr[x + 1]):
                     y = into.indices[e]
@@ -220,36 +240,45 @@ def _components(state: State, start: int, stop: int) -> int:
                         tags[y] = new
                         queue[tail] = y
                         tail += 1
-        bounds[found, 1] = start + tail
+                    rim |= tags[y] == FIXED
+            on_rim[head] = rim
+            bounds[found, 1] += rim
+            head += 1
+        bounds[found, 2] = start + tail
         found += 1
-    for i in range(tail):
-        members[start + i] = queue[i]
+    for c in range(found):
+        outer, inner = bounds[c, 0], bounds[c, 1]
+        for i in range(bounds[c, 0] - start, bounds[c, 2] - start):
+            if on_rim[i] != 0.0:
+                members[outer] = queue[i]
+                outer += 1
+            else:
+                members[inner] = queue[i]
+                inner += 1
     return found
 
 
 @njit(cache=True, nogil=True)
-def _enter(state: State, start: int, stop: int, floor: float) -> int:
+def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
     """Keep at the front what has pressure above the floor, with slopes; where that ends.
 
     Returns `start` if there is none.
     """
     if floor > 0.0:
-        return _steeper_than(state, start, stop, floor)
+        return _steeper_than(state, span, floor)
     if state.flat:
-        return _enter_flat_ground(state, start, stop)
-    kept = _steeper_than(state, start, stop, 0.0)
-    if kept > start:
-        if kept < stop:
-            _retag(state, start, kept)
-        _slopes_across_cells(state, start, kept, True)
+        return _enter_flat_ground(state, span)
+    kept = _steeper_than(state, span, 0.0)
+    if kept == span[2]:
+        _slopes_across_cells(state, span, True)
     return kept
 
 
 @njit(cache=True, nogil=True)
-def _enter_flat_ground(state: State, start: int, stop: int) -> int:
+def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
     """Undirected ground level: if all values around are equal, so is the inside."""
-    steepest = _slopes_across_cells(state, start, stop, False)
-    if steepest > 0.0:
+    start, _, stop = span
+    if _slopes_across_cells(state, span, False) > 0.0:
         return stop
     members, record = state.members, state.record
     if record.key[members[start], HI] < np.inf:
@@ -261,13 +290,13 @@ def _enter_flat_ground(state: State, start: int, stop: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _slopes_across_cells(state: State, start: int, stop: int, both: bool) -> float:
+def _slopes_across_cells(state: State, span: tuple[int, int, int], both: bool) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
     With `both`, the nearest against and along the arcs are looked up apart; otherwise they are
     the same and one pass serves.
     """
-    members = state.members[start:stop]
+    members = _segment(state, span)
     record = state.record
     nearest(record, state.scratch, (state.out, state.into), members, HI, state.unit)
     above = HI
@@ -276,9 +305,9 @@ def _slopes_across_cells(state: State, start: int, stop: int, both: bool) -> flo
         above = LO
     key, source, distance, tag, value = record
     indptr, indices, lengths = state.out
-    mine = tag[members[0]]
+    mine = tag[state.members[span[0]]]
     largest = 0.0
-    for x in members:
+    for x in state.members[span[0] : span[2]]:
         slope = 0.0
         if key[x, above] < np.inf:
             top = source[x, above]
@@ -303,15 +332,16 @@ def _slopes_across_cells(state: State, start: int, stop: int, both: bool) -> flo
 
 
 @njit(cache=True, nogil=True)
-def _steeper_than(state: State, start: int, stop: int, alpha: float) -> int:
+def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int:
     """Propagate at slope alpha; move the vertices of larger pressure to the front.
 
-    Their slopes go to ``record.value`` (0 where unresolved). Returns where they end; `start` if
-    no slope is resolved.
+    Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
+    the segment if no slope is resolved.
     """
     members, record, tol = state.members, state.record, state.tol
     key, source, distance, _, value = record
-    segment = members[start:stop]
+    segment = _segment(state, span)
+    start, _, stop = span
     propagate(record, state.scratch, (state.out, state.into), segment, HI, alpha, state.unit)
     propagate(record, state.scratch, (state.into, state.out), segment, LO, alpha, state.unit)
     end = start

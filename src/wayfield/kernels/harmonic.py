@@ -22,6 +22,8 @@ from .csr import Arcs
 from .doubledouble import two_product, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
+SUCCESSOR = UNIT_ROUNDOFF * (1.0 + 2.0**-52)
+"""c + SUCCESSOR·|c| + TINY rounds to a double beyond c (Rump and others, BIT 49(2), 2009)."""
 TINY = 2.0**-1060
 """More than underflow can lose in one quotient and its remainder, per unit of 1 + 1/ℓ."""
 
@@ -65,6 +67,53 @@ def balance(
 
 
 @njit(cache=True, nogil=True)
+def encloses(
+    arcs: Arcs, vertices: IntArray, high: FloatArray, low: FloatArray, shift: FloatArray
+) -> bool:
+    """Whether at all `vertices` high + (low + shift) is a supersolution, and with − a subsolution.
+
+    The sign of `balance` for both fields in one pass: ≤ 0 above and ≥ 0 below, error included.
+    """
+    for i in range(vertices.size):
+        x = vertices[i]
+        total = 0.0
+        above = 0.0
+        below = 0.0
+        size = 0.0
+        lost = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            quotient, rest = two_sum(high[y], -high[x])
+            up = (low[y] + shift[y]) - (low[x] + shift[x])
+            down = (low[y] - shift[y]) - (low[x] - shift[x])
+            part = abs(rest) + (abs(up) + abs(down))
+            up += rest
+            down += rest
+            if arcs.lengths[e] != 1.0:
+                length = arcs.lengths[e]
+                numerator = quotient
+                quotient = numerator / length
+                product, error = two_product(quotient, length)
+                remainder = (numerator - product) - error
+                part = (part + abs(remainder)) / length
+                up = (up + remainder) / length
+                down = (down + remainder) / length
+                lost += TINY + TINY / length
+            total, error = two_sum(total, quotient)
+            above += up + error
+            below += down + error
+            size += part + abs(error)
+        above += total
+        below += total
+        degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        slack = (degree + 8) * size + max(abs(above), abs(below))
+        bound = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
+        if not (above <= -bound and below >= bound):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
 def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatArray:
     """Σ_y (v_y − v_x) / ℓ at each of `vertices`, in plain doubles."""
     result = np.empty(vertices.size)
@@ -72,7 +121,8 @@ def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatAr
         x = vertices[i]
         total = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            total += (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
+            difference = values[arcs.indices[e]] - values[x]
+            total += difference if arcs.lengths[e] == 1.0 else difference / arcs.lengths[e]
         result[i] = total
     return result
 
@@ -101,8 +151,8 @@ def rounded(high: FloatArray, low: FloatArray, offset: float, side: int) -> Floa
         if side == 0:
             result[x] = total + small
         else:
-            small += side * (2.0 * UNIT_ROUNDOFF * abs(small) + TINY)
-            result[x] = np.nextafter(total + small, side * np.inf)
+            value = total + (small + side * (2.0 * UNIT_ROUNDOFF * abs(small) + TINY))
+            result[x] = value + side * (SUCCESSOR * abs(value) + TINY)
     return result
 
 

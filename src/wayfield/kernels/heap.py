@@ -16,7 +16,7 @@ class Heap(NamedTuple):
     vertices: IntArray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def push(heap: Heap, size: int, key: float, vertex: int) -> int:
     """Add an entry to a heap of `size` entries; returns the new size."""
     slot = size
@@ -32,7 +32,7 @@ def push(heap: Heap, size: int, key: float, vertex: int) -> int:
     return size + 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def drop_least(heap: Heap, size: int) -> int:
     """Remove the least entry, which stands in slot 0; returns the new size."""
     size -= 1

@@ -54,7 +54,8 @@ def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
         high = values[arcs.indices[up]]
         low = values[arcs.indices[down]]
         steeper = (high - low) / (arcs.lengths[up] + arcs.lengths[down])
-    return low + (high - low) * (arcs.lengths[down] / (arcs.lengths[up] + arcs.lengths[down]))
+    share = arcs.lengths[down] / (arcs.lengths[up] + arcs.lengths[down])
+    return float(low + (high - low) * share)
 
 
 @njit(cache=True, nogil=True)

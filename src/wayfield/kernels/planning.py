@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._types import FloatArray, IntArray
+from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 
 UNIT, SLOPE, Q = 0, 1, 2
@@ -139,6 +139,15 @@ def descends(arcs: Arcs, values: FloatArray, s: int, tolerance: float) -> bool:
         if there < inf and values[s] - there > tolerance:
             return True
     return False
+
+
+@njit(cache=True, nogil=True)
+def sunk(arcs: Arcs, values: FloatArray, vertices: IntArray) -> BoolArray:
+    """Which of the vertices have no arc to a strictly smaller value."""
+    answer = np.empty(vertices.size, np.bool_)
+    for i in range(vertices.size):
+        answer[i] = not descends(arcs, values, vertices[i], 0.0)
+    return answer
 
 
 @njit(cache=True, nogil=True)

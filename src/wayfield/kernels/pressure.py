@@ -55,6 +55,13 @@ class Scratch(NamedTuple):
     queue: IntArray
 
 
+class Members(NamedTuple):
+    """A set of unfixed vertices, those with a fixed neighbour apart from the others."""
+
+    rim: IntArray
+    inner: IntArray
+
+
 def make_record(num_vertices: int) -> Record:
     """Allocate records, each on a cache line of its own."""
     layout = np.dtype(
@@ -84,7 +91,7 @@ def propagate(
     record: Record,
     scratch: Scratch,
     arcs: tuple[Arcs, Arcs],
-    members: IntArray,
+    members: Members,
     side: int,
     alpha: float,
     unit: bool,
@@ -105,7 +112,7 @@ def nearest(
     record: Record,
     scratch: Scratch,
     arcs: tuple[Arcs, Arcs],
-    members: IntArray,
+    members: Members,
     side: int,
     unit: bool,
 ) -> None:
@@ -121,7 +128,7 @@ def _propagate_unit(
     record: Record,
     scratch: Scratch,
     arcs: tuple[Arcs, Arcs],
-    members: IntArray,
+    members: Members,
     side: int,
     alpha: float,
     sign: float,
@@ -132,7 +139,10 @@ def _propagate_unit(
     heap, queue = scratch
     inf = np.inf
     sources = 0
-    for x in members:
+    for x in members.inner:
+        key[x, side] = inf
+        distance[x, side] = 0.0
+    for x in members.rim:
         best = inf
         winner = 0.0
         for e in range(look.indptr[x], look.indptr[x + 1]):
@@ -150,7 +160,7 @@ def _propagate_unit(
         else:
             key[x, side] = inf
             distance[x, side] = 0.0
-    mine = tag[members[0]]
+    mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
     head = 0
     tail = 0
     while sources > 0 or head < tail:
@@ -183,7 +193,7 @@ def _propagate_lengths(
     record: Record,
     scratch: Scratch,
     arcs: tuple[Arcs, Arcs],
-    members: IntArray,
+    members: Members,
     side: int,
     alpha: float,
     sign: float,
@@ -197,7 +207,9 @@ def _propagate_lengths(
     key, source, distance, tag, value = record
     heap = scratch.heap
     size = 0
-    for x in members:
+    for x in members.inner:
+        key[x, side] = np.inf
+    for x in members.rim:
         best = np.inf
         for e in range(look.indptr[x], look.indptr[x + 1]):
             y = look.indices[e]
@@ -210,7 +222,7 @@ def _propagate_lengths(
         key[x, side] = best
         if best < np.inf:
             size = push(heap, size, best, x)
-    mine = tag[members[0]]
+    mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
     while size > 0:
         settled = heap.keys[0]
         x = heap.vertices[0]

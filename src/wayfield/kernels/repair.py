@@ -42,9 +42,8 @@ def path_cost(arcs: Arcs, path: IntArray) -> float:
     """Sum of the lengths along a path of arcs, summed from its end as a plan's costs are."""
     cost = 0.0
     for i in range(path.size - 2, -1, -1):
-        for e in range(arcs.indptr[path[i]], arcs.indptr[path[i] + 1]):
-            if arcs.indices[e] == path[i + 1]:
-                cost += arcs.lengths[e]
+        begin, end = arcs.indptr[path[i]], arcs.indptr[path[i] + 1]
+        cost += arcs.lengths[begin + np.searchsorted(arcs.indices[begin:end], path[i + 1])]
     return cost
 
 
@@ -67,15 +66,17 @@ def loop_erased(path: IntArray, num_vertices: int) -> IntArray:
 def repairing_walk(
     arcs: Arcs, values: FloatArray, goal: int, start: int, limit: int
 ) -> tuple[IntArray, float]:
-    """LRTA* from `start`, at most `limit` steps: the path and the total raise; `values` change.
+    """LRTA* from `start`: the path and the total raise; `values` change.
 
-    Values must be finite where the goal can be reached and inf elsewhere. Ties go to the lowest
-    index. A length lost to rounding still raises a value to the next double.
+    The walk is given up once it has looked at `limit` arcs. Values must be finite where the goal
+    can be reached and inf elsewhere. Ties go to the lowest index. A length lost to rounding still
+    raises a value to the next double.
     """
     path = np.empty(64, np.int64)
     path[0] = start
     size, raised, s = 1, 0.0, start
-    while s != goal and size <= limit:
+    while s != goal and limit > 0:
+        limit -= arcs.indptr[s + 1] - arcs.indptr[s]
         least, best = inf, -1
         for e in range(arcs.indptr[s], arcs.indptr[s + 1]):
             y = arcs.indices[e]

@@ -10,7 +10,7 @@ from .csr import Arcs
 from .heap import Heap, drop_least, push
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
     """Least number of arcs from a source, and which source it is; inf and -1 where none."""
     n = arcs.indptr.size - 1
@@ -38,7 +38,7 @@ def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
     return distance, origin
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def dijkstra(
     arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float
 ) -> tuple[FloatArray, IntArray]:

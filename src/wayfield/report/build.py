@@ -176,8 +176,15 @@ def _slice(results: Results, setting: str) -> list[Row]:
 
 
 def _row(name: tuple[str, ...], results: Results, printed: paper.Row | None) -> Row:
-    arms = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT)
-    return Row(name, *(results.mean_success(arm.name) for arm in arms), printed)
+    success = results.mean_success
+    return Row(
+        name,
+        harmonic=success(HARMONIC.name),
+        sweeps=success(SWEEPS.name),
+        exact=success(EXACT.name),
+        exact_exit=success(EXACT_EXIT.name),
+        printed=printed,
+    )
 
 
 def _picture(results: Results) -> dict[str, Any]:
@@ -188,4 +195,4 @@ def _picture(results: Results) -> dict[str, Any]:
         for cell, record in results.where(refinement=shown).records.items()
     }
     cell = min(reached, key=lambda cell: reached[cell])
-    return {"cell": cell, "fields": field_pictures(cell, (SWEEPS, HARMONIC, EXACT))}
+    return {"cell": cell, "fields": field_pictures(cell, (HARMONIC, SWEEPS, EXACT), SWEEPS)}

@@ -90,18 +90,18 @@ def slice_chart(results: Results, setting: str, printed: Mapping[Any, paper.Row]
         return _to_svg(figure, f"success against {setting.replace('_', ' ')}")
 
 
-def field_pictures(cell: Cell, arms: Sequence[Arm]) -> list[tuple[str, str]]:
-    """Fields of one of a cell's goals, an arm each: what to say under it, and a PNG as data URI.
+def field_pictures(cell: Cell, arms: Sequence[Arm], worst_for: Arm) -> list[tuple[str, str]]:
+    """Fields of one goal of a cell, an arm each: what to say under it, and a PNG as data URI.
 
-    The goal is the one from which the fewest starts reach under the first arm.
+    The goal is the one that the fewest starts reach under `worst_for`.
     """
     drawn = draw(cell)
-    fields = extend_many(drawn.graph, drawn.labels, arms[0].method, workers=1)
-    outcomes = [
-        plan(drawn.graph, each.values, int(goal), "q", arms[0].ties)
+    fields = extend_many(drawn.graph, drawn.labels, worst_for.method, workers=1)
+    success = [
+        plan(drawn.graph, each.values, int(goal), "q", worst_for.ties).success
         for each, goal in zip(fields, drawn.goals, strict=True)
     ]
-    worst = min(range(len(outcomes)), key=lambda i: outcomes[i].success)
+    worst = int(np.argmin(success))
     goal, labels = int(drawn.goals[worst]), drawn.labels[worst]
     pictures = []
     for arm in arms:

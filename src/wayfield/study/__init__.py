@@ -1,7 +1,6 @@
 """The study: cells, a runner that resumes, a store, statistics, and the paper's own figures."""
 
 from .cells import Cell, grid, select_cells
-from .progress import Display
 from .rollout import ARMS, Arm, Record, run_cell
 from .runner import Outcome, run
 from .store import Store
@@ -10,7 +9,6 @@ __all__ = [
     "ARMS",
     "Arm",
     "Cell",
-    "Display",
     "Outcome",
     "Record",
     "Store",

@@ -77,13 +77,12 @@ def _measure(drawn: Draw, fields: Sequence[Extension], ties: Literal["index", "e
         everyone += np.bincount(np.delete(kind, goal), minlength=3)
         cycles += len(outcome.cycles)
         perfect += bool(outcome.reached.all())
-    figures = dict(zip(("reached", "boundary", "interior"), pairs.tolist(), strict=True))
-    names = ("reached_all", "boundary_all", "interior_all")
-    figures |= dict(zip(names, everyone.tolist(), strict=True))
-    figures |= {"cycles": cycles, "perfect_goals": perfect}
+    figures: Record = {"cycles": cycles, "perfect_goals": perfect}
+    for index, name in enumerate(("reached", "boundary", "interior")):
+        figures[name], figures[f"{name}_all"] = int(pairs[index]), int(everyone[index])
     figures["residual"] = max(field.residual for field in fields)
     if fields[0].lower is not None:
-        widths = [f.width / s.span for f, s in zip(fields, drawn.labels, strict=True)]
+        widths = [f.width / max(s.span, 1.0) for f, s in zip(fields, drawn.labels, strict=True)]
         figures["relative_width"] = max(widths)
     figures["solve_seconds"] = sum(field.seconds for field in fields)
     figures["plan_seconds"] = time.perf_counter() - began

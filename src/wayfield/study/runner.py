@@ -2,8 +2,8 @@
 
 Cells already in the store are not run again. At most one cell per worker is in flight, so that is
 all a killed run loses. A cell that raises is recorded with its traceback and the rest goes on; a
-worker that dies takes its pool with it, and the cells that were in flight get a second chance in
-a new one.
+worker that dies takes its pool with it, and each cell that was in flight gets a second chance,
+alone in a new one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import signal
 import time
 import traceback
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -31,7 +31,6 @@ from .store import Damaged, Store
 
 DEFAULT_WORKERS = 2
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_CHANCES = 2  # for a cell in flight when a worker died
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def run(
     cells: Sequence[Cell],
     store: Store,
     workers: int = DEFAULT_WORKERS,
-    display: Display | None = None,
+    console: Console | None = None,
     work: Callable[[Cell], Record] = run_cell,
 ) -> Outcome:
     """Run the cells that the store does not have, and return the figures of all.
@@ -74,8 +73,8 @@ def run(
         Where results are looked up and kept.
     workers : int
         Processes; 1 runs the cells in this one.
-    display : Display, optional
-        Shows progress; nothing is shown if not given.
+    console : rich Console, optional
+        Where to show progress; nothing is shown if not given.
     work : function of a cell
         What to run; must be importable by name when there are several workers.
     """
@@ -84,12 +83,11 @@ def run(
     began = time.perf_counter()
     known, damaged = _look_up(cells, store)
     todo = [cell for cell in cells if cell not in known]
-    show = display or Display(Console(quiet=True))
     failed: dict[Cell, str] = {}
-    for message in damaged:
-        show.note(f"{message}; running it again")
     results = _serial(todo, work) if workers == 1 else _parallel(todo, workers, work)
-    with show.over(len(todo)), closing(results):
+    with Display(console or Console(quiet=True), len(todo)) as show, closing(results):
+        for message in damaged:
+            show.note(f"{message}; running it again")
         for cell, result in results:
             if isinstance(result, str):
                 failed[cell] = result
@@ -131,13 +129,15 @@ def _parallel(
 ) -> Generator[tuple[Cell, Record | str]]:
     """Results as they come: figures, or a traceback."""
     waiting = deque(cells)
-    chances: Counter[Cell] = Counter()
+    suspects: set[Cell] = set()  # in flight when a worker died: each flies once more, alone
     while waiting:
         flying: dict[Future[Record | str], Cell] = {}
         with _pool(workers) as pool:
             try:
                 while waiting or flying:
-                    while waiting and len(flying) < workers:
+                    while waiting and len(flying) < (
+                        1 if suspects.intersection([waiting[0], *flying.values()]) else workers
+                    ):
                         flying[pool.submit(_attempt, work, waiting[0])] = waiting[0]
                         waiting.popleft()
                     for future in wait(flying, return_when=FIRST_COMPLETED).done:
@@ -145,11 +145,11 @@ def _parallel(
                         yield flying.pop(future), result
             except BrokenProcessPool as error:
                 for cell in flying.values():
-                    chances[cell] += 1
-                    if chances[cell] < _CHANCES:
-                        waiting.append(cell)
+                    if cell in suspects:
+                        yield cell, f"its worker died twice\n{error}\n"
                     else:
-                        yield cell, f"its worker died {_CHANCES} times\n{error}\n"
+                        suspects.add(cell)
+                        waiting.append(cell)
 
 
 def _attempt(work: Callable[[Cell], Record], cell: Cell) -> Record | str:

@@ -2,7 +2,8 @@
 
 A file is written under a temporary name and renamed, so a run killed at any moment leaves no half
 file behind. It holds the cell's settings, the version that made it and a digest of its figures; a
-file that does not read back as that is damaged, and its cell is run again.
+file that does not read back as that is damaged, and one of another version is stale: in both
+cases the cell is run again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import tempfile
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,8 @@ class Store:
         path = self.path(cell)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
+            if content["wayfield"] != metadata.version("wayfield"):
+                return None
             whole = (
                 content["format"] == FORMAT
                 and content["settings"] == asdict(cell)
@@ -63,6 +67,7 @@ class Store:
         """Keep the cell's figures."""
         content = {
             "format": FORMAT,
+            "wayfield": metadata.version("wayfield"),
             "settings": asdict(cell),
             "digest": _digest(figures),
             "figures": figures,

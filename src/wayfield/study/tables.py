@@ -56,7 +56,7 @@ class Results:
 
     def total(self, name: str) -> int:
         """Sum of a count over the cells."""
-        return round(self.figure(name).sum())
+        return int(self.figure(name).sum())
 
     def success(self, arm: str) -> FloatArray:
         """Share of the sampled pairs that reach, per cell."""

@@ -1,0 +1,88 @@
+"""The AMLE by its definition, in rationals: fix the steepest walk, then the next, and so on."""
+
+from __future__ import annotations
+
+import heapq
+from fractions import Fraction
+
+import wayfield as wf
+
+Arc = tuple[int, Fraction]
+
+
+def exact_amle(graph: wf.Graph, labels: wf.Labels) -> list[Fraction]:
+    """AMLE of an undirected graph, for the given doubles; checked against its own equation."""
+    fixed = _labelled(labels)
+    arcs = _arcs(graph)
+    fix_walks(arcs, fixed)
+    spread_constants(arcs, fixed)
+    for x in set(range(graph.num_vertices)) - set(_labelled(labels)):
+        slopes = [(fixed[y] - fixed[x]) / length for y, length in arcs[x]]
+        assert max(slopes) == -min(slopes)
+    return [fixed[x] for x in range(graph.num_vertices)]
+
+
+def _labelled(labels: wf.Labels) -> dict[int, Fraction]:
+    pairs = zip(labels.vertices, labels.values, strict=True)
+    return {int(v): Fraction(float(y)) for v, y in pairs}
+
+
+def _arcs(graph: wf.Graph) -> list[list[Arc]]:
+    return [
+        [
+            (int(graph.indices[e]), Fraction(float(graph.lengths[e])))
+            for e in range(graph.indptr[x], graph.indptr[x + 1])
+        ]
+        for x in range(graph.num_vertices)
+    ]
+
+
+def fix_walks(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
+    """Fix the steepest descending walk between fixed vertices, until none descends."""
+    while True:
+        best, walk = Fraction(0), []
+        for source in list(fixed):
+            for target, (distance, path) in _walks(arcs, fixed, source).items():
+                slope = (fixed[source] - fixed[target]) / distance
+                if slope > best:
+                    best, walk = slope, path
+        if not walk:
+            return
+        value = fixed[walk[0]]
+        for x, y in zip(walk[:-2], walk[1:-1], strict=True):
+            value -= best * dict(arcs[x])[y]
+            fixed[y] = value
+
+
+def _walks(
+    arcs: list[list[Arc]], fixed: dict[int, Fraction], source: int
+) -> dict[int, tuple[Fraction, list[int]]]:
+    """Shortest walks from one fixed vertex to the others, all inner vertices unfixed."""
+    ends: dict[int, tuple[Fraction, list[int]]] = {}
+    queue = [(length, [source, y]) for y, length in arcs[source] if y not in fixed]
+    heapq.heapify(queue)
+    settled = set()
+    while queue:
+        distance, path = heapq.heappop(queue)
+        x = path[-1]
+        if x in fixed:
+            if x != source:
+                ends.setdefault(x, (distance, path))
+            continue
+        if x in settled:
+            continue
+        settled.add(x)
+        for y, length in arcs[x]:
+            heapq.heappush(queue, (distance + length, [*path, y]))
+    return ends
+
+
+def spread_constants(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
+    """Give what is left the value next to it; around each piece all values are equal."""
+    todo = list(fixed)
+    while todo:
+        x = todo.pop()
+        for y, _ in arcs[x]:
+            if y not in fixed:
+                fixed[y] = fixed[x]
+                todo.append(y)

@@ -1,0 +1,35 @@
+"""The kernels as plain Python, in a process of its own: coverage sees them, and bounds are checked.
+
+Compiled kernels index without looking; NumPy raises an `IndexError` past the end of an array.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen"),
+    [
+        (["labels", "oracle", "sweeps", "envelopes"], ""),
+        (["harmonic", "plan", "descending"], ""),
+        (["graph"], "twin or symmetr or components"),
+        (["fuzz"], "wild"),
+    ],
+    ids=str,
+)
+def test_kernels_without_the_compiler(files: list[str], chosen: str) -> None:
+    paths = [f"tests/test_{name}.py" for name in files]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *paths]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

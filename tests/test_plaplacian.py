@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import wayfield as wf
+from exact import labelled_graphs, random_edges
+from exact_plaplacian import contains, exact_plaplacian
+from wayfield.extension import _linear, _newton
+
+POWERS = [2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 128.0]
+EXTREME = [1024.0, 65536.0]
+
+
+def solve(graph: wf.Graph, labels: wf.Labels, p: float, **options: object) -> wf.Extension:
+    return wf.extend(graph, labels, wf.PLaplacian(p, **options))  # type: ignore[arg-type]
+
+
+def path(n: int, lengths: np.ndarray | None = None) -> wf.Graph:
+    return wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths, n)
+
+
+@pytest.fixture(scope="module")
+def maze() -> tuple[wf.Graph, wf.Labels]:
+    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
+    return graph, wf.sample_labels(graph, 7, 0.05, seed=54)
+
+
+# ------------------------------------------------------------------ against 60 digits
+
+
+@settings(max_examples=80)
+@given(labelled_graphs(max_vertices=8), st.sampled_from(POWERS[1:]) | st.floats(2.1, 128.0))
+def test_brackets_contain_the_60_digit_solution(case: tuple[wf.Graph, wf.Labels], p: float) -> None:
+    graph, labels = case
+    extension = solve(graph, labels, p)
+    exact = exact_plaplacian(graph, labels, p, extension.values)
+    assert extension.status == wf.Status.CONVERGED
+    assert contains(extension, exact)
+    scale = float(np.abs(labels.values).max())
+    assert extension.width <= 1e-13 * labels.span + 8 * np.spacing(scale)
+    assert (extension.values[labels.vertices] == labels.values).all()
+
+
+@pytest.mark.parametrize("p", [2.5, 4.0, 16.0, 64.0])
+def test_lengths_over_many_magnitudes(p: float) -> None:
+    rng = np.random.default_rng(int(p))
+    edges = random_edges(rng, 9, 4)
+    graph = wf.Graph.from_edges(*edges, 10.0 ** rng.uniform(-6, 6, edges.shape[1]))
+    labels = wf.Labels([0, 5, 8], [0.0, 1.0, -2.5])
+    extension = solve(graph, labels, p)
+    assert contains(extension, exact_plaplacian(graph, labels, p, extension.values))
+
+
+@pytest.mark.parametrize("p", EXTREME)
+def test_extreme_powers(p: float) -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("....\n.#..\n...."), 1)
+    labels = wf.Labels([0, 4, 10], [0.0, 1.0, 7.0])
+    extension = solve(graph, labels, p)
+    assert extension.details["equation"] <= 1e-13
+    assert contains(extension, exact_plaplacian(graph, labels, p, extension.values))
+
+
+# ------------------------------------------------------------------ closed forms
+
+
+@pytest.mark.parametrize("p", POWERS + EXTREME)
+def test_star(p: float) -> None:
+    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+    extension = solve(star, wf.Labels([1, 2, 3], [0.0, 0.0, 1.0]), p)
+    expected = 1.0 / (1.0 + 2.0 ** (1.0 / (p - 1.0)))
+    assert extension.values[0] == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("p", [2.5, 16.0, 1024.0])
+def test_paths_are_linear_for_every_p(p: float) -> None:
+    rng = np.random.default_rng(1)
+    lengths = rng.uniform(0.1, 3.0, 199)
+    extension = solve(path(200, lengths), wf.Labels([0, 199], [2.0, 5.0]), p)
+    along = np.concatenate([[0.0], np.cumsum(lengths)])
+    np.testing.assert_allclose(extension.values, 2.0 + 3.0 * along / along[-1], rtol=1e-12)
+
+
+def test_long_path_with_two_labels() -> None:
+    n = 5_001
+    extension = solve(path(n), wf.Labels([0, n - 1], [0.0, float(n - 1)]), 8.0)
+    np.testing.assert_allclose(extension.values, np.arange(n), rtol=0, atol=1e-6)
+    assert extension.width <= 1e-8 * n
+
+
+@pytest.mark.parametrize("p", [3.0, 16.0])
+def test_plateaus_and_dead_ends(p: float) -> None:
+    # a dead end on the free vertex 1, and a tree behind the labelled vertex 0
+    graph = wf.Graph.from_edges([0, 1, 1, 3, 3, 0, 6, 6], [1, 2, 3, 4, 5, 6, 7, 8])
+    extension = solve(graph, wf.Labels([0, 2], [0.0, 1.0]), p)
+    np.testing.assert_allclose(extension.values[[1, 3, 4, 5]], 0.5, rtol=1e-14)
+    np.testing.assert_allclose(extension.values[[6, 7, 8]], 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("p", [2.5, 4.0, 16.0, 128.0])
+def test_whole_lengths_equal_unit_edges_in_series(p: float) -> None:
+    rng = np.random.default_rng(3)
+    tails, heads = np.array([0, 1, 2, 3, 0, 4, 1]), np.array([1, 2, 3, 4, 4, 5, 5])
+    lengths = rng.integers(1, 5, tails.size)
+    labels = wf.Labels([0, 3, 5], [0.0, 2.0, 7.0])
+    coarse = solve(wf.Graph.from_edges(tails, heads, lengths), labels, p).values
+    chains, extra = [], 6
+    for t, h, k in zip(tails, heads, lengths, strict=True):
+        chains.append([t, *range(extra, extra + k - 1), h])
+        extra += k - 1
+    fine = wf.Graph.from_edges(
+        np.concatenate([chain[:-1] for chain in chains]),
+        np.concatenate([chain[1:] for chain in chains]),
+    )
+    np.testing.assert_allclose(solve(fine, labels, p).values[:6], coarse, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        solve(fine.subdivide(3), labels, p).values[:6], coarse, rtol=0, atol=1e-12
+    )
+
+
+# ------------------------------------------------------------------ the family and its ends
+
+
+def test_two_is_harmonic(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    one, other = solve(*maze, 2), wf.extend(*maze, wf.Harmonic())
+    assert (one.values == other.values).all()
+    assert one.width == other.width
+
+
+def test_distance_to_the_amle_falls_like_one_over_p(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    amle = wf.extend(*maze, wf.AMLE()).values
+    powers = np.array([16.0, 64.0, 256.0, 1024.0])
+    distance = np.array([np.abs(solve(*maze, p).values - amle).max() for p in powers])
+    rate = np.log(distance[:-1] / distance[1:]) / np.log(4.0)
+    assert (distance * powers <= 4 * distance[0] * powers[0]).all()
+    assert (rate[1:] > 0.8).all()
+
+
+def test_the_family_is_continuous_in_p(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    near_two = solve(*maze, 2.0 + 1e-9).values
+    np.testing.assert_allclose(near_two, solve(*maze, 2).values, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(
+        solve(*maze, 7.0).values, solve(*maze, 7.0 + 1e-9).values, rtol=0, atol=1e-7
+    )
+
+
+# ------------------------------------------------------------------ principles
+
+
+@settings(max_examples=40)
+@given(
+    labelled_graphs(max_vertices=30),
+    st.sampled_from(POWERS[1:]),
+    st.floats(0.25, 4.0),
+    st.floats(-1e6, 1e6),
+)
+def test_maximum_principle_scaling_and_offset(
+    case: tuple[wf.Graph, wf.Labels], p: float, factor: float, offset: float
+) -> None:
+    graph, labels = case
+    base = solve(graph, labels, p)
+    assert base.values.min() >= labels.values.min()
+    assert base.values.max() <= labels.values.max()
+    moved = solve(graph, wf.Labels(labels.vertices, offset - factor * labels.values), p)
+    size = np.abs(factor * labels.values).max() + abs(offset)
+    atol = 4 * np.spacing(size) + factor * base.width + moved.width
+    np.testing.assert_allclose(moved.values, offset - factor * base.values, rtol=0, atol=atol)
+
+
+@settings(max_examples=40)
+@given(labelled_graphs(max_vertices=30), st.sampled_from(POWERS[1:]), st.integers(0, 1000))
+def test_comparison_and_relabelling(case: tuple[wf.Graph, wf.Labels], p: float, seed: int) -> None:
+    graph, labels = case
+    base = solve(graph, labels, p)
+    rng = np.random.default_rng(seed)
+    raised = wf.Labels(labels.vertices, labels.values + rng.uniform(0, 1, len(labels)))
+    above = solve(graph, raised, p)
+    assert above.upper is not None
+    assert base.lower is not None
+    assert (above.upper >= base.lower).all()
+    order = rng.permutation(graph.num_vertices)
+    renamed = wf.Graph.from_edges(
+        order[graph.tails], order[graph.indices], graph.lengths, graph.num_vertices
+    )
+    other = solve(renamed, wf.Labels(order[labels.vertices], labels.values), p)
+    assert other.lower is not None
+    assert other.upper is not None
+    assert base.upper is not None
+    assert (other.lower[order] <= base.upper).all()
+    assert (base.lower <= other.upper[order]).all()
+
+
+# ------------------------------------------------------------------ on mazes
+
+
+@pytest.mark.parametrize("p", [2.5, 4.0, 8.0, 16.0, 128.0])
+def test_maze_meets_its_figures(maze: tuple[wf.Graph, wf.Labels], p: float) -> None:
+    graph, labels = maze
+    extension = solve(graph, labels, p)
+    assert extension.details["equation"] <= 1e-13
+    assert extension.details["width"] <= 1e-11
+    assert extension.details["factorisations"] <= 25
+    assert extension.details["gap"] <= 1e-6
+    assert extension.residual <= 1e-13 * labels.span
+    without = solve(graph, labels, p, certificate=False)
+    assert without.lower is None
+    np.testing.assert_allclose(without.values, extension.values, rtol=0, atol=extension.width)
+
+
+def test_offset_of_a_million(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    graph, labels = maze
+    near = solve(graph, labels, 16.0)
+    far = solve(graph, wf.Labels(labels.vertices, labels.values + 1e6), 16.0)
+    np.testing.assert_allclose(far.values - 1e6, near.values, rtol=0, atol=2 * np.spacing(1e6))
+    assert far.width <= near.width + 4 * np.spacing(1e6)
+
+
+def test_many_goals_agree_with_single_calls() -> None:
+    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
+    goals = [wf.sample_labels(graph, goal, 0.05, seed=54) for goal in (3, 50, 200, 333)]
+    for p in (2.0, 8.0):
+        for labels, one in zip(goals, wf.extend_many(graph, goals, wf.PLaplacian(p)), strict=True):
+            other = solve(graph, labels, p)
+            assert one.lower is not None
+            assert one.upper is not None
+            assert (one.lower <= other.values).all()
+            assert (other.values <= one.upper).all()
+            assert one.details.keys() == other.details.keys()
+
+
+def test_orphans_are_nan() -> None:
+    graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 4], num_vertices=6)
+    labels = wf.Labels([0, 2], [0.0, 2.0])
+    extension = wf.extend(graph, labels, wf.PLaplacian(5), unreachable="nan")
+    for field in (extension.values, extension.lower, extension.upper):
+        assert field is not None
+        assert np.isnan(field[3:]).all()
+    assert extension.values[1] == pytest.approx(1.0)
+    assert extension.details["width"] <= 1e-14
+    assert extension.details["gap"] <= 1e-12
+
+
+def test_everything_labelled_and_everything_equal() -> None:
+    extension = solve(path(3), wf.Labels([0, 1, 2], [0.1, 0.7, -3.0]), 7)
+    assert extension.width == 0.0
+    constant = solve(path(50), wf.Labels([3, 17], [0.1, 0.1]), 7)
+    assert (constant.values == 0.1).all()
+    assert constant.details["gap"] == 0.0
+
+
+def test_multigrid_agrees(
+    maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyamg")
+    direct = solve(*maze, 8.0)
+    monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)
+    iterative = solve(*maze, 8.0)
+    assert iterative.lower is not None
+    assert iterative.upper is not None
+    assert (iterative.lower <= direct.values).all()
+    assert (direct.values <= iterative.upper).all()
+
+
+# ------------------------------------------------------------------ what goes wrong
+
+
+@pytest.mark.parametrize("p", [1.999, 0, -3, np.nan, 65537.0, True, "4", None])
+def test_bad_powers(p: object) -> None:
+    with pytest.raises(wf.InputError, match="p must be"):
+        wf.PLaplacian(p)  # type: ignore[arg-type]
+
+
+def test_infinite_p_names_amle() -> None:
+    with pytest.raises(wf.InputError, match=r"AMLE\(\)"):
+        wf.PLaplacian(np.inf)
+    with pytest.raises(wf.InputError, match=r"AMLE\(\)"):
+        wf.PLaplacian(1e9)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-16, -1.0, np.nan, 1.0])
+def test_unreachable_tolerances(tolerance: float) -> None:
+    with pytest.raises(wf.InputError, match="tolerance must be"):
+        wf.PLaplacian(4, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("steps", [0, -1, 2.5, True])
+def test_bad_caps(steps: object) -> None:
+    with pytest.raises(wf.InputError, match="max_steps must be"):
+        wf.PLaplacian(4, max_steps=steps)  # type: ignore[arg-type]
+
+
+def test_a_cap_that_runs_out(maze: tuple[wf.Graph, wf.Labels]) -> None:
+    with pytest.raises(wf.NotConverged, match="cap on iterations") as caught:
+        solve(*maze, 16.0, max_steps=1)
+    assert caught.value.residual > 0
+    partial = solve(*maze, 16.0, max_steps=1, check=False)
+    assert partial.status == wf.Status.BUDGET
+    exact = solve(*maze, 16.0).values
+    if partial.lower is not None:
+        assert partial.upper is not None
+        assert (partial.lower <= exact + 1e-9).all()
+        assert (exact - 1e-9 <= partial.upper).all()
+
+
+def test_a_bracket_that_fails_is_not_handed_out(
+    maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_newton, "MAX_WIDENINGS", 0)
+    with pytest.raises(wf.NotConverged, match="bracket could not be verified"):
+        solve(*maze, 4.0)
+    extension = solve(*maze, 4.0, check=False)
+    assert extension.status == wf.Status.UNVERIFIED
+    assert extension.lower is None
+
+
+def test_the_reference_itself() -> None:
+    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+    labels = wf.Labels([1, 2, 3], [0.0, 0.0, 1.0])
+    value = exact_plaplacian(star, labels, 4.0, np.array([0.3, 0.0, 0.0, 1.0]))[0]
+    with mp.workdps(60):
+        assert abs(value - 1 / (1 + mp.cbrt(2))) < mp.mpf(10) ** -48

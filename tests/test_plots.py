@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+import wayfield as wf
+from wayfield import plots
+from wayfield._optional import need
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def maze(refinement: int = 4, name: str = "medium") -> tuple[wf.Graph, wf.Labels]:
+    graph = wf.grid_graph(wf.load_layout(name), refinement)
+    return graph, wf.sample_labels(graph, 0, 0.05, seed=54)
+
+
+def render(graph: wf.Graph, values: np.ndarray, **options: object) -> Figure:
+    """Draw a field on a figure of its own, and make sure that it renders."""
+    figure = Figure((5, 4), layout="constrained")
+    plots.field(graph, values, ax=figure.subplots(), **options)  # type: ignore[arg-type]
+    figure.canvas.draw()
+    return figure
+
+
+def test_maze_is_a_raster_that_looks_like_its_text() -> None:
+    layout = wf.Layout.from_text("...\n#.#")
+    graph = wf.grid_graph(layout)
+    figure = render(graph, np.arange(4.0))
+    image = figure.axes[0].images[0].get_array()
+    assert image is not None
+    expected = [[np.nan, 3, np.nan], [0, 1, 2]]  # the lowest row comes first
+    np.testing.assert_array_equal(np.ma.filled(image.astype(float), np.nan), expected)
+    assert figure.axes[0].images[0].get_extent() == [-0.5, 2.5, -0.5, 1.5]
+
+
+def test_walls_are_lines_around_the_free_cells() -> None:
+    figure = render(wf.grid_graph(wf.Layout.from_text("...\n#.#")), np.arange(4.0), contours=0)
+    (walls,) = [c for c in figure.axes[0].collections if type(c) is LineCollection]
+    lengths = [np.abs(np.diff(line, axis=0)).sum() for line in walls.get_segments()]
+    assert sum(lengths) == pytest.approx(2 * 3 + 2 * 2)
+    assert len(lengths) == 8  # an outline with eight corners
+
+
+@pytest.mark.parametrize("name", ["umaze", "medium", "large"])
+@pytest.mark.parametrize("refinement", [1, 3, 8])
+def test_everything_at_once(name: str, refinement: int) -> None:
+    graph, labels = maze(refinement, name)
+    values = wf.extend(graph, labels, wf.Harmonic()).values
+    figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=labels)
+    assert len(figure.axes) == 2  # the field and its colour bar
+
+
+def test_failing_starts_are_tinted_by_their_cycle() -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("." * 9))
+    values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
+    plan = wf.plan(graph, values, 0)
+    assert len(plan.cycles) == 2
+    tint = plots._tints(plan)
+    assert (tint[plan.reached] == 0).all()
+    colours = [np.unique(tint[plan.basin == cycle], axis=0) for cycle in (0, 1)]
+    assert [len(colour) for colour in colours] == [1, 1]
+    assert (colours[0] != colours[1]).any()
+    figure = render(graph, values, plan=plan)
+    assert len(figure.axes[0].images) == 2
+
+
+def test_no_tint_when_every_start_reaches() -> None:
+    graph, labels = maze()
+    values = wf.extend(graph, labels, wf.AMLE()).values
+    figure = render(graph, values, plan=wf.plan(graph, values, 0))
+    assert len(figure.axes[0].images) == 1
+
+
+@pytest.mark.parametrize("refinement", [4, 8, 12])
+def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
+    graph, _ = maze(refinement, "large")
+    truth = wf.cost_to_go(graph, 0)
+    figure = render(graph, truth, plan=wf.plan(graph, truth, 0))
+    (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
+    count = len(quiver.get_offsets())
+    assert 100 <= count <= 800
+    assert count + 1 >= graph.num_vertices // plots._scale(*_scale_inputs(graph)).steps ** 2
+
+
+def _scale_inputs(graph: wf.Graph) -> tuple[wf.Graph, np.ndarray, plots._Lattice | None]:
+    positions = plots._plane(graph)
+    return graph, positions, plots._lattice(graph, positions)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_any_graph_with_positions(directed: bool) -> None:
+    rng = np.random.default_rng(0)
+    places = rng.random((60, 2))
+    distance = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
+    graph = wf.Graph.from_distances(distance, k=4).with_positions(places)
+    graph = graph if directed else graph.symmetrised()
+    values = wf.cost_to_go(graph, 0)
+    figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=wf.Labels([3], [1.0]))
+    assert not figure.axes[0].images
+
+
+def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
+    graph = wf.Graph.from_edges([0, 1, 0], [1, 2, 2], positions=[[0, 0], [1, 0], [1, 1]])
+    assert not render(graph, np.zeros(3)).axes[0].images
+
+
+def test_constant_and_unreachable_values() -> None:
+    graph, _ = maze()
+    render(graph, np.full(graph.num_vertices, 2.0))
+    values = wf.cost_to_go(graph, 0)
+    values[5:20] = np.inf
+    render(graph, values, plan=wf.plan(graph, values, 0))
+
+
+def test_one_vertex() -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("."))
+    render(graph, np.zeros(1), plan=wf.plan(graph, [0.0], 0), labels=wf.Labels([0], [0.0]))
+
+
+def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:
+    graph, labels = maze()
+    ax = plots.field(graph, wf.cost_to_go(graph, 0), labels=labels)
+    ax.figure.savefig(tmp_path / "field.png")
+    assert (tmp_path / "field.png").stat().st_size > 1000
+
+
+def test_graph_without_positions() -> None:
+    with pytest.raises(wf.InputError, match="no positions"):
+        plots.field(wf.Graph.from_edges([0], [1]), [0.0, 1.0])
+
+
+def test_positions_in_space() -> None:
+    graph = wf.Graph.from_edges([0], [1], positions=[[0, 0, 0], [1, 0, 0]])
+    with pytest.raises(wf.InputError, match="in the plane, not in 3-D"):
+        plots.field(graph, [0.0, 1.0])
+
+
+def test_values_of_the_wrong_length() -> None:
+    graph, _ = maze()
+    with pytest.raises(wf.InputError, match="values has 3 entries"):
+        plots.field(graph, [0.0, 1.0, 2.0])
+
+
+def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    graph, _ = maze()
+    with pytest.raises(wf.WayfieldError, match=r"pip install wayfield\[plots\]"):
+        plots.field(graph, np.zeros(graph.num_vertices))
+
+
+def test_a_broken_dependency_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ModuleNotFoundError("no module named 'inner'", name="inner")
+
+    monkeypatch.setattr(importlib, "import_module", broken)
+    with pytest.raises(ModuleNotFoundError, match="inner"):
+        need("matplotlib", "plots")

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from wayfield import InputError
+from wayfield.study import paper
+from wayfield.study.statistics import (
+    bootstrap_interval,
+    estimate,
+    paired_lift,
+    wilson_interval,
+)
+from wayfield.study.tables import mean_difference
+
+Z = stats.norm.ppf(0.975)
+
+
+@pytest.mark.parametrize("trials", [1, 10, 61_440])
+def test_wilson_at_the_ends(trials: int) -> None:
+    assert wilson_interval(0, trials) == pytest.approx((0.0, Z**2 / (trials + Z**2)))
+    assert wilson_interval(trials, trials) == pytest.approx((trials / (trials + Z**2), 1.0))
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(1, 7), (50, 100), (59_597, 61_440)])
+def test_wilson_agrees_with_scipy(successes: int, trials: int) -> None:
+    expected = stats.binomtest(successes, trials).proportion_ci(method="wilson")
+    assert wilson_interval(successes, trials) == pytest.approx((expected.low, expected.high))
+
+
+def test_wilson_of_the_papers_success() -> None:
+    low, high = wilson_interval(round(0.970 * 61_440), 61_440)
+    assert (round(low, 3), round(high, 3)) == paper.AMLE_WILSON
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(-1, 5), (6, 5), (0, 0)])
+def test_wilson_of_no_share(successes: int, trials: int) -> None:
+    with pytest.raises(InputError, match="is not a share"):
+        wilson_interval(successes, trials)
+
+
+def test_mean_and_sample_deviation() -> None:
+    found = estimate([1.0, 2.0, 3.0, 4.0])
+    assert found.mean == 2.5
+    assert found.sd == pytest.approx(np.sqrt(5 / 3))
+    assert found.count == 4
+    assert found.low < found.mean < found.high
+
+
+def test_one_figure_has_no_spread() -> None:
+    found = estimate([0.25])
+    assert (found.mean, found.sd, found.low, found.high) == (0.25, 0.0, 0.25, 0.25)
+
+
+def test_bootstrap_is_seeded() -> None:
+    values = np.random.default_rng(1).random(30)
+    assert bootstrap_interval(values) == bootstrap_interval(values)
+    assert bootstrap_interval(values) != bootstrap_interval(values, seed=1)
+
+
+def test_bootstrap_of_many_is_the_normal_interval() -> None:
+    values = np.random.default_rng(2).random(2000)
+    spread = Z * values.std() / np.sqrt(values.size)
+    low, high = bootstrap_interval(values)
+    assert low == pytest.approx(values.mean() - spread, abs=0.1 * spread)
+    assert high == pytest.approx(values.mean() + spread, abs=0.1 * spread)
+
+
+def test_bootstrap_of_two_cells_by_enumeration() -> None:
+    assert bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)  # means 0, 1/2, 1 at 1/4, 1/2, 1/4
+
+
+def test_lift_is_paired() -> None:
+    found = paired_lift([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
+    assert (found.mean, found.sd) == (0.25, 0.0)
+
+
+@pytest.mark.parametrize("values", [[], [np.nan], [[1.0]]])
+def test_figures_must_be_finite_and_there(values: list[float]) -> None:
+    with pytest.raises(InputError):
+        estimate(values)
+
+
+def test_lift_of_unequal_lists() -> None:
+    with pytest.raises(InputError, match="figures has 1 entries, expected 2"):
+        paired_lift([0.1, 0.2], [0.1])
+
+
+def test_mean_difference() -> None:
+    assert mean_difference([1.0, 0.0], [0.5, 1.0]) == 0.75
+
+
+# ------------------------------------------------------------------- the paper's own figures
+
+
+def test_the_papers_tables_agree_with_its_aggregates() -> None:
+    rows = list(paper.GRID.values())
+    assert np.mean([row.harmonic for row in rows]) == pytest.approx(paper.HARMONIC.mean, abs=1e-3)
+    assert np.mean([row.amle for row in rows]) == pytest.approx(paper.AMLE.mean, abs=1e-3)
+    assert np.mean([row.lift for row in rows]) == pytest.approx(paper.LIFT.mean, abs=0.1)
+
+
+@pytest.mark.parametrize("configuration", paper.GRID)
+def test_the_papers_lift_is_the_difference(configuration: tuple[str, int, float]) -> None:
+    row = paper.GRID[configuration]
+    assert 100 * (row.amle - row.harmonic) == pytest.approx(row.lift, abs=0.11)
+
+
+@pytest.mark.parametrize("refinement", [4, 8, 12])
+def test_the_papers_slices_by_refinement(refinement: int) -> None:
+    rows = [row for (_, r, _), row in paper.GRID.items() if r == refinement]
+    printed = paper.BY_REFINEMENT[refinement]
+    assert np.mean([row.harmonic for row in rows]) == pytest.approx(printed.harmonic, abs=1e-3)
+    assert np.mean([row.amle for row in rows]) == pytest.approx(printed.amle, abs=1e-3)
+    assert np.mean([row.lift for row in rows]) == pytest.approx(printed.lift, abs=0.1)
+
+
+@pytest.mark.parametrize("fraction", [0.02, 0.05, 0.08, 0.12])
+def test_the_papers_slices_by_label_fraction(fraction: float) -> None:
+    row = paper.by_label_fraction(fraction)
+    assert 100 * (row.amle - row.harmonic) == pytest.approx(row.lift, abs=0.11)
