@@ -7,10 +7,9 @@ of 20 sweeps, a descending field in that of 60.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
+from benchmarks._timing import best_of
 
 import wayfield as wf
 from wayfield.kernels.midrange import sweep_in_place
@@ -23,16 +22,6 @@ def grid(side: int, terrain: np.random.Generator | None = None) -> wf.Graph:
     heads = np.concatenate([index[:, 1:].ravel(), index[1:].ravel()])
     lengths = None if terrain is None else terrain.integers(1, 10, tails.size)
     return wf.Graph.from_edges(tails, heads, lengths)
-
-
-def best_of(work: Callable[[], object], times: int = 5) -> float:
-    work()
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
 
 
 def main(side: int) -> None:

@@ -86,3 +86,29 @@ def spread_constants(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
             if y not in fixed:
                 fixed[y] = fixed[x]
                 todo.append(y)
+
+
+def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, rate: int) -> list[Fraction | float]:
+    """Directed AMLE, continued at `rate` (1: cost fill, 0: flat); inf where no label is reached."""
+    fixed = _labelled(labels)
+    arcs = _arcs(graph)
+    fix_walks(arcs, fixed)
+    into: list[list[Arc]] = [[] for _ in arcs]
+    for x, row in enumerate(arcs):
+        for y, length in row:
+            into[y].append((x, length))
+    known = set(fixed)
+    queue = [(value, x) for x, value in fixed.items()]
+    heapq.heapify(queue)
+    filled: dict[int, Fraction] = {}
+    while queue:
+        value, x = heapq.heappop(queue)
+        if x not in known:
+            if x in filled:
+                continue
+            filled[x] = value
+        for y, length in into[x]:
+            if y not in known and y not in filled:
+                heapq.heappush(queue, (value + rate * length, y))
+    fixed.update(filled)
+    return [fixed.get(x, float("inf")) for x in range(graph.num_vertices)]

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pytest
 
 from wayfield.report import Provenance, render, write_report
-from wayfield.report.verdicts import compare, printed_success, signed, verdicts
+from wayfield.report.verdicts import compare, power, printed_success, signed, verdicts
 from wayfield.study import Cell, Record, Store, paper, run, select_cells
 from wayfield.study.tables import Results
 
@@ -191,6 +191,14 @@ def test_printed_success_is_the_papers(printed: Results) -> None:
 )
 def test_comparisons_in_words(ours: float, theirs: float, words: str) -> None:
     assert compare(ours, theirs) == words
+
+
+def test_powers_of_ten() -> None:
+    assert [power(x).split() for x in (4.4e-16, 0.0, 25.0)] == [
+        ["4.4", "×", "10⁻¹⁶"],
+        ["0"],
+        ["2.5", "×", "10¹"],
+    ]
 
 
 def test_signs() -> None:

@@ -56,6 +56,7 @@ def test_one_figure_has_no_spread() -> None:
 def test_bootstrap_is_seeded() -> None:
     values = np.random.default_rng(1).random(30)
     assert bootstrap_interval(values) == bootstrap_interval(values)
+    assert bootstrap_interval(values) == bootstrap_interval(values[::-1])
     assert bootstrap_interval(values) != bootstrap_interval(values, seed=1)
 
 

@@ -58,8 +58,8 @@ def sorted_rows(
 def checked_rows(indptr: IntArray, indices: IntArray, lengths: FloatArray, directed: bool) -> Arcs:
     """Return the rows read-only and in the kernels' types, or say what is wrong with them."""
     for name, array in (("indptr", indptr), ("indices", indices)):
-        dtype = getattr(array, "dtype", None)
-        if dtype not in (np.int32, np.int64) or array.ndim != 1:
+        flat = isinstance(array, np.ndarray) and array.ndim == 1
+        if not flat or array.dtype not in (np.int32, np.int64):
             raise InputError(f"{name} must be a one-dimensional int32 or int64 array")
     if not 1 <= indptr.size <= MOST_VERTICES + 1 or indptr[0] != 0 or indptr[-1] != indices.size:
         raise InputError(f"indptr does not start at 0 and end at {indices.size} arcs")

@@ -14,11 +14,12 @@ from .plan import plan
 def warm_up() -> None:
     """Extend and plan on a small maze in every way the study and the commands do.
 
-    A few goals, so that kernels for rare cases (flat spots, ties) are among those compiled.
+    Several label sets, so that kernels for rare cases such as flat spots are among those compiled.
     """
-    graph = grid_graph(load_layout("medium"), 4)
-    labels = [sample_labels(graph, goal, 0.02, seed=0) for goal in range(8)]
-    for method in (Harmonic(), MidrangeSweeps(1), AMLE()):
-        extend_many(graph, labels, method, workers=1)
+    graph = grid_graph(load_layout("umaze"), 4)
+    for seed in range(4):
+        labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]
+        for method in (Harmonic(), MidrangeSweeps(1), AMLE()):
+            extend_many(graph, labels, method, workers=1)
     plan(graph, np.zeros(graph.num_vertices), 0, "q", "index")
     plan(graph, np.zeros(graph.num_vertices), 0, "q", "exit")

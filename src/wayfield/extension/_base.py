@@ -31,6 +31,8 @@ class Status(StrEnum):
     """A method that runs a fixed budget ran it; there is no bound on the error."""
     UNVERIFIED = "the bracket could not be verified"
     """The field was computed, but the proof of how good it is failed."""
+    NO_BRACKET = "solved, without a bracket"
+    """The field was computed; values too close to tell apart leave its bracket undecided."""
     STALLED = "the iteration stalled above its tolerance"
     """No further descent, residual above the tolerance."""
     BUDGET = "the cap on iterations ran out"
@@ -39,7 +41,7 @@ class Status(StrEnum):
     @property
     def good(self) -> bool:
         """Whether the method kept its promise."""
-        return self in (Status.CONVERGED, Status.STOPPED)
+        return self in (Status.CONVERGED, Status.STOPPED, Status.NO_BRACKET)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Newton's method and the verified bracket for the normalised p-Laplace equation.
 
-The mathematics stands in `plaplacian`. Fields here are centred: the labels' midrange is subtracted.
+The mathematics stands in `plaplacian`. Fields are centred, the labels' midrange subtracted, and
+held as unevaluated sums of two doubles.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..kernels._types import FloatArray
+from ..kernels.harmonic import Pair, corrected
 from ..kernels.plaplacian import Rows, jacobian, residual, sweep, update_residual, violations
 from ._base import Status
 from ._linear import Interior, LinearSolver, general_solver
 
-FLAT = 1e-15
-"""Differences below this share of the label range count as a plateau in the Jacobian."""
+ROUNDING = 2.0**-50
+"""F is not evaluated better than to this share of the sums it is the difference of."""
+FAINT = 2.0**-80
+"""Differences below this share of the label range are noise."""
+FLAT = 2.0**-20
+"""Differences below this share of the residual count as a plateau in the Jacobian."""
 CLOSE = 2.0**-53
 """A vertex is solved with its neighbours held fixed to this share of the label range."""
 SHORTEST_STEP = 1e-4
@@ -46,35 +52,44 @@ class Equation:
     span: float
     factorisations: int = field(default=0)
 
-    def residual(self, u: FloatArray, target: float = 0.0) -> FloatArray:
-        """F(u) − target by rows."""
-        values: FloatArray = residual(self.interior.graph.arcs, self.interior.vertices, u, self.q)
-        return values - target if target else values
+    def at(self, u: Pair, target: FloatArray | None = None) -> Iterate:
+        """Evaluate F(u) − target."""
+        value, size = residual(self.interior.graph.arcs, self.interior.vertices, u, self.q)
+        return Iterate(u, value if target is None else value - target, size)
 
-    def linearised(self, u: FloatArray) -> LinearSolver:
-        """Factor A = −∂F/∂u at u."""
+    def linearised(self, now: Iterate) -> LinearSolver:
+        """Factor A = −∂F/∂u."""
         rows = Rows(self.interior.vertices, self.interior.indptr, self.interior.slot)
-        data = jacobian(self.interior.graph.arcs, rows, u, self.q, FLAT * self.span)
+        flat = FLAT * now.norm + FAINT * self.span
+        data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, flat)
         self.factorisations += 1
         return general_solver(self.interior, data)
 
-    def moved(self, u: FloatArray, step: FloatArray) -> FloatArray:
+    def moved(self, u: Pair, step: FloatArray) -> Pair:
         """Return u with a step added at the free vertices."""
-        result = u.copy()
-        result[self.interior.vertices] += step
-        return result
+        return Pair(*corrected(*u, self.interior.vertices, step))
 
-    def sweep(self, u: FloatArray) -> None:
-        """One nonlinear Gauss–Seidel sweep there and back, in place."""
+    def clipped(self, u: Pair) -> Pair:
+        """Return u clipped to the label range, which the maximum principle allows."""
+        half = 0.5 * self.span
+        outside = np.abs(u.high) > half
+        if not outside.any():
+            return u
+        return Pair(np.clip(u.high, -half, half), np.where(outside, 0.0, u.low))
+
+    def swept(self, u: Pair) -> Pair:
+        """Return u after a nonlinear Gauss–Seidel sweep there and back."""
+        u = Pair(u.high.copy(), u.low.copy())
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         sweep(arcs, vertices, u, self.q, CLOSE * self.span)
+        return u
 
-    def update_residual(self, u: FloatArray) -> float:
+    def update_residual(self, u: Pair) -> float:
         """Largest distance of a value from the one its neighbours ask for."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         return float(update_residual(arcs, vertices, u, self.q, CLOSE * self.span))
 
-    def violations(self, v: FloatArray, side: int) -> int:
+    def violations(self, v: Pair, side: int) -> int:
         """Count the vertices where v is not surely a super- (side +1) or subsolution (-1)."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         return int(violations(arcs, vertices, v, self.q, side))
@@ -82,10 +97,11 @@ class Equation:
 
 @dataclass(eq=False)
 class Iterate:
-    """A field and its residual."""
+    """A field, its residual, and the size of what the residual is the difference of."""
 
-    u: FloatArray
+    u: Pair
     residual: FloatArray
+    size: FloatArray
     solver: LinearSolver | None = None
     """The last factorisation on the way here."""
     steps: int = 0
@@ -96,28 +112,38 @@ class Iterate:
         """Largest |F|."""
         return float(np.abs(self.residual).max())
 
+    def imbalance(self, faint: float) -> float:
+        """Largest |F| relative to the size of what it is the difference of."""
+        return float((np.abs(self.residual) / (self.size + faint)).max())
+
+    def follows(self, earlier: Iterate) -> Iterate:
+        """Return this iterate with the history of an earlier one."""
+        self.solver, self.steps = earlier.solver, earlier.steps
+        return self
+
 
 def newton(
-    equation: Equation, u: FloatArray, tolerance: float, cap: int, target: float = 0.0
+    equation: Equation,
+    start: Pair,
+    tolerance: float,
+    cap: int,
+    target: FloatArray | None = None,
 ) -> Iterate:
     """Solve F(u) = target: damped Newton steps, chord steps, and sweeps where both fail.
 
-    Stops at a tenth of the tolerance, where no step descends any more, or at the cap; the status
-    is CONVERGED if the residual is within the tolerance.
+    Goes on until max |F| is a tenth of the tolerance; the status is CONVERGED if it is within.
     """
-    now = Iterate(u, equation.residual(u, target))
+    now = equation.at(start, target)
     while now.norm > 0.1 * tolerance and now.steps < cap:
         now.steps += 1
-        now.solver = equation.linearised(now.u)
+        now.solver = equation.linearised(now)
         better = damped_step(equation, now, target)
         if better is not None:
             now = chord_steps(equation, better, target)
-        elif now.norm <= tolerance or target:
+        elif now.norm <= tolerance or target is not None:
             break
         else:
-            u = now.u.copy()
-            equation.sweep(u)
-            now = Iterate(u, equation.residual(u), now.solver, now.steps)
+            now = equation.at(equation.swept(now.u)).follows(now)
     if now.norm <= tolerance:
         now.status = Status.CONVERGED
     elif now.steps < cap:
@@ -125,11 +151,33 @@ def newton(
     return now
 
 
-def damped_step(equation: Equation, now: Iterate, target: float) -> Iterate | None:
-    """Longest of the steps 1, 1/2, 1/4, … along Newton's direction that descends, if any.
+def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
+    """Go on until every vertex is in balance to the last place, as far as that comes cheap.
 
-    For target 0 the maximum principle allows to clip the field to the label range.
+    Full steps, judged by the largest |F_x| relative to λ_x M_x, which is what vertices on short
+    edges need; first with the factorisation at hand, then with a fresh one each.
     """
+    faint = FAINT * equation.span
+    fresh = False
+    while now.imbalance(faint) > ROUNDING and now.status is Status.CONVERGED:
+        if now.solver is None or fresh:
+            if now.steps >= cap:
+                break
+            now.steps += 1
+            now.solver = equation.linearised(now)
+        trial = equation.at(equation.moved(now.u, now.solver.solve(now.residual)))
+        if trial.imbalance(faint) <= 0.5 * now.imbalance(faint):
+            trial.status = now.status
+            now, fresh = trial.follows(now), False
+        elif fresh or now.steps == 0:
+            break
+        else:
+            fresh = True
+    return now
+
+
+def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> Iterate | None:
+    """Longest of the steps 1, 1/2, 1/4, … along Newton's direction that descends, if any."""
     assert now.solver is not None
     direction = now.solver.solve(now.residual)
     if not np.isfinite(direction).all():
@@ -138,48 +186,40 @@ def damped_step(equation: Equation, now: Iterate, target: float) -> Iterate | No
     t = 1.0
     while t > SHORTEST_STEP:
         u = equation.moved(now.u, t * direction)
-        if not target:
-            np.clip(u, -0.5 * equation.span, 0.5 * equation.span, out=u)
-        trial = Iterate(u, equation.residual(u, target), now.solver, now.steps)
+        trial = equation.at(u if target is not None else equation.clipped(u), target)
         factor = 1.0 - 0.1 * t
         if trial.norm <= factor * largest or np.linalg.norm(trial.residual) <= factor * total:
-            return trial
+            return trial.follows(now)
         t *= 0.5
     return None
 
 
-def chord_steps(equation: Equation, now: Iterate, target: float) -> Iterate:
+def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> Iterate:
     """Further steps with the same factorisation, as long as they contract well."""
     assert now.solver is not None
     while now.norm > 0.0:
-        u = equation.moved(now.u, now.solver.solve(now.residual))
-        trial = Iterate(u, equation.residual(u, target), now.solver, now.steps)
+        trial = equation.at(equation.moved(now.u, now.solver.solve(now.residual)), target)
         if not trial.norm <= CHORD * now.norm:
             break
-        now = trial
+        now = trial.follows(now)
     return now
 
 
-def verified_bound(
-    equation: Equation, solved: Iterate, boundary: FloatArray, side: int
-) -> FloatArray | None:
+def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | None:
     """Return a verified supersolution (side +1) or subsolution (-1) close to the solution.
 
-    `boundary` holds, at the labels, doubles not below them (side +1) or not above (-1). The
-    candidate solves F = −side · τ; τ grows until it passes.
+    The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
+    rounding of F there; τ grows until the candidate passes.
     """
-    free = equation.interior.vertices
-    u = boundary.copy()
-    u[free] = solved.u[free]
-    start = equation.residual(u)
     solver = solved.solver
-    tau = max(2.0**-51 * 0.5 * equation.span, 1.5 * solved.norm)
+    tau = 1.5 * np.abs(solved.residual) + ROUNDING * solved.size + FAINT * equation.span
     for attempt in range(MAX_WIDENINGS):
         if attempt == 1 or solver is None:
-            solver = equation.linearised(u)
-        candidate = equation.moved(u, solver.solve(start + side * tau))
+            solver = equation.linearised(solved)
+        candidate = equation.moved(solved.u, solver.solve(solved.residual + side * tau))
         if attempt >= 3:
-            candidate = newton(equation, candidate, 0.5 * tau, 8, target=-side * tau).u
+            tolerance = 0.5 * float(tau.min())
+            candidate = newton(equation, candidate, tolerance, 8, target=-side * tau).u
         if equation.violations(candidate, side) == 0:
             return candidate
         tau *= 4.0

@@ -8,31 +8,50 @@ on unit lengths u(x) = (min + max)/2 over the neighbours. u equals the labels wh
 On a connected graph there is exactly one solution. It is the limit of the p-Laplacian extensions
 as p → ∞, and minimises the slopes of all edges lexicographically, the steepest first.
 
+**Directed graphs.** Only descent counts, since a cost-to-go obeys V(x) − V(y) ≤ ℓ along an arc
+x → y and nothing bounds the other way: the slope of the arc is max(u_x − u_y, 0)/ℓ, and the
+steepest slope over the arcs into x equals the steepest over the arcs out of it. Values on walks of
+positive slope are unique; where no walk descends through a vertex the equation leaves a choice,
+made by `fill`. A vertex that can reach no label is +inf.
+
 **Method.** Divide and conquer on slopes (`wayfield.kernels.amle`): a direct method, no iteration
 and no tolerance to choose. Near-linear in practice.
 
 **Guarantee.** The order of fixing is replayed in double-double and the outcome is wrapped in a
 verified sub- and supersolution (`wayfield.kernels.amle_bracket`): `lower` ≤ exact ≤ `upper`, with
-all rounding counted in. If that proof fails anywhere the status is `UNVERIFIED`.
+all rounding counted in. If that proof fails anywhere the status is `UNVERIFIED`. Where vertices
+are filled it must be certain which: every other vertex lies on a strict descent, and no descent
+leads through the filled ones. If two values are too close to tell, there is no bracket, and the
+status says so (`NO_BRACKET`).
 
 **References.** G. Aronsson, Extension of functions satisfying Lipschitz conditions (1967);
 E. Le Gruyer, On absolutely minimizing Lipschitz extensions and PDE Δ∞(u) = 0 (2007); R. Kyng,
 A. Rao, S. Sachdeva, D. Spielman, Algorithms for Lipschitz learning on graphs (2015), for
-lexicographic minimisers and steepest paths.
+lexicographic minimisers and steepest paths, also directed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..kernels._types import FloatArray, IntArray
+from ..errors import InputError
+from ..graph import Graph
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.amle import FIXES, FRAMES, State, solve
-from ..kernels.amle_bracket import Sides, curvatures, enclose, flattened, margins, pieces
+from ..kernels.amle_bracket import (
+    Sides,
+    curvatures,
+    enclose,
+    flattened,
+    imbalance,
+    margins,
+    pieces,
+)
 from ..kernels.amle_replay import UNFIXED, Twofold, replay
-from ..kernels.midrange import midrange_residual
+from ..kernels.fill import fill, two_least
 from ..kernels.pressure import FIXED, make_record, make_scratch
 from ._base import Problem, Solution, Status
 
@@ -51,10 +70,16 @@ class AMLE:
     certificate : bool
         Compute the rigorous bracket. Without it `values` come straight from the divide and
         conquer, accurate to rounding but not proved to be.
+    fill : {"cost", "flat"}, optional
+        Where no walk descends from label to label: continue at the cost of walking on to the
+        nearest fixed vertex ("cost", the default on directed graphs), or take the least value
+        within reach ("flat", the default on undirected graphs, where it is the classical AMLE:
+        constant behind the last label).
 
     Notes
     -----
-    `Extension.residual` is the largest change one midrange update would make to `values`.
+    `Extension.residual` is the largest step that would balance a vertex on its own; on unit
+    lengths the largest distance to the midrange. ``details["filled"]`` counts filled vertices.
 
     Examples
     --------
@@ -67,25 +92,36 @@ class AMLE:
 
     check: bool = True
     certificate: bool = True
-    directed: ClassVar[bool] = False
+    fill: Literal["cost", "flat"] | None = None
+    directed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.fill not in ("cost", "flat", None):
+            raise InputError(f"fill must be 'cost', 'flat' or None, not {self.fill!r}")
 
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
-        scaled = _Scaled(problem)
+        graph = problem.graph
+        rule = self.fill or ("cost" if graph.directed else "flat")
+        leave_flat = graph.directed or rule == "cost"
+        scaled = _Scaled(problem, leave_flat)
         state = scaled.state
-        known = problem.labelled | problem.orphaned
-        finished = solve(state) and state.counts[FIXES] == known.size - known.sum()
-        plain = np.where(state.record.tag == FIXED, state.record.value, np.nan)
+        finished = solve(state)
+        fixed = state.record.tag == FIXED
+        plain = np.where(fixed, state.record.value, np.nan)
         lower, upper = None, None
-        if not finished:
+        if not finished or not (leave_flat or (fixed | problem.orphaned).all()):
             status, values = Status.BUDGET, scaled.restored(plain)
         elif self.certificate:
             status, values, lower, upper = _bracketed(scaled, plain)
         else:
             status, values = Status.CONVERGED, scaled.restored(plain)
-        graph = problem.graph
-        residual = midrange_residual(graph.arcs, known, graph.is_unit, values)
-        return Solution(values, lower, upper, status, residual, int(state.counts[FRAMES]))
+        residual = imbalance(_sides(graph), ~fixed | problem.labelled, values)
+        if leave_flat and status.good:
+            rate = 1.0 if rule == "cost" else 0.0
+            status, lower, upper = _filled(problem, fixed, rate, (values, lower, upper))
+        details = {"filled": float((~fixed & ~problem.orphaned).sum())}
+        return Solution(values, lower, upper, status, residual, int(state.counts[FRAMES]), details)
 
 
 class _Scaled:
@@ -95,7 +131,7 @@ class _Scaled:
     of two is exact and keeps the arithmetic clear of overflow.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, leave_flat: bool) -> None:
         self.problem = problem
         given = problem.labels.values
         self.shift = float(0.5 * given.max() + 0.5 * given.min())
@@ -103,9 +139,9 @@ class _Scaled:
         self.exponent = int(np.frexp(spread)[1])
         self.labels = self._twofold(given)
         self.exact = bool((self._unscaled(self.labels.high) == given - self.shift).all())
-        self.state = self._state()
+        self.state = self._state(leave_flat)
 
-    def _state(self) -> State:
+    def _state(self, leave_flat: bool) -> State:
         graph, labelled = self.problem.graph, self.problem.labelled
         n, unit = graph.num_vertices, graph.is_unit
         record = make_record(n)
@@ -125,7 +161,7 @@ class _Scaled:
             counts=np.zeros(4, np.int64),
             tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
             unit=unit,
-            flat=not graph.directed,
+            flat=not leave_flat,
         )
 
     def _twofold(self, given: FloatArray) -> Twofold:
@@ -173,11 +209,15 @@ def _bracketed(
     replay(out, into, plain.copy(), order, state.batch, field)
     if not (scaled.exact and np.isfinite(field.high[order]).all()):
         return Status.UNVERIFIED, scaled.restored(plain), None, None
-    sides = Sides(into, out, (into, out) if graph.directed else (out,))
-    below, above = _margins(sides, state.batch, field)
+    below, above = _margins(_sides(graph), state.batch, field)
     proved = np.isfinite(below).all() and np.isfinite(above).all()
     status = Status.CONVERGED if proved else Status.UNVERIFIED
     return status, *scaled.enclosed(field, below, above)
+
+
+def _sides(graph: Graph) -> Sides:
+    out, into = graph.arcs, graph.reverse_arcs
+    return Sides(into, out, (into, out) if graph.directed else (out,))
 
 
 def _margins(sides: Sides, batch: IntArray, field: Twofold) -> tuple[FloatArray, FloatArray]:
@@ -211,3 +251,52 @@ def _prove(
         repaired = bend.copy()
         curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
         unproved = margins(sides, piece, count, field, used, repaired, margin)
+
+
+def _filled(
+    problem: Problem,
+    fixed: BoolArray,
+    rate: float,
+    fields: tuple[FloatArray, FloatArray | None, FloatArray | None],
+) -> tuple[Status, FloatArray | None, FloatArray | None]:
+    """Fill the vertices that are not fixed, in place; the bounds only if they can be trusted."""
+    into, orphaned = problem.graph.reverse_arcs, problem.orphaned
+    values, lower, upper = fields
+    fill(into, fixed, values, rate, 0)
+    values[orphaned] = np.nan
+    if lower is None or upper is None:
+        return Status.CONVERGED, None, None
+    if not _certainly_filled(problem, fixed, lower, upper):
+        return Status.NO_BRACKET, None, None
+    fill(into, fixed, lower, rate, -1)
+    fill(into, fixed, upper, rate, 1)
+    lower[orphaned] = upper[orphaned] = np.nan
+    return Status.CONVERGED, lower, upper
+
+
+def _certainly_filled(
+    problem: Problem, fixed: BoolArray, lower: FloatArray, upper: FloatArray
+) -> bool:
+    """Whether no descent leads through the unfixed vertices, and one through every fixed one.
+
+    Then the fixed vertices are exactly those of positive slope: a field that agrees with the
+    fixed ones, filled flat, satisfies the equation everywhere, and two solutions of the equation
+    agree wherever one of them has a slope.
+    """
+    graph = problem.graph
+    down = (lower[graph.tails] > upper[graph.indices]) & fixed[graph.indices]
+    descends = np.zeros(fixed.size, np.bool_)
+    descends[graph.tails[down]] = True
+    if not (descends | problem.labelled | ~fixed).all():
+        return False
+    at = np.flatnonzero(fixed)
+    least = two_least(graph.reverse_arcs, fixed, at[np.argsort(lower[at])], lower)
+    most = two_least(graph.arcs, fixed, at[np.argsort(-upper[at])], -upper)
+    (low, low_owner, next_low), (high, high_owner, next_high) = least, most
+    same = (low_owner == high_owner) & (low_owner >= 0)
+    apart = ~fixed & ~same
+    return bool(
+        (-high[apart] <= low[apart]).all()
+        and (-next_high[same] <= low[same]).all()
+        and (-high[same] <= next_low[same]).all()
+    )

@@ -35,12 +35,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.harmonic import balance, corrected, encloses, plain_balance, rounded
+from ..kernels.harmonic import Pair, balance, corrected, encloses, plain_balance, rounded
 from ._base import Problem, Solution, Status
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
@@ -111,13 +111,6 @@ class Harmonic:
             solve = partial(solve_block, system, block, self.certificate)
             batches.append(Batch(range(start, start + len(block)), solve))
         return batches
-
-
-class Pair(NamedTuple):
-    """A field held as the unevaluated sum high + low."""
-
-    high: FloatArray
-    low: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

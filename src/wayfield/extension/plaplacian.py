@@ -44,12 +44,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels._types import FloatArray
-from ..kernels.harmonic import rounded
+from ..kernels.harmonic import Pair, corrected, rounded
+from ..labels import Labels
 from ._base import Problem, Solution, Status
 from ._gap import duality_gap
 from ._linear import Direct, Interior
 from ._many import Batch
-from ._newton import Equation, Iterate, newton, verified_bound
+from ._newton import Equation, Iterate, newton, polish, verified_bound
 from .amle import AMLE
 from .harmonic import Harmonic, System, shared_interior, solve_block
 
@@ -160,22 +161,23 @@ class PLaplacian:
         figures = (solved.norm / labels.span, gap, float(width), float(equation.factorisations))
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
-        update = equation.update_residual(solved.u)
+        update = equation.update_residual(Pair(values, np.zeros_like(values)))
         return Solution(values, lower, upper, status, update, solved.steps, details)
 
     def _newton(self, equation: Equation, system: System, frame: Frame) -> Iterate:
         """Solve from between the ends of the family; should that stall, from the harmonic end."""
-        problem, tolerance = frame.problem, self.tolerance * equation.span
-        harmonic = solve_block(system, [problem], certificate=False)[0].values
-        amle = AMLE(certificate=False).solve(problem).values
+        tolerance = self.tolerance * equation.span
+        centred = frame.centred_problem()
+        harmonic = solve_block(system, [centred], certificate=False)[0].values
+        amle = AMLE(certificate=False).solve(centred).values
         between = 2.0 / self.p * harmonic + (1.0 - 2.0 / self.p) * amle
-        solved = newton(equation, frame.centred(between), tolerance, self.max_steps)
+        solved = newton(equation, frame.field(between), tolerance, self.max_steps)
         if solved.status is Status.STALLED:
             cap = self.max_steps - solved.steps
-            again = newton(equation, frame.centred(harmonic), tolerance, cap)
+            again = newton(equation, frame.field(harmonic), tolerance, cap)
             again.steps += solved.steps
             solved = min(solved, again, key=lambda iterate: iterate.norm)
-        return solved
+        return polish(equation, solved, self.max_steps)
 
 
 def ordered_interior(system: System, problem: Problem) -> Interior:
@@ -188,40 +190,38 @@ def ordered_interior(system: System, problem: Problem) -> Interior:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Between a problem's own values and values centred at the labels' midrange."""
+    """Between a problem's own values and fields centred at the labels' midrange."""
 
     problem: Problem
     offset: float
 
-    def centred(self, values: FloatArray) -> FloatArray:
-        """Return values less the midrange, 0 at orphaned vertices."""
-        return np.where(self.problem.orphaned, 0.0, values - self.offset)
+    def centred_problem(self) -> Problem:
+        """Return the problem less the midrange, labels rounded to nearest."""
+        labels = Labels(self.problem.labels.vertices, self.problem.labels.values - self.offset)
+        boundary = np.zeros(self.problem.graph.num_vertices)
+        boundary[labels.vertices] = labels.values
+        return replace(self.problem, labels=labels, boundary=boundary)
 
-    def boundary(self, side: int) -> FloatArray:
-        """Centred labels, 0 elsewhere, where inexact rounded up (side +1) or down (-1)."""
-        labels = self.problem.labels
-        nearest = labels.values - self.offset
-        shift = nearest - labels.values
-        error = (labels.values - (nearest - shift)) - (self.offset + shift)
-        result = np.zeros(self.problem.graph.num_vertices)
-        outward = np.nextafter(nearest, side * np.inf)
-        result[labels.vertices] = np.where(error * side > 0.0, outward, nearest)
-        return result
+    def field(self, values: FloatArray) -> Pair:
+        """Return centred values as a field: 0 at orphaned vertices, exact at the labels."""
+        labels, zero = self.problem.labels, np.zeros(values.size)
+        shift = np.full(len(labels), -self.offset)
+        exact = Pair(*corrected(self.problem.boundary, zero, labels.vertices, shift))
+        free = ~(self.problem.labelled | self.problem.orphaned)
+        return Pair(np.where(free, values, exact.high), exact.low)
 
     def bracket(self, equation: Equation, solved: Iterate) -> tuple[FloatArray, FloatArray] | None:
         """Return verified bounds, rounded outward; None if either side could not be verified."""
-        sides = []
-        for side in (-1, 1):
-            bound = verified_bound(equation, solved, self.boundary(side), side)
-            if bound is None:
-                return None
-            outward = rounded(bound, np.zeros_like(bound), self.offset, side)
-            sides.append(self._settled(outward))
-        return sides[0], sides[1]
+        below = verified_bound(equation, solved, -1)
+        above = verified_bound(equation, solved, +1)
+        if below is None or above is None:
+            return None
+        lower, upper = rounded(*below, self.offset, -1), rounded(*above, self.offset, +1)
+        return self._settled(lower), self._settled(upper)
 
-    def values(self, u: FloatArray, bracket: tuple[FloatArray, FloatArray] | None) -> FloatArray:
+    def values(self, u: Pair, bracket: tuple[FloatArray, FloatArray] | None) -> FloatArray:
         """Return the field in its own values, inside the bracket."""
-        values = self._settled(u + self.offset)
+        values = self._settled(rounded(*u, self.offset, 0))
         return values if bracket is None else np.clip(values, *bracket)
 
     def _settled(self, field: FloatArray) -> FloatArray:

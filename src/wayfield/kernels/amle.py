@@ -444,7 +444,7 @@ def _fix_single(state: State, x: int, floor: float) -> None:
         value = 0.5 * (lo + hi)
         drop += above
         run += far
-        if not drop / run > slope:
+        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * state.tol):
             break
         slope = drop / run
     if slope > floor or (state.flat and floor <= 0.0):

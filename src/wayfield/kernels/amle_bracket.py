@@ -180,9 +180,10 @@ def margins(
         for arcs in sides.around:
             for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                 y = arcs.indices[e]
-                if piece[y] < 0:
-                    least[c] = min(least[c], high[y])
-                    most[c] = max(most[c], high[y])
+                if high[y] < least[c]:  # never true of NaN, a neighbour without a value
+                    least[c] = high[y]
+                if high[y] > most[c]:
+                    most[c] = high[y]
     unproved = 0
     for x in range(piece.size):
         c = piece[x]
@@ -261,6 +262,36 @@ def _is_flat(sides: Sides, field: Twofold, x: int, flat: float) -> bool:
 def _less(field: Twofold, x: int, y: int) -> bool:
     high, low = field
     return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])
+
+
+@njit(cache=True, nogil=True)
+def imbalance(sides: Sides, fixed: BoolArray, values: FloatArray) -> float:
+    """Largest step that would make the steepest slopes up and down equal where not `fixed`.
+
+    On unit lengths that is the distance to the midrange of the neighbours. Neighbours without a
+    value are NaN.
+    """
+    largest = 0.0
+    for x in range(values.size):
+        if fixed[x]:
+            continue
+        rise, ahead = _rough_slope(sides.up, values, x, 1.0)
+        fall, behind = _rough_slope(sides.down, values, x, -1.0)
+        largest = max(largest, abs(rise - fall) * ahead * behind / (ahead + behind))
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _rough_slope(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[float, float]:
+    """Steepest slope from x in doubles, at least 0, and the length of its arc (1 if none)."""
+    steepest = 0.0
+    length = 1.0
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        slope = sign * (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
+        if slope > steepest:
+            steepest = slope
+            length = arcs.lengths[e]
+    return steepest, length
 
 
 @njit(cache=True, nogil=True)

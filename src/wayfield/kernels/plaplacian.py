@@ -6,6 +6,9 @@ With q = p − 1 and the slopes s = |u_y − u_x| / ℓ_xy, split by the sign of
 
 where λ_x, the shortest length at x, gives F the unit of u. Powers are taken of slopes divided by
 the steepest, so nothing overflows for any p. All kernels work on `vertices`, the free ones.
+
+A field is a `Pair`, an unevaluated sum of two doubles: where lengths differ by many orders of
+magnitude, the difference across a short edge is far below the last place of the values.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from numba import njit
 
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
+from .doubledouble import two_sum
+from .harmonic import Pair
 
 UNIT_ROUNDOFF = 2.0**-53
 FAINT = 1e-200
@@ -34,13 +39,20 @@ class Rows(NamedTuple):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def steepest(arcs: Arcs, x: int, centre: float, u: FloatArray) -> tuple[float, float, float]:
-    """Steepest slope up and down from the value `centre` at x, and the shortest length."""
+def difference(field: Pair, y: int, x: int) -> float:
+    """Return v_y − v_x to nearly full relative precision."""
+    total, error = two_sum(field.high[y], -field.high[x])
+    return total + (error + (field.low[y] - field.low[x]))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, float, float]:
+    """Steepest slope up and down from v_x + shift, and the shortest length at x."""
     up = 0.0
     down = 0.0
     shortest = np.inf
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        slope = (u[arcs.indices[e]] - centre) / arcs.lengths[e]
+        slope = (difference(field, arcs.indices[e], x) - shift) / arcs.lengths[e]
         up = max(up, slope)
         down = max(down, -slope)
         shortest = min(shortest, arcs.lengths[e])
@@ -48,15 +60,85 @@ def steepest(arcs: Arcs, x: int, centre: float, u: FloatArray) -> tuple[float, f
 
 
 @njit(cache=True, nogil=True)
-def defect(arcs: Arcs, x: int, centre: float, u: FloatArray, q: float) -> tuple[float, float]:
-    """Return F_x and −∂F_x/∂u_x with the value `centre` at x in place of u_x."""
-    up, down, shortest = steepest(arcs, x, centre, u)
+def residual(
+    arcs: Arcs, vertices: IntArray, field: Pair, q: float
+) -> tuple[FloatArray, FloatArray]:
+    """F at every free vertex, and the size λ max(M⁺, M⁻) of what it is the difference of."""
+    value = np.empty(vertices.size)
+    size = np.empty(vertices.size)
+    least = 2.0 ** (-60.0 / q)  # smaller ratios do not count in doubles
+    for i in range(vertices.size):
+        x = vertices[i]
+        up, down, shortest = steepest(arcs, x, field, 0.0)
+        sum_up = 0.0
+        sum_down = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
+            if slope > least * up:
+                sum_up += (slope / up) ** q
+            elif -slope > least * down:
+                sum_down += (-slope / down) ** q
+        rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
+        fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
+        value[i] = shortest * (rise - fall)
+        size[i] = shortest * max(rise, fall)
+    return value, size
+
+
+@njit(cache=True, nogil=True)
+def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: float) -> FloatArray:
+    """Entries of A = −∂F/∂u on the free vertices, an M-matrix.
+
+    The entry of a neighbour y above is −λ/ℓ · (s / M⁺)^(q−1), below likewise with M⁻. Where the
+    steepest difference is at most `flat`, F has no direction to speak of: harmonic weights.
+    """
+    data = np.empty(rows.indptr[rows.vertices.size])
+    for i in range(rows.vertices.size):
+        x = rows.vertices[i]
+        up, down, shortest = steepest(arcs, x, field, 0.0)
+        plateau = shortest * max(up, down) <= flat
+        sum_up = 0.0
+        sum_down = 0.0
+        rate_up = 0.0
+        rate_down = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
+            weight = 0.0
+            if plateau:
+                weight = 1.0
+                rate_up += weight / arcs.lengths[e]
+            elif slope > 0.0:
+                weight = (slope / up) ** (q - 1.0)
+                sum_up += weight * (slope / up)
+                rate_up += weight / arcs.lengths[e]
+            elif slope < 0.0:
+                weight = -((-slope / down) ** (q - 1.0))
+                sum_down -= weight * (-slope / down)
+                rate_down -= weight / arcs.lengths[e]
+            if rows.slot[e] >= 0:
+                data[rows.slot[e]] = weight  # its sign tells the side, for now
+        # (steepest / M)^(q−1) on each side
+        scale_up = shortest * sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else shortest
+        scale_down = shortest * sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else shortest
+        data[rows.indptr[i]] = scale_up * rate_up + scale_down * rate_down
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            slot = rows.slot[e]
+            if slot >= 0:
+                scale = -scale_up if data[slot] > 0.0 else scale_down
+                data[slot] *= scale / arcs.lengths[e]
+    return data
+
+
+@njit(cache=True, nogil=True)
+def defect(arcs: Arcs, x: int, field: Pair, shift: float, q: float) -> tuple[float, float]:
+    """Return F_x and −∂F_x/∂u_x with v_x + shift in place of v_x."""
+    up, down, shortest = steepest(arcs, x, field, shift)
     sum_up = 0.0
     sum_down = 0.0
     rate_up = 0.0
     rate_down = 0.0
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        slope = (u[arcs.indices[e]] - centre) / arcs.lengths[e]
+        slope = (difference(field, arcs.indices[e], x) - shift) / arcs.lengths[e]
         if slope > 0.0:
             weight = (slope / up) ** (q - 1.0)
             sum_up += weight * (slope / up)
@@ -79,150 +161,99 @@ def defect(arcs: Arcs, x: int, centre: float, u: FloatArray, q: float) -> tuple[
 
 
 @njit(cache=True, nogil=True)
-def residual(arcs: Arcs, vertices: IntArray, u: FloatArray, q: float) -> FloatArray:
-    """F at every free vertex."""
-    result = np.empty(vertices.size)
-    least = 2.0 ** (-60.0 / q)
-    for i in range(vertices.size):
-        x = vertices[i]
-        up, down, shortest = steepest(arcs, x, u[x], u)
-        sum_up = 0.0
-        sum_down = 0.0
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            slope = (u[arcs.indices[e]] - u[x]) / arcs.lengths[e]
-            if slope > least * up:
-                sum_up += (slope / up) ** q
-            elif -slope > least * down:
-                sum_down += (-slope / down) ** q
-        rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
-        fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
-        result[i] = shortest * (rise - fall)
-    return result
-
-
-@njit(cache=True, nogil=True)
-def jacobian(arcs: Arcs, rows: Rows, u: FloatArray, q: float, flat: float) -> FloatArray:
-    """Entries of A = −∂F/∂u on the free vertices, an M-matrix.
-
-    The entry of a neighbour y above is −λ/ℓ · (s / M⁺)^(q−1), below likewise with M⁻. Where the
-    steepest difference is at most `flat`, F has no direction to speak of: harmonic weights.
-    """
-    data = np.empty(rows.indptr[rows.vertices.size])
-    for i in range(rows.vertices.size):
-        x = rows.vertices[i]
-        up, down, shortest = steepest(arcs, x, u[x], u)
-        plateau = shortest * max(up, down) <= flat
-        sum_up = 0.0
-        sum_down = 0.0
-        rate_up = 0.0
-        rate_down = 0.0
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            slope = (u[arcs.indices[e]] - u[x]) / arcs.lengths[e]
-            weight = 0.0
-            if plateau:
-                weight = 1.0
-                rate_up += weight / arcs.lengths[e]
-            elif slope > 0.0:
-                weight = (slope / up) ** (q - 1.0)
-                sum_up += weight * (slope / up)
-                rate_up += weight / arcs.lengths[e]
-            elif slope < 0.0:
-                weight = (-slope / down) ** (q - 1.0)
-                sum_down += weight * (-slope / down)
-                rate_down += weight / arcs.lengths[e]
-            if rows.slot[e] >= 0:
-                data[rows.slot[e]] = weight
-        # (steepest / M)^(q−1) on each side
-        scale_up = shortest * sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else shortest
-        scale_down = shortest * sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else shortest
-        data[rows.indptr[i]] = scale_up * rate_up + scale_down * rate_down
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            if rows.slot[e] >= 0:
-                rising = u[arcs.indices[e]] >= u[x]
-                scale = scale_up if rising or plateau else scale_down
-                data[rows.slot[e]] *= -scale / arcs.lengths[e]
-    return data
-
-
-@njit(cache=True, nogil=True)
-def local_root(arcs: Arcs, x: int, u: FloatArray, q: float, close: float) -> float:
-    """Value at x that solves F_x = 0 with its neighbours held fixed: Newton inside a bisection.
+def local_shift(arcs: Arcs, x: int, field: Pair, q: float, close: float) -> float:
+    """Shift of v_x that solves F_x = 0 with its neighbours held fixed: Newton inside a bisection.
 
     Stops at a step of at most `close`.
     """
     low = np.inf
     high = -np.inf
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        low = min(low, u[arcs.indices[e]])
-        high = max(high, u[arcs.indices[e]])
-    value = min(max(u[x], low), high)
+        low = min(low, difference(field, arcs.indices[e], x))
+        high = max(high, difference(field, arcs.indices[e], x))
+    shift = min(max(0.0, low), high)
     for _ in range(100):
-        excess, rate = defect(arcs, x, value, u, q)
+        excess, rate = defect(arcs, x, field, shift, q)
         if excess > 0.0:
-            low = value
+            low = shift
         elif excess < 0.0:
-            high = value
+            high = shift
         else:
             break
-        trial = value + excess / rate
-        if abs(trial - value) <= close:
-            return trial
-        if not low < trial < high:
-            trial = 0.5 * (low + high)
-            if not low < trial < high:
+        step = excess / rate
+        if abs(step) <= close:
+            return shift + step
+        shift += step
+        if not low < shift < high:
+            shift = 0.5 * (low + high)
+            if not low < shift < high:
                 break
-        value = trial
-    return value
+    return shift
 
 
 @njit(cache=True, nogil=True)
-def sweep(arcs: Arcs, vertices: IntArray, u: FloatArray, q: float, close: float) -> None:
+def sweep(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -> None:
     """One nonlinear Gauss–Seidel sweep there and back, in place."""
-    for i in range(vertices.size):
-        u[vertices[i]] = local_root(arcs, vertices[i], u, q, close)
-    for i in range(vertices.size - 1, -1, -1):
-        u[vertices[i]] = local_root(arcs, vertices[i], u, q, close)
+    for turn in range(2):
+        for i in range(vertices.size):
+            x = vertices[i] if turn == 0 else vertices[vertices.size - 1 - i]
+            total, error = two_sum(field.high[x], local_shift(arcs, x, field, q, close))
+            field.high[x], field.low[x] = two_sum(total, error + field.low[x])
 
 
 @njit(cache=True, nogil=True)
-def update_residual(arcs: Arcs, vertices: IntArray, u: FloatArray, q: float, close: float) -> float:
+def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -> float:
     """Largest distance of a value from the one its neighbours ask for, up to `close`."""
     largest = 0.0
     for x in vertices:
-        largest = max(largest, abs(local_root(arcs, x, u, q, close) - u[x]))
+        largest = max(largest, abs(local_shift(arcs, x, field, q, close)))
     return largest
 
 
+@njit(cache=True, nogil=True, inline="always")
+def unfavourable(field: Pair, y: int, x: int, side: int) -> float:
+    """Return a number surely not below v_y − v_x (side +1), or not above it (-1)."""
+    total, error = two_sum(field.high[y], -field.high[x])
+    rest = field.low[y] - field.low[x]
+    change = total + (error + rest)
+    slack = abs(change) + (abs(error) + abs(rest))
+    return change + side * (4.0 * UNIT_ROUNDOFF * slack)
+
+
 @njit(cache=True, nogil=True)
-def violations(arcs: Arcs, vertices: IntArray, v: FloatArray, q: float, side: int) -> int:
+def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int) -> int:
     """Count the vertices where v is not surely a supersolution (side +1) or subsolution (-1).
 
-    A supersolution has Σ_up s^q ≤ Σ_down s^q. Both sums are computed of slopes over the steepest.
-    Each such quotient is off by at most 3 u relative (difference, division by ℓ, division by the
-    steepest; u = 2⁻⁵³), which its power turns into 3 q u; the power itself is taken to be good
-    to 4 units in the last place, and summing adds deg · u. So the relative error of either sum is
-    below ρ = (4 q + deg + 16) u. Terms below TINY are left out, and underflow loses less.
+    A supersolution has Σ_up s^q ≤ Σ_down s^q. With u = 2⁻⁵³, a difference t = s + (e + f) of two
+    pairs (see `difference`) is off by at most u |t| + 2u (|e| + |f|); it is shifted by more than
+    that to the unfavourable side, and counts as exact from there, since both sums are monotone.
+    Dividing by ℓ and by the steepest slope costs 2u, which the power turns into 2 q u; the power
+    itself is taken to be good to 4 units in the last place; summing adds deg · u. So the relative
+    error of either sum is below ρ = (3 q + deg + 16) u. Terms below TINY are left out, and
+    underflow loses less.
     """
     count = 0
     least = TINY ** (1.0 / q)
     for x in vertices:
-        up, down, _ = steepest(arcs, x, v[x], v)
-        most = max(up, down)
+        most = 0.0
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            change = unfavourable(field, arcs.indices[e], x, side)
+            most = max(most, abs(change) / arcs.lengths[e])
+        if most == 0.0:
+            continue
         rise = 0.0
         fall = 0.0
-        flat = True
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            slope = (v[arcs.indices[e]] - v[x]) / arcs.lengths[e]
-            flat = flat and v[arcs.indices[e]] == v[x]
+            slope = unfavourable(field, arcs.indices[e], x, side) / arcs.lengths[e]
             if slope > least * most:
                 rise += (slope / most) ** q
             elif -slope > least * most:
                 fall += (-slope / most) ** q
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
-        rho = (4.0 * q + degree + 16.0) * UNIT_ROUNDOFF
+        rho = (3.0 * q + degree + 16.0) * UNIT_ROUNDOFF
         larger, smaller = (fall, rise) if side > 0 else (rise, fall)
         sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
-        if not flat and not (sure and most >= FAINT):
+        if not (sure and most >= FAINT):
             count += 1
     return count
 
@@ -240,9 +271,8 @@ def flow_balance(
     n = arcs.indptr.size - 1
     most = 0.0
     for x in range(n):
-        if u[x] == u[x]:
-            up, down, _ = steepest(arcs, x, u[x], u)
-            most = max(most, up, down)
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            most = max(most, (u[arcs.indices[e]] - u[x]) / arcs.lengths[e])
     energy = 0.0
     work = 0.0
     sources = 0.0

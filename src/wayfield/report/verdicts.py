@@ -59,6 +59,15 @@ def signed(number: float, digits: int = 3) -> str:
     return text[1:] if float(f"{number:.{digits}f}") == 0 else text
 
 
+def power(number: float) -> str:
+    """Write a small number with its power of ten."""
+    if number == 0:
+        return "0"
+    digits, exponent = f"{number:.1e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digits}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{raised}"
+
+
 def printed_success(results: Results, method: Literal["harmonic", "amle"]) -> float:
     """Mean of the paper's table over the configurations at hand."""
     rows = [paper.GRID[each] for each in results.configurations]
@@ -70,12 +79,15 @@ def _success(results: Results, arm: str, method: Literal["harmonic", "amle"]) ->
     by_row = [results.at(each).mean_success(arm) for each in results.configurations]
     printed = [getattr(paper.GRID[each], method) for each in results.configurations]
     apart = mean_difference(by_row, printed)
-    name = {"harmonic": "Harmonic", "amle": f"AMLE ({PAPER_SWEEPS} sweeps)"}[method]
+    name, note = {
+        "harmonic": ("Harmonic", ""),
+        "amle": ("AMLE", f", {PAPER_SWEEPS} sweeps,"),
+    }[method]
     return Verdict(
         "reproduced" if abs(ours - theirs) <= CLOSE else "differs",
         f"{name} reaches the goal from {theirs:.3f} of the starts.",
-        f"Ours {ours:.3f}: {compare(ours, theirs)}. Row by row, the mean absolute difference over "
-        f"{len(by_row)} configurations is {apart:.3f}.",
+        f"Ours{note} {ours:.3f}: {compare(ours, theirs)}. Row by row, the mean absolute "
+        f"difference over {len(by_row)} configurations is {apart:.3f}.",
     )
 
 
@@ -145,5 +157,5 @@ def _brackets(results: Results) -> Verdict:
         "new",
         "How far can the fields themselves be trusted?",
         "Every exact field comes with a proved bracket. The widest, over all cells and goals, is "
-        f"{exact:.1e} of the label range for AMLE and {harmonic:.1e} for harmonic.",
+        f"{power(exact)} of the label range for AMLE and {power(harmonic)} for harmonic.",
     )

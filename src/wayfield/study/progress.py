@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
 
 from .rollout import ARMS, Arm, Record
 
@@ -44,16 +46,15 @@ class Display:
             TextColumn("[bold]{task.completed}/{task.total}[/] cells"),
             BarColumn(bar_width=None),
             TextColumn("{task.fields[rate]}"),
-            TextColumn("[dim]success[/] {task.fields[success]}"),
-            console=console,
-            transient=True,
             expand=True,
         )
-        self._task = self._bar.add_task("cells", total=total, rate="", success="–")
+        self._task = self._bar.add_task("cells", total=total, rate="")
+        self._success = Text(style="dim")
+        self._live = Live(Group(self._bar, self._success), console=console, transient=True)
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and self.total:
-            self._bar.start()
+            self._live.start()
         return self
 
     def __exit__(
@@ -63,7 +64,7 @@ class Display:
         trace: TracebackType | None,
     ) -> None:
         if self.console.is_terminal and self.total:
-            self._bar.stop()
+            self._live.stop()
 
     def note(self, message: str) -> None:
         """Write a line of its own."""
@@ -76,7 +77,8 @@ class Display:
             self._pairs += record["pairs"]
             for name in self._reached:
                 self._reached[name] += record[f"{name}.reached"]
-        self._bar.update(self._task, completed=self._done, rate=self.rate, success=self.success)
+        self._bar.update(self._task, completed=self._done, rate=self.rate)
+        self._success.plain = f"success: {self.success}"
         now = time.monotonic()
         due = self._done == self.total or now - self._spoke >= self.every
         if due and not self.console.is_terminal:

@@ -47,8 +47,8 @@ def estimate(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> Estimate:
 
 
 def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[float, float]:
-    """Percentile 95 % interval of the mean under resampling with replacement."""
-    figures = _figures(values)
+    """Percentile 95 % interval of the mean under resampling, whatever the order of the values."""
+    figures = np.sort(_figures(values))
     rng = np.random.default_rng(seed)
     means = figures[rng.integers(figures.size, size=(RESAMPLES, figures.size))].mean(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])

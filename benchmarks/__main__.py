@@ -1,0 +1,10 @@
+"""Every benchmark in turn: ``python -m benchmarks``, or ``make bench``."""
+
+from __future__ import annotations
+
+from benchmarks import amle, many, planner
+
+if __name__ == "__main__":
+    amle.main([100_000, 1_000_000])
+    many.main(512)
+    planner.main(1000)

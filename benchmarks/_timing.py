@@ -1,0 +1,43 @@
+"""Timing side by side: these figures are ratios taken in one run, never absolute promises."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import wayfield as wf
+from wayfield.kernels.midrange import sweep_in_place
+
+
+def best_of(work: Callable[[], object], times: int = 5) -> float:
+    """Least wall-clock time of several runs, after one that is not counted."""
+    work()
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def one_sweep(graph: wf.Graph, labels: wf.Labels, times: int = 10) -> float:
+    """Time of one plain in-place midrange sweep on unit lengths: the unit of the figures."""
+    fixed = labels.mask(graph)
+    values = np.where(fixed, 0.0, labels.values.mean())
+    values[labels.vertices] = labels.values
+    return best_of(lambda: sweep_in_place(graph.arcs, fixed, values), times)
+
+
+def obstacle_grid(num_vertices: int, obstacles: float = 0.1, seed: int = 0) -> wf.Graph:
+    """Largest component of a square grid with a share of its cells removed."""
+    side = round(np.sqrt(num_vertices / (1.0 - obstacles)))
+    rng = np.random.default_rng(seed)
+    graph = wf.grid_graph(wf.Layout("obstacles", rng.random((side, side)) >= obstacles))
+    component = graph.components
+    keep = component == np.bincount(component).argmax()
+    number = np.cumsum(keep) - 1
+    inside = keep[graph.tails] & keep[graph.indices] & (graph.tails < graph.indices)
+    tails, heads = number[graph.tails[inside]], number[graph.indices[inside]]
+    return wf.Graph.from_edges(tails, heads, num_vertices=int(keep.sum()))

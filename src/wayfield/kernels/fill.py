@@ -1,0 +1,100 @@
+"""Values where no slope is forced: continuing a partly fixed field at a constant rate.
+
+A vertex through which no walk descends from one fixed vertex to another is not touched by the AMLE.
+It takes the least of u(t) + rate · length over walks to a fixed vertex t, all inner vertices
+unfixed: at rate 1 the cost of walking on to t, at rate 0 the least value within reach.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ._types import BoolArray, FloatArray, IntArray
+from .csr import Arcs
+from .doubledouble import two_sum
+from .heap import Heap, drop_least, push
+
+
+@njit(cache=True, nogil=True)
+def fill(into: Arcs, known: BoolArray, values: FloatArray, rate: float, rounding: int) -> None:
+    """Fill `values` where they are not `known`; inf where no known vertex can be reached.
+
+    Sums are rounded to nearest (`rounding` 0), down (-1) or up (1): filling lower bounds with -1
+    and upper bounds with 1 bounds the filled field.
+    """
+    n = known.size
+    for x in range(n):
+        if not known[x]:
+            values[x] = np.inf
+    capacity = into.indices.size + 1
+    heap = Heap(np.empty(capacity), np.empty(capacity, np.int32))
+    size = 0
+    for x in range(n):
+        if known[x] and values[x] < np.inf:
+            size = _relax(into, known, values, rate, rounding, x, heap, size)
+    while size > 0:
+        key = heap.keys[0]
+        x = heap.vertices[0]
+        size = drop_least(heap, size)
+        if key == values[x]:
+            size = _relax(into, known, values, rate, rounding, x, heap, size)
+
+
+@njit(cache=True, nogil=True)
+def _relax(
+    into: Arcs,
+    known: BoolArray,
+    values: FloatArray,
+    rate: float,
+    rounding: int,
+    x: int,
+    heap: Heap,
+    size: int,
+) -> int:
+    for e in range(into.indptr[x], into.indptr[x + 1]):
+        y = into.indices[e]
+        if known[y]:
+            continue
+        total, error = two_sum(values[x], rate * into.lengths[e])
+        if error * rounding > 0.0:
+            total = np.nextafter(total, rounding * np.inf)
+        if total < values[y]:
+            values[y] = total
+            size = push(heap, size, total, y)
+    return size
+
+
+@njit(cache=True, nogil=True)
+def two_least(
+    back: Arcs, known: BoolArray, order: IntArray, values: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Least value an unknown vertex can reach, whose it is, and the least of any other vertex.
+
+    Walks run through unknown vertices, against the arcs `back`; `order` lists the known vertices
+    by value, the least first. inf and -1 where there is none.
+    """
+    n = known.size
+    first = np.full(n, np.inf)
+    owner = np.full(n, -1, np.int64)
+    second = np.full(n, np.inf)
+    queue = np.empty(n + 1, np.int64)
+    for t in order:
+        queue[0] = t
+        head = 0
+        tail = 1
+        while head < tail:
+            x = queue[head]
+            head += 1
+            for e in range(back.indptr[x], back.indptr[x + 1]):
+                y = back.indices[e]
+                if known[y] or owner[y] == t or second[y] < np.inf:
+                    continue
+                if owner[y] < 0:
+                    first[y] = values[t]
+                    owner[y] = t
+                else:
+                    second[y] = values[t]
+                queue[tail] = y
+                tail += 1
+    return first, owner, second
