@@ -169,7 +169,7 @@ def test_labels(vertices: Any, values: Any, error: Any) -> None:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[wf.Graph, wf.Labels]:
+def problems(draw: st.DrawFn, directed: bool = False) -> tuple[wf.Graph, wf.Labels]:
     """Valid but wild: any shape of graph, lengths and values of every magnitude allowed."""
     n = draw(st.integers(1, 8))
     vertex = st.integers(0, n - 1)
@@ -179,7 +179,8 @@ def problems(draw: st.DrawFn) -> tuple[wf.Graph, wf.Labels]:
     lengths = [10.0 ** draw(exponents) for _ in ends]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wf.InputWarning)
-        graph = wf.Graph.from_edges([x for x, _ in ends], [y for _, y in ends], lengths, n)
+        tails, heads = [x for x, _ in ends], [y for _, y in ends]
+        graph = wf.Graph.from_edges(tails, heads, lengths, n, directed)
     chosen = draw(st.lists(vertex, min_size=1, max_size=n, unique=True))
     sign = st.sampled_from([-1.0, 0.0, 1.0])
     values = [draw(sign) * 10.0 ** draw(exponents) for _ in chosen]
@@ -198,7 +199,9 @@ def test_extend_on_wild_numbers(method: Any, problem: tuple[wf.Graph, wf.Labels]
 
 
 @pytest.mark.parametrize(
-    ("method", "exact"), [(wf.AMLE(), exact_amle), (wf.Harmonic(), exact_harmonic)], ids=str
+    ("method", "exact"),
+    [(wf.AMLE(), exact_amle), (wf.Harmonic(), exact_harmonic)],
+    ids=["AMLE", "harmonic"],
 )
 @given(problem=problems())
 def test_brackets_hold_on_wild_numbers(
@@ -209,6 +212,21 @@ def test_brackets_hold_on_wild_numbers(
     ext = wf.extend(graph, labels, method, check=False)
     if ext.status.good:
         assert contains(ext, exact(graph, labels))
+
+
+@pytest.mark.parametrize("fill", ["cost", "flat"])
+@given(problem=st.one_of(problems(directed=True), problems()))
+def test_filled_amle_on_wild_numbers(fill: Any, problem: tuple[wf.Graph, wf.Labels]) -> None:
+    graph, labels = problem
+    ext = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan", check=False)
+    np.testing.assert_array_equal(ext.values[labels.vertices], labels.values)
+    labelled = np.isin(graph.components, graph.components[labels.vertices])
+    np.testing.assert_array_equal(np.isnan(ext.values), ~labelled)
+    stranded = np.isinf(wf.fill_distance(graph, labels))
+    np.testing.assert_array_equal(ext.values == np.inf, stranded & labelled)
+    if ext.lower is not None and ext.upper is not None:
+        assert (ext.lower[labelled] <= ext.values[labelled]).all()
+        assert (ext.values[labelled] <= ext.upper[labelled]).all()
 
 
 PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])

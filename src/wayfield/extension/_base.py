@@ -139,12 +139,14 @@ class Extension:
         """Largest width of the bracket; inf if there is none."""
         if self.lower is None or self.upper is None:
             return np.inf
-        gap = self.upper - self.lower
-        known = gap[np.isfinite(gap)]
-        return float(known.max(initial=0.0))
+        known = np.isfinite(self.values)
+        return float((self.upper[known] - self.lower[known]).max(initial=0.0))
 
     def __repr__(self) -> str:
         bracket = "no bracket" if self.lower is None else f"bracket width {self.width:.1e}"
+        unreachable = int((~np.isfinite(self.values)).sum())
+        if unreachable:
+            bracket += f", {unreachable:,} without a label in reach"
         return f"Extension({self.method}, {self.values.size:,} values, {self.status}, {bracket})"
 
 

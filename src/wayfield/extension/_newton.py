@@ -6,7 +6,8 @@ held as unevaluated sums of two doubles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,17 +19,21 @@ from ._linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
 """F is not evaluated better than to this share of the sums it is the difference of."""
+START_NOISE = 2.0**-48
+"""Noise in the differences of a start held in doubles, relative to the label range."""
+STEP_NOISE = 2.0**-44
+"""Noise in the differences that a step leaves behind, relative to its largest entry."""
 FAINT = 2.0**-80
-"""Differences below this share of the label range are noise."""
-FLAT = 2.0**-20
-"""Differences below this share of the residual count as a plateau in the Jacobian."""
+"""Noise is taken for at least this share of the label range."""
 CLOSE = 2.0**-53
 """A vertex is solved with its neighbours held fixed to this share of the label range."""
 SHORTEST_STEP = 1e-4
 """Newton's direction has failed if no step longer than this share of it descends."""
 CHORD = 0.25
 """A chord step must bring the residual down to this share to be followed by another."""
-MAX_WIDENINGS = 14
+MAX_WIDENINGS = 20
+BOUND_STEPS = 3
+"""Newton steps towards a bound before τ grows."""
 
 
 @dataclass(eq=False)
@@ -52,22 +57,49 @@ class Equation:
     span: float
     factorisations: int = field(default=0)
 
-    def at(self, u: Pair, target: FloatArray | None = None) -> Iterate:
+    @cached_property
+    def gentle(self) -> float:
+        """The slope of a fall by the label range along the longest edge."""
+        return self.span / float(self.interior.graph.lengths.max())
+
+    @cached_property
+    def shortest(self) -> FloatArray:
+        """(m,) shortest length at every free vertex."""
+        graph, vertices = self.interior.graph, self.interior.vertices
+        order = np.argsort(vertices)
+        result = np.empty(vertices.size)
+        starts = graph.indptr[vertices[order]]
+        stops = graph.indptr[vertices[order] + 1]
+        pairs = np.column_stack([starts, stops]).ravel()
+        lengths = np.append(graph.lengths, np.inf)
+        result[order] = np.minimum.reduceat(lengths, pairs)[::2]
+        return result
+
+    def at(self, u: Pair, target: FloatArray | None = None, noise: float = 0.0) -> Iterate:
         """Evaluate F(u) − target."""
         value, size = residual(self.interior.graph.arcs, self.interior.vertices, u, self.q)
-        return Iterate(u, value if target is None else value - target, size)
+        excess = value if target is None else value - target
+        faint = max(noise, FAINT * self.span) / self.shortest
+        return Iterate(u, excess, size, excess / (size + self.gentle), faint)
 
     def linearised(self, now: Iterate) -> LinearSolver:
         """Factor A = −∂F/∂u."""
         rows = Rows(self.interior.vertices, self.interior.indptr, self.interior.slot)
-        flat = FLAT * now.norm + FAINT * self.span
-        data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, flat)
+        data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, now.faint)
         self.factorisations += 1
         return general_solver(self.interior, data)
 
     def moved(self, u: Pair, step: FloatArray) -> Pair:
         """Return u with a step added at the free vertices."""
         return Pair(*corrected(*u, self.interior.vertices, step))
+
+    def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:
+        """Take a step, inside the label range if there is no target, and evaluate."""
+        u = self.moved(now.u, step)
+        noise = STEP_NOISE * float(np.abs(step).max())
+        trial = self.at(self.clipped(u) if target is None else u, target, noise)
+        trial.solver, trial.steps, trial.status = now.solver, now.steps, now.status
+        return trial
 
     def clipped(self, u: Pair) -> Pair:
         """Return u clipped to the label range, which the maximum principle allows."""
@@ -97,29 +129,37 @@ class Equation:
 
 @dataclass(eq=False)
 class Iterate:
-    """A field, its residual, and the size of what the residual is the difference of."""
+    """A field and its residual F, by rows.
+
+    Attributes
+    ----------
+    size : (m,) float array
+        The larger of M⁺ and M⁻, of which F is the difference.
+    relative : (m,) float array
+        F / (size + gentle): relative where it is steep, absolute elsewhere.
+    faint : (m,) float array
+        Slopes that noise in u can make; at most these, a vertex counts as a plateau.
+    solver : LinearSolver or None
+        The last factorisation on the way here.
+    """
 
     u: Pair
     residual: FloatArray
     size: FloatArray
+    relative: FloatArray
+    faint: FloatArray
     solver: LinearSolver | None = None
-    """The last factorisation on the way here."""
     steps: int = 0
     status: Status = Status.BUDGET
 
-    @property
+    @cached_property
     def norm(self) -> float:
-        """Largest |F|."""
-        return float(np.abs(self.residual).max())
+        """Largest relative residual: the measure of convergence."""
+        return float(np.abs(self.relative).max())
 
-    def imbalance(self, faint: float) -> float:
-        """Largest |F| relative to the size of what it is the difference of."""
+    def imbalance(self, faint: FloatArray) -> float:
+        """Largest residual relative to its size alone, short of noise."""
         return float((np.abs(self.residual) / (self.size + faint)).max())
-
-    def follows(self, earlier: Iterate) -> Iterate:
-        """Return this iterate with the history of an earlier one."""
-        self.solver, self.steps = earlier.solver, earlier.steps
-        return self
 
 
 def newton(
@@ -131,10 +171,10 @@ def newton(
 ) -> Iterate:
     """Solve F(u) = target: damped Newton steps, chord steps, and sweeps where both fail.
 
-    Goes on until max |F| is a tenth of the tolerance; the status is CONVERGED if it is within.
+    Goes on to a tenth of the tolerance; the status is CONVERGED if the residual is within it.
     """
-    now = equation.at(start, target)
-    while now.norm > 0.1 * tolerance and now.steps < cap:
+    now = equation.at(start, target, START_NOISE * equation.span)
+    while now.steps < cap and (now.steps == 0 or now.norm > 0.1 * tolerance):
         now.steps += 1
         now.solver = equation.linearised(now)
         better = damped_step(equation, now, target)
@@ -143,7 +183,8 @@ def newton(
         elif now.norm <= tolerance or target is not None:
             break
         else:
-            now = equation.at(equation.swept(now.u)).follows(now)
+            swept = equation.at(equation.swept(now.u), noise=START_NOISE * equation.span)
+            now = replace(swept, steps=now.steps)
     if now.norm <= tolerance:
         now.status = Status.CONVERGED
     elif now.steps < cap:
@@ -154,22 +195,22 @@ def newton(
 def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
     """Go on until every vertex is in balance to the last place, as far as that comes cheap.
 
-    Full steps, judged by the largest |F_x| relative to λ_x M_x, which is what vertices on short
-    edges need; first with the factorisation at hand, then with a fresh one each.
+    Full steps, judged by the residual relative to its size alone; first with the factorisation
+    at hand, then with a fresh one each.
     """
-    faint = FAINT * equation.span
     fresh = False
+    faint = FAINT * equation.span / equation.shortest
     while now.imbalance(faint) > ROUNDING and now.status is Status.CONVERGED:
         if now.solver is None or fresh:
             if now.steps >= cap:
                 break
             now.steps += 1
             now.solver = equation.linearised(now)
-        trial = equation.at(equation.moved(now.u, now.solver.solve(now.residual)))
-        if trial.imbalance(faint) <= 0.5 * now.imbalance(faint):
-            trial.status = now.status
-            now, fresh = trial.follows(now), False
-        elif fresh or now.steps == 0:
+            fresh = True
+        trial = equation.after(now, now.solver.solve(now.residual))
+        if trial.imbalance(trial.faint) <= 0.5 * now.imbalance(trial.faint):
+            now, fresh = trial, False
+        elif fresh:
             break
         else:
             fresh = True
@@ -182,14 +223,13 @@ def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     direction = now.solver.solve(now.residual)
     if not np.isfinite(direction).all():
         return None
-    largest, total = now.norm, float(np.linalg.norm(now.residual))
+    largest, total = now.norm, float(np.linalg.norm(now.relative))
     t = 1.0
     while t > SHORTEST_STEP:
-        u = equation.moved(now.u, t * direction)
-        trial = equation.at(u if target is not None else equation.clipped(u), target)
+        trial = equation.after(now, t * direction, target)
         factor = 1.0 - 0.1 * t
-        if trial.norm <= factor * largest or np.linalg.norm(trial.residual) <= factor * total:
-            return trial.follows(now)
+        if trial.norm <= factor * largest or np.linalg.norm(trial.relative) <= factor * total:
+            return trial
         t *= 0.5
     return None
 
@@ -198,10 +238,10 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     """Further steps with the same factorisation, as long as they contract well."""
     assert now.solver is not None
     while now.norm > 0.0:
-        trial = equation.at(equation.moved(now.u, now.solver.solve(now.residual)), target)
+        trial = equation.after(now, now.solver.solve(now.residual), target)
         if not trial.norm <= CHORD * now.norm:
             break
-        now = trial.follows(now)
+        now = trial
     return now
 
 
@@ -209,18 +249,22 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
     """Return a verified supersolution (side +1) or subsolution (-1) close to the solution.
 
     The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
-    rounding of F there; τ grows until the candidate passes.
+    rounding of F there: a chord step from the solution, then Newton steps. τ grows until a
+    candidate passes.
     """
     solver = solved.solver
-    tau = 1.5 * np.abs(solved.residual) + ROUNDING * solved.size + FAINT * equation.span
+    plateau = solved.size <= 1024.0 * solved.faint
+    tau = 1.5 * np.abs(solved.residual) + ROUNDING * solved.size + plateau * solved.faint
     for attempt in range(MAX_WIDENINGS):
         if attempt == 1 or solver is None:
             solver = equation.linearised(solved)
-        candidate = equation.moved(solved.u, solver.solve(solved.residual + side * tau))
-        if attempt >= 3:
-            tolerance = 0.5 * float(tau.min())
-            candidate = newton(equation, candidate, tolerance, 8, target=-side * tau).u
-        if equation.violations(candidate, side) == 0:
-            return candidate
-        tau *= 4.0
+        target = -side * tau
+        now = equation.after(solved, solver.solve(solved.residual - target), target)
+        for _ in range(min(attempt, BOUND_STEPS)):
+            if equation.violations(now.u, side) == 0:
+                return now.u
+            now = equation.after(now, equation.linearised(now).solve(now.residual), target)
+        if equation.violations(now.u, side) == 0:
+            return now.u
+        tau = np.maximum(2.0 * tau, 4.0 * ROUNDING * now.size)
     return None

@@ -51,7 +51,8 @@ from ..kernels.amle_bracket import (
     pieces,
 )
 from ..kernels.amle_replay import UNFIXED, Twofold, replay
-from ..kernels.fill import fill, two_least
+from ..kernels.csr import Arcs
+from ..kernels.fill import all_descend, fill, known_beside_unknown, two_least
 from ..kernels.pressure import FIXED, make_record, make_scratch
 from ._base import Problem, Solution, Status
 
@@ -283,15 +284,11 @@ def _certainly_filled(
     fixed ones, filled flat, satisfies the equation everywhere, and two solutions of the equation
     agree wherever one of them has a slope.
     """
-    graph = problem.graph
-    down = (lower[graph.tails] > upper[graph.indices]) & fixed[graph.indices]
-    descends = np.zeros(fixed.size, np.bool_)
-    descends[graph.tails[down]] = True
-    if not (descends | problem.labelled | ~fixed).all():
+    out, into = problem.graph.arcs, problem.graph.reverse_arcs
+    if not all_descend(out, fixed, problem.labelled, lower, upper):
         return False
-    at = np.flatnonzero(fixed)
-    least = two_least(graph.reverse_arcs, fixed, at[np.argsort(lower[at])], lower)
-    most = two_least(graph.arcs, fixed, at[np.argsort(-upper[at])], -upper)
+    least = _two_least(into, fixed, lower)
+    most = _two_least(out, fixed, -upper)
     (low, low_owner, next_low), (high, high_owner, next_high) = least, most
     same = (low_owner == high_owner) & (low_owner >= 0)
     apart = ~fixed & ~same
@@ -300,3 +297,10 @@ def _certainly_filled(
         and (-next_high[same] <= low[same]).all()
         and (-high[same] <= next_low[same]).all()
     )
+
+
+def _two_least(
+    back: Arcs, fixed: BoolArray, values: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    at = np.flatnonzero(known_beside_unknown(back, fixed))
+    return two_least(back, fixed, at[np.argsort(values[at])], values)

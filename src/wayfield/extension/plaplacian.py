@@ -158,7 +158,7 @@ class PLaplacian:
         values = frame.values(solved.u, bracket)
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
         gap = duality_gap(problem, values, self.p)
-        figures = (solved.norm / labels.span, gap, float(width), float(equation.factorisations))
+        figures = (solved.norm, gap, float(width), float(equation.factorisations))
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
         update = equation.update_residual(Pair(values, np.zeros_like(values)))
@@ -166,15 +166,14 @@ class PLaplacian:
 
     def _newton(self, equation: Equation, system: System, frame: Frame) -> Iterate:
         """Solve from between the ends of the family; should that stall, from the harmonic end."""
-        tolerance = self.tolerance * equation.span
         centred = frame.centred_problem()
         harmonic = solve_block(system, [centred], certificate=False)[0].values
         amle = AMLE(certificate=False).solve(centred).values
         between = 2.0 / self.p * harmonic + (1.0 - 2.0 / self.p) * amle
-        solved = newton(equation, frame.field(between), tolerance, self.max_steps)
+        solved = newton(equation, frame.field(between), self.tolerance, self.max_steps)
         if solved.status is Status.STALLED:
             cap = self.max_steps - solved.steps
-            again = newton(equation, frame.field(harmonic), tolerance, cap)
+            again = newton(equation, frame.field(harmonic), self.tolerance, cap)
             again.steps += solved.steps
             solved = min(solved, again, key=lambda iterate: iterate.norm)
         return polish(equation, solved, self.max_steps)

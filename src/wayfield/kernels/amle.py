@@ -107,6 +107,8 @@ def solve(state: State) -> bool:
             if kept < stop:
                 frames, top = _push_steep(state, frames, top, start, kept, floor)
                 continue
+        if floor == 0.0 and not state.flat:
+            _slopes_across_cells(state, span, True)
         alpha = _choose_slope(state, start, stop, floor)
         steep = _steeper_than(state, span, alpha)
         if steep == start:
@@ -268,10 +270,7 @@ def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
         return _steeper_than(state, span, floor)
     if state.flat:
         return _enter_flat_ground(state, span)
-    kept = _steeper_than(state, span, 0.0)
-    if kept == span[2]:
-        _slopes_across_cells(state, span, True)
-    return kept
+    return _steeper_than(state, span, 0.0)
 
 
 @njit(cache=True, nogil=True)

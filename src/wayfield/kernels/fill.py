@@ -98,3 +98,35 @@ def two_least(
                 queue[tail] = y
                 tail += 1
     return first, owner, second
+
+
+@njit(cache=True, nogil=True)
+def all_descend(
+    out: Arcs, known: BoolArray, labelled: BoolArray, lower: FloatArray, upper: FloatArray
+) -> bool:
+    """Whether every known vertex but the labels has an arc that certainly descends."""
+    for x in range(known.size):
+        if not known[x] or labelled[x]:
+            continue
+        descends = False
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            y = out.indices[e]
+            if known[y] and lower[x] > upper[y]:
+                descends = True
+                break
+        if not descends:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def known_beside_unknown(back: Arcs, known: BoolArray) -> BoolArray:
+    """Known vertices with an unknown vertex before them."""
+    beside = np.zeros(known.size, np.bool_)
+    for x in range(known.size):
+        if known[x]:
+            for e in range(back.indptr[x], back.indptr[x + 1]):
+                if not known[back.indices[e]]:
+                    beside[x] = True
+                    break
+    return beside

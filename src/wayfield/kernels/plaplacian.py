@@ -2,10 +2,10 @@
 
 With q = p − 1 and the slopes s = |u_y − u_x| / ℓ_xy, split by the sign of u_y − u_x,
 
-    M_x⁺ = (Σ_{u_y > u_x} s^q)^{1/q},   M_x⁻ likewise downward,   F_x = λ_x (M_x⁺ − M_x⁻),
+    M_x⁺ = (Σ_{u_y > u_x} s^q)^{1/q},   M_x⁻ likewise downward,   F_x = M_x⁺ − M_x⁻.
 
-where λ_x, the shortest length at x, gives F the unit of u. Powers are taken of slopes divided by
-the steepest, so nothing overflows for any p. All kernels work on `vertices`, the free ones.
+Powers are taken of slopes divided by the steepest, so nothing overflows for any p. All kernels
+work on `vertices`, the free ones.
 
 A field is a `Pair`, an unevaluated sum of two doubles: where lengths differ by many orders of
 magnitude, the difference across a short edge is far below the last place of the values.
@@ -46,30 +46,28 @@ def difference(field: Pair, y: int, x: int) -> float:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, float, float]:
-    """Steepest slope up and down from v_x + shift, and the shortest length at x."""
+def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, float]:
+    """Steepest slope up and down from v_x + shift."""
     up = 0.0
     down = 0.0
-    shortest = np.inf
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
         slope = (difference(field, arcs.indices[e], x) - shift) / arcs.lengths[e]
         up = max(up, slope)
         down = max(down, -slope)
-        shortest = min(shortest, arcs.lengths[e])
-    return up, down, shortest
+    return up, down
 
 
 @njit(cache=True, nogil=True)
 def residual(
     arcs: Arcs, vertices: IntArray, field: Pair, q: float
 ) -> tuple[FloatArray, FloatArray]:
-    """F at every free vertex, and the size λ max(M⁺, M⁻) of what it is the difference of."""
+    """F at every free vertex, and the size max(M⁺, M⁻) of what it is the difference of."""
     value = np.empty(vertices.size)
     size = np.empty(vertices.size)
     least = 2.0 ** (-60.0 / q)  # smaller ratios do not count in doubles
     for i in range(vertices.size):
         x = vertices[i]
-        up, down, shortest = steepest(arcs, x, field, 0.0)
+        up, down = steepest(arcs, x, field, 0.0)
         sum_up = 0.0
         sum_down = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -80,23 +78,23 @@ def residual(
                 sum_down += (-slope / down) ** q
         rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
         fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
-        value[i] = shortest * (rise - fall)
-        size[i] = shortest * max(rise, fall)
+        value[i] = rise - fall
+        size[i] = max(rise, fall)
     return value, size
 
 
 @njit(cache=True, nogil=True)
-def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: float) -> FloatArray:
+def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) -> FloatArray:
     """Entries of A = −∂F/∂u on the free vertices, an M-matrix.
 
-    The entry of a neighbour y above is −λ/ℓ · (s / M⁺)^(q−1), below likewise with M⁻. Where the
-    steepest difference is at most `flat`, F has no direction to speak of: harmonic weights.
+    The entry of a neighbour y above is −(s / M⁺)^(q−1) / ℓ, below likewise with M⁻. Where the
+    steepest slope is at most `flat`, F has no direction to speak of: harmonic weights.
     """
     data = np.empty(rows.indptr[rows.vertices.size])
     for i in range(rows.vertices.size):
         x = rows.vertices[i]
-        up, down, shortest = steepest(arcs, x, field, 0.0)
-        plateau = shortest * max(up, down) <= flat
+        up, down = steepest(arcs, x, field, 0.0)
+        plateau = max(up, down) <= flat[i]
         sum_up = 0.0
         sum_down = 0.0
         rate_up = 0.0
@@ -118,8 +116,8 @@ def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: float) -> Floa
             if rows.slot[e] >= 0:
                 data[rows.slot[e]] = weight  # its sign tells the side, for now
         # (steepest / M)^(q−1) on each side
-        scale_up = shortest * sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else shortest
-        scale_down = shortest * sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else shortest
+        scale_up = sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else 1.0
+        scale_down = sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else 1.0
         data[rows.indptr[i]] = scale_up * rate_up + scale_down * rate_down
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             slot = rows.slot[e]
@@ -132,7 +130,7 @@ def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: float) -> Floa
 @njit(cache=True, nogil=True)
 def defect(arcs: Arcs, x: int, field: Pair, shift: float, q: float) -> tuple[float, float]:
     """Return F_x and −∂F_x/∂u_x with v_x + shift in place of v_x."""
-    up, down, shortest = steepest(arcs, x, field, shift)
+    up, down = steepest(arcs, x, field, shift)
     sum_up = 0.0
     sum_down = 0.0
     rate_up = 0.0
@@ -157,7 +155,7 @@ def defect(arcs: Arcs, x: int, field: Pair, shift: float, q: float) -> tuple[flo
         root = sum_down ** (1.0 / q)
         value -= down * root
         rate += rate_down * root / sum_down
-    return shortest * value, shortest * rate
+    return value, rate
 
 
 @njit(cache=True, nogil=True)
