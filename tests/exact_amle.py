@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from fractions import Fraction
+from itertools import pairwise
 
 import wayfield as wf
 
@@ -49,7 +50,7 @@ def fix_walks(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
         if not walk:
             return
         value = fixed[walk[0]]
-        for x, y in zip(walk[:-2], walk[1:-1], strict=True):
+        for x, y in pairwise(walk[:-1]):
             value -= best * dict(arcs[x])[y]
             fixed[y] = value
 

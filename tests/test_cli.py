@@ -79,6 +79,67 @@ def test_maze_says_how_it_went(command: Command, method: str) -> None:
     assert plan.startswith("Plan(416 starts")
 
 
+ONE_WAY = """
+#######
+#..>59#
+#.#.#.#
+#.....#
+###v###
+###.###
+#######
+"""
+
+
+def test_maze_of_a_file(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "one-way.txt"
+    file.write_text(ONE_WAY, encoding="utf-8")
+    answer = command("maze", file, "--refinement", 4, "--picture", tmp_path / "field.png")
+    assert answer.code == 0
+    graph, reach, labels, field, plan, wrote = answer.out.splitlines()
+    assert graph == repr(wayfield.grid_graph(wayfield.Layout.from_text(ONE_WAY), 4))
+    assert reach.endswith("strong components; 32 of 240 states cannot reach the goal")
+    assert labels.startswith("Labels(")
+    assert "bracket" in field
+    assert plan.startswith("Plan(240 starts")
+    assert wrote.startswith("wrote")
+
+
+def test_maze_with_teleports_says_what_cannot_reach(command: Command) -> None:
+    answer = command("maze", "teleport", "--refinement", 2)
+    reach = "2 strong components; 4 of 180 states cannot reach the goal"
+    assert answer.out.splitlines()[1] == reach
+
+
+def test_maze_all_of_which_reaches(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "lane.txt").write_text(">>.", encoding="utf-8")
+    answer = command("maze", tmp_path / "lane.txt", "--refinement", 1, "--goal", 2)
+    assert answer.out.splitlines()[1] == "3 strong components; every state can reach the goal"
+
+
+def test_maze_in_two_pieces(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "two.txt").write_text("..#..", encoding="utf-8")
+    answer = command("maze", tmp_path / "two.txt", "--refinement", 2, "--method", "harmonic")
+    assert answer.code == 0
+    reach = "2 strong components; 8 of 16 states cannot reach the goal"
+    assert answer.out.splitlines()[1] == reach
+
+
+def test_maze_of_a_file_that_is_none(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_text("#..\n..x", encoding="utf-8")
+    (tmp_path / "bytes.txt").write_bytes(b"\x89PNG")
+    answers = [command("maze", tmp_path / name) for name in ("bad.txt", "bytes.txt", "no.txt")]
+    assert [answer.code for answer in answers] == [2, 2, 2]
+    assert "unknown character 'x' at row 1, column 2" in answers[0].err
+    assert "is not a text file" in answers[1].err
+    assert "No such file" in answers[2].err
+
+
+def test_directed_maze_needs_a_directed_method(command: Command) -> None:
+    answer = command("maze", "teleport", "--method", "harmonic")
+    assert answer.code == 2
+    assert "Harmonic is not defined on directed graphs" in answer.err
+
+
 def test_maze_draws_a_picture(command: Command, tmp_path: Path) -> None:
     answer = command("maze", "umaze", "--picture", tmp_path / "field.png")
     assert answer.code == 0

@@ -3,15 +3,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from mazes import grids, layouts
 from wayfield.errors import InputError
 from wayfield.layouts import Layout, layout_names, load_layout
 
@@ -28,11 +28,6 @@ MAPS = {  # shape, free cells, 4-connected components
     "teleport": ((9, 12), 45, 2),
     "giant": ((12, 16), 86, 1),
 }
-
-
-def grids() -> st.SearchStrategy[NDArray[np.bool_]]:
-    shapes = hnp.array_shapes(min_dims=2, max_dims=2, max_side=9)
-    return hnp.arrays(np.bool_, shapes).filter(np.any)
 
 
 def test_every_map_is_in_the_table() -> None:
@@ -86,6 +81,26 @@ def test_text_round_trip(free: NDArray[np.bool_]) -> None:
     np.testing.assert_array_equal(again.free, free)
 
 
+@given(layouts())
+def test_text_round_trip_keeps_everything(layout: Layout) -> None:
+    again = Layout.from_text(layout.to_text())
+    assert again == layout
+    assert hash(again) == hash(layout)
+    np.testing.assert_array_equal(again.free, layout.free)
+    np.testing.assert_array_equal(again.costs, layout.costs)
+    np.testing.assert_array_equal(again.arrows, layout.arrows)
+    assert again.teleports == layout.teleports
+
+
+@given(layouts(), layouts())
+def test_equal_means_the_same_arrays(one: Layout, other: Layout) -> None:
+    same = all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("free", "costs", "arrows", "teleports")
+    )
+    assert (one == other) == same
+
+
 @given(grids())
 def test_render_is_two_characters_per_cell(free: NDArray[np.bool_]) -> None:
     lines = Layout("any", free).render().split("\n")
@@ -96,6 +111,11 @@ def test_render_is_two_characters_per_cell(free: NDArray[np.bool_]) -> None:
     )
 
 
+def test_render_shows_costs_arrows_and_teleports() -> None:
+    drawn = Layout.from_text("#.5>#\n0,1 -> 0,2").render()
+    assert drawn == "██  5 > ██\n0,1 -> 0,2"
+
+
 def test_rows_are_numbered_from_the_top() -> None:
     free = Layout.from_text("..#\n###").free
     assert free.tolist() == [[True, True, False], [False, False, False]]
@@ -103,6 +123,61 @@ def test_rows_are_numbered_from_the_top() -> None:
 
 def test_markers_and_other_free_characters_are_free() -> None:
     assert Layout.from_text("#.O SRGC#") == Layout.from_text("#.......#")
+
+
+def test_digits_are_costs_and_one_is_plain() -> None:
+    layout = Layout.from_text("#19.")
+    assert layout.costs.tolist() == [[1, 1, 9, 1]]
+    assert not layout.is_unit
+    assert not layout.directed
+    assert Layout.from_text("#1.") == Layout.from_text("#..")
+    assert repr(layout) == "Layout('custom', 1x4, 3 free, costs 1 to 9)"
+
+
+def test_arrows_are_free_cells_of_cost_one() -> None:
+    layout = Layout.from_text("^v\n<>")
+    assert layout.arrows.tolist() == [["^", "v"], ["<", ">"]]
+    assert layout.free.all()
+    assert layout.is_unit
+    assert layout.directed
+
+
+def test_plain_layouts_are_undirected_and_unit() -> None:
+    for name in set(MAPS) - {"teleport"}:
+        layout = load_layout(name)
+        assert layout.is_unit
+        assert not layout.directed
+        assert layout.teleports == ()
+
+
+def test_teleports_of_ogbench() -> None:
+    layout = load_layout("teleport")
+    exits = [(1, 7), (6, 1), (6, 10)]
+    assert layout.teleports == tuple((entry, out) for entry in [(4, 6), (5, 1)] for out in exits)
+    walls = layout.without_teleports()
+    assert walls.teleports == ()
+    assert not walls.directed
+    assert walls == Layout("walls", layout.free)
+    assert layout.directed
+    assert layout != walls
+
+
+def test_teleports_are_sorted_and_count_once() -> None:
+    pairs = [((0, 1), (0, 0)), ((0, 0), (0, 1)), ((0, 1), (0, 0))]
+    layout = Layout("own", np.ones((1, 2), dtype=bool), teleports=pairs)
+    assert layout.teleports == (((0, 0), (0, 1)), ((0, 1), (0, 0)))
+    assert layout.to_text() == "..\n0,0 -> 0,1\n0,1 -> 0,0"
+
+
+def test_lines_of_teleports_may_be_indented_and_set_apart() -> None:
+    text = "  ..#\n  ...\n\n 0,0->1,1   1,2\n\n1,2 -> 0,0\n\n"
+    expected = (((0, 0), (1, 1)), ((0, 0), (1, 2)), ((1, 2), (0, 0)))
+    assert Layout.from_text(text).teleports == expected
+
+
+def test_costs_at_walls_do_not_count() -> None:
+    free = np.array([[True, False]])
+    assert Layout("own", free, costs=[[3, 99]]).costs.tolist() == [[3, 1]]
 
 
 def test_indentation_blank_edges_and_line_endings_are_tolerated() -> None:
@@ -133,16 +208,21 @@ def test_layout_does_not_change() -> None:
     assert layout.free[0, 0]
     with pytest.raises(ValueError, match="read-only"):
         layout.free[0, 1] = True
+    with pytest.raises(ValueError, match="read-only"):
+        layout.costs[0, 0] = 3
+    with pytest.raises(ValueError, match="read-only"):
+        layout.arrows[0, 0] = ">"
     with pytest.raises(dataclasses.FrozenInstanceError):
         layout.name = "other"  # type: ignore[misc]
 
 
 def test_copies_are_equal_and_read_only() -> None:
-    layout = load_layout("large")
+    layout = Layout.from_text("#.5>\n0,1 -> 0,2", name="mine")
     for twin in (pickle.loads(pickle.dumps(layout)), copy.deepcopy(layout)):
         assert twin == layout
-        assert twin.name == "large"
-        assert not twin.free.flags.writeable
+        assert twin.name == "mine"
+        for array in (twin.free, twin.costs, twin.arrows):
+            assert not array.flags.writeable
 
 
 @pytest.mark.parametrize(
@@ -223,7 +303,7 @@ def test_blank_row_inside_is_refused() -> None:
         Layout.from_text("#.\n\n#.")
 
 
-@pytest.mark.parametrize("cell", ["0", "1", "9", ">", "x", "\t"])
+@pytest.mark.parametrize("cell", ["0", "²", "V", "→", "-", "x", "\t"])
 def test_unknown_character_is_refused(cell: str) -> None:
     with pytest.raises(InputError) as caught:
         Layout.from_text(f"####\n#.{cell}#\n####")
@@ -243,3 +323,59 @@ def test_array_of_one_dimension_is_refused() -> None:
 def test_array_without_cells_is_refused() -> None:
     with pytest.raises(InputError, match=r"shape \(0, 3\) has no free cell"):
         Layout("none", np.zeros((0, 3), dtype=bool))
+
+
+ROW = np.array([[True, True, False]])
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"costs": [[1, 10, 1]]}, r"costs\[0, 1\] = 10 is not from 1 to 9"),
+        ({"costs": [[0, 1, 1]]}, r"costs\[0, 0\] = 0 is not from 1 to 9"),
+        ({"costs": [[1.0, 2.0, 1.0]]}, "costs must be whole numbers, not float64"),
+        ({"costs": [[True, True, True]]}, "costs must be whole numbers, not bool"),
+        ({"costs": [1, 2, 3]}, r"shape of free, \(1, 3\), not \(3,\)"),
+        ({"costs": [[1], [2, 3]]}, "costs cannot be read as an array"),
+        ({"arrows": [["", "x", ""]]}, r"arrows\[0, 1\] = x is not one of \^, v, <, >"),
+        ({"arrows": [["", ">>", ""]]}, r"arrows\[0, 1\] = >> is not one of"),
+        ({"arrows": [["", "", "^"]]}, r"arrows\[0, 2\] = \^ is at a wall"),
+        ({"arrows": [[0, 1, 2]]}, "arrows must be strings, not int64"),
+        ({"arrows": [[">", "", ""]], "costs": [[2, 1, 1]]}, r"costs\[0, 0\] = 2 is in an arrow"),
+        ({"teleports": [((0, 0), (0, 2))]}, r"teleports\[0\]: \(0, 2\) is not a free cell"),
+        ({"teleports": [((0, 0), (1, 0))]}, r"\(1, 0\) is not a free cell of 1x3 cells"),
+        ({"teleports": [((0, 0), (0, 0))]}, r"teleports\[0\] leads from \(0, 0\) to itself"),
+        ({"teleports": [((0, 0), (0, -1))]}, "must be a whole number of at least 0, not -1"),
+        ({"teleports": [((0, 0), (0, 0.5))]}, "must be a whole number of at least 0, not 0.5"),
+        ({"teleports": [(0, 1)]}, r"must be \(\(row, column\), \(row, column\)\), not \(0, 1\)"),
+        ({"teleports": [((0, 0), (0, 1), (0, 1))]}, r"must be \(\(row, column\)"),
+        ({"teleports": 3}, "teleports must be pairs of cells, not 3"),
+    ],
+)
+def test_bad_parts_are_refused(options: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        Layout("bad", ROW, **options)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["0,0 ->", "-> 0,1", "0,0 -> 0", "0,0 -> 0,1 x", "0,0 -> 0,1 -> 0,2", "a,b -> 0,1", "#->"],
+)
+def test_unreadable_line_of_teleports_is_refused(line: str) -> None:
+    with pytest.raises(InputError, match=f"cannot read the line '{line}' below the cells"):
+        Layout.from_text(f"...\n{line}\n")
+
+
+def test_rows_after_the_teleports_are_refused() -> None:
+    with pytest.raises(InputError, match=r"cannot read the line '\.\.\.' below the cells"):
+        Layout.from_text("...\n0,0 -> 0,2\n...\n")
+
+
+def test_teleports_alone_are_refused() -> None:
+    with pytest.raises(InputError, match="at least one row"):
+        Layout.from_text("0,0 -> 0,2")
+
+
+def test_teleport_into_a_wall_is_refused() -> None:
+    with pytest.raises(InputError, match=r"\(0, 1\) is not a free cell"):
+        Layout.from_text(".#.\n0,0 -> 0,1")

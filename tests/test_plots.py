@@ -9,12 +9,17 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.collections import LineCollection
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
 
 import wayfield as wf
+from mazes import layouts
 from wayfield import plots
 from wayfield._optional import need
+from wayfield.plots import _canvas, _marks
 
 mpl.use("Agg")
 
@@ -71,7 +76,7 @@ def test_failing_starts_are_tinted_by_their_cycle() -> None:
     values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
     plan = wf.plan(graph, values, 0)
     assert len(plan.cycles) == 2
-    tint = plots._tints(plan)
+    tint = _marks.tints(plan)
     assert (tint[plan.reached] == 0).all()
     colours = [np.unique(tint[plan.basin == cycle], axis=0) for cycle in (0, 1)]
     assert [len(colour) for colour in colours] == [1, 1]
@@ -95,12 +100,8 @@ def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
     (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
     count = len(quiver.get_offsets())
     assert 100 <= count <= 800
-    assert count + 1 >= graph.num_vertices // plots._scale(*_scale_inputs(graph)).steps ** 2
-
-
-def _scale_inputs(graph: wf.Graph) -> tuple[wf.Graph, np.ndarray, plots._Lattice | None]:
-    positions = plots._plane(graph)
-    return graph, positions, plots._lattice(graph, positions)
+    steps = _canvas.make_canvas(figure.axes[0], graph, _canvas.plane(graph)).steps
+    assert count + 1 >= graph.num_vertices // steps**2
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -126,6 +127,111 @@ def test_constant_and_unreachable_values() -> None:
     values = wf.cost_to_go(graph, 0)
     values[5:20] = np.inf
     render(graph, values, plan=wf.plan(graph, values, 0))
+
+
+def legend(figure: Figure) -> list[str]:
+    box = figure.axes[0].get_legend()
+    return [] if box is None else [text.get_text() for text in box.get_texts()]
+
+
+def chevrons(figure: Figure) -> set[tuple[float, ...]]:
+    """Middle and way of every chevron, rounded."""
+    found = set()
+    for shapes in figure.axes[0].collections:
+        if type(shapes) is PolyCollection and shapes.get_hatch() is None:
+            for path in shapes.get_paths():
+                upper, _, tip, _, lower, _ = path.vertices[:6]
+                back = (upper + lower) / 2
+                way = np.sign(np.round(tip - back, 9))
+                found.add(tuple(np.round([*(tip + back) / 2, *way], 6).tolist()))
+    return found
+
+
+def test_plain_mazes_need_no_legend() -> None:
+    graph, labels = maze()
+    figure = render(graph, wf.cost_to_go(graph, 0), labels=labels)
+    assert legend(figure) == []
+    assert chevrons(figure) == set()
+
+
+@pytest.mark.parametrize("refinement", [1, 2, 5])
+def test_one_way_borders_of_a_maze(refinement: int) -> None:
+    layout = wf.Layout.from_text("....\n.>..\n....")
+    graph = wf.grid_graph(layout, refinement)
+    figure = render(graph, np.zeros(graph.num_vertices), contours=0)
+    cells = {(1, 1.5, 1, 0), (2, 1.5, 1, 0), (1.5, 1, 0, 1), (1.5, 2, 0, -1)}  # from lower left
+    assert chevrons(figure) == {
+        (refinement * x - 0.5, refinement * y - 0.5, right, up) for x, y, right, up in cells
+    }
+    assert legend(figure) == ["one way"]
+
+
+def test_borders_closed_both_ways_are_walls() -> None:
+    figure = render(wf.grid_graph(wf.Layout.from_text("><")), np.zeros(2), contours=0)
+    (walls,) = [c for c in figure.axes[0].collections if type(c) is LineCollection]
+    lengths = [np.abs(np.diff(line, axis=0)).sum() for line in walls.get_segments()]
+    assert sum(lengths) == pytest.approx(2 * 2 + 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(layout=layouts(max_side=5), refinement=st.integers(1, 3))
+def test_any_maze_is_drawn(layout: wf.Layout, refinement: int) -> None:
+    graph = wf.grid_graph(layout, refinement)
+    truth = wf.cost_to_go(graph, 0)
+    figure = render(graph, truth, plan=wf.plan(graph, truth, 0))
+    assert any(text.startswith("cannot reach") for text in legend(figure)) == np.isinf(truth).any()
+
+
+def test_teleports_are_one_arrow_per_pair_of_cells() -> None:
+    layout = wf.load_layout("teleport")
+    graph = wf.grid_graph(layout, 4)
+    values = wf.cost_to_go(graph, 0)
+    figure = render(graph, values, plan=wf.plan(graph, values, 0))
+    arrows = [p for p in figure.axes[0].patches if isinstance(p, FancyArrowPatch)]
+    assert len(arrows) == len(layout.teleports)
+    assert legend(figure) == ["jump", "cannot reach: 16"]
+    assert len(figure.axes[0].images) == 1  # no tint where there is no value
+
+
+def test_rough_ground_is_dotted() -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("..99..\n......"), 3)
+    figure = render(graph, wf.cost_to_go(graph, 0))
+    assert legend(figure) == ["steps of length up to 9 (blank: 1)"]
+
+
+def test_one_length_everywhere_is_not_dotted() -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("33\n33"))
+    assert legend(render(graph, wf.cost_to_go(graph, 0))) == []
+
+
+def test_states_without_a_value_are_crossed_on_mazes() -> None:
+    graph, _ = maze(1, "umaze")
+    values = np.arange(7.0)
+    values[[2, 6]] = np.inf, np.nan
+    figure = render(graph, values)
+    assert legend(figure) == ["cannot reach: 1, no value: 1"]
+    (bars,) = [c for c in figure.axes[0].collections if c.get_hatch()]
+    assert len(bars.get_paths()) == 2
+
+
+def test_no_value_at_all() -> None:
+    graph, _ = maze(1, "umaze")
+    figure = render(graph, np.full(7, np.inf))
+    assert len(figure.axes) == 1  # no colour bar
+    line = wf.Graph.from_edges([0], [1], positions=[[0.0, 0.0], [0.5, 0.0]])
+    assert legend(render(line, np.full(2, np.nan))) == ["no value: 2"]
+
+
+def test_one_way_edges_of_a_graph() -> None:
+    places = [[0.0, 0.0], [1.5, 0.0], [1.5, 1.5]]
+    graph = wf.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True, positions=places)
+    figure = render(graph, [0.0, 1.0, np.inf])
+    assert {way[2:] for way in chevrons(figure)} == {(0.0, 1.0)}
+    assert legend(figure) == ["one way", "cannot reach: 1"]
+    (lines,) = [c for c in figure.axes[0].collections if type(c) is LineCollection]
+    assert len(lines.get_segments()) == 2  # an edge both ways is one line
+    known, crossed = [c for c in figure.axes[0].collections if type(c) is PathCollection]
+    assert (len(known.get_offsets()), len(crossed.get_offsets())) == (2, 1)
 
 
 def test_one_vertex() -> None:

@@ -1,6 +1,7 @@
 """wayfield: from a few known values on a graph to a plan, and a proof of how far to trust it."""
 
-from . import plots
+from . import plots, sinks
+from .compare import Comparison, compare
 from .descending import Descending, descending
 from .errors import InputError, InputWarning, NotConverged, WayfieldError
 from .extension import (
@@ -18,15 +19,17 @@ from .extension import (
 )
 from .graph import Graph
 from .grid import grid_graph
-from .labels import Labels, fill_distance
+from .labels import Labels, TrimmedLabels, fill_distance
 from .layouts import Layout, layout_names, load_layout
 from .oracle import cost_to_go, sample_labels
 from .plan import Outcome, Plan, Rollout, plan
+from .replay import Replay, replay_graph
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AMLE",
+    "Comparison",
     "Descending",
     "Extension",
     "Graph",
@@ -42,10 +45,13 @@ __all__ = [
     "Outcome",
     "PLaplacian",
     "Plan",
+    "Replay",
     "Rollout",
     "Status",
+    "TrimmedLabels",
     "WayfieldError",
     "Whitney",
+    "compare",
     "cost_to_go",
     "descending",
     "extend",
@@ -56,5 +62,7 @@ __all__ = [
     "load_layout",
     "plan",
     "plots",
+    "replay_graph",
     "sample_labels",
+    "sinks",
 ]

@@ -19,6 +19,8 @@ from . import __version__
 from .errors import WayfieldError
 
 if TYPE_CHECKING:
+    from .graph import Graph
+    from .layouts import Layout
     from .study import Outcome
     from .study.tables import Results
 
@@ -33,6 +35,12 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+study_app = typer.Typer(
+    help="Studies beyond the paper's.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(study_app, name="study")
 _SLOW = 1.5  # seconds after which a person should be told what is going on
 
 
@@ -106,7 +114,14 @@ def reproduce(
 
 @app.command()
 def maze(
-    name: Annotated[str, typer.Argument(help="A map such as umaze, medium, large or giant.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="A map such as umaze, medium, large or giant, or a text file: "
+            "anything with a dot or a slash in it.",
+        ),
+    ],
     refinement: Annotated[int, typer.Option(help="Vertices along the side of a cell.")] = 8,
     label_fraction: Annotated[float, typer.Option(help="Share of the vertices labelled.")] = 0.05,
     method: Annotated[MethodName, typer.Option(help="How to extend.")] = MethodName.AMLE,
@@ -116,16 +131,26 @@ def maze(
         Path | None, typer.Option(help="Draw the field and the plan here (.png, .svg, .pdf).")
     ] = None,
 ) -> None:
-    """Extend a few labels over a maze, plan from every start, and say how it went."""
-    from . import AMLE, Harmonic, extend, grid_graph, load_layout, plan, sample_labels
+    """Extend a few labels over a maze, plan from every start, and say how it went.
 
-    layout = load_layout(name)
+    A maze of your own is a text file, one character per cell: # is wall, . is
+    free, 1 to 9 are free at that cost per step, ^ v < > are one-way. Below it,
+    4,6 -> 1,7 6,1 gives the teleports out of row 4, column 6, counted from 0.
+    """
+    import numpy as np
+
+    from . import AMLE, Harmonic, extend, grid_graph, plan, sample_labels
+
+    layout = _read_layout(name)
     _compile_kernels(_errors())
     graph = grid_graph(layout, refinement)
     labels = sample_labels(graph, goal, label_fraction, seed)
-    field = extend(graph, labels, AMLE() if method is MethodName.AMLE else Harmonic())
-    outcome = plan(graph, field.values, goal)
-    for line in (graph, labels, field, outcome):
+    typer.echo(repr(graph))
+    _report_reach(graph, goal)
+    chosen = AMLE() if method is MethodName.AMLE else Harmonic()
+    field = extend(graph, labels, chosen, unreachable="nan")
+    outcome = plan(graph, np.nan_to_num(field.values, nan=np.inf, posinf=np.inf), goal)
+    for line in (labels, field, outcome):
         typer.echo(repr(line))
     if picture is not None:
         from ._optional import need
@@ -138,6 +163,30 @@ def maze(
         except ValueError as error:  # matplotlib's word for a suffix it does not know
             raise WayfieldError(f"cannot write {picture}: {error}") from error
         typer.echo(f"wrote {picture}")
+
+
+@study_app.command()
+def directed(
+    out: Annotated[Path, typer.Option(help="Folder for the figures, as CSV and JSON.")] = Path(
+        "results/directed"
+    ),
+    large: Annotated[
+        bool, typer.Option("--large", help="Add worlds of up to 100,000 states.")
+    ] = False,
+) -> None:
+    """One-way mazes, terrain and replay-like graphs: who reaches the goal, and at what cost.
+
+    The directed AMLE beside what one gets by symmetrising, by the nearest label and by repairing
+    on the way, with reverse Dijkstra as the reference: nothing beats it on the right graph.
+    """
+    from .study.directed import places, run_directed, summary, write_lines
+
+    console = _errors()
+    _compile_kernels(console)
+    lines = run_directed(places(large), console)
+    table, record = write_lines(lines, out)
+    Console().print(summary(lines))
+    typer.echo(f"wrote {table} and {record}")
 
 
 @app.command()
@@ -189,6 +238,32 @@ def _explained(console: Console, message: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+def _read_layout(name: str) -> Layout:
+    """Load a map by its name, or from a file if the name has a dot or a slash in it."""
+    from .layouts import Layout, load_layout
+
+    path = Path(name)
+    if not path.suffix and len(path.parts) <= 1:
+        return load_layout(name)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WayfieldError(f"{name} is not a text file: {error}") from error
+    return Layout.from_text(text, path.stem)
+
+
+def _report_reach(graph: Graph, goal: int) -> None:
+    """Say what cannot be reached from where; nothing if every state can reach every other."""
+    from .oracle import cost_to_go
+
+    pieces = int(graph.strong_components.max()) + 1
+    if pieces == 1:
+        return
+    lost = int((cost_to_go(graph, goal) == float("inf")).sum())
+    states = f"{lost:,} of {graph.num_vertices:,} states cannot" if lost else "every state can"
+    typer.echo(f"{pieces:,} strong components; {states} reach the goal")
 
 
 def _summarise(console: Console, results: Results, outcome: Outcome, page: Path) -> None:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._arrays import as_choice, frozen
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
+from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
 
 
 class Status(StrEnum):
@@ -97,6 +99,15 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class Corrects(Protocol):
+    """A method that gives values a slope of their own, which a correction to a prior has not."""
+
+    def correcting(self) -> Method:
+        """Return the same method without that slope: it extends labels of 0 by 0."""
+        ...
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Extension:
     """A field on every vertex, and how good it is.
@@ -155,6 +166,7 @@ def extend(
     labels: Labels,
     method: Method,
     *,
+    prior: ArrayLike | None = None,
     unreachable: Literal["error", "nan"] = "error",
     check: bool | None = None,
 ) -> Extension:
@@ -168,6 +180,11 @@ def extend(
         The known values; `values` equals them exactly at their vertices.
     method : Method
         `AMLE()`, `Harmonic()`, `NearestLabel()`, `MidrangeSweeps()`, `McShane()`, `Whitney()`.
+    prior : (n,) array, optional
+        A field the labels correct: the result is prior + extension of (labels - prior), bracket
+        included, and the prior itself where the labels agree with it. +inf stays +inf. A
+        correction has no slope of its own: `AMLE` continues it flat, `McShane` and `Whitney` take
+        its own constant; ``method`` of the result shows it. ``residual`` is the correction's.
     unreachable : {"error", "nan"}
         What to do with a component that has no label: raise `InputError`, or return NaN there.
     check : bool, optional
@@ -180,9 +197,17 @@ def extend(
     >>> ends = wf.Labels([0, 3], [0.0, 3.0])
     >>> wf.extend(path, ends, wf.AMLE()).values
     array([0., 1., 2., 3.])
+    >>> wf.extend(path, wf.Labels([0, 2], [0.0, 4.0]), wf.AMLE(), prior=[0.0, 1.0, 2.0, 3.0]).values
+    array([0., 2., 4., 5.])
     """
     problem = make_problem(graph, labels, method, unreachable)
-    return finish(problem, method, check)
+    if prior is None:
+        return finish(problem, method, check)
+    field = check_prior(prior, graph.num_vertices)
+    correction, settings = without_prior(problem, field), correcting(method)
+    start = time.perf_counter()
+    solution = with_prior(settings.solve(correction), problem, field)
+    return package(solution, settings, time.perf_counter() - start, check)
 
 
 def make_problem(
@@ -213,6 +238,30 @@ def make_problem(
             "unreachable='nan' to have NaN there"
         )
     return Problem(graph, labels, frozen(labelled), frozen(boundary), orphaned)
+
+
+def correcting(method: Method) -> Method:
+    """Return the form of a method that extends corrections to a prior."""
+    return method.correcting() if isinstance(method, Corrects) else method
+
+
+def without_prior(problem: Problem, prior: FloatArray) -> Problem:
+    """Return the problem for the correction: its labels less the prior."""
+    labels = less_prior(problem.labels, prior)
+    boundary = np.zeros(problem.boundary.size)
+    boundary[labels.vertices] = labels.values
+    return replace(problem, labels=labels, boundary=frozen(boundary))
+
+
+def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solution:
+    """Add the prior to the correction's solution, its bounds rounded outward."""
+    labels, lower, upper = problem.labels, solution.lower, solution.upper
+    return replace(
+        solution,
+        values=plus_prior(labels, prior, solution.values),
+        lower=None if lower is None else bound_plus_prior(labels, prior, lower, -1),
+        upper=None if upper is None else bound_plus_prior(labels, prior, upper, +1),
+    )
 
 
 def finish(problem: Problem, method: Method, check: bool | None = None) -> Extension:

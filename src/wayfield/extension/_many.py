@@ -15,11 +15,25 @@ from functools import partial
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._arrays import as_real_array
 from ..errors import InputError, NotConverged
 from ..graph import Graph
+from ..kernels._types import FloatArray
 from ..labels import Labels
-from ._base import Extension, Method, Problem, Solution, make_problem, package
+from ._base import (
+    Extension,
+    Method,
+    Problem,
+    Solution,
+    correcting,
+    make_problem,
+    package,
+    with_prior,
+    without_prior,
+)
+from ._prior import check_prior
 
 
 class Batch(NamedTuple):
@@ -44,6 +58,7 @@ def extend_many(
     method: Method,
     workers: int | None = None,
     *,
+    prior: ArrayLike | None = None,
     unreachable: Literal["error", "nan"] = "error",
     check: bool | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -63,6 +78,8 @@ def extend_many(
     workers : int, optional
         Number of threads; as many as there are processors if not given. Results do not depend
         on it.
+    prior : (n,) or (k, n) array, optional
+        One prior for all label sets, or one for each; see `extend`.
     unreachable, check
         As for `extend`.
     progress : callable, optional
@@ -88,9 +105,11 @@ def extend_many(
     """
     workers = _worker_count(workers)
     problems = _problems(graph, labels_list, method, unreachable)
-    batches = method.share(problems) if problems and isinstance(method, SharesWork) else None
-    if batches is None:
-        batches = [Batch(range(i, i + 1), partial(_one, method, p)) for i, p in enumerate(problems)]
+    if prior is None:
+        batches = _batches(problems, method)
+    else:
+        method = correcting(method)
+        batches = _batches_around(problems, _priors(prior, graph, len(problems)), method)
     results: list[Extension] = []
     with ThreadPoolExecutor(max_workers=min(workers, max(len(batches), 1))) as pool:
         futures = [pool.submit(_timed, batch) for batch in batches]
@@ -140,6 +159,42 @@ def _problems(
         except InputError as error:
             raise InputError(f"labels_list[{position}]: {error}") from error
     return problems
+
+
+def _batches(problems: Sequence[Problem], method: Method) -> list[Batch]:
+    batches = method.share(problems) if problems and isinstance(method, SharesWork) else None
+    if batches is None:
+        batches = [Batch(range(i, i + 1), partial(_one, method, p)) for i, p in enumerate(problems)]
+    return batches
+
+
+def _batches_around(
+    problems: Sequence[Problem], priors: Sequence[FloatArray], method: Method
+) -> list[Batch]:
+    """Batches that extend the corrections, and add the priors to the outcome."""
+    corrections = []
+    for position, (problem, prior) in enumerate(zip(problems, priors, strict=True)):
+        try:
+            corrections.append(without_prior(problem, prior))
+        except InputError as error:
+            raise InputError(f"labels_list[{position}]: {error}") from error
+
+    def restored(batch: Batch) -> list[Solution]:
+        solutions = zip(batch.positions, batch.solve(), strict=True)
+        return [with_prior(solution, problems[i], priors[i]) for i, solution in solutions]
+
+    batches = _batches(corrections, method)
+    return [Batch(batch.positions, partial(restored, batch)) for batch in batches]
+
+
+def _priors(prior: ArrayLike, graph: Graph, count: int) -> list[FloatArray]:
+    """One prior for every problem, from one for all or one for each."""
+    fields = as_real_array(prior, "prior")
+    if fields.ndim != 2:
+        return [check_prior(fields, graph.num_vertices)] * count
+    if len(fields) != count:
+        raise InputError(f"prior has {len(fields)} rows for {count} label sets")
+    return [check_prior(field, graph.num_vertices) for field in fields]
 
 
 def _one(method: Method, problem: Problem) -> list[Solution]:

@@ -13,7 +13,15 @@ import numpy as np
 
 from ..kernels._types import FloatArray
 from ..kernels.harmonic import Pair, corrected
-from ..kernels.plaplacian import Rows, jacobian, residual, sweep, update_residual, violations
+from ..kernels.plaplacian import (
+    Rows,
+    jacobian,
+    level,
+    residual,
+    sweep,
+    update_residual,
+    violations,
+)
 from ._base import Status
 from ._linear import Interior, LinearSolver, general_solver
 
@@ -77,9 +85,9 @@ class Equation:
 
     def at(self, u: Pair, target: FloatArray | None = None, noise: float = 0.0) -> Iterate:
         """Evaluate F(u) − target."""
-        value, size = residual(self.interior.graph.arcs, self.interior.vertices, u, self.q)
-        excess = value if target is None else value - target
         faint = max(noise, FAINT * self.span) / self.shortest
+        value, size = residual(self.interior.graph.arcs, self.interior.vertices, u, self.q, faint)
+        excess = value if target is None else value - target
         return Iterate(u, excess, size, excess / (size + self.gentle), faint)
 
     def linearised(self, now: Iterate) -> LinearSolver:
@@ -102,8 +110,8 @@ class Equation:
         return trial
 
     def clipped(self, u: Pair) -> Pair:
-        """Return u clipped to the label range, which the maximum principle allows."""
-        half = 0.5 * self.span
+        """Return u clipped to just beyond the label range, as the maximum principle allows."""
+        half = 0.5 * self.span * (1.0 + 1e-9)
         outside = np.abs(u.high) > half
         if not outside.any():
             return u
@@ -245,26 +253,34 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     return now
 
 
+def levelled(equation: Equation, solved: Iterate, u: Pair, side: int) -> Pair:
+    """Return u made constant on the plateaus of the solution, see `kernels.plaplacian.level`."""
+    plateau = np.zeros(u.high.size, dtype=bool)
+    plateau[equation.interior.vertices[solved.size <= 1024.0 * solved.faint]] = True
+    u = Pair(u.high.copy(), u.low.copy())
+    level(equation.interior.graph.arcs, plateau, u, side)
+    return u
+
+
 def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | None:
     """Return a verified supersolution (side +1) or subsolution (-1) close to the solution.
 
     The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
-    rounding of F there: a chord step from the solution, then Newton steps. τ grows until a
-    candidate passes.
+    rounding of F there: a chord step from the solution, then Newton steps; where need be,
+    plateaus are levelled. τ grows until a candidate passes.
     """
     solver = solved.solver
-    plateau = solved.size <= 1024.0 * solved.faint
-    tau = 1.5 * np.abs(solved.residual) + ROUNDING * solved.size + plateau * solved.faint
+    tau = 1.5 * np.abs(solved.residual) + ROUNDING * solved.size
     for attempt in range(MAX_WIDENINGS):
         if attempt == 1 or solver is None:
             solver = equation.linearised(solved)
         target = -side * tau
         now = equation.after(solved, solver.solve(solved.residual - target), target)
-        for _ in range(min(attempt, BOUND_STEPS)):
-            if equation.violations(now.u, side) == 0:
-                return now.u
-            now = equation.after(now, equation.linearised(now).solve(now.residual), target)
-        if equation.violations(now.u, side) == 0:
-            return now.u
+        for step in range(1 + min(attempt, BOUND_STEPS)):
+            if step:
+                now = equation.after(now, equation.linearised(now).solve(now.residual), target)
+            for bound in (now.u, levelled(equation, solved, now.u, side)):
+                if equation.violations(bound, side) == 0:
+                    return bound
         tau = np.maximum(2.0 * tau, 4.0 * ROUNDING * now.size)
     return None

@@ -32,7 +32,7 @@ lexicographic minimisers and steepest paths, also directed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -99,6 +99,10 @@ class AMLE:
     def __post_init__(self) -> None:
         if self.fill not in ("cost", "flat", None):
             raise InputError(f"fill must be 'cost', 'flat' or None, not {self.fill!r}")
+
+    def correcting(self) -> AMLE:
+        """Return the method for corrections to a prior: the cost is in the prior already."""
+        return replace(self, fill="flat")
 
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""

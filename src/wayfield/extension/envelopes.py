@@ -30,7 +30,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -96,6 +96,10 @@ class McShane:
     def __post_init__(self) -> None:
         _check_lipschitz(self.lipschitz)
 
+    def correcting(self) -> McShane:
+        """Return the method for corrections to a prior, which obey no slope known beforehand."""
+        return replace(self, lipschitz=None)
+
     def solve(self, problem: Problem) -> Solution:
         """Grow the labels' cones upward and take the least."""
         return _envelope(problem, self.lipschitz, sign=1.0)
@@ -119,6 +123,10 @@ class Whitney:
 
     def __post_init__(self) -> None:
         _check_lipschitz(self.lipschitz)
+
+    def correcting(self) -> Whitney:
+        """Return the method for corrections to a prior, which obey no slope known beforehand."""
+        return replace(self, lipschitz=None)
 
     def solve(self, problem: Problem) -> Solution:
         """Grow the labels' cones downward and take the largest."""

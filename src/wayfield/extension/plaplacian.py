@@ -50,7 +50,7 @@ from ._base import Problem, Solution, Status
 from ._gap import duality_gap
 from ._linear import Direct, Interior
 from ._many import Batch
-from ._newton import Equation, Iterate, newton, polish, verified_bound
+from ._newton import Equation, Iterate, levelled, newton, polish, verified_bound
 from .amle import AMLE
 from .harmonic import Harmonic, System, shared_interior, solve_block
 
@@ -155,7 +155,7 @@ class PLaplacian:
         status = solved.status
         if self.certificate and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
-        values = frame.values(solved.u, bracket)
+        values = frame.values(levelled(equation, solved, solved.u, -1), bracket)
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
         gap = duality_gap(problem, values, self.p)
         figures = (solved.norm, gap, float(width), float(equation.factorisations))

@@ -59,9 +59,13 @@ def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, floa
 
 @njit(cache=True, nogil=True)
 def residual(
-    arcs: Arcs, vertices: IntArray, field: Pair, q: float
+    arcs: Arcs, vertices: IntArray, field: Pair, q: float, flat: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """F at every free vertex, and the size max(M⁺, M⁻) of what it is the difference of."""
+    """F at every free vertex, and the size max(M⁺, M⁻) of what it is the difference of.
+
+    Where the steepest slope is at most `flat`, its direction is noise: there F is the harmonic
+    residual Σ (u_y − u_x) / ℓ, as in `jacobian`, so that a Newton step flattens the plateau.
+    """
     value = np.empty(vertices.size)
     size = np.empty(vertices.size)
     least = 2.0 ** (-60.0 / q)  # smaller ratios do not count in doubles
@@ -70,15 +74,17 @@ def residual(
         up, down = steepest(arcs, x, field, 0.0)
         sum_up = 0.0
         sum_down = 0.0
+        total = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
+            total += slope
             if slope > least * up:
                 sum_up += (slope / up) ** q
             elif -slope > least * down:
                 sum_down += (-slope / down) ** q
         rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
         fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
-        value[i] = rise - fall
+        value[i] = total if max(up, down) <= flat[i] else rise - fall
         size[i] = max(rise, fall)
     return value, size
 
@@ -206,6 +212,42 @@ def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close
     for x in vertices:
         largest = max(largest, abs(local_shift(arcs, x, field, q, close)))
     return largest
+
+
+@njit(cache=True, nogil=True)
+def level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
+    """Make each connected plateau as high as its highest rim (side +1) or lowest (-1), in place.
+
+    A plateau is a set of vertices marked in `plateau`, its rim their other neighbours. Being
+    constant it is p-harmonic inside, and at the rim it errs to the safe side of a bound.
+    """
+    n = arcs.indptr.size - 1
+    seen = np.zeros(n, np.bool_)
+    queue = np.empty(n, np.int64)
+    for root in range(n):
+        if seen[root] or not plateau[root]:
+            continue
+        seen[root] = True
+        queue[0] = root
+        tail = 1
+        head = 0
+        rim = -1
+        while head < tail:
+            x = queue[head]
+            head += 1
+            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                y = arcs.indices[e]
+                if not plateau[y]:
+                    if rim < 0 or side * difference(field, y, rim) > 0.0:
+                        rim = y
+                elif not seen[y]:
+                    seen[y] = True
+                    queue[tail] = y
+                    tail += 1
+        if rim >= 0:
+            for i in range(tail):
+                field.high[queue[i]] = field.high[rim]
+                field.low[queue[i]] = field.low[rim]
 
 
 @njit(cache=True, nogil=True, inline="always")

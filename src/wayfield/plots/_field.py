@@ -1,0 +1,133 @@
+"""The picture of a field: maze or graph below, plan and labels on top."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._arrays import as_floats
+from .._optional import need
+from ..graph import Graph
+from ..kernels._types import FloatArray, IntArray
+from ..labels import Labels
+from ..plan import Plan
+from . import _marks as marks
+from ._canvas import Canvas, make_canvas, plane
+from ._graph import draw_graph
+from ._maze import draw_maze
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def field(
+    graph: Graph,
+    values: ArrayLike,
+    plan: Plan | None = None,
+    labels: Labels | None = None,
+    ax: Axes | None = None,
+    *,
+    contours: int = 16,
+    arrows: bool = True,
+    colour_bar: bool = True,
+) -> Axes:
+    """Draw a value for every vertex and, if given, the plan and the labels.
+
+    On a directed graph a chevron marks what can be walked one way only: an edge of a graph, a
+    border between two cells of a maze. Arcs of a maze that do not lead to a neighbour are dashed.
+    Dots tell the ground of a maze: the larger, the longer the steps there. A legend explains those
+    of these marks that occur.
+
+    Parameters
+    ----------
+    graph : Graph
+        With positions in the plane.
+    values : (n,) array
+        The field. Vertices whose value is infinite or NaN are grey and crossed.
+    plan : Plan, optional
+        Adds the greedy arrows, the goal as a star, and starts that never reach the goal tinted by
+        the limit cycle they end in (grey if it is a dead end); the cycles themselves are dark
+        dots. On a large maze an arrow stands for a block of vertices: it shows where the plan
+        leads from the block's middle within as many steps as the block is wide.
+    labels : Labels, optional
+        Adds the labelled vertices as small rings.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+    contours : int
+        Number of contour lines, on mazes; 0 for none.
+    arrows, colour_bar : bool
+        Whether to draw them.
+
+    Returns
+    -------
+    Axes
+        What was drawn on; ``ax.figure.savefig("field.png")`` writes it.
+    """
+    positions = plane(graph)
+    value = as_floats(values, "values", graph.num_vertices)
+    if ax is None:
+        ax = need("matplotlib.pyplot", "plots").subplots(layout="constrained")[1]
+    canvas = make_canvas(ax, graph, positions)
+    if canvas.lattice is None:
+        image, entries = draw_graph(canvas, value, plan)
+    else:
+        image, entries = draw_maze(canvas, canvas.lattice, value, plan, contours)
+    if plan is not None:
+        _draw_plan(canvas, plan, arrows)
+    if labels is not None:
+        place = positions[labels.check(graph).vertices]
+        marks.draw_discs(ax, place, canvas.dot, "white", zorder=5)
+    if colour_bar and np.isfinite(value).any():
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02)
+        bar.outline.set_visible(False)
+    marks.draw_legend(ax, entries)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    return ax
+
+
+def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> None:
+    """Draw the moves, the limit cycles and the goal."""
+    ax, positions = canvas.ax, canvas.positions
+    if arrows:
+        draw = _draw_moves if canvas.lattice is None else _draw_flow
+        draw(canvas, plan)
+    stuck = positions[np.concatenate([[], *plan.cycles]).astype(np.int64)]
+    marks.draw_discs(ax, stuck, 1.3 * canvas.dot, marks.INK, zorder=4)
+    marks.draw_star(ax, positions[plan.goal], canvas.star)
+
+
+def _draw_flow(canvas: Canvas, plan: Plan) -> None:
+    """One arrow per block, along the way of the plan's next steps from its middle."""
+    positions = canvas.positions
+    chosen = _block_middles(canvas)
+    ahead = chosen
+    for _ in range(canvas.steps):
+        ahead = np.where(plan.successor[ahead] >= 0, plan.successor[ahead], ahead)
+    way = positions[ahead] - positions[chosen]
+    length = np.hypot(*way.T)
+    moves = length > 0
+    block = canvas.steps * canvas.unit
+    arrows = 0.78 * block * way[moves] / length[moves][:, None]
+    marks.draw_arrows(canvas.ax, positions[chosen][moves] - arrows / 2, arrows, 0.068 * block)
+
+
+def _draw_moves(canvas: Canvas, plan: Plan) -> None:
+    """One arrow per vertex, most of the way to its successor."""
+    tail = np.flatnonzero((plan.successor >= 0) & (np.arange(plan.successor.size) != plan.goal))
+    way = canvas.positions[plan.successor[tail]] - canvas.positions[tail]
+    marks.draw_arrows(canvas.ax, canvas.positions[tail], 0.85 * way, 0.05 * canvas.unit)
+
+
+def _block_middles(canvas: Canvas) -> IntArray:
+    """Find the vertex nearest to the middle of every block."""
+    positions: FloatArray = canvas.positions
+    place = (positions - positions.min(axis=0)) / canvas.unit + 0.5
+    cell = np.floor(place / canvas.steps).astype(np.int64)
+    off = np.abs(place - canvas.steps * (cell + 0.5)).sum(axis=1)
+    name = cell[:, 0] * (cell[:, 1].max() + 1) + cell[:, 1]
+    order = np.lexsort((off, name))
+    _, first = np.unique(name[order], return_index=True)
+    return order[first]

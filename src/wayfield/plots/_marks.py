@@ -1,0 +1,171 @@
+"""What pictures are made of. Sizes are in the units of the positions unless said otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._optional import need
+from ..kernels._types import FloatArray
+from ..plan import Plan
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FIELD_COLOURS = ("#1b5e98", "#3d8cc0", "#74b4d8", "#abd2e7", "#d3e6f1", "#eef5f9")
+"""Of the field, from the lowest value to the highest."""
+CYCLE_COLOURS = ("#d7301f", "#f29e2e", "#8e1b5a", "#f7c948", "#e8618c", "#9c4a12", "#c2a5cf")
+"""Of the starts that never reach, one per limit cycle, in turn."""
+INK = "#16212c"
+"""Of arrows, contour lines and outlines."""
+JUMP_INK = "#5b2a86"
+"""Of arcs that lead elsewhere than to a neighbour."""
+GREY = "#c6cad0"
+"""Of states without a value."""
+CROSSES = "#7d848d"
+"""Of the hatch over them."""
+
+_DASHES = (0, (4, 2))
+_CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
+
+
+def draw_lines(ax: Axes, ends: FloatArray, width: float, **look: Any) -> None:
+    """Lines of a width in points."""
+    lines = need("matplotlib.collections", "plots").LineCollection(
+        ends, colors=INK, linewidths=width, **look
+    )
+    ax.add_collection(lines)
+
+
+def draw_discs(
+    ax: Axes, places: FloatArray, diameter: float | FloatArray, colour: str, **look: Any
+) -> None:
+    """Discs, with a fine outline unless told otherwise."""
+    size = np.broadcast_to(diameter, len(places))
+    discs = need("matplotlib.collections", "plots").EllipseCollection(
+        size,
+        size,
+        np.zeros(len(places)),
+        units="xy",
+        offsets=places,
+        offset_transform=ax.transData,
+        facecolors=colour,
+        **({"edgecolors": INK, "linewidths": 0.5} | look),
+    )
+    ax.add_collection(discs, autolim=False)
+
+
+def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float) -> None:
+    """Arrows from their tails to the ends of the ways."""
+    head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
+    units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
+    ax.quiver(*tails.T, *ways.T, width=width, color=INK, zorder=3, **head, **units)
+
+
+def draw_chevrons(
+    ax: Axes, places: FloatArray, ways: FloatArray, size: float, zorder: float
+) -> None:
+    """Chevrons that point along the ways."""
+    x, y = (ways / np.hypot(*ways.T)[:, None]).T
+    turn = np.stack([np.stack([x, y], axis=-1), np.stack([-y, x], axis=-1)], axis=1)
+    shapes = places[:, None, :] + size * (_CHEVRON @ turn)
+    polygons = need("matplotlib.collections", "plots").PolyCollection(
+        shapes, facecolors="white", edgecolors=INK, linewidths=0.7, zorder=zorder
+    )
+    ax.add_collection(polygons)
+
+
+def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
+    """Bent, dashed arrows."""
+    patches = need("matplotlib.patches", "plots")
+    for tail, head in zip(tails, heads, strict=True):
+        look = {"linestyle": _DASHES, "linewidth": 1.3, "mutation_scale": 11, "zorder": 4}
+        bend = "arc3,rad=0.18"
+        arrow = patches.FancyArrowPatch(
+            tail, head, arrowstyle="-|>", connectionstyle=bend, color=JUMP_INK, **look
+        )
+        ax.add_patch(arrow)
+
+
+def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
+    """Five-pointed star."""
+    star = need("matplotlib.path", "plots").Path.unit_regular_star(5, 0.42)
+    outline = type(star)(star.vertices * radius + place, star.codes)
+    patches = need("matplotlib.patches", "plots")
+    ax.add_patch(
+        patches.PathPatch(outline, facecolor="#ffd23f", edgecolor=INK, linewidth=0.8, zorder=6)
+    )
+
+
+def draw_bars(ax: Axes, bars: FloatArray) -> None:
+    """Grey, crossed bars."""
+    polygons = need("matplotlib.collections", "plots").PolyCollection(
+        bars, facecolors=GREY, edgecolors=CROSSES, hatch="xxx", linewidths=0, zorder=1.5
+    )
+    ax.add_collection(polygons)
+
+
+def legend_patch(text: str) -> Any:
+    """Legend entry of `draw_bars`."""
+    patches = need("matplotlib.patches", "plots")
+    return patches.Patch(facecolor=GREY, edgecolor=CROSSES, hatch="xxxx", linewidth=0, label=text)
+
+
+def legend_cross(text: str) -> Any:
+    """Legend entry of a vertex without a value."""
+    return _legend(text, marker="X", markerfacecolor=GREY, markeredgecolor=CROSSES, markersize=8)
+
+
+def legend_chevron(text: str) -> Any:
+    """Legend entry of `draw_chevrons`."""
+    look: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "markersize": 8}
+    outline = [*_CHEVRON.tolist(), _CHEVRON[0].tolist()]
+    return _legend(text, marker=outline, **look)
+
+
+def legend_dot(text: str) -> Any:
+    """Legend entry of the ground."""
+    return _legend(text, marker="o", alpha=0.4, markeredgewidth=0, markersize=7)
+
+
+def legend_jump(text: str) -> Any:
+    """Legend entry of `draw_jumps`."""
+    return _legend(text, linestyle=_DASHES, color=JUMP_INK)
+
+
+def _legend(text: str, **look: Any) -> Any:
+    lines = need("matplotlib.lines", "plots")
+    return lines.Line2D([], [], label=text, **({"color": INK, "linestyle": "none"} | look))
+
+
+def draw_legend(ax: Axes, entries: list[Any]) -> None:
+    """Explain the marks below the picture; nothing if there is nothing to explain."""
+    if entries:
+        place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
+        ax.legend(handles=entries, ncols=2, frameon=False, fontsize=8.5, **place)
+
+
+def colour_map() -> Any:
+    """Colours of the field."""
+    colours = need("matplotlib.colors", "plots")
+    return colours.LinearSegmentedColormap.from_list("wayfield", FIELD_COLOURS)
+
+
+def tints(plan: Plan) -> FloatArray:
+    """(n, 4) colours: one per limit cycle for the starts that end there, clear for the others."""
+    colours = need("matplotlib.colors", "plots").to_rgba_array(CYCLE_COLOURS, alpha=0.62)
+    failing = plan.basin >= 0
+    size = np.bincount(plan.basin[failing], minlength=len(plan.cycles))
+    rank = np.empty(size.size, dtype=np.int64)
+    rank[np.argsort(-size, kind="stable")] = np.arange(size.size)
+    tint = np.zeros((plan.basin.size, 4))
+    tint[failing] = colours[rank[plan.basin[failing]] % len(colours)]
+    tint[plan.basin < -1] = (0.5, 0.5, 0.5, 0.62)  # dead ends
+    return tint
+
+
+def why_unknown(values: FloatArray) -> str:
+    """Say what the states without a finite value are, and how many."""
+    kinds = {"cannot reach": np.isinf(values), "no value": np.isnan(values)}
+    return ", ".join(f"{kind}: {where.sum():,}" for kind, where in kinds.items() if where.any())

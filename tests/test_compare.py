@@ -1,0 +1,125 @@
+"""The plain graph distance beside every method, and what is said about the labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from wayfield.compare import PLAIN, default_methods
+
+
+@pytest.fixture(scope="module")
+def maze() -> wf.Graph:
+    return wf.grid_graph(wf.load_layout("antmaze-medium"), 3)
+
+
+def one_way(seed: int) -> wf.Graph:
+    rng = np.random.default_rng(seed)
+    arcs = np.unique(rng.integers(0, 80, (400, 2)), axis=0)
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    return wf.Graph.from_edges(*arcs.T, rng.lognormal(size=len(arcs)), 80, directed=True)
+
+
+def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
+    found = wf.compare(maze, wf.sample_labels(maze, 5, 0.05, seed=1), 5)
+    plain = found.rows[0]
+    assert (plain.name, plain.success, plain.cost_ratio) == (PLAIN, 1.0, 1.0)
+    assert found.starts == maze.num_vertices - 1
+    assert not found.labels_pay
+    assert "do not beat the plain graph distance; on the graph itself" in found.verdict
+    by_name = {row.name: row for row in found.rows}
+    assert by_name["AMLE()"].success == 1.0
+    assert by_name["AMLE()"].cost_ratio >= 1.0
+    assert by_name["AMLE() on the graph distance"].cost_ratio == 1.0
+    assert len(by_name) == len(default_methods(maze)) + 3
+    for name in ("Harmonic()", "PLaplacian(p=8)", "NearestLabel()", "AMLE(fill='cost')"):
+        assert 0.0 <= by_name[name].success <= 1.0
+
+
+def test_it_agrees_with_extending_and_planning_by_hand(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    found = wf.compare(maze, labels, 5, [wf.Harmonic()])
+    plan = wf.plan(maze, wf.extend(maze, labels, wf.Harmonic()).values, 5)
+    assert found.rows[1].success == plan.success
+    others = plan.reached & (np.arange(maze.num_vertices) != 5)
+    ratio = plan.cost[others] / wf.cost_to_go(maze, 5)[others]
+    assert found.rows[1].cost_ratio == pytest.approx(ratio.mean())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) -> None:
+    graph = one_way(seed)
+    found = wf.compare(graph, wf.sample_labels(graph, 0, 0.1, seed=seed), 0)
+    names = [row.name for row in found.rows]
+    assert names[:3] == [PLAIN, "AMLE()", "AMLE(fill='flat')"]
+    assert not any("Harmonic" in name for name in names)
+    assert found.starts == int(np.isfinite(wf.cost_to_go(graph, 0)).sum()) - 1
+    assert found.rows[0].success == found.rows[1].success == 1.0
+
+
+def test_labels_pay_where_the_graph_is_wrong() -> None:
+    """One edge of the ring is slow; the graph does not know it, the labels do."""
+    tails, heads = np.arange(8), (np.arange(8) + 1) % 8
+    ring = wf.Graph.from_edges(tails, heads)
+    slow = wf.Graph.from_edges(tails, heads, [9.0] + [1.0] * 7)
+    truth = wf.cost_to_go(slow, 0)
+    labels = wf.Labels([0, 1, 3], truth[[0, 1, 3]])
+    found = wf.compare(ring, labels, 0, [wf.AMLE()], world=slow)
+    assert found.rows[0].success == found.rows[1].success == 1.0
+    assert found.rows[0].cost_ratio > found.rows[1].cost_ratio >= 1.0
+    assert found.labels_pay
+    assert found.verdict.startswith("The labels pay: AMLE() has success 1.0000 at cost ratio 1.0")
+
+
+def test_a_move_the_world_forbids_is_a_failure() -> None:
+    """Closing the door 0 – 1 leaves the graph's plan from 1 standing before it."""
+    ring = wf.Graph.from_edges(range(4), [1, 2, 3, 0])
+    world = wf.Graph.from_edges([1, 2, 3], [2, 3, 0])
+    found = wf.compare(ring, wf.Labels([0], [0.0]), 0, [wf.AMLE()], world=world)
+    assert found.rows[0].success == pytest.approx(1 / 3)
+    labels = wf.Labels([0, 1], [0.0, 3.0])
+    assert wf.compare(ring, labels, 0, [wf.AMLE()], world=world).rows[1].success < 1.0
+    assert "itself" not in found.verdict
+
+
+def test_the_table_is_readable(maze: wf.Graph) -> None:
+    text = repr(wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.NearestLabel()]))
+    first, head, plain, row, verdict = text.splitlines()
+    assert first == f"Comparison over {maze.num_vertices - 1} starts"
+    assert head.split() == ["field", "success", "cost", "ratio", "seconds"]
+    assert plain.startswith("graph distance  ")
+    assert row.startswith("NearestLabel()  ")
+    assert verdict.startswith("The labels do not beat")
+    assert len(head) == len(plain) == len(row)
+
+
+def test_without_methods_there_is_no_best() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    found = wf.compare(path, wf.Labels([0], [0.0]), 0, [])
+    assert found.best is None
+    assert not found.labels_pay
+
+
+def test_labels_where_the_graph_says_one_cannot_reach_have_no_prior_row() -> None:
+    graph = wf.Graph.from_edges([1, 0], [0, 2], directed=True)
+    found = wf.compare(graph, wf.Labels([0, 2], [0.0, 4.0]), 0)
+    assert "AMLE() on the graph distance" not in [row.name for row in found.rows]
+    found = wf.compare(graph, wf.Labels([1], [4.0]), 0)  # a goal without a label
+    assert "AMLE(), false sinks dropped" not in [row.name for row in found.rows]
+
+
+def test_bad_input_is_named() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    labels = wf.Labels([0], [0.0])
+    with pytest.raises(wf.InputError, match="goal 3 is not a vertex"):
+        wf.compare(path, labels, 3)
+    with pytest.raises(wf.InputError, match="the world has 2 vertices, the graph 3"):
+        wf.compare(path, labels, 0, world=wf.Graph.from_edges([0], [1]))
+    with pytest.raises(wf.InputError, match="no other vertex can reach the goal 0"):
+        wf.compare(wf.Graph.from_edges([0], [1], directed=True), labels, 0)
+    arcs = wf.Graph.from_edges([1], [0], directed=True)
+    with pytest.raises(wf.InputError, match="not defined on directed graphs"):
+        wf.compare(arcs, labels, 0, [wf.Harmonic()])
+    with pytest.raises(wf.InputError, match="out of range"):
+        wf.compare(path, wf.Labels([9], [0.0]), 0)

@@ -1,0 +1,203 @@
+"""False sinks: the only places where a plan on an AMLE can fail, and dropping them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+
+FEW = 60 if "NUMBA_DISABLE_JIT" in os.environ else 1_000
+COST = wf.AMLE(certificate=False, fill="cost")
+KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+
+
+def random_graph(rng: np.random.Generator, directed: bool, whole: bool = False) -> wf.Graph:
+    """Any graph at all: sources, sinks, cycles, several components, two-way arcs."""
+    n = int(rng.integers(2, 40))
+    arcs = rng.integers(0, n, (int(rng.integers(n // 2, 4 * n)), 2))
+    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
+    two_way = arcs[rng.random(len(arcs)) < rng.choice([0.0, 0.4, 0.8])][:, ::-1]
+    arcs = np.vstack([arcs, two_way])
+    arcs = np.unique(arcs if directed else np.sort(arcs, axis=1), axis=0)
+    lengths = {
+        "unit": np.ones(len(arcs)),
+        "whole": rng.integers(1, 6, len(arcs)).astype(float),
+        "real": rng.lognormal(sigma=0.7, size=len(arcs)),
+    }[str(rng.choice(["unit", "whole"] if whole else ["unit", "whole", "real"]))]
+    return wf.Graph.from_edges(*arcs.T, lengths, n, directed)
+
+
+def random_labels(rng: np.random.Generator, graph: wf.Graph, goal: int) -> wf.Labels:
+    """Labels that may be anything: levels, noise, or the truth with noise on top."""
+    n = graph.num_vertices
+    others = rng.choice(n, int(rng.integers(0, max(1, n // 2))), replace=False)
+    vertices = np.union1d(others, [goal])
+    truth = wf.cost_to_go(graph, goal)[vertices]
+    truth[np.isinf(truth)] = 3.0
+    values = {
+        "levels": rng.integers(0, 4, vertices.size).astype(float),
+        "normal": rng.normal(size=vertices.size),
+        "noisy": truth * rng.lognormal(sigma=0.5, size=vertices.size),
+    }[str(rng.choice(["levels", "normal", "noisy"]))]
+    return wf.Labels(vertices, values)
+
+
+def known(field: wf.Extension) -> np.ndarray:
+    return np.where(np.isnan(field.values), np.inf, field.values)
+
+
+# ------------------------------------------------------------------ guarantees
+
+
+@KINDS
+def test_a_start_fails_only_at_a_false_sink(directed: bool) -> None:
+    """Any labels at all. No false sinks: every start of finite value reaches."""
+    rng = np.random.default_rng(1 + directed)
+    clean = failing = 0
+    for _ in range(FEW):
+        graph = random_graph(rng, directed)
+        goal = int(rng.integers(graph.num_vertices))
+        labels = random_labels(rng, graph, goal)
+        values = known(wf.extend(graph, labels, COST, unreachable="nan"))
+        plan = wf.plan(graph, values, goal)
+        sinks = plan.false_sinks(labels)
+        lost = np.flatnonzero(np.isfinite(values) & ~plan.reached)
+        for start in lost:
+            assert np.isin(plan.rollout(int(start)).path, sinks).any()
+        assert sinks.size or not lost.size
+        clean += not sinks.size
+        failing += bool(lost.size)
+    assert min(clean, failing) > 0.05 * FEW  # both cases were tried
+
+
+@KINDS
+def test_exact_labels_have_no_false_sinks_and_every_start_reaches(directed: bool) -> None:
+    """Whole lengths, so that exact labels are exact; from a label the walk is a shortest path."""
+    rng = np.random.default_rng(3 + directed)
+    methods = (COST,) if directed else (COST, wf.AMLE(certificate=False))
+    for _ in range(FEW):
+        graph = random_graph(rng, directed, whole=True)
+        goal = int(rng.integers(graph.num_vertices))
+        truth = wf.cost_to_go(graph, goal)
+        drawn = wf.sample_labels(graph, goal, float(rng.uniform(0.01, 0.4)), int(rng.integers(99)))
+        labels = wf.Labels(drawn.vertices, float(rng.choice([0.25, 1.0, 6.0])) * drawn.values)
+        for method in methods:
+            values = known(wf.extend(graph, labels, method, unreachable="nan"))
+            plan = wf.plan(graph, values, goal)
+            assert not plan.false_sinks(labels).size
+            assert np.array_equal(plan.reached, np.isfinite(truth))
+            assert np.array_equal(plan.cost[labels.vertices], truth[labels.vertices])
+            assert (plan.cost[plan.reached] >= truth[plan.reached]).all()
+
+
+@KINDS
+def test_without_false_sinks_everything_that_can_reach_does(directed: bool) -> None:
+    rng = np.random.default_rng(5 + directed)
+    method = wf.AMLE()
+    trimmed = 0
+    for _ in range(FEW):
+        graph = random_graph(rng, directed)
+        goal = int(rng.integers(graph.num_vertices))
+        labels = random_labels(rng, graph, goal)
+        kept = labels.without_false_sinks(graph, goal, method)
+        values = known(wf.extend(graph, kept, method, unreachable="nan"))
+        plan = wf.plan(graph, values, goal)
+        truth = wf.cost_to_go(graph, goal)
+        assert np.array_equal(plan.reached, np.isfinite(truth))
+        assert np.array_equal(np.isfinite(values), np.isfinite(truth))
+        assert not plan.false_sinks(kept).size
+        both = np.concatenate([kept.vertices, kept.dropped])
+        assert np.array_equal(np.sort(both), labels.vertices)
+        assert goal in kept.vertices
+        assert np.array_equal(kept.values, labels.values[np.isin(labels.vertices, kept.vertices)])
+        assert (kept.rounds == 0) == (kept.dropped.size == 0)
+        trimmed += kept.dropped.size > 0
+    assert trimmed > 0.3 * FEW
+
+
+# ------------------------------------------------------------------ dropping them
+
+
+def test_what_is_dropped_is_said() -> None:
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    noisy = wf.Labels([0, 2, 3, 5], [0.0, 9.0, 7.0, 8.0], error=2.0)
+    kept = noisy.without_false_sinks(path, 0, wf.AMLE())
+    assert kept.dropped.tolist() == [3, 5]
+    assert kept.vertices.tolist() == [0, 2]
+    assert kept.rounds == 2  # 3 first; then 5, which was only above 3
+    assert kept.error == 2.0
+    assert repr(kept) == "TrimmedLabels(2 vertices, values 0 to 9, error 2, 2 dropped in 2 rounds)"
+    assert isinstance(kept, wf.Labels)
+    assert not kept.dropped.flags.writeable
+    again = pickle.loads(pickle.dumps(kept))
+    assert repr(again) == repr(kept)
+    assert again.dropped.tolist() == [3, 5]
+
+
+def test_good_labels_stay() -> None:
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    kept = wf.sample_labels(path, 0, count=4).without_false_sinks(path, 0, wf.AMLE())
+    assert kept.dropped.size == kept.rounds == 0
+    assert "0 dropped in 0 rounds" in repr(kept)
+
+
+def test_at_worst_the_goal_remains_and_the_field_is_the_cost_to_go() -> None:
+    graph = wf.Graph.from_edges(range(1, 6), range(5), lengths=[1, 2, 3, 4, 5], directed=True)
+    upside_down = wf.Labels(range(6), [0.0, -1.0, -2.0, -3.0, -4.0, -5.0])
+    kept = upside_down.without_false_sinks(graph, 0, wf.AMLE())
+    assert kept.vertices.tolist() == [0]
+    field = wf.extend(graph, kept, wf.AMLE())
+    assert np.array_equal(field.values, wf.cost_to_go(graph, 0))
+
+
+def test_a_label_that_cannot_reach_the_goal_goes() -> None:
+    graph = wf.Graph.from_edges([1, 1, 2], [0, 2, 3], directed=True)
+    labels = wf.Labels([0, 2, 3], [0.0, -4.0, -5.0])
+    kept = labels.without_false_sinks(graph, 0, wf.AMLE())
+    assert kept.dropped.tolist() == [2, 3]
+    assert wf.extend(graph, kept, wf.AMLE()).values.tolist() == [0.0, 1.0, np.inf, np.inf]
+
+
+@pytest.mark.parametrize("method", [wf.Harmonic(), wf.NearestLabel(), wf.PLaplacian(4)], ids=str)
+def test_it_ends_for_any_method(method: wf.extension.Method) -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(10):
+        graph = random_graph(rng, directed=False)
+        labels = random_labels(rng, graph, 0)
+        kept = labels.without_false_sinks(graph, 0, method)
+        assert 0 in kept.vertices
+
+
+def test_bad_input_is_named() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    labels = wf.Labels([0, 2], [0.0, 2.0])
+    with pytest.raises(wf.InputError, match="the goal 1 is not labelled"):
+        labels.without_false_sinks(path, 1, wf.AMLE())
+    with pytest.raises(wf.InputError, match="goal 3 is not a vertex"):
+        labels.without_false_sinks(path, 3, wf.AMLE())
+    with pytest.raises(wf.InputError, match="method must be an extension"):
+        labels.without_false_sinks(path, 0, None)
+    with pytest.raises(wf.InputError, match="out of range"):
+        wf.Labels([7], [0.0]).without_false_sinks(path, 0, wf.AMLE())
+    arcs = wf.Graph.from_edges([1], [0], directed=True)
+    with pytest.raises(wf.InputError, match="not defined on directed graphs"):
+        wf.Labels([0], [0.0]).without_false_sinks(arcs, 0, wf.Harmonic())
+
+
+def test_values_fall_all_the_way() -> None:
+    """The guarantee's proof, seen: on a cost fill unlabelled vertices strictly descend."""
+    rng = np.random.default_rng(11)
+    for _ in range(100):
+        graph = random_graph(rng, directed=True)
+        labels = random_labels(rng, graph, 0)
+        values = known(wf.extend(graph, labels, COST, unreachable="nan"))
+        plan = wf.plan(graph, values, 0)
+        for x in np.flatnonzero(np.isfinite(values) & ~labels.mask(graph)):
+            assert values[plan.successor[x]] < values[x]
+        if not plan.false_sinks(labels).size:
+            for x in np.flatnonzero(plan.reached):
+                assert (np.diff(values[plan.rollout(int(x)).path]) < 0).all()
