@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from .extension import AMLE, Harmonic, MidrangeSweeps, extend_many
+from .extension import AMLE, Harmonic, MidrangeSweeps, extend, extend_many
 from .grid import grid_graph
 from .layouts import load_layout
 from .oracle import sample_labels
 from .plan import plan
 
 
-def warm_up() -> None:
+def warm_up(directed: bool = False) -> None:
     """Extend and plan on a small maze in every way the study and the commands do.
 
     Several label sets, so that kernels for rare cases such as flat spots are among those compiled.
+    Directed graphs have kernels of their own, made ready only if asked for.
     """
+    if directed:
+        one_way = grid_graph(load_layout("teleport"), 2)
+        extend(one_way, sample_labels(one_way, 0, 0.1, seed=0), AMLE())
     graph = grid_graph(load_layout("umaze"), 4)
     for seed in range(4):
         labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]

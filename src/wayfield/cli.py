@@ -142,7 +142,7 @@ def maze(
     from . import AMLE, Harmonic, extend, grid_graph, plan, sample_labels
 
     layout = _read_layout(name)
-    _compile_kernels(_errors())
+    _compile_kernels(_errors(), layout.directed)
     graph = grid_graph(layout, refinement)
     labels = sample_labels(graph, goal, label_fraction, seed)
     typer.echo(repr(graph))
@@ -182,7 +182,7 @@ def directed(
     from .study.directed import places, run_directed, summary, write_lines
 
     console = _errors()
-    _compile_kernels(console)
+    _compile_kernels(console, directed=True)
     lines = run_directed(places(large), console)
     table, record = write_lines(lines, out)
     Console().print(summary(lines))
@@ -210,12 +210,12 @@ def _say(console: Console, text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _compile_kernels(console: Console) -> None:
+def _compile_kernels(console: Console, directed: bool = False) -> None:
     """Load the kernels; if that takes long they are being compiled, so say it."""
     from ._warmup import warm_up
 
     with _explained(console, "compiling the kernels (first run only) …"):
-        warm_up()
+        warm_up(directed)
 
 
 @contextmanager

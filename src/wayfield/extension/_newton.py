@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..kernels._types import FloatArray
+from ..kernels._types import BoolArray, FloatArray
 from ..kernels.harmonic import Pair, corrected
 from ..kernels.plaplacian import (
     Rows,
@@ -27,6 +27,8 @@ from ._linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
 """F is not evaluated better than to this share of the sums it is the difference of."""
+MARGIN = 2.0**-47
+"""Share of those sums by which the sign of F is surely resolved."""
 START_NOISE = 2.0**-48
 """Noise in the differences of a start held in doubles, relative to the label range."""
 STEP_NOISE = 2.0**-44
@@ -40,7 +42,7 @@ SHORTEST_STEP = 1e-4
 CHORD = 0.25
 """A chord step must bring the residual down to this share to be followed by another."""
 MAX_WIDENINGS = 20
-BOUND_STEPS = 3
+BOUND_STEPS = 1
 """Newton steps towards a bound before τ grows."""
 
 
@@ -129,10 +131,11 @@ class Equation:
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         return float(update_residual(arcs, vertices, u, self.q, CLOSE * self.span))
 
-    def violations(self, v: Pair, side: int) -> int:
-        """Count the vertices where v is not surely a super- (side +1) or subsolution (-1)."""
+    def violations(self, v: Pair, side: int) -> BoolArray:
+        """Mark the rows where v is not surely a super- (side +1) or subsolution (-1)."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
-        return int(violations(arcs, vertices, v, self.q, side))
+        unsure: BoolArray = violations(arcs, vertices, v, self.q, side)
+        return unsure
 
 
 @dataclass(eq=False)
@@ -267,10 +270,10 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
 
     The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
     rounding of F there: a chord step from the solution, then Newton steps; where need be,
-    plateaus are levelled. τ grows until a candidate passes.
+    plateaus are levelled. τ grows where a candidate fails, until one passes.
     """
     solver = solved.solver
-    tau = 1.5 * np.abs(solved.residual) + ROUNDING * solved.size
+    tau = 1.5 * np.abs(solved.residual) + MARGIN * solved.size
     for attempt in range(MAX_WIDENINGS):
         if attempt == 1 or solver is None:
             solver = equation.linearised(solved)
@@ -279,8 +282,11 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
         for step in range(1 + min(attempt, BOUND_STEPS)):
             if step:
                 now = equation.after(now, equation.linearised(now).solve(now.residual), target)
-            for bound in (now.u, levelled(equation, solved, now.u, side)):
-                if equation.violations(bound, side) == 0:
-                    return bound
-        tau = np.maximum(2.0 * tau, 4.0 * ROUNDING * now.size)
+            unsure = equation.violations(now.u, side)
+            if not unsure.any():
+                return now.u
+            flat = levelled(equation, solved, now.u, side)
+            if not equation.violations(flat, side).any():
+                return flat
+        tau = np.where(unsure, np.maximum(32.0 * tau, 4.0 * MARGIN * now.size), tau)
     return None

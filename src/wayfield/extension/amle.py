@@ -122,28 +122,35 @@ class AMLE:
         else:
             status, values = Status.CONVERGED, scaled.restored(plain)
         residual = imbalance(_sides(graph), ~fixed | problem.labelled, values)
-        if leave_flat and status.good:
+        if leave_flat and finished:
+            if status is not Status.CONVERGED:
+                lower, upper = None, None  # too vague to say which vertices to fill
             rate = 1.0 if rule == "cost" else 0.0
-            status, lower, upper = _filled(problem, fixed, rate, (values, lower, upper))
+            told, lower, upper = _filled(problem, fixed, rate, (values, lower, upper))
+            status = told if status is Status.CONVERGED else status
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         return Solution(values, lower, upper, status, residual, int(state.counts[FRAMES]), details)
 
 
 class _Scaled:
-    """The problem with the labels' midrange at 0 and their scale at most 1.
+    """The problem with a large common offset of the labels taken off, and their scale at most 1.
 
-    Taking off the midrange saves the digits a large common offset would cost; scaling by a power
-    of two is exact and keeps the arithmetic clear of overflow.
+    Both steps are exact. Where the midrange exceeds four times the labels' spread, every label is
+    within a factor of 2 of it, so the difference is a double (Sterbenz); elsewhere nothing is
+    taken off. The scale is a power of two; only labels hundreds of orders of magnitude apart can
+    lose digits to it, and then `exact` is False.
     """
 
     def __init__(self, problem: Problem, leave_flat: bool) -> None:
         self.problem = problem
         given = problem.labels.values
-        self.shift = float(0.5 * given.max() + 0.5 * given.min())
-        spread = float(np.abs(given - self.shift).max())
-        self.exponent = int(np.frexp(spread)[1])
-        self.labels = self._twofold(given)
-        self.exact = bool((self._unscaled(self.labels.high) == given - self.shift).all())
+        middle = float(0.5 * given.max() + 0.5 * given.min())
+        spread = float(np.abs(given - middle).max())
+        self.shift = middle if abs(middle) > 4.0 * spread else 0.0
+        moved = given - self.shift
+        self.exponent = int(np.frexp(np.abs(moved).max())[1])
+        self.labels = np.asarray(np.ldexp(moved, -self.exponent))
+        self.exact = bool((self._unscaled(self.labels) == moved).all())
         self.state = self._state(leave_flat)
 
     def _state(self, leave_flat: bool) -> State:
@@ -152,7 +159,7 @@ class _Scaled:
         record = make_record(n)
         record.tag[:] = np.where(labelled, FIXED, 0)
         record.value[:] = 0.0
-        record.value[self.problem.labels.vertices] = self.labels.high
+        record.value[self.problem.labels.vertices] = self.labels
         members = np.flatnonzero(~labelled).astype(np.int32)
         return State(
             record,
@@ -168,13 +175,6 @@ class _Scaled:
             unit=unit,
             flat=not leave_flat,
         )
-
-    def _twofold(self, given: FloatArray) -> Twofold:
-        """Labels in this scale, exactly (the subtraction's remainder by Knuth's two-sum)."""
-        high = given - self.shift
-        part = high - given
-        low = (given - (high - part)) - (self.shift + part)
-        return Twofold(np.ldexp(high, -self.exponent), np.ldexp(low, -self.exponent))
 
     def _unscaled(self, values: FloatArray) -> FloatArray:
         return np.asarray(np.ldexp(values, self.exponent))
@@ -209,8 +209,6 @@ def _bracketed(
     out, into = graph.arcs, graph.reverse_arcs
     field = Twofold(plain, np.zeros(plain.size))
     order = state.order[: state.counts[FIXES]]
-    at = scaled.problem.labels.vertices
-    field.high[at], field.low[at] = scaled.labels
     replay(out, into, plain.copy(), order, state.batch, field)
     if not (scaled.exact and np.isfinite(field.high[order]).all()):
         return Status.UNVERIFIED, scaled.restored(plain), None, None

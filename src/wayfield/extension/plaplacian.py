@@ -8,22 +8,23 @@ Boundary condition
     u equals the label at every labelled vertex. A component without a label has no extension.
 Method
     Newton's method, not on the energy, whose Hessian degenerates wherever slopes differ, but on
-    the same equation normalised at each vertex: F_x = λ_x (M_x⁺ − M_x⁻), where M_x± is the
-    (p−1)-norm of the upward and the downward slopes at x and λ_x the shortest length there. F has
-    the unit of u, is monotone and homogeneous of degree 1, tends to the ∞-Laplacian, and its
-    negative Jacobian is an M-matrix whose entries cannot overflow. The start interpolates between
-    the two ends of the family, 2/p of the harmonic extension and 1 − 2/p of the AMLE, both exact:
-    from there 4 to 6 steps do for any p. A step is halved until the residual falls; where
-    Newton's direction fails, nonlinear Gauss–Seidel sweeps go on. Ordering and pattern of the
-    Jacobian are fixed once, and a factorisation serves as many chord steps as still contract.
+    the same equation normalised at each vertex: F_x = M_x⁺ − M_x⁻, where M_x± is the (p−1)-norm of
+    the upward and the downward slopes at x. F is monotone and homogeneous of degree 1, tends to
+    the ∞-Laplacian, and its negative Jacobian is an M-matrix whose entries cannot overflow. u is
+    held as an unevaluated sum of two doubles, so that short edges have accurate slopes too. The
+    start interpolates between the two ends of the family, 2/p of the harmonic extension and
+    1 − 2/p of the AMLE, both exact: from there a handful of steps do for any p. A step is halved
+    until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps go on.
+    Ordering and pattern of the Jacobian are fixed once, and a factorisation serves as many chord
+    steps as still contract.
 Stopping rule
-    max |F| at most a tenth of the tolerance times the label range, or no further descent.
-    Converged means: at most the tolerance, and the bracket verified.
+    max |F| at most a tenth of the tolerance, relative to M + (label range / longest edge), then as
+    far as steps come cheap. Converged means: at most the tolerance, and the bracket verified.
 Guarantee
     The comparison principle: a field that is at most the labels and has Σ_up s^{p−1} ≥
     Σ_down s^{p−1} at every free vertex lies below the extension, the reverse above. Candidates
-    solve F = ±τ, by a chord step from u and, if need be, Newton's method; the sign is then
-    verified at every vertex with an a-priori bound on all rounding
+    solve F = ±τ, by a chord step from u and, if need be, Newton's method, and are constant on
+    plateaus; the sign is then verified at every vertex with an a-priori bound on all rounding
     (`kernels.plaplacian.violations`), and the bracket is rounded outward. The duality gap is
     reported beside it (``details["gap"]``) because the literature does; it is no bound on the
     error of values, see the documentation page "Why not minimise the energy?".
@@ -72,25 +73,29 @@ class PLaplacian:
     certificate : bool
         Compute the bracket; without it `lower` and `upper` are None.
     tolerance : float
-        Bound on max |F| relative to the label range, see the module. Not below 1e-15, which
-        doubles cannot resolve.
+        Bound on max |F|; on unit lengths relative to the label range, see the module in general.
+        Not below 1e-15, which doubles cannot resolve.
     max_steps : int
         Cap on Newton steps.
 
     Notes
     -----
     The residual is the update residual: the largest distance of a free value from the one that
-    solves its equation with its neighbours held fixed. ``details`` holds ``equation`` (max |F| over
-    the label range), ``gap`` (relative duality gap of the energy), ``width`` (of the bracket, over
-    the label range) and ``factorisations``.
+    solves its equation with its neighbours held fixed. ``details`` holds ``equation`` (max |F|,
+    relative as above), ``gap`` (relative duality gap of the energy), ``width`` (of the bracket,
+    over the label range) and ``factorisations``.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
     >>> labels = wf.Labels([1, 2, 3], [0.0, 0.0, 1.0])
-    >>> [round(wf.extend(star, labels, wf.PLaplacian(p)).values[0], 4) for p in (2, 3, 16, 1024)]
-    [0.3333, 0.4142, 0.4884, 0.4998]
+    >>> for p in (2, 3, 16, 1024):
+    ...     print(f"{p:4d}: {wf.extend(star, labels, wf.PLaplacian(p)).values[0]:.4f}")
+       2: 0.3333
+       3: 0.4142
+      16: 0.4884
+    1024: 0.4998
     """
 
     p: float

@@ -108,7 +108,7 @@ def solve(state: State) -> bool:
                 frames, top = _push_steep(state, frames, top, start, kept, floor)
                 continue
         if floor == 0.0 and not state.flat:
-            _slopes_across_cells(state, span, True)
+            _slopes_across_cells(state, span)
         alpha = _choose_slope(state, start, stop, floor)
         steep = _steeper_than(state, span, alpha)
         if steep == start:
@@ -277,7 +277,7 @@ def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
 def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
     """Undirected ground level: if all values around are equal, so is the inside."""
     start, _, stop = span
-    if _slopes_across_cells(state, span, False) > 0.0:
+    if _slopes_across_cells(state, span) > 0.0:
         return stop
     members, record = state.members, state.record
     if record.key[members[start], HI] < np.inf:
@@ -289,19 +289,20 @@ def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _slopes_across_cells(state: State, span: tuple[int, int, int], both: bool) -> float:
+def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
-    With `both`, the nearest against and along the arcs are looked up apart; otherwise they are
-    the same and one pass serves.
+    On a directed graph the nearest against the arcs is looked up apart from the nearest along
+    them; otherwise they are the same and one pass serves.
     """
     members = _segment(state, span)
     record = state.record
-    nearest(record, state.scratch, (state.out, state.into), members, HI, state.unit)
-    above = HI
-    if both:
-        nearest(record, state.scratch, (state.into, state.out), members, LO, state.unit)
-        above = LO
+    both = not state.flat
+    for side in (HI, LO):
+        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        if side == HI or both:
+            nearest(record, state.scratch, arcs, members, side, state.unit)
+    above = LO if both else HI
     key, source, distance, tag, value = record
     indptr, indices, lengths = state.out
     mine = tag[state.members[span[0]]]
@@ -341,8 +342,9 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
     key, source, distance, _, value = record
     segment = _segment(state, span)
     start, _, stop = span
-    propagate(record, state.scratch, (state.out, state.into), segment, HI, alpha, state.unit)
-    propagate(record, state.scratch, (state.into, state.out), segment, LO, alpha, state.unit)
+    for side in (HI, LO):
+        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        propagate(record, state.scratch, arcs, segment, side, alpha, state.unit)
     end = start
     resolved = False
     for i in range(start, stop):

@@ -261,8 +261,8 @@ def unfavourable(field: Pair, y: int, x: int, side: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int) -> int:
-    """Count the vertices where v is not surely a supersolution (side +1) or subsolution (-1).
+def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int) -> BoolArray:
+    """Mark the vertices where v is not surely a supersolution (side +1) or subsolution (-1).
 
     A supersolution has Σ_up s^q ≤ Σ_down s^q. With u = 2⁻⁵³, a difference t = s + (e + f) of two
     pairs (see `difference`) is off by at most u |t| + 2u (|e| + |f|); it is shifted by more than
@@ -272,9 +272,10 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
     error of either sum is below ρ = (3 q + deg + 16) u. Terms below TINY are left out, and
     underflow loses less.
     """
-    count = 0
+    unsure = np.zeros(vertices.size, np.bool_)
     least = TINY ** (1.0 / q)
-    for x in vertices:
+    for i in range(vertices.size):
+        x = vertices[i]
         most = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             change = unfavourable(field, arcs.indices[e], x, side)
@@ -293,9 +294,8 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
         rho = (3.0 * q + degree + 16.0) * UNIT_ROUNDOFF
         larger, smaller = (fall, rise) if side > 0 else (rise, fall)
         sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
-        if not (sure and most >= FAINT):
-            count += 1
-    return count
+        unsure[i] = not (sure and most >= FAINT)
+    return unsure
 
 
 @njit(cache=True, nogil=True)

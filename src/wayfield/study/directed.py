@@ -26,7 +26,7 @@ from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ..labels import Labels
 from ..oracle import cost_to_go, sample_labels
-from ..plan import Plan, RuleName, plan
+from ..plan import Plan, RuleName, TieName, plan
 from .progress import Display
 from .rollout import Arm, Record
 from .worlds import WORLDS, World, make_world
@@ -45,14 +45,17 @@ class Course(Arm):
 
     Attributes
     ----------
+    ties : {"exit", "index"}
+        How ties are told apart.
     rule : {"slope", "q"}
-        The greedy rule; ties go to exits.
+        The greedy rule.
     symmetric : bool
         Whether the field is that of the symmetrised graph (the shorter length of two).
     repair : bool
         Whether failing starts are walked by LRTA*; then a sample of the starts is.
     """
 
+    ties: TieName = "exit"
     rule: RuleName = "slope"
     symmetric: bool = False
     repair: bool = False
@@ -65,17 +68,17 @@ def _courses() -> tuple[Course, ...]:
         ("sym_amle", "symmetrised AMLE", flat),
         ("sym_p8", "symmetrised p = 8", power),
         ("sym_harmonic", "symmetrised harmonic", harmonic),
-        ("sym_nearest", "symmetrised nearest label", NearestLabel()),
+        ("sym_nearest", "symmetrised nearest", NearestLabel()),
     ]
     return (
-        Course("cost_slope", "directed AMLE, cost fill, slope", cost),
-        Course("cost_q", "directed AMLE, cost fill, q", cost, rule="q"),
-        Course("flat_slope", "directed AMLE, flat fill, slope", flat),
-        Course("flat_q", "directed AMLE, flat fill, q", flat, rule="q"),
+        Course("cost_slope", "AMLE, cost fill, slope", cost),
+        Course("cost_q", "AMLE, cost fill, q", cost, rule="q"),
+        Course("flat_slope", "AMLE, flat fill, slope", flat),
+        Course("flat_q", "AMLE, flat fill, q", flat, rule="q"),
         *(Course(name, title, method, symmetric=True) for name, title, method in undirected),
-        Course("flat_q_lrta", "directed AMLE, flat fill, q, LRTA*", flat, rule="q", repair=True),
+        Course("flat_q_lrta", "AMLE, flat fill, q + LRTA*", flat, rule="q", repair=True),
         *(
-            Course(f"{name}_lrta", f"{title}, LRTA*", method, symmetric=True, repair=True)
+            Course(f"{name}_lrta", f"{title} + LRTA*", method, symmetric=True, repair=True)
             for name, title, method in undirected
         ),
     )
@@ -187,7 +190,7 @@ def _plans(
         if key not in fields:
             fields[key] = _field(graphs[course.symmetric], labels, course.method)
         values, seconds = fields[key]
-        yield course, plan(world.graph, values, world.goal, course.rule), seconds
+        yield course, plan(world.graph, values, world.goal, course.rule, course.ties), seconds
 
 
 def _field(graph: Graph, labels: Labels, method: Method) -> tuple[FloatArray, float]:
