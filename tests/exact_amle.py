@@ -89,8 +89,8 @@ def spread_constants(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
                 todo.append(y)
 
 
-def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, rate: int) -> list[Fraction | float]:
-    """Directed AMLE, continued at `rate` (1: cost fill, 0: flat); inf where no label is reached."""
+def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, fill: str) -> list[Fraction | float]:
+    """Directed AMLE with a fill; inf where no label is reached."""
     fixed = _labelled(labels)
     arcs = _arcs(graph)
     fix_walks(arcs, fixed)
@@ -98,18 +98,26 @@ def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, rate: int) -> list[F
     for x, row in enumerate(arcs):
         for y, length in row:
             into[y].append((x, length))
-    known = set(fixed)
+    filled = _continued(into, fixed, rate=1 if fill == "cost" else 0)
+    if fill == "lower":
+        leading = _continued(arcs, {x: -value for x, value in fixed.items()}, rate=0)
+        filled = {x: -leading.get(x, -value) for x, value in filled.items()}
+    filled.update(fixed)
+    return [filled.get(x, float("inf")) for x in range(graph.num_vertices)]
+
+
+def _continued(back: list[list[Arc]], fixed: dict[int, Fraction], rate: int) -> dict[int, Fraction]:
+    """Least of value + rate · length over walks, along `back` from fixed vertices, to the rest."""
     queue = [(value, x) for x, value in fixed.items()]
     heapq.heapify(queue)
     filled: dict[int, Fraction] = {}
     while queue:
         value, x = heapq.heappop(queue)
-        if x not in known:
+        if x not in fixed:
             if x in filled:
                 continue
             filled[x] = value
-        for y, length in into[x]:
-            if y not in known and y not in filled:
+        for y, length in back[x]:
+            if y not in fixed and y not in filled:
                 heapq.heappush(queue, (value + rate * length, y))
-    fixed.update(filled)
-    return [fixed.get(x, float("inf")) for x in range(graph.num_vertices)]
+    return filled

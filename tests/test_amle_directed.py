@@ -40,11 +40,11 @@ def digraphs(draw: st.DrawFn) -> tuple[wf.Graph, wf.Labels]:
     return graph, wf.Labels(rng.choice(n, count, replace=False), value)
 
 
-@given(digraphs(), st.sampled_from(["cost", "flat"]))
-@settings(max_examples=500, deadline=None)
+@given(digraphs(), st.sampled_from(["cost", "flat", "lower"]))
+@settings(max_examples=1000, deadline=None)
 def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels], fill: str) -> None:
     graph, labels = problem
-    exact = exact_directed_amle(graph, labels, rate=1 if fill == "cost" else 0)
+    exact = exact_directed_amle(graph, labels, fill)
     result = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan")
     scale = max(labels.span, 1.0)
     for x, value in enumerate(exact):

@@ -206,12 +206,24 @@ def test_multigrid_agrees_with_the_direct_solver(monkeypatch: pytest.MonkeyPatch
     graph = wf.grid_graph(wf.load_layout("antmaze-large"), 8)
     labels = wf.sample_labels(graph, 100, 0.02, seed=54)
     direct = solve(graph, labels)
+    monkeypatch.setattr(_linear, "SMALL", 0)
     monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)
     iterative = solve(graph, labels)
     assert iterative.iterations > 2
     assert iterative.lower is not None
     assert (iterative.values == direct.values).all()
     assert iterative.width <= 1e-15 * labels.span
+
+
+def test_random_graphs_are_solved_without_fill_in() -> None:
+    rng = np.random.default_rng(0)
+    n = 12_000
+    graph = wf.Graph.from_edges(*random_edges(rng, n, n), num_vertices=n)
+    labels = wf.Labels(rng.choice(n, 200, replace=False), rng.normal(size=200))
+    free = np.flatnonzero(~labels.mask(graph))
+    assert _linear.Interior.of(graph, free).solver is _linear.Diagonal
+    extension = solve(graph, labels)
+    assert extension.width <= 1e-15 * labels.span
 
 
 def test_a_bracket_that_fails_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -256,6 +256,7 @@ def test_multigrid_agrees(
 ) -> None:
     pytest.importorskip("pyamg")
     direct = solve(*maze, 8.0)
+    monkeypatch.setattr(_linear, "SMALL", 0)
     monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)
     iterative = solve(*maze, 8.0)
     assert iterative.lower is not None

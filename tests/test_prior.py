@@ -137,7 +137,7 @@ def test_amle_brackets_contain_exact_rationals(directed: bool) -> None:
         given = exact_differences(labels, prior)
         with mock.patch.object(exact_amle, "_labelled", lambda _, given=given: dict(given)):
             correction = (
-                exact_amle.exact_directed_amle(graph, labels, rate=0)
+                exact_amle.exact_directed_amle(graph, labels, fill="flat")
                 if directed
                 else exact_amle.exact_amle(graph, labels)
             )

@@ -1,17 +1,20 @@
-"""Sparse linear systems on the free vertices: pattern, assembly, and two ways to solve.
+"""Sparse linear systems on the free vertices: pattern, assembly, and three ways to solve.
 
-*Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
-here (weakly diagonally dominant, symmetric pattern). *Multigrid*: Krylov iteration preconditioned
-by PyAMG (``pip install wayfield[fast]``), for systems whose factors would be too large. On grids
-the two cost the same at about `DIRECT_LIMIT` unknowns; without PyAMG every system is solved
-directly.
+- *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
+  here (weakly diagonally dominant, symmetric pattern).
+- *Multigrid*: Krylov iteration preconditioned by PyAMG (``pip install wayfield[fast]``), for large
+  graphs. On grids the two cost the same at about `DIRECT_LIMIT` unknowns; without PyAMG these are
+  solved directly.
+- *Diagonal*: Krylov iteration preconditioned by the diagonal, for graphs without small separators
+  (random graphs, nearest neighbours in many dimensions): their factors fill in, but the
+  iteration converges in some dozen steps.
 
-Neither is trusted: whoever calls refines the solution with residuals of their own.
+None is trusted: whoever calls refines the solution with residuals of their own.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -19,15 +22,19 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import bicgstab, cg, splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.harmonic import interior_pattern, laplacian_data
+from ..kernels.harmonic import interior_pattern, laplacian_data, level_width
 
 DIRECT_LIMIT = 300_000
 """Unknowns up to which a factorisation beats multigrid on a grid."""
 
+SMALL = 4_000
+"""Unknowns up to which a factorisation is cheap whatever the pattern."""
+WIDE = 3_000
+"""Width of a breadth-first level past which factors fill in too much."""
 SHIFT = 2.0**-46
 """Relative shift of the diagonal that makes a numerically singular M-matrix regular."""
 
@@ -83,6 +90,17 @@ class Interior:
     def laplacian(self) -> sparse.csr_array[np.float64]:
         """Interior Laplacian with conductance 1/ℓ, each rounded to the nearest double."""
         return self.matrix(laplacian_data(self.graph.arcs, self.vertices, self.indptr, self.slot))
+
+    @cached_property
+    def solver(self) -> type[Direct] | type[Multigrid] | type[Diagonal]:
+        """The kind of solver that suits the pattern."""
+        if self.size <= SMALL:
+            return Direct
+        if level_width(self.indptr, self.indices) > WIDE:
+            return Diagonal
+        if self.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
+            return Direct
+        return Multigrid
 
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
         """Matrix with these entries in the slots of the pattern."""
@@ -157,30 +175,59 @@ class Multigrid:
 
         self._rtol = rtol
         self._krylov = "cg" if symmetric else "bicgstab"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # PyAMG's own use of deprecated calls
-            self._levels: Any = pyamg.ruge_stuben_solver(sparse.csr_matrix(matrix, copy=True))
+        self._levels: Any = pyamg.ruge_stuben_solver(sparse.csr_matrix(matrix, copy=True))
 
     def solve(self, rhs: FloatArray) -> FloatArray:
         """Solve to the relative tolerance, column by column."""
-        if rhs.ndim == 2:
-            columns = [self.solve(rhs[:, k]) for k in range(rhs.shape[1])]
-            return np.asfortranarray(np.column_stack(columns))
-        if not rhs.any():
-            return np.zeros_like(rhs)
+        return _by_columns(self._solve, rhs)
+
+    def _solve(self, rhs: FloatArray) -> FloatArray:
         return np.asarray(self._levels.solve(rhs, tol=self._rtol, accel=self._krylov, maxiter=200))
 
 
+class Diagonal:
+    """Krylov iteration preconditioned by the diagonal; direct after all if it does not converge."""
+
+    def __init__(
+        self, matrix: sparse.csr_array[np.float64], *, symmetric: bool, rtol: float = 1e-10
+    ) -> None:
+        self._matrix, self._symmetric, self._rtol = matrix, symmetric, rtol
+        self._inverse = sparse.diags_array(1.0 / matrix.diagonal())
+        self._direct: Direct | None = None
+
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve to the relative tolerance, column by column."""
+        return _by_columns(self._solve, rhs)
+
+    def _solve(self, rhs: FloatArray) -> FloatArray:
+        if self._direct is None:
+            krylov: Any = cg if self._symmetric else bicgstab
+            found, failed = krylov(self._matrix, rhs, rtol=self._rtol, maxiter=500, M=self._inverse)
+            if not failed and np.isfinite(found).all():
+                return np.asarray(found)
+            self._direct = Direct(self._matrix, symmetric=self._symmetric)
+        return self._direct.solve(rhs)
+
+
 def symmetric_solver(interior: Interior) -> LinearSolver:
-    """Solver for the interior Laplacian: direct, or multigrid where that is faster."""
-    if interior.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
+    """Solver for the interior Laplacian."""
+    kind = interior.solver
+    if kind is Direct:
         return Direct(interior.laplacian, symmetric=True)
-    return Multigrid(interior.laplacian, symmetric=True)
+    return kind(interior.laplacian, symmetric=True)
 
 
 def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
     """Solver for an M-matrix with these entries, rows already in a good order of elimination."""
-    matrix = interior.matrix(data)
-    if interior.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
+    kind, matrix = interior.solver, interior.matrix(data)
+    if kind is Direct:
         return Direct(matrix, ordered=True)
-    return Multigrid(matrix, symmetric=False)
+    return kind(matrix, symmetric=False)
+
+
+def _by_columns(solve: Callable[[FloatArray], FloatArray], rhs: FloatArray) -> FloatArray:
+    """Solve for one right-hand side or for each column; 0 for 0."""
+    if rhs.ndim == 2:
+        columns = [_by_columns(solve, rhs[:, k]) for k in range(rhs.shape[1])]
+        return np.asfortranarray(np.column_stack(columns))
+    return solve(rhs) if rhs.any() else np.zeros_like(rhs)

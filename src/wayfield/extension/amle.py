@@ -33,11 +33,11 @@ lexicographic minimisers and steepest paths, also directed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from ..errors import InputError
+from .._arrays import as_choice
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.amle import FIXES, FRAMES, State, solve
@@ -56,6 +56,8 @@ from ..kernels.fill import all_descend, fill, known_beside_unknown, two_least
 from ..kernels.pressure import FIXED, make_record, make_scratch
 from ._base import Problem, Solution, Status
 
+Fill: TypeAlias = Literal["cost", "flat", "lower"]
+
 _FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat by the bracket, from where the rounding of the replay ends upwards."""
 
@@ -71,11 +73,12 @@ class AMLE:
     certificate : bool
         Compute the rigorous bracket. Without it `values` come straight from the divide and
         conquer, accurate to rounding but not proved to be.
-    fill : {"cost", "flat"}, optional
+    fill : {"cost", "flat", "lower"}, optional
         Where no walk descends from label to label: continue at the cost of walking on to the
         nearest fixed vertex ("cost", the default on directed graphs), or take the least value
         within reach ("flat", the default on undirected graphs, where it is the classical AMLE:
-        constant behind the last label).
+        constant behind the last label), or the largest value that leads here ("lower", the least
+        field that descends nowhere it need not; "flat" where nothing leads here).
 
     Notes
     -----
@@ -93,12 +96,12 @@ class AMLE:
 
     check: bool = True
     certificate: bool = True
-    fill: Literal["cost", "flat"] | None = None
+    fill: Fill | None = None
     directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.fill not in ("cost", "flat", None):
-            raise InputError(f"fill must be 'cost', 'flat' or None, not {self.fill!r}")
+        if self.fill is not None:
+            as_choice(self.fill, "fill", get_args(Fill))
 
     def correcting(self) -> AMLE:
         """Return the method for corrections to a prior: the cost is in the prior already."""
@@ -107,8 +110,8 @@ class AMLE:
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
         graph = problem.graph
-        rule = self.fill or ("cost" if graph.directed else "flat")
-        leave_flat = graph.directed or rule == "cost"
+        rule: Fill = self.fill or ("cost" if graph.directed else "flat")
+        leave_flat = graph.directed or rule != "flat"
         scaled = _Scaled(problem, leave_flat)
         state = scaled.state
         finished = solve(state)
@@ -125,8 +128,7 @@ class AMLE:
         if leave_flat and finished:
             if status is not Status.CONVERGED:
                 lower, upper = None, None  # too vague to say which vertices to fill
-            rate = 1.0 if rule == "cost" else 0.0
-            told, lower, upper = _filled(problem, fixed, rate, (values, lower, upper))
+            told, lower, upper = _filled(problem, fixed, rule, (values, lower, upper))
             status = told if status is Status.CONVERGED else status
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         return Solution(values, lower, upper, status, residual, int(state.counts[FRAMES]), details)
@@ -259,22 +261,32 @@ def _prove(
 def _filled(
     problem: Problem,
     fixed: BoolArray,
-    rate: float,
+    rule: Fill,
     fields: tuple[FloatArray, FloatArray | None, FloatArray | None],
 ) -> tuple[Status, FloatArray | None, FloatArray | None]:
     """Fill the vertices that are not fixed, in place; the bounds only if they can be trusted."""
-    into, orphaned = problem.graph.reverse_arcs, problem.orphaned
     values, lower, upper = fields
-    fill(into, fixed, values, rate, 0)
-    values[orphaned] = np.nan
+    _fill(problem, fixed, rule, values, 0)
     if lower is None or upper is None:
         return Status.CONVERGED, None, None
     if not _certainly_filled(problem, fixed, lower, upper):
         return Status.NO_BRACKET, None, None
-    fill(into, fixed, lower, rate, -1)
-    fill(into, fixed, upper, rate, 1)
-    lower[orphaned] = upper[orphaned] = np.nan
+    _fill(problem, fixed, rule, lower, -1)
+    _fill(problem, fixed, rule, upper, 1)
     return Status.CONVERGED, lower, upper
+
+
+def _fill(
+    problem: Problem, fixed: BoolArray, rule: Fill, values: FloatArray, rounding: int
+) -> None:
+    graph = problem.graph
+    fill(graph.reverse_arcs, fixed, values, 1.0 if rule == "cost" else 0.0, rounding)
+    if rule == "lower":
+        negated = -values
+        fill(graph.arcs, fixed, negated, 0.0, 0)
+        led_to = ~fixed & np.isfinite(values) & np.isfinite(negated)
+        values[led_to] = -negated[led_to]
+    values[problem.orphaned] = np.nan
 
 
 def _certainly_filled(
