@@ -40,7 +40,7 @@ import numpy as np
 from .._arrays import as_choice
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.amle import FIXES, FRAMES, State, solve
+from ..kernels.amle import solve
 from ..kernels.amle_bracket import (
     Sides,
     curvatures,
@@ -50,6 +50,7 @@ from ..kernels.amle_bracket import (
     margins,
     pieces,
 )
+from ..kernels.amle_frames import FIXES, FRAMES, State
 from ..kernels.amle_replay import UNFIXED, Twofold, replay
 from ..kernels.csr import Arcs
 from ..kernels.fill import all_descend, fill, known_beside_unknown, two_least

@@ -21,59 +21,30 @@ is resolved, and the recursion would not progress.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from ._types import FloatArray, IntArray
-from .csr import Arcs
-from .pressure import FIXED, HI, LO, Members, Record, Scratch, nearest, propagate
-
-SPLIT, ENTER, PIVOT = 0, 1, 2
-
-TAGS, FIXES, BATCHES, FRAMES = 0, 1, 2, 3
-"""Slots of `State.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
+from .amle_frames import (
+    BATCHES,
+    ENTER,
+    FIXES,
+    FRAMES,
+    SPLIT,
+    Frames,
+    State,
+    bound_of,
+    drop_fixed,
+    members_of,
+    push,
+    push_steep,
+    split_components,
+)
+from .pressure import FIXED, HI, LO, nearest, propagate
 
 SMALL = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 SAMPLE = 31
 QUANTILE = 0.7
-
-
-class State(NamedTuple):
-    """Everything the divide and conquer works on."""
-
-    record: Record
-    scratch: Scratch
-    out: Arcs
-    into: Arcs
-    members: IntArray
-    """(f,) the vertices to be fixed, permuted so that every frame owns a segment."""
-    bounds: IntArray
-    """(f + 1, 3) start, end of the rim and stop of the components found last."""
-    order: IntArray
-    """(f,) the vertices in the order of fixing."""
-    batch: IntArray
-    """(n,) number of the batch a vertex was fixed in; labels hold -1, the caller's mark stays on
-    vertices that are never fixed."""
-    counts: NDArray[np.int64]
-    tol: float
-    unit: bool
-    """All lengths are 1."""
-    flat: bool
-    """Vertices of zero pressure take the constant around them; else they are left unfixed."""
-
-
-class Frames(NamedTuple):
-    """The stack: start, end of the rim, stop and kind of every frame, and its floor.
-
-    The rim, the vertices with a fixed neighbour, comes first in a segment.
-    """
-
-    spans: NDArray[np.int64]
-    floors: FloatArray
 
 
 @njit(cache=True, nogil=True)
@@ -83,7 +54,7 @@ def solve(state: State) -> bool:
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
     top = 0
     if state.members.size > 0:
-        frames, top = _push(frames, top, (0, 0, state.members.size), SPLIT, 0.0)
+        frames, top = push(frames, top, (0, 0, state.members.size), SPLIT, 0.0)
     while top > 0:
         state.counts[FRAMES] += 1
         if state.counts[FRAMES] > cap:
@@ -94,10 +65,10 @@ def solve(state: State) -> bool:
         start, _, stop = span
         floor = frames.floors[top]
         if kind == SPLIT:
-            stop = _unfixed(state, start, stop)
-            components = _components(state, start, stop)
+            stop = drop_fixed(state, start, stop)
+            components = split_components(state, start, stop)
             for c in range(components):
-                frames, top = _push(frames, top, _bound(state, c), ENTER, floor)
+                frames, top = push(frames, top, bound_of(state, c), ENTER, floor)
             continue
         if stop - start == 1:
             _fix_single(state, state.members[start], floor)
@@ -105,7 +76,7 @@ def solve(state: State) -> bool:
         if kind == ENTER:
             kept = _enter(state, span, floor)
             if kept < stop:
-                frames, top = _push_steep(state, frames, top, start, kept, floor)
+                frames, top = push_steep(state, frames, top, start, kept, floor)
                 continue
         if floor == 0.0 and not state.flat:
             _slopes_across_cells(state, span)
@@ -113,151 +84,11 @@ def solve(state: State) -> bool:
         steep = _steeper_than(state, span, alpha)
         if steep == start:
             if _fix_at_slope(state, start, stop) < stop - start:
-                frames, top = _push(frames, top, span, SPLIT, floor)
+                frames, top = push(frames, top, span, SPLIT, floor)
         else:
-            frames, top = _push(frames, top, span, SPLIT, floor)
-            frames, top = _push_steep(state, frames, top, start, steep, alpha)
+            frames, top = push(frames, top, span, SPLIT, floor)
+            frames, top = push_steep(state, frames, top, start, steep, alpha)
     return True
-
-
-@njit(cache=True, nogil=True)
-def _push(
-    frames: Frames, top: int, span: tuple[int, int, int], kind: int, floor: float
-) -> tuple[Frames, int]:
-    if top == frames.floors.size:
-        spans = np.empty((2 * top, 4), np.int64)
-        floors = np.empty(2 * top)
-        for i in range(top):
-            floors[i] = frames.floors[i]
-            for j in range(4):
-                spans[i, j] = frames.spans[i, j]
-        frames = Frames(spans, floors)
-    frames.spans[top, 0] = span[0]
-    frames.spans[top, 1] = span[1]
-    frames.spans[top, 2] = span[2]
-    frames.spans[top, 3] = kind
-    frames.floors[top] = floor
-    return frames, top + 1
-
-
-@njit(cache=True, nogil=True)
-def _push_steep(
-    state: State, frames: Frames, top: int, start: int, stop: int, floor: float
-) -> tuple[Frames, int]:
-    """Push a frame for every component of the segment that has a resolved slope."""
-    if stop == start:
-        return frames, top
-    _retag(state, start, stop)
-    slopes = state.record.value
-    components = _components(state, start, stop)
-    for c in range(components):
-        span = _bound(state, c)
-        for x in state.members[span[0] : span[2]]:
-            if slopes[x] > 0.0:
-                frames, top = _push(frames, top, span, PIVOT, floor)
-                break
-    return frames, top
-
-
-@njit(cache=True, nogil=True)
-def _bound(state: State, c: int) -> tuple[int, int, int]:
-    bounds = state.bounds
-    return bounds[c, 0], bounds[c, 1], bounds[c, 2]
-
-
-@njit(cache=True, nogil=True)
-def _segment(state: State, span: tuple[int, int, int]) -> Members:
-    members = state.members
-    return Members(members[span[0] : span[1]], members[span[1] : span[2]])
-
-
-@njit(cache=True, nogil=True)
-def _retag(state: State, start: int, stop: int) -> None:
-    tag = state.counts[TAGS]
-    state.counts[TAGS] += 1
-    tags = state.record.tag
-    for x in state.members[start:stop]:
-        tags[x] = tag
-
-
-@njit(cache=True, nogil=True)
-def _unfixed(state: State, start: int, stop: int) -> int:
-    """Move the unfixed vertices of a segment to its front, under one tag; where they end."""
-    tag = state.counts[TAGS]
-    state.counts[TAGS] += 1
-    members, tags = state.members, state.record.tag
-    end = start
-    for i in range(start, stop):
-        x = members[i]
-        if tags[x] != FIXED:
-            tags[x] = tag
-            members[i] = members[end]
-            members[end] = x
-            end += 1
-    return end
-
-
-@njit(cache=True, nogil=True)
-def _components(state: State, start: int, stop: int) -> int:
-    """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
-
-    Reorders the segment so that every component is a segment, its rim first, breadth first
-    within either part, and leaves the ends in `State.bounds`.
-    """
-    if start == stop:
-        return 0
-    members, queue, tags = state.members, state.scratch.queue, state.record.tag
-    on_rim = state.scratch.heap.keys
-    out, into, bounds, counts = state.out, state.into, state.bounds, state.counts
-    both_ways = not state.flat
-    old = tags[members[start]]
-    found = 0
-    tail = 0
-    for i in range(start, stop):
-        root = members[i]
-        if tags[root] != old:
-            continue
-        new = counts[TAGS]
-        counts[TAGS] += 1
-        bounds[found, 0] = start + tail
-        bounds[found, 1] = start + tail
-        head = tail
-        tags[root] = new
-        queue[tail] = root
-        tail += 1
-        while head < tail:
-            x = queue[head]
-            rim = False
-            for e in range(out.indptr[x], out.indptr[x + 1]):
-                y = out.indices[e]
-                if tags[y] == old:
-                    tags[y] = new
-                    queue[tail] = y
-                    tail += 1
-                rim |= tags[y] == FIXED
-            if both_ways:
-                for e in range(into.indptr[x], into.indptr[x + 1]):
-                    y = into.indices[e]
-                    if tags[y] == old:
-                        tags[y] = new
-                        queue[tail] = y
-                        tail += 1
-                    rim |= tags[y] == FIXED
-            on_rim[head] = rim
-            bounds[found, 1] += rim
-            head += 1
-        bounds[found, 2] = start + tail
-        found += 1
-    for c in range(found):
-        outer, inner = bounds[c, 0], bounds[c, 1]
-        for i in range(bounds[c, 0] - start, bounds[c, 2] - start):
-            if on_rim[i] != 0.0:
-                members[outer] = queue[i]
-                outer += 1
-            else:
-                members[inner] = queue[i]
-                inner += 1
-    return found
 
 
 @njit(cache=True, nogil=True)
@@ -295,7 +126,7 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
     On a directed graph the nearest against the arcs is looked up apart from the nearest along
     them; otherwise they are the same and one pass serves.
     """
-    members = _segment(state, span)
+    members = members_of(state, span)
     record = state.record
     both = not state.flat
     for side in (HI, LO):
@@ -340,7 +171,7 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
     """
     members, record, tol = state.members, state.record, state.tol
     key, source, distance, _, value = record
-    segment = _segment(state, span)
+    segment = members_of(state, span)
     start, _, stop = span
     for side in (HI, LO):
         arcs = (state.out, state.into) if side == HI else (state.into, state.out)
