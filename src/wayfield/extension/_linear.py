@@ -31,6 +31,8 @@ from ..kernels.harmonic import interior_pattern, laplacian_data, level_width
 DIRECT_LIMIT = 300_000
 """Unknowns up to which a factorisation beats multigrid on a grid."""
 
+GENERAL_LIMIT = 4_000_000
+"""The same for the Jacobians of the p-Laplacian, on which multigrid does poorly: memory decides."""
 SMALL = 4_000
 """Unknowns up to which a factorisation is cheap whatever the pattern."""
 WIDE = 3_000
@@ -61,6 +63,8 @@ class Interior:
         Pattern by rows, symmetric; the diagonal entry is first in its row.
     slot : (num_arcs,) integer array
         Where the entry of an arc between free vertices is held; -1 for other arcs.
+    ordered : bool
+        Whether the rows stand in a good order of elimination.
     """
 
     graph: Graph
@@ -69,9 +73,10 @@ class Interior:
     indptr: IntArray
     indices: IntArray
     slot: IntArray
+    ordered: bool
 
     @classmethod
-    def of(cls, graph: Graph, vertices: IntArray) -> Self:
+    def of(cls, graph: Graph, vertices: IntArray, ordered: bool = False) -> Self:
         """Pattern on the given free vertices, rows in that order."""
         index = np.int32 if graph.num_arcs + graph.num_vertices < 2**31 else np.int64
         vertices = vertices.astype(index)
@@ -79,7 +84,7 @@ class Interior:
         row[vertices] = np.arange(vertices.size, dtype=index)
         indptr = np.empty(vertices.size + 1, index)
         indices, slot = interior_pattern(graph.arcs, vertices, row, indptr)
-        return cls(graph, vertices, row, indptr, indices, slot)
+        return cls(graph, vertices, row, indptr, indices, slot, ordered)
 
     @property
     def size(self) -> int:
@@ -105,10 +110,6 @@ class Interior:
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
         """Matrix with these entries in the slots of the pattern."""
         return sparse.csr_array((data, self.indices, self.indptr), shape=(self.size, self.size))
-
-    def reordered(self, order: IntArray) -> Self:
-        """Return the same free vertices with row ``order[i]`` moved to row i."""
-        return self.of(self.graph, self.vertices[order])
 
 
 class Direct:
@@ -154,7 +155,7 @@ class Direct:
 
     @property
     def order(self) -> IntArray:
-        """Order of elimination: rows as `Interior.reordered` takes them."""
+        """Rows in the order of elimination."""
         return np.argsort(self._lu.perm_c)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
@@ -212,16 +213,14 @@ class Diagonal:
 def symmetric_solver(interior: Interior) -> LinearSolver:
     """Solver for the interior Laplacian."""
     kind = interior.solver
-    if kind is Direct:
-        return Direct(interior.laplacian, symmetric=True)
     return kind(interior.laplacian, symmetric=True)
 
 
 def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
-    """Solver for an M-matrix with these entries, rows already in a good order of elimination."""
+    """Solver for an M-matrix with these entries."""
     kind, matrix = interior.solver, interior.matrix(data)
-    if kind is Direct:
-        return Direct(matrix, ordered=True)
+    if kind is Direct or (kind is Multigrid and interior.size <= GENERAL_LIMIT):
+        return Direct(matrix, ordered=interior.ordered)
     return kind(matrix, symmetric=False)
 
 

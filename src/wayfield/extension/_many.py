@@ -72,9 +72,10 @@ def extend_many(
     labels_list : iterable of Labels
         One label set per extension; all are validated before any is solved.
     method : Method
-        The extension. `Harmonic` factors once if the label sets have most vertices in common (one
-        set of states, a goal each); its results then agree with single calls to rounding, each
-        with its own rigorous bracket. Other methods give the same results bit for bit.
+        The extension. `Harmonic` and `PLaplacian` order and factor once if the label sets have
+        most vertices in common (one set of states, a goal each); their results then agree with
+        single calls to rounding, each with its own rigorous bracket. Other methods give the same
+        results bit for bit.
     workers : int, optional
         Number of threads; as many as there are processors if not given. Results do not depend
         on it.

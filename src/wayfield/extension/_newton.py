@@ -75,15 +75,10 @@ class Equation:
     @cached_property
     def shortest(self) -> FloatArray:
         """(m,) shortest length at every free vertex."""
-        graph, vertices = self.interior.graph, self.interior.vertices
-        order = np.argsort(vertices)
-        result = np.empty(vertices.size)
-        starts = graph.indptr[vertices[order]]
-        stops = graph.indptr[vertices[order] + 1]
-        pairs = np.column_stack([starts, stops]).ravel()
-        lengths = np.append(graph.lengths, np.inf)
-        result[order] = np.minimum.reduceat(lengths, pairs)[::2]
-        return result
+        graph = self.interior.graph
+        shortest = np.full(graph.num_vertices, np.inf)
+        np.minimum.at(shortest, graph.tails, graph.lengths)
+        return shortest[self.interior.vertices]
 
     def at(self, u: Pair, target: FloatArray | None = None, noise: float = 0.0) -> Iterate:
         """Evaluate F(u) − target."""

@@ -154,7 +154,7 @@ class PLaplacian:
             constant = solve_block(system, [problem], self.certificate)[0]
             return replace(constant, details=dict.fromkeys(DETAILS, 0.0))
         frame = Frame(problem, 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max()))
-        equation = Equation(ordered_interior(system, problem), self.p - 1.0, labels.span)
+        equation = Equation(ordered_interior(system, problem), float(self.p) - 1.0, labels.span)
         solved = self._newton(equation, system, frame)
         bracket = frame.bracket(equation, solved) if self.certificate else None
         status = solved.status
@@ -162,7 +162,7 @@ class PLaplacian:
             status = Status.UNVERIFIED
         values = frame.values(levelled(equation, solved, solved.u, -1), bracket)
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
-        gap = duality_gap(problem, values, self.p)
+        gap = duality_gap(problem, values, float(self.p))
         figures = (solved.norm, gap, float(width), float(equation.factorisations))
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
@@ -174,7 +174,7 @@ class PLaplacian:
         centred = frame.centred_problem()
         harmonic = solve_block(system, [centred], certificate=False)[0].values
         amle = AMLE(certificate=False).solve(centred).values
-        between = 2.0 / self.p * harmonic + (1.0 - 2.0 / self.p) * amle
+        between = 2.0 / float(self.p) * harmonic + (1.0 - 2.0 / float(self.p)) * amle
         solved = newton(equation, frame.field(between), self.tolerance, self.max_steps)
         if solved.status is Status.STALLED:
             cap = self.max_steps - solved.steps
@@ -186,10 +186,10 @@ class PLaplacian:
 
 def ordered_interior(system: System, problem: Problem) -> Interior:
     """Free vertices of the problem in the order in which the system's factorisation eliminates."""
-    vertices = system.interior.vertices
+    vertices, ordered = system.interior.vertices, isinstance(system.solver, Direct)
     if isinstance(system.solver, Direct):
         vertices = vertices[system.solver.order]
-    return Interior.of(problem.graph, vertices[~problem.labelled[vertices]])
+    return Interior.of(problem.graph, vertices[~problem.labelled[vertices]], ordered)
 
 
 @dataclass(frozen=True, eq=False)
