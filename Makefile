@@ -33,4 +33,4 @@ bench: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv report results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv report results build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

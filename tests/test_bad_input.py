@@ -347,3 +347,10 @@ def test_refinement_below_one(refinement: Any) -> None:
 def test_refinement_beyond_32_bits() -> None:
     with refused("refinement 100000 makes more than"):
         wf.grid_graph(wf.load_layout("umaze"), 100_000)
+
+
+def test_an_extension_in_place_of_its_values() -> None:
+    graph = wf.Graph.from_edges([0], [1])
+    field = wf.extend(graph, wf.Labels([0], [0.0]), wf.Harmonic())
+    with pytest.raises(wf.InputError, match=r"pass its \.values"):
+        wf.plan(graph, field, 0)  # type: ignore[arg-type]

@@ -160,6 +160,9 @@ def refuse(bad: NDArray[np.bool_], array: NDArray[Any], name: str, why: str) -> 
 def _array(data: ArrayLike, name: str) -> NDArray[Any]:
     if np.ma.is_masked(data):
         raise InputError(f"{name} has masked entries: fill or drop them first")
+    if type(data).__module__.startswith("wayfield.") and hasattr(data, "values"):
+        kind = type(data).__name__
+        raise InputError(f"{name} must be an array, not {kind}: pass its .values")
     try:
         return np.asarray(data)
     except (ValueError, TypeError, OverflowError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 from ._arrays import as_floats, as_real_array, as_whole, refuse
-from .errors import InputError
+from .errors import InputError, InputWarning
 from .kernels._types import FloatArray
 
 
@@ -52,6 +53,8 @@ def networkx_edges(source: Any, length: str | None) -> Edges:
         for x, y, data in source.edges(data=True)
     ]
     tails, heads, lengths = zip(*edges, strict=True) if edges else ((), (), ())
+    names = {name for _, _, data in source.edges(data=True) for name in data}
+    _warn_of_weights(length, names)
     return Edges(tails, heads, lengths, len(index))
 
 
@@ -60,8 +63,17 @@ def igraph_edges(source: Any, length: str | None) -> Edges:
     if not (hasattr(source, "get_edgelist") and hasattr(source, "es")):
         raise InputError(f"source must be an igraph graph, not {type(source).__name__}")
     ends = np.asarray(source.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    has_length = length is not None and length in source.es.attributes()
+    names = set(source.es.attributes())
+    has_length = length in names
+    _warn_of_weights(length, names)
     return Edges(ends[:, 0], ends[:, 1], source.es[length] if has_length else None, source.vcount())
+
+
+def _warn_of_weights(length: str | None, names: set[str]) -> None:
+    """Say so if edges carry weights but no lengths: what looks like data is not used."""
+    if length == "length" and "length" not in names and "weight" in names:
+        message = "edges carry 'weight' but not 'length': all lengths are 1 (use length='weight')"
+        warnings.warn(message, InputWarning, stacklevel=4)
 
 
 def near_pairs(pdist: ArrayLike, cutoff: float | None, k: int | None) -> Any:

@@ -65,6 +65,9 @@ def main() -> None:
     except (WayfieldError, OSError) as error:
         _say(_errors(), f"wayfield: {error}")
         sys.exit(2)
+    except KeyboardInterrupt:
+        _say(_errors(), "stopped")
+        sys.exit(130)
 
 
 @app.command()
@@ -83,14 +86,17 @@ def reproduce(
 ) -> None:
     """Run the paper's main experiment again and write [bold]report/index.html[/].
 
-    Harmonic, AMLE at the paper's budget of sweeps and AMLE solved exactly, beside the paper's own
-    figures. Press Ctrl-C at any time: finished cells are kept, and the next run goes on from there.
+    Harmonic, AMLE stopped after 300 sweeps and AMLE solved exactly, beside the figures of the
+    paper. Press Ctrl-C at any time: finished cells are kept, and the next run goes on from there.
     """
+    from ._optional import need
     from .report import Provenance, write_report
     from .study import Store, run, select_cells
     from .study.tables import Results
 
     console = _errors()
+    need("jinja2", "study")
+    out.mkdir(parents=True, exist_ok=True)  # now, not after all the computing
     _compile_kernels(console)
     chosen = select_cells(cells.value, goals)
     try:
@@ -125,7 +131,9 @@ def maze(
     refinement: Annotated[int, typer.Option(help="Vertices along the side of a cell.")] = 8,
     label_fraction: Annotated[float, typer.Option(help="Share of the vertices labelled.")] = 0.05,
     method: Annotated[MethodName, typer.Option(help="How to extend.")] = MethodName.AMLE,
-    goal: Annotated[int, typer.Option(help="Goal vertex.")] = 0,
+    goal: Annotated[
+        int, typer.Option(help="Goal vertex, numbered row by row from the top left.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the field and the plan here (.png, .svg, .pdf).")
@@ -136,6 +144,7 @@ def maze(
     A maze of your own is a text file, one character per cell: # is wall, . is
     free, 1 to 9 are free at that cost per step, ^ v < > are one-way. Below it,
     4,6 -> 1,7 6,1 gives the teleports out of row 4, column 6, counted from 0.
+    Letters such as S and G are free cells; the goal is the vertex you name.
     """
     import numpy as np
 
@@ -244,13 +253,15 @@ def _read_layout(name: str) -> Layout:
     """Load a map by its name, or from a file if the name has a dot or a slash in it."""
     from .layouts import Layout, load_layout
 
-    path = Path(name)
-    if not path.suffix and len(path.parts) <= 1:
+    if not any(mark in name for mark in "./\\"):
         return load_layout(name)
+    path = Path(name)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise WayfieldError(f"{name} is not a text file: {error}") from error
+    except OSError as error:
+        raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
     return Layout.from_text(text, path.stem)
 
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from .extension import (
     NearestLabel,
     PLaplacian,
     Whitney,
+    describe,
     extend,
 )
 from .graph import Graph, check_graph
@@ -77,11 +77,14 @@ class Comparison:
         Starts that can reach the goal.
     own_world : bool
         Whether plans were walked on the graph they were made on.
+    goal_labelled : bool
+        Whether the goal is among the labels. If not, no field knows where to descend to.
     """
 
     rows: tuple[Row, ...]
     starts: int
     own_world: bool
+    goal_labelled: bool
 
     @property
     def best(self) -> Row | None:
@@ -99,6 +102,8 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """One sentence."""
+        if not self.goal_labelled:
+            return "The goal is not among the labels, so no field leads to it: label it."
         plain, best = self.rows[0], self.best
         if best is not None and self.labels_pay:
             return (
@@ -177,7 +182,8 @@ def compare(
         done = able & (steps >= 0)
         ratio = float((cost[done] / truth[done]).mean()) if done.any() else np.nan
         rows.append(Row(name, float(done.sum() / able.sum()), ratio, seconds))
-    return Comparison(tuple(rows), int(able.sum()), world is None)
+    labelled = bool(labels.mask(graph)[goal])
+    return Comparison(tuple(rows), int(able.sum()), world is None, labelled)
 
 
 def default_methods(graph: Graph) -> list[Method]:
@@ -215,7 +221,7 @@ def _extended(
 ) -> tuple[str, FloatArray, float]:
     field = extend(graph, labels, method, prior=prior, unreachable="nan", check=False)
     known = np.where(np.isnan(field.values), np.inf, field.values)
-    return _name(method), known, field.seconds
+    return describe(method), known, field.seconds
 
 
 def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
@@ -231,13 +237,3 @@ def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
 
 def _merit(row: Row) -> tuple[float, float]:
     return row.success, -float(np.nan_to_num(row.cost_ratio, nan=np.inf))
-
-
-def _name(method: Any) -> str:
-    """Return the method with the settings that are not its defaults."""
-    told = [
-        f"{field.name}={getattr(method, field.name)!r}"
-        for field in fields(method)
-        if getattr(method, field.name) != field.default
-    ]
-    return f"{type(method).__name__}({', '.join(told)})"

@@ -1,6 +1,6 @@
 """Extensions of labels to the whole graph: one verb, one result type, one file per method."""
 
-from ._base import Extension, Method, Problem, Solution, Status, extend
+from ._base import Extension, Method, Problem, Solution, Status, describe, extend
 from ._many import extend_many
 from .amle import AMLE
 from .envelopes import McShane, NearestLabel, Whitney
@@ -21,6 +21,7 @@ __all__ = [
     "Solution",
     "Status",
     "Whitney",
+    "describe",
     "extend",
     "extend_many",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
@@ -158,7 +158,19 @@ class Extension:
         unreachable = int((~np.isfinite(self.values)).sum())
         if unreachable:
             bracket += f", {unreachable:,} without a label in reach"
-        return f"Extension({self.method}, {self.values.size:,} values, {self.status}, {bracket})"
+        size = f"{self.values.size:,} values"
+        return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
+
+
+def describe(method: Method) -> str:
+    """Return the method's name with the settings that are not its defaults."""
+    settings = fields(method) if is_dataclass(method) else ()
+    told = [
+        f"{setting.name}={getattr(method, setting.name)!r}"
+        for setting in settings
+        if getattr(method, setting.name) != setting.default
+    ]
+    return f"{type(method).__name__}({', '.join(told)})"
 
 
 def extend(
@@ -179,7 +191,8 @@ def extend(
     labels : Labels
         The known values; `values` equals them exactly at their vertices.
     method : Method
-        `AMLE()`, `Harmonic()`, `NearestLabel()`, `MidrangeSweeps()`, `McShane()`, `Whitney()`.
+        `AMLE()`, `Harmonic()`, `PLaplacian(p)`, `MidrangeSweeps()`, `NearestLabel()`,
+        `McShane()`, `Whitney()`.
     prior : (n,) array, optional
         A field the labels correct: the result is prior + extension of (labels - prior), bracket
         included, and the prior itself where the labels agree with it. +inf stays +inf. A

@@ -86,6 +86,10 @@ class AMLE:
     `Extension.residual` is the largest step that would balance a vertex on its own; on unit
     lengths the largest distance to the midrange. ``details["filled"]`` counts filled vertices.
 
+    Where lengths differ by more than about eight orders of magnitude, double-double can be too
+    coarse for the proof: the bracket is then wide, or the status `UNVERIFIED`. The values are
+    accurate to rounding all the same (``check=False``).
+
     Examples
     --------
     >>> import wayfield as wf

@@ -59,7 +59,7 @@ class Row:
 
     @property
     def lift(self) -> float:
-        """Gain of AMLE at the paper's budget over harmonic, in percentage points."""
+        """Gain of AMLE stopped early over harmonic, in percentage points."""
         return 100 * (self.sweeps - self.harmonic)
 
 
@@ -139,7 +139,7 @@ def _panels(results: Results) -> list[tuple[str, str]]:
     return [
         ("Harmonic, exact", phase_panel(results, HARMONIC, "harmonic")),
         (
-            f"AMLE at the paper's budget, {PAPER_SWEEPS} sweeps",
+            f"AMLE stopped after {PAPER_SWEEPS} sweeps",
             phase_panel(results, SWEEPS, "amle"),
         ),
         ("AMLE, exact", phase_panel(results, EXACT, None)),
@@ -188,7 +188,7 @@ def _row(name: tuple[str, ...], results: Results, printed: paper.Row | None) -> 
 
 
 def _picture(results: Results) -> dict[str, Any]:
-    """Fields of the cell on which the paper's budget does worst, at a size that can be seen."""
+    """Fields of the cell on which stopping early does worst, at a size that can be seen."""
     shown = min(results.values("refinement"), key=lambda r: abs(r - 8))
     reached = {
         cell: (record[f"{SWEEPS.name}.reached"], record[f"{HARMONIC.name}.reached"])

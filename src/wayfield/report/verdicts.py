@@ -1,7 +1,7 @@
 """Sentences about the numbers, worded by rule.
 
 A figure is *reproduced* if it lies within `CLOSE` of the paper's, otherwise it *differs*. Failures
-at the paper's budget are a *solver artefact* if solving exactly removes at least 99 % of them.
+after a fixed number of sweeps are a *solver artefact* if solving exactly removes 99 % of them.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Record: TypeAlias = dict[str, float]
 """Figures of one cell, flat; keys are ``"method.figure"``."""
 
 PAPER_SWEEPS = 300
-"""The paper's budget of midrange sweeps."""
+"""Midrange sweeps that stand for the paper's budget: our reading of it, see the report."""
 
 
 @dataclass(frozen=True)
