@@ -766,6 +766,6 @@ def test_file_with_unsound_arrays_is_damaged(
 def test_networkx_weights_that_are_not_used_are_said() -> None:
     source = nx.Graph()
     source.add_weighted_edges_from([("a", "b", 5.0), ("b", "c", 1.0)])
-    with pytest.warns(wf.InputWarning, match="length='weight'"):
-        assert wf.Graph.from_networkx(source).is_unit
-    assert not wf.Graph.from_networkx(source, length="weight").is_unit
+    with pytest.warns(InputWarning, match="length='weight'"):
+        assert Graph.from_networkx(source).is_unit
+    assert not Graph.from_networkx(source, length="weight").is_unit

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -164,7 +164,7 @@ class Extension:
 
 def describe(method: Method) -> str:
     """Return the method's name with the settings that are not its defaults."""
-    settings = fields(method) if is_dataclass(method) else ()
+    settings: tuple[Field[Any], ...] = fields(method) if is_dataclass(method) else ()
     told = [
         f"{setting.name}={getattr(method, setting.name)!r}"
         for setting in settings
