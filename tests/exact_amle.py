@@ -101,7 +101,9 @@ def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, fill: str) -> list[F
     filled = _continued(into, fixed, rate=1 if fill == "cost" else 0)
     if fill == "lower":
         leading = _continued(arcs, {x: -value for x, value in fixed.items()}, rate=0)
-        filled = {x: -leading.get(x, -value) for x, value in filled.items()}
+        led = {x: -leading[x] for x in filled if x in leading}
+        rest = _continued(into, fixed | led, rate=0)
+        filled = {x: led[x] if x in led else rest[x] for x in filled}
     filled.update(fixed)
     return [filled.get(x, float("inf")) for x in range(graph.num_vertices)]
 

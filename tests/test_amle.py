@@ -276,3 +276,25 @@ def test_extreme_scales() -> None:
         labels = wf.Labels([0, 3], [scale, 4 * scale])
         result = wf.extend(path_graph(4), labels, wf.AMLE())
         np.testing.assert_allclose(result.values, scale * np.arange(1, 5), rtol=1e-15)
+
+
+def test_labels_next_to_underflow_make_no_false_claim() -> None:
+    labels = wf.Labels([0, 2], [0.0, 5e-324])
+    with pytest.raises(wf.NotConverged):
+        wf.extend(path_graph(3), labels, wf.AMLE())
+
+
+def test_replay_that_loses_its_way_does_not_replace_the_field() -> None:
+    """Where the proof fails the field of the divide and conquer is handed back, not the replay."""
+    failed = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        edges, n = random_edges(rng, "grid", 25)
+        graph = wf.Graph.from_edges(*edges.T, 10.0 ** rng.uniform(-6, 6, len(edges)), n)
+        labels = wf.Labels(rng.choice(n, 4, replace=False), rng.normal(size=4))
+        result = wf.extend(graph, labels, wf.AMLE(), check=False)
+        if result.status is wf.Status.UNVERIFIED:
+            failed += 1
+            plain = wf.extend(graph, labels, wf.AMLE(certificate=False))
+            np.testing.assert_allclose(result.values, plain.values, rtol=0, atol=1e-14)
+    assert failed > 0

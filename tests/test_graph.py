@@ -769,3 +769,12 @@ def test_networkx_weights_that_are_not_used_are_said() -> None:
     with pytest.warns(InputWarning, match="length='weight'"):
         assert Graph.from_networkx(source).is_unit
     assert not Graph.from_networkx(source, length="weight").is_unit
+
+
+def test_damaged_sparse_matrices_are_refused() -> None:
+    """Index arrays that scipy's compiled code would follow out of bounds."""
+    matrix = sparse.csr_matrix((3, 3))
+    matrix.indptr = np.array([0, 5, 2, 9])
+    matrix.data, matrix.indices = np.ones(2), np.array([0, 1])
+    with pytest.raises(InputError, match="matrix cannot be read"):
+        Graph.from_scipy(matrix, directed=True)

@@ -243,3 +243,15 @@ def test_directed_graphs_are_refused() -> None:
     one_way = wf.Graph.from_edges([0, 1], [1, 2], directed=True)
     with pytest.raises(wf.InputError, match="Harmonic is not defined on directed graphs"):
         solve(one_way, wf.Labels([0, 2], [0.0, 1.0]))
+
+
+def test_components_with_one_label_are_exactly_constant() -> None:
+    """Also beside a component that gives the labels a range, and with lengths far apart."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        tails, heads = np.arange(9), np.arange(1, 10)
+        keep = heads != 5
+        graph = wf.Graph.from_edges(tails[keep], heads[keep], 10.0 ** rng.uniform(-8, 8, 8), 10)
+        labels = wf.Labels([1, 6, 8], [0.1, -1.0, 1.0])
+        field = wf.extend(graph, labels, wf.Harmonic(), check=False)
+        assert (field.values[:5] == 0.1).all()

@@ -28,6 +28,8 @@ class Edges(NamedTuple):
 def matrix_edges(matrix: Any) -> Edges:
     """Take the stored entries of a sparse matrix, or those of a dense one that are not 0."""
     try:
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # scipy's own code trusts the index arrays
         coo = sparse.coo_array(matrix)
     except (TypeError, ValueError) as error:
         raise InputError(f"matrix cannot be read as lengths: {error}") from error

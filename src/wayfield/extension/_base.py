@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -65,6 +66,23 @@ class Problem:
     labelled: BoolArray
     boundary: FloatArray
     orphaned: BoolArray
+
+    @cached_property
+    def label_range(self) -> tuple[FloatArray, FloatArray]:
+        """Least and largest label around every vertex: (n,) each, or (1,) on a connected graph.
+
+        The maximum principle holds component by component.
+        """
+        component, labels = self.graph.components, self.labels
+        count = int(component.max(initial=0)) + 1
+        if count == 1:
+            return labels.values.min(keepdims=True), labels.values.max(keepdims=True)
+        least, largest = np.full(count, -np.inf), np.full(count, np.inf)
+        at = component[labels.vertices]
+        least[at], largest[at] = np.inf, -np.inf
+        np.minimum.at(least, at, labels.values)
+        np.maximum.at(largest, at, labels.values)
+        return least[component], largest[component]
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ and no tolerance to choose. Near-linear in practice.
 verified sub- and supersolution (`wayfield.kernels.amle_bracket`): `lower` ≤ exact ≤ `upper`, with
 all rounding counted in. If that proof fails anywhere the status is `UNVERIFIED`. Where vertices
 are filled it must be certain which: every other vertex lies on a strict descent, and no descent
-leads through the filled ones. If two values are too close to tell, there is no bracket, and the
-status says so (`NO_BRACKET`).
+leads through the filled ones. If values are too close to tell, or the bracket was not asked for,
+there is none, and the status says so (`NO_BRACKET`): a slope next to nothing then decides between
+fixed and filled.
 
 **References.** G. Aronsson, Extension of functions satisfying Lipschitz conditions (1967);
 E. Le Gruyer, On absolutely minimizing Lipschitz extensions and PDE Δ∞(u) = 0 (2007); R. Kyng,
@@ -78,8 +79,8 @@ class AMLE:
         Where no walk descends from label to label: continue at the cost of walking on to the
         nearest fixed vertex ("cost", the default on directed graphs), or take the least value
         within reach ("flat", the default on undirected graphs, where it is the classical AMLE:
-        constant behind the last label), or the largest value that leads here ("lower", the least
-        field that descends nowhere it need not; "flat" where nothing leads here).
+        constant behind the last label), or the largest value that leads here ("lower"; where
+        nothing does, the least value within reach).
 
     Notes
     -----
@@ -133,8 +134,7 @@ class AMLE:
         if leave_flat and finished:
             if status is not Status.CONVERGED:
                 lower, upper = None, None  # too vague to say which vertices to fill
-            told, lower, upper = _filled(problem, fixed, rule, (values, lower, upper))
-            status = told if status is Status.CONVERGED else status
+            status, lower, upper = _filled(problem, fixed, rule, (values, lower, upper))
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         return Solution(values, lower, upper, status, residual, int(state.counts[FRAMES]), details)
 
@@ -144,8 +144,8 @@ class _Scaled:
 
     Both steps are exact. Where the midrange exceeds four times the labels' spread, every label is
     within a factor of 2 of it, so the difference is a double (Sterbenz); elsewhere nothing is
-    taken off. The scale is a power of two; only labels hundreds of orders of magnitude apart can
-    lose digits to it, and then `exact` is False.
+    taken off. The scale is a power of two; only labels hundreds of orders of magnitude apart, or
+    next to underflow, can lose digits to it, and then `exact` is False.
     """
 
     def __init__(self, problem: Problem, leave_flat: bool) -> None:
@@ -157,7 +157,7 @@ class _Scaled:
         moved = given - self.shift
         self.exponent = int(np.frexp(np.abs(moved).max())[1])
         self.labels = np.asarray(np.ldexp(moved, -self.exponent))
-        self.exact = bool((self._unscaled(self.labels) == moved).all())
+        self.exact = self.exponent > -900 and bool((self._unscaled(self.labels) == moved).all())
         self.state = self._state(leave_flat)
 
     def _state(self, leave_flat: bool) -> State:
@@ -200,9 +200,9 @@ class _Scaled:
         scale = float(np.ldexp(1.0, self.exponent))
         enclose(field, (below, above), scale, self.shift, (values, lower, upper))
         labels, orphaned = self.problem.labels, self.problem.orphaned
-        np.maximum(lower, labels.values.min(), out=lower)
-        np.minimum(upper, labels.values.max(), out=upper)
+        least, largest = self.problem.label_range
         for array in (values, lower, upper):
+            np.clip(array, least, largest, out=array)
             array[labels.vertices] = labels.values
             array[orphaned] = np.nan
         return values, lower, upper
@@ -216,13 +216,16 @@ def _bracketed(
     out, into = graph.arcs, graph.reverse_arcs
     field = Twofold(plain, np.zeros(plain.size))
     order = state.order[: state.counts[FIXES]]
-    replay(out, into, plain.copy(), order, state.batch, field)
+    untouched = plain.copy()
+    replay(out, into, untouched, order, state.batch, field)
     if not (scaled.exact and np.isfinite(field.high[order]).all()):
-        return Status.UNVERIFIED, scaled.restored(plain), None, None
+        return Status.UNVERIFIED, scaled.restored(untouched), None, None
     below, above = _margins(_sides(graph), state.batch, field)
-    proved = np.isfinite(below).all() and np.isfinite(above).all()
-    status = Status.CONVERGED if proved else Status.UNVERIFIED
-    return status, *scaled.enclosed(field, below, above)
+    values, lower, upper = scaled.enclosed(field, below, above)
+    if np.isfinite(below).all() and np.isfinite(above).all():
+        return Status.CONVERGED, values, lower, upper
+    # what could not be proved may be the replay's own doing: the plain field is the safer one
+    return Status.UNVERIFIED, np.clip(scaled.restored(untouched), lower, upper), lower, upper
 
 
 def _sides(graph: Graph) -> Sides:
@@ -273,7 +276,7 @@ def _filled(
     values, lower, upper = fields
     _fill(problem, fixed, rule, values, 0)
     if lower is None or upper is None:
-        return Status.CONVERGED, None, None
+        return Status.NO_BRACKET, None, None
     if not _certainly_filled(problem, fixed, lower, upper):
         return Status.NO_BRACKET, None, None
     _fill(problem, fixed, rule, lower, -1)
@@ -290,7 +293,8 @@ def _fill(
         negated = -values
         fill(graph.arcs, fixed, negated, 0.0, 0)
         led_to = ~fixed & np.isfinite(values) & np.isfinite(negated)
-        values[led_to] = -negated[led_to]
+        values[led_to] = 0.0 - negated[led_to]
+        fill(graph.reverse_arcs, fixed | led_to, values, 0.0, 0)
     values[problem.orphaned] = np.nan
 
 

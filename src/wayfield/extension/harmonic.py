@@ -269,7 +269,7 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
     elif task.tau > COARSE * labels.span + UNDERFLOW:
         status = Status.STALLED
     for field in fields:
-        np.clip(field, labels.values.min(), labels.values.max(), out=field)
+        np.clip(field, *task.problem.label_range, out=field)
         field[labels.vertices] = labels.values
         field[task.problem.orphaned] = np.nan
     lower, upper = fields[1:] or (None, None)

@@ -160,7 +160,9 @@ class PLaplacian:
         status = solved.status
         if self.certificate and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
-        values = frame.values(levelled(equation, solved, solved.u, -1), bracket)
+        # levelling moves values by rounding, and is only trusted inside the bracket
+        field = solved.u if bracket is None else levelled(equation, solved, solved.u, -1)
+        values = frame.values(field, bracket)
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
         gap = duality_gap(problem, values, float(self.p))
         figures = (solved.norm, gap, float(width), float(equation.factorisations))
@@ -230,7 +232,7 @@ class Frame:
 
     def _settled(self, field: FloatArray) -> FloatArray:
         labels = self.problem.labels
-        field = np.clip(field, labels.values.min(), labels.values.max())
+        field = np.clip(field, *self.problem.label_range)
         field[labels.vertices] = labels.values
         field[self.problem.orphaned] = np.nan
         return field
