@@ -172,18 +172,17 @@ def margins(
     most = np.full(count, -np.inf)
     for x in range(piece.size):
         c = piece[x]
-        if c < 0:
-            continue
-        steep[c] = max(steep[c], curvature[x])
-        least[c] = min(least[c], high[x])
-        most[c] = max(most[c], high[x])
-        for arcs in sides.around:
-            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                y = arcs.indices[e]
-                if high[y] < least[c]:  # never true of NaN, a neighbour without a value
-                    least[c] = high[y]
-                if high[y] > most[c]:
-                    most[c] = high[y]
+        if c >= 0:
+            steep[c] = max(steep[c], curvature[x])
+            least[c] = min(least[c], high[x])
+            most[c] = max(most[c], high[x])
+        elif not np.isnan(high[x]):
+            for arcs in sides.around:
+                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                    c = piece[arcs.indices[e]]
+                    if c >= 0:
+                        least[c] = min(least[c], high[x])
+                        most[c] = max(most[c], high[x])
     unproved = 0
     for x in range(piece.size):
         c = piece[x]
