@@ -78,8 +78,6 @@ def solve(state: State) -> bool:
             if kept < stop:
                 frames, top = push_steep(state, frames, top, start, kept, floor)
                 continue
-        if floor == 0.0 and not state.flat:
-            _slopes_across_cells(state, span)
         alpha = _choose_slope(state, start, stop, floor)
         steep = _steeper_than(state, span, alpha)
         if steep == start:
@@ -101,7 +99,9 @@ def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
         return _steeper_than(state, span, floor)
     if state.flat:
         return _enter_flat_ground(state, span)
-    return _steeper_than(state, span, 0.0)
+    if _slopes_across_cells(state, span) > 0.0:
+        return span[2]
+    return _steeper_than(state, span, 0.0)  # a descent may still lead through several cells
 
 
 @njit(cache=True, nogil=True)
@@ -157,7 +157,7 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
                     drop = abs(drop)
                 if drop > slope * run:
                     slope = drop / run
-        value[x] = max(slope, value[x]) if both else slope
+        value[x] = slope
         largest = max(largest, slope)
     return largest
 
