@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test lint types contract bench clean
+.PHONY: reproduce test lint types contract bench clean clean-kernels
 
 reproduce: .venv/ready
 	$(BIN)/wayfield reproduce --out report
@@ -32,5 +32,9 @@ bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-clean:
+clean: clean-kernels
 	rm -rf .venv report results build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+
+# compiled kernels hold on to the names of the types they take: after renaming one, start afresh
+clean-kernels:
+	find src -name __pycache__ -prune -exec rm -rf {} +

@@ -6,15 +6,13 @@ obstacles and 2 % labels, p = 16), or with ``… many`` (harmonic, 512 goals on 
 
 The promises: every cell converges to |F| ≤ 1e-13 of the label range with a verified bracket of
 width ≤ 1e-9 (median ≤ 1e-11) in at most 25 factorisations; a solve with bracket takes at most 15
-harmonic solves on an r = 12 cell, 25 on a grid of 1e5 vertices; many goals are 10 times faster
-than one by one.
+harmonic solves on an r = 12 cell, 25 on a grid of 1e5 vertices.
 """
 
 from __future__ import annotations
 
 import resource
 import sys
-import time
 from itertools import product
 
 import numpy as np
@@ -94,33 +92,12 @@ def grid(side: int, p: float) -> None:
     print(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB")
 
 
-def many() -> None:
-    """512 goals on one r = 12 large cell, together and one by one."""
-    graph = wf.grid_graph(wf.load_layout("antmaze-large"), 12)
-    labels = [wf.sample_labels(graph, goal, 0.02, 54) for goal in goals_of(graph, 512, 0)]
-    wf.extend_many(graph, labels[:32], wf.Harmonic())
-    start = time.perf_counter()
-    together = wf.extend_many(graph, labels, wf.Harmonic())
-    shared = time.perf_counter() - start
-    start = time.perf_counter()
-    alone = [wf.extend(graph, each, wf.Harmonic()) for each in labels]
-    single = time.perf_counter() - start
-    equal = sum(np.array_equal(a.values, b.values) for a, b in zip(together, alone, strict=True))
-    print(
-        f"harmonic, 512 goals: {shared:.2f} s together, {single:.2f} s one by one, "
-        f"{single / shared:.1f} times faster; {equal} fields equal bit for bit"
-    )
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["cells"]:
             cells()
         case ["grid", side, p]:
             grid(int(side), float(p))
-        case ["many"]:
-            many()
         case _:
             ratios()
-            many()
             grid(334, 16.0)

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray
-from ..kernels.harmonic import Pair, corrected
+from ..kernels.doubledouble import Pair
+from ..kernels.harmonic import corrected
 from ..kernels.plaplacian import (
     Rows,
     jacobian,

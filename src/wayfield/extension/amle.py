@@ -52,8 +52,9 @@ from ..kernels.amle_bracket import (
     pieces,
 )
 from ..kernels.amle_frames import FIXES, FRAMES, State
-from ..kernels.amle_replay import UNFIXED, Twofold, replay
+from ..kernels.amle_replay import UNFIXED, replay
 from ..kernels.csr import Arcs
+from ..kernels.doubledouble import Pair
 from ..kernels.fill import all_descend, fill, known_beside_unknown, two_least
 from ..kernels.pressure import FIXED, make_record, make_scratch
 from ._base import Problem, Solution, Status
@@ -193,7 +194,7 @@ class _Scaled:
         return result
 
     def enclosed(
-        self, field: Twofold, below: FloatArray, above: FloatArray
+        self, field: Pair, below: FloatArray, above: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Field, lower and upper bounds in the caller's units, the bounds rounded outward."""
         values, lower, upper = (np.empty(field.high.size) for _ in range(3))
@@ -214,7 +215,7 @@ def _bracketed(
     """Replay in double-double and prove how far the outcome can be from the AMLE."""
     graph, state = scaled.problem.graph, scaled.state
     out, into = graph.arcs, graph.reverse_arcs
-    field = Twofold(plain, np.zeros(plain.size))
+    field = Pair(plain, np.zeros(plain.size))
     order = state.order[: state.counts[FIXES]]
     untouched = plain.copy()
     replay(out, into, untouched, order, state.batch, field)
@@ -233,14 +234,14 @@ def _sides(graph: Graph) -> Sides:
     return Sides(into, out, (into, out) if graph.directed else (out,))
 
 
-def _margins(sides: Sides, batch: IntArray, field: Twofold) -> tuple[FloatArray, FloatArray]:
+def _margins(sides: Sides, batch: IntArray, field: Pair) -> tuple[FloatArray, FloatArray]:
     """How far below and above the field the AMLE can lie; inf where that could not be proved."""
     piece, count = pieces(sides, batch)
     below, above = (np.where(piece >= 0, np.inf, 0.0) for _ in range(2))
     down, up = np.zeros(piece.size), np.zeros(piece.size)
     curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
     _prove(sides, piece, count, field, down, below)
-    mirrored, negated = Sides(sides.down, sides.up, sides.around), Twofold(-field.high, -field.low)
+    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
     _prove(mirrored, piece, count, negated, up, above)
     return below, above
 
@@ -249,7 +250,7 @@ def _prove(
     sides: Sides,
     piece: IntArray,
     count: int,
-    field: Twofold,
+    field: Pair,
     bend: FloatArray,
     margin: FloatArray,
 ) -> None:

@@ -40,7 +40,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.harmonic import Pair, balance, corrected, encloses, plain_balance, rounded
+from ..kernels.doubledouble import Pair
+from ..kernels.harmonic import balance, corrected, encloses, plain_balance, rounded
 from ._base import Problem, Solution, Status
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch

@@ -45,7 +45,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels._types import FloatArray
-from ..kernels.harmonic import Pair, corrected, rounded
+from ..kernels.doubledouble import Pair
+from ..kernels.harmonic import corrected, rounded
 from ..labels import Labels
 from ._base import Problem, Solution, Status
 from ._gap import duality_gap

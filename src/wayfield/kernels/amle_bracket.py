@@ -33,9 +33,9 @@ import numpy as np
 from numba import njit
 
 from ._types import BoolArray, FloatArray, IntArray
-from .amle_replay import UNFIXED, Twofold
+from .amle_replay import UNFIXED
 from .csr import Arcs
-from .doubledouble import DD_ERROR, add, divide_double, two_sum
+from .doubledouble import DD_ERROR, Pair, add, divide_double, two_sum
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
@@ -91,7 +91,7 @@ def pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
 def curvatures(
     sides: Sides,
     piece: IntArray,
-    field: Twofold,
+    field: Pair,
     where: BoolArray,
     below: FloatArray,
     above: FloatArray,
@@ -124,7 +124,7 @@ def _curvature(surplus: float, slope: float, climb: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _steepest(arcs: Arcs, field: Twofold, x: int, sign: float) -> Slope:
+def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
     Only arcs that come close to the steepest in doubles are looked at twice.
@@ -156,8 +156,8 @@ def margins(
     sides: Sides,
     piece: IntArray,
     count: int,
-    field: Twofold,
-    used: Twofold,
+    field: Pair,
+    used: Pair,
     curvature: FloatArray,
     margin: FloatArray,
 ) -> int:
@@ -202,9 +202,7 @@ def margins(
 
 
 @njit(cache=True, nogil=True)
-def flattened(
-    sides: Sides, piece: IntArray, field: Twofold, flat: float, touched: BoolArray
-) -> Twofold:
+def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
     """Give every flat cluster the least value on and around it.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
@@ -242,11 +240,11 @@ def flattened(
                 for arcs in sides.around:
                     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                         touched[arcs.indices[e]] = True
-    return Twofold(high, low)
+    return Pair(high, low)
 
 
 @njit(cache=True, nogil=True)
-def _is_flat(sides: Sides, field: Twofold, x: int, flat: float) -> bool:
+def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
     """Whether no neighbour of x differs from it by more than `flat`."""
     high, low = field
     for arcs in sides.around:
@@ -258,7 +256,7 @@ def _is_flat(sides: Sides, field: Twofold, x: int, flat: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _less(field: Twofold, x: int, y: int) -> bool:
+def _less(field: Pair, x: int, y: int) -> bool:
     high, low = field
     return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])
 
@@ -295,7 +293,7 @@ def _rough_slope(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[f
 
 @njit(cache=True, nogil=True)
 def enclose(
-    field: Twofold,
+    field: Pair,
     margin: tuple[FloatArray, FloatArray],
     scale: float,
     shift: float,

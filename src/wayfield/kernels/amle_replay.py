@@ -10,29 +10,20 @@ it is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
-from .doubledouble import add, divide, multiply
+from .doubledouble import Pair, add, divide, multiply
 
 UNFIXED = 2**31 - 1
 """Batch number of a vertex that was never fixed; labels have -1."""
 
 
-class Twofold(NamedTuple):
-    """A field in double-double."""
-
-    high: FloatArray
-    low: FloatArray
-
-
 @njit(cache=True, nogil=True)
 def replay(
-    out: Arcs, into: Arcs, values: FloatArray, order: IntArray, batch: IntArray, field: Twofold
+    out: Arcs, into: Arcs, values: FloatArray, order: IntArray, batch: IntArray, field: Pair
 ) -> None:
     """Interpolate again, in double-double, in the order of fixing.
 
@@ -41,7 +32,7 @@ def replay(
     """
     done = batch < 0
     path = np.empty(order.size, np.int32)
-    along = Twofold(np.empty(order.size + 1), np.empty(order.size + 1))
+    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
     first = 0
     while first < order.size:
         last = first
@@ -76,7 +67,7 @@ def _walk(
     batch: IntArray,
     done: BoolArray,
     path: IntArray,
-    along: Twofold,
+    along: Pair,
     count: int,
     sign: float,
 ) -> tuple[int, int]:
@@ -116,9 +107,9 @@ def _walk(
 
 @njit(cache=True, nogil=True)
 def _interpolate(
-    field: Twofold,
+    field: Pair,
     path: IntArray,
-    along: Twofold,
+    along: Pair,
     count: int,
     fall: tuple[float, float],
     bottom: int,
@@ -145,7 +136,7 @@ def _copy_neighbours(
     batch: IntArray,
     done: BoolArray,
     queue: IntArray,
-    field: Twofold,
+    field: Pair,
 ) -> None:
     """Spread the values of done vertices over the rest of a batch, breadth first.
 

@@ -15,14 +15,23 @@ DWDivFP3 and DWDivDW2). `DD_ERROR` is a common bound with room to spare.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from numba import njit
+
+from ._types import FloatArray
 
 DD: TypeAlias = tuple[float, float]
 
 DD_ERROR = 2.0**-101
 """Bound on the relative error of any one operation of this module."""
+
+
+class Pair(NamedTuple):
+    """A field of double-doubles: at every vertex the unevaluated sum high + low."""
+
+    high: FloatArray
+    low: FloatArray
 
 
 @njit(cache=True, inline="always")

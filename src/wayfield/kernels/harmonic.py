@@ -14,8 +14,6 @@ which holds a priori (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -28,13 +26,6 @@ SUCCESSOR = UNIT_ROUNDOFF * (1.0 + 2.0**-52)
 """c + SUCCESSOR·|c| + TINY rounds to a double beyond c (Rump and others, BIT 49(2), 2009)."""
 TINY = 2.0**-1060
 """More than underflow can lose in one quotient and its remainder, per unit of 1 + 1/ℓ."""
-
-
-class Pair(NamedTuple):
-    """A field held as the unevaluated sum high + low."""
-
-    high: FloatArray
-    low: FloatArray
 
 
 @njit(cache=True, nogil=True)

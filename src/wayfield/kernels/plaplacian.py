@@ -20,8 +20,7 @@ from numba import njit
 
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
-from .doubledouble import two_sum
-from .harmonic import Pair
+from .doubledouble import Pair, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
 FAINT = 1e-200

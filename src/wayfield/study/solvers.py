@@ -26,7 +26,7 @@ from scipy.sparse.linalg import splu
 from ..extension import Harmonic, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray
-from ..kernels.harmonic import Pair
+from ..kernels.doubledouble import Pair
 from ..kernels.plaplacian import update_residual
 from ..labels import Labels
 

@@ -93,7 +93,7 @@ def terrain_maze(size: int, rng: np.random.Generator) -> Graph:
     return Graph.from_edges(*ends, price[ends[1]], int(free.sum()), directed=True)
 
 
-def replay_graph(size: int, rng: np.random.Generator) -> Graph:
+def replay_like_graph(size: int, rng: np.random.Generator) -> Graph:
     """Points in the square with arcs to most of their nearest neighbours; lognormal lengths."""
     points = rng.random((size, 2))
     _, near = KDTree(points).query(points, NEIGHBOURS + 1)
@@ -109,7 +109,7 @@ Maker: TypeAlias = Callable[[int, np.random.Generator], Graph]
 WORLDS: dict[str, Maker] = {
     "one-way maze": one_way_maze,
     "terrain maze": terrain_maze,
-    "replay graph": replay_graph,
+    "replay graph": replay_like_graph,
 }
 
 
