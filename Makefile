@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test lint types contract bench clean clean-kernels
+.PHONY: reproduce test lint types contract docs bench clean clean-kernels
 
 reproduce: .venv/ready
 	$(BIN)/wayfield reproduce --out report
@@ -13,14 +13,18 @@ test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/ready
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs
+	$(BIN)/ruff format --check src tests benchmarks examples docs
 
 types: .venv/ready
 	$(BIN)/mypy
 
 contract: .venv/ready
 	$(BIN)/lint-imports
+
+# the documentation, into site/: opens from disk, loads nothing from elsewhere; warnings are errors
+docs: .venv/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
@@ -33,7 +37,7 @@ bench: .venv/ready
 	touch $@
 
 clean: clean-kernels
-	rm -rf .venv report results build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 
 # compiled kernels hold on to the names of the types they take: after renaming one, start afresh
 clean-kernels:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks import amle, many, planner, plaplacian
+from benchmarks import amle, audit, many, planner, plaplacian
 
 if __name__ == "__main__":
     amle.main([100_000, 1_000_000])
     many.main(512)
     planner.main(1000)
+    audit.main()
     plaplacian.ratios()
     plaplacian.grid(334, 16.0)

@@ -3,54 +3,34 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-import wayfield
-from study_work import BAD_SEED, fail_on_bad_seed
-from wayfield import cli, study
-from wayfield.study import Cell, Store, runner, select_cells
+import wayfield as wf
+from shell import Answer, wayfield
+from wayfield.cli import _common, _result
 
 
-class Answer(NamedTuple):
-    code: int
-    out: str
-    err: str
+def summary(answer: Answer) -> dict[str, str]:
+    """The summary's lines by the words in their margin."""
+    return {line[:9].strip(): line[10:] for line in answer.out.splitlines()}
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run the command line as a shell would."""
-
-    def call(*words: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["wayfield", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capsys.readouterr()
-        return Answer(int(stop.value.code or 0), out, err)
-
-    return call
-
-
-Command = Callable[..., Answer]
-
-
-def test_help_lists_the_commands(command: Command) -> None:
-    answer = command("--help")
+def test_help_lists_the_commands() -> None:
+    answer = wayfield("--help")
     assert answer.code == 0
-    for word in ("reproduce", "maze", "version", "from every start"):
+    for word in ("plan", "compare", "maze", "doctor", "reproduce", "Exit codes", "Examples"):
         assert word in answer.out
 
 
-@pytest.mark.parametrize("name", ["reproduce", "maze", "version"])
-def test_every_command_explains_itself(command: Command, name: str) -> None:
-    answer = command(name, "-h")
+@pytest.mark.parametrize("name", ["plan", "compare", "maze", "doctor", "version"])
+def test_every_command_explains_itself(name: str) -> None:
+    answer = wayfield(name, "-h")
     assert answer.code == 0
     assert "Usage: wayfield" in answer.out
 
@@ -62,21 +42,66 @@ def test_help_is_quick() -> None:
     assert time.perf_counter() - started < 5
 
 
-def test_version(command: Command) -> None:
-    answer = command("version")
-    assert answer.out.splitlines()[0] == f"wayfield {wayfield.__version__}"
+def test_version_as_an_option() -> None:
+    assert wayfield("--version").out == f"wayfield {wf.__version__}\n"
+
+
+def test_version() -> None:
+    answer = wayfield("version")
+    assert answer.out.splitlines()[0] == f"wayfield {wf.__version__}"
     assert "numba" in answer.out
 
 
-@pytest.mark.parametrize("method", ["amle", "harmonic"])
-def test_maze_says_how_it_went(command: Command, method: str) -> None:
-    answer = command("maze", "antmaze-medium", "--refinement", 4, "--method", method)
+# ------------------------------------------------------------------ maze
+
+
+@pytest.mark.parametrize("method", ["amle", "harmonic", "p=8", "nearest", "sweeps=300"])
+def test_maze_says_how_it_went(method: str) -> None:
+    answer = wayfield("maze", "antmaze-medium", "--refinement", 4, "--method", method)
     assert answer.code == 0
-    graph, labels, field, plan = answer.out.splitlines()
-    assert graph.startswith("Graph(416 vertices")
-    assert labels.startswith("Labels(")
-    assert "bracket width" in field
-    assert plan.startswith("Plan(416 starts")
+    said = summary(answer)
+    assert said["graph"] == "416 vertices, 736 edges, all of length 1; in one piece"
+    assert said["labels"].endswith("goal 0")
+    assert "starts that can reach the goal do" in said["plan"]
+
+
+def test_maze_needs_no_name() -> None:
+    facts = wayfield("maze", "--json").json
+    assert facts["input"] == {"maze": "large", "refinement": 8, "seed": 0}
+    assert facts["plan"]["success"] == 1.0
+
+
+def test_maze_in_the_terminal_has_a_line_per_row(tmp_path: Path) -> None:
+    (tmp_path / "u.txt").write_text("...\n##.\n...", encoding="utf-8")
+    answer = wayfield("maze", tmp_path / "u.txt", "--refinement", 2, "--label-fraction", 1)
+    assert answer.out.splitlines()[:7] == [  # quarters of the distance, at most 13
+        "GG      ░░░░",
+        "      ░░░░░░",
+        "████████░░▒▒",
+        "████████▒▒▒▒",
+        "▓▓▓▓▓▓▒▒▒▒▒▒",
+        "▓▓▓▓▓▓▓▓▒▒▓▓",
+        "GG goal, light to dark: value 0 to 13",
+    ]
+
+
+def test_maze_in_the_terminal_marks_loops() -> None:
+    words = ("maze", "medium", "--label-fraction", 0.02, "--method", "harmonic")
+    harmonic, amle = wayfield(*words), wayfield(*words[:-2])
+    assert "@@ loop" in harmonic.out
+    assert "xx never arrives" in harmonic.out
+    assert "loop" not in amle.out
+    assert max(map(len, harmonic.out.splitlines()[:20])) <= 80
+
+
+def test_maze_routes_and_repair() -> None:
+    words = ("maze", "medium", "--label-fraction", 0.02, "--method", "harmonic", "--start", 440)
+    lost = wayfield(*words)
+    assert lost.code == 1
+    assert summary(lost)["route"].endswith("loop!")
+    found = wayfield(*words, "--repair")
+    assert found.code == 0
+    assert "values raised by at most" in found.out
 
 
 ONE_WAY = """
@@ -90,58 +115,55 @@ ONE_WAY = """
 """
 
 
-def test_maze_of_a_file(command: Command, tmp_path: Path) -> None:
+def test_maze_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "one-way.txt"
     file.write_text(ONE_WAY, encoding="utf-8")
-    answer = command("maze", file, "--refinement", 4, "--picture", tmp_path / "field.png")
+    answer = wayfield("maze", file, "--refinement", 4, "--picture", tmp_path / "field.png")
     assert answer.code == 0
-    graph, reach, labels, field, plan, wrote = answer.out.splitlines()
-    assert graph == repr(wayfield.grid_graph(wayfield.Layout.from_text(ONE_WAY), 4))
-    assert reach.endswith("strong components; 32 of 240 states cannot reach the goal")
-    assert labels.startswith("Labels(")
-    assert "bracket" in field
-    assert plan.startswith("Plan(240 starts")
-    assert wrote.startswith("wrote")
+    said = summary(answer)
+    assert said["lost"].startswith("32 of 240 states cannot reach the goal at all: ")
+    assert said["wrote"].endswith("field.png")
+    assert "·· cannot reach" in answer.out
 
 
-def test_maze_with_teleports_says_what_cannot_reach(command: Command) -> None:
-    answer = command("maze", "teleport", "--refinement", 2)
-    reach = "2 strong components; 4 of 180 states cannot reach the goal"
-    assert answer.out.splitlines()[1] == reach
+def test_maze_with_teleports_says_what_cannot_reach() -> None:
+    said = summary(wayfield("maze", "teleport", "--refinement", 2))
+    assert said["lost"].startswith("4 of 180 states cannot reach the goal at all")
+    assert said["graph"].endswith("2 strong components")
 
 
-def test_maze_all_of_which_reaches(command: Command, tmp_path: Path) -> None:
+def test_maze_all_of_which_reaches(tmp_path: Path) -> None:
     (tmp_path / "lane.txt").write_text(">>.", encoding="utf-8")
-    answer = command("maze", tmp_path / "lane.txt", "--refinement", 1, "--goal", 2)
-    assert answer.out.splitlines()[1] == "3 strong components; every state can reach the goal"
+    said = summary(wayfield("maze", tmp_path / "lane.txt", "--refinement", 1, "--goal", 2))
+    assert said["graph"].endswith("3 strong components")
+    assert "lost" not in said
 
 
-def test_maze_in_two_pieces(command: Command, tmp_path: Path) -> None:
+def test_maze_in_two_pieces(tmp_path: Path) -> None:
     (tmp_path / "two.txt").write_text("..#..", encoding="utf-8")
-    answer = command("maze", tmp_path / "two.txt", "--refinement", 2, "--method", "harmonic")
+    answer = wayfield("maze", tmp_path / "two.txt", "--refinement", 2, "--method", "harmonic")
     assert answer.code == 0
-    reach = "2 strong components; 8 of 16 states cannot reach the goal"
-    assert answer.out.splitlines()[1] == reach
+    assert summary(answer)["lost"].startswith("8 of 16 states cannot reach the goal at all")
 
 
-def test_maze_of_a_file_that_is_none(command: Command, tmp_path: Path) -> None:
+def test_maze_of_a_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("#..\n..x", encoding="utf-8")
     (tmp_path / "bytes.txt").write_bytes(b"\x89PNG")
-    answers = [command("maze", tmp_path / name) for name in ("bad.txt", "bytes.txt", "no.txt")]
+    answers = [wayfield("maze", tmp_path / name) for name in ("bad.txt", "bytes.txt", "no.txt")]
     assert [answer.code for answer in answers] == [2, 2, 2]
     assert "unknown character 'x' at row 1, column 2" in answers[0].err
     assert "is not a text file" in answers[1].err
     assert "No such file" in answers[2].err
 
 
-def test_directed_maze_needs_a_directed_method(command: Command) -> None:
-    answer = command("maze", "teleport", "--method", "harmonic")
+def test_directed_maze_needs_a_directed_method() -> None:
+    answer = wayfield("maze", "teleport", "--method", "harmonic")
     assert answer.code == 2
     assert "Harmonic is not defined on directed graphs" in answer.err
 
 
-def test_maze_draws_a_picture(command: Command, tmp_path: Path) -> None:
-    answer = command("maze", "umaze", "--picture", tmp_path / "field.png")
+def test_maze_draws_a_picture(tmp_path: Path) -> None:
+    answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
     assert answer.code == 0
     assert (tmp_path / "field.png").read_bytes().startswith(b"\x89PNG")
 
@@ -157,90 +179,155 @@ def test_maze_draws_a_picture(command: Command, tmp_path: Path) -> None:
         (["maze", "umaze", "--picture", "field.nonsense"], "cannot write field.nonsense"),
     ],
 )
-def test_errors_are_one_line(command: Command, words: list[str], complaint: str) -> None:
-    answer = command(*words)
+def test_errors_are_one_line(words: list[str], complaint: str) -> None:
+    answer = wayfield(*words)
     assert answer.code == 2
     assert complaint in answer.err
     assert answer.err.startswith("wayfield: ")
     assert answer.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["nonsense"], ["reproduce", "--goals", "513"], ["maze"]])
-def test_usage_errors(command: Command, words: list[str]) -> None:
-    answer = command(*words)
+@pytest.mark.parametrize("words", [["nonsense"], ["reproduce", "--goals", "513"], ["plan"]])
+def test_usage_errors(words: list[str]) -> None:
+    answer = wayfield(*words)
     assert answer.code == 2
-    assert "Traceback" not in answer.err
+    assert answer.err.startswith("wayfield: ")
+    assert answer.err.count("\n") == 1
 
 
-def test_extras_keep_their_brackets(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extras_keep_their_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
-    answer = command("maze", "umaze", "--picture", "field.png")
+    answer = wayfield("maze", "umaze", "--picture", "field.png")
     assert "pip install wayfield[plots]" in answer.err
 
 
-def test_reproduce_runs_and_picks_up(command: Command, tmp_path: Path) -> None:
-    words = ["reproduce", "--cells", "quick", "--goals", 4, "--workers", 1]
-    words += ["--out", tmp_path / "report", "--results", tmp_path / "results"]
-    first = command(*words)
-    assert first.code == 0
-    assert "cells run: 8, reused: 0" in first.out
-    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
-    assert "wayfield reproduce --cells quick --goals 4" in page
-    Store(tmp_path / "results").path(select_cells("quick", 4)[0]).unlink()
-    second = command(*words)
-    assert "cells run: 1, reused: 7" in second.out
+# ------------------------------------------------------------------ compare
 
 
-def test_reproduce_says_when_cells_fail(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    good = select_cells("quick", 4)[:1]
-    bad = [Cell("medium", 4, 0.02, BAD_SEED, 4)]
+def test_compare_chooses_by_its_rule(tmp_path: Path) -> None:
+    facts = wayfield("compare", "--maze", "medium", "--label-fraction", 0.02, "--json").json
+    rows = {row["method"]: row for row in facts["rows"]}
+    assert rows["graph distance"]["success"] == 1.0
+    assert rows["graph distance"]["cost_ratio"] == 1.0
+    assert rows["Harmonic()"]["success"] < 1.0
+    others = [row for row in facts["rows"] if row["method"] != "graph distance"]
+    best = max(row["success"] for row in others)
+    cheapest = min(row["cost_ratio"] for row in others if row["success"] == best)
+    chosen = rows[facts["choose"]]
+    assert chosen["success"] == best
+    assert chosen["cost_ratio"] == pytest.approx(cheapest)
+    assert facts["truth"] == "the graph's own shortest paths"
 
-    def some(which: str, goals: int) -> list[Cell]:
-        return good + bad
 
-    def work(cell: Cell) -> study.Record:
-        fail_on_bad_seed(cell)
-        return study.run_cell(cell)
+def test_compare_on_files_and_chosen_methods(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b,1\nb,c,2\nc,d,3\n", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("a,6\nd,0\n", encoding="utf-8")
+    files = (tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
+    answer = wayfield("compare", *files, "-m", "amle", "-m", "p=8")
+    assert answer.code == 0
+    assert "choose AMLE()" in answer.out or "choose PLaplacian(p=8.0)" in answer.out
+    assert "no header" in answer.err
+    directed = wayfield("compare", *files, "--directed", "--json").json
+    assert [row["method"] for row in directed["rows"][1:]] == [
+        "AMLE()",
+        "AMLE(fill='cost')",
+    ]
 
-    monkeypatch.setattr(study, "select_cells", some)
-    monkeypatch.setattr(study, "run", partial(runner.run, work=work))
-    words = ["reproduce", "--workers", 1, "--out", tmp_path, "--results", tmp_path]
-    answer = command(*words)
-    assert answer.code == 1
-    assert "1 cells failed" in answer.err
-    assert "seed 66 is bad" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    good.clear()
-    answer = command(*words)
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "either EDGES and LABELS, or --maze NAME"),
+        (["only-one.csv"], "either EDGES and LABELS, or --maze NAME"),
+        (["--maze", "umaze", "--goal", "Bern"], "the goal of a maze is the number of a vertex"),
+        (["--maze", "umaze", "-m", "amle2"], "unknown method 'amle2'; did you mean amle?"),
+        (["--maze", "teleport", "-m", "harmonic"], "not defined on directed graphs"),
+    ],
+)
+def test_compare_refuses(words: list[str], complaint: str) -> None:
+    answer = wayfield("compare", *words)
     assert answer.code == 2
-    assert "all 1 cells failed" in answer.err
+    assert complaint in answer.err
+    assert answer.err.count("\n") == 1
 
 
-def test_interrupt_is_not_an_error(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# ------------------------------------------------------------------ doctor
+
+
+def test_doctor_finds_all_well() -> None:
+    answer = wayfield("doctor")
+    assert answer.code == 0
+    assert answer.out.count("✓ Seven-node graph") == 1
+    assert "36/29" in answer.out
+    assert answer.out.endswith("all is well\n")
+
+
+def test_doctor_for_programs_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["wayfield.cli.doctor"]
+    monkeypatch.setattr(module, "_installed", lambda package: None)
+    answer = wayfield("doctor", "--json")
+    assert answer.code == 0  # an extra is no illness
+    findings = {finding["what"]: finding for finding in answer.json["findings"]}
+    assert "pip install 'wayfield[files]'" in findings["extra files"]["found"]
+    assert findings["extra files"]["well"] is None
+    assert answer.json["well"]
+
+
+def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = wf.extend
+
+    def wrong(*arguments: Any, **settings: Any) -> wf.Extension:
+        field = right(*arguments, **settings)
+        return replace(field, lower=field.values + 1e-12, upper=field.values + 2e-12)
+
+    monkeypatch.setattr(wf, "extend", wrong)
+    answer = wayfield("doctor")
+    assert answer.code == 1
+    assert "✗ Path of 101 vertices" in answer.out
+    assert "checks failed" in answer.out
+
+
+# ------------------------------------------------------------------ whatever goes wrong
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (wf.NotConverged("stalled", 1.0, 2.0), 1, "stalled"),
+        (MemoryError(), 1, "not enough memory"),
+        (KeyboardInterrupt(), 130, ""),
+        (ZeroDivisionError("by zero"), 1, "a mistake of ours, please report it: ZeroDivisionError"),
+        (PermissionError(13, "Permission denied", "x.csv"), 2, "x.csv: Permission denied"),
+    ],
+)
+def test_every_error_has_a_code_and_at_most_a_line(
+    error: BaseException, code: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*arguments: object) -> None:
-        raise KeyboardInterrupt
+    def fail(*_: object) -> None:
+        raise error
 
-    monkeypatch.setattr(study, "run", interrupted)
-    answer = command("reproduce", "--out", tmp_path, "--results", tmp_path)
-    assert answer.code == 130
-    assert "run again to go on" in answer.err
+    monkeypatch.setattr(_result, "answer", fail)
+    answer = wayfield("maze", "umaze", "--refinement", 2)
+    assert answer.code == code
+    assert told in answer.err
+    assert answer.err.count("\n") <= 1
+
+
+# ------------------------------------------------------------------ waiting
 
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_slow_starts_are_explained(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "_SLOW", 0.01)
+    monkeypatch.setattr(_common, "SLOW", 0.01)
     console = Console(file=StringIO(), force_terminal=terminal, width=100)
-    with cli._explained(console, "compiling"):
+    with _common.explained(console, "compiling"):
         time.sleep(0.3)
     assert "compiling" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_quick_starts_are_not() -> None:
     console = Console(file=StringIO(), width=100)
-    with cli._explained(console, "compiling"):
+    with _common.explained(console, "compiling"):
         pass
     assert console.file.getvalue() == ""  # type: ignore[attr-defined]

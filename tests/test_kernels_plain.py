@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[1]
         (["labels", "oracle", "sweeps", "envelopes"], ""),
         (["harmonic", "plan", "descending"], ""),
         (["graph"], "twin or symmetr or components"),
+        (["certify"], "naive or rounding or walks or periods or round_trips"),
+        (["audit_half_gap", "audit_ordering"], "definition or scipys or counted or walks"),
         (["fuzz"], "wild"),
     ],
     ids=str,

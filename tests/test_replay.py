@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import wayfield as wf
 
@@ -53,6 +55,189 @@ def test_from_a_buffer_to_a_plan() -> None:
     assert plan.reached[np.isfinite(wf.cost_to_go(replay.graph, goal))].all()
 
 
+def test_terminals_beside_next_observations_join_nothing_and_drop_nothing() -> None:
+    start, end = [[0.0], [1.0], [5.0]], [[1.0], [2.0], [6.0]]
+    plain = wf.replay_graph(start, end)
+    marked = wf.replay_graph(start, end, terminals=[0, 1, 1])
+    assert np.array_equal(marked.graph.to_scipy().toarray(), plain.graph.to_scipy().toarray())
+    assert np.array_equal(marked.states[marked.ends], [[2.0], [6.0]])
+    assert plain.ends.size == 0
+
+
+def test_an_episode_of_one_observation_is_a_vertex_without_arcs() -> None:
+    replay = wf.replay_graph([[0.0], [1.0], [9.0]], terminals=[False, True, True])
+    assert replay.graph.num_vertices == 3
+    assert replay.graph.num_arcs == 1
+    assert np.array_equal(replay.ends, [1, 2])
+
+
+def test_lengths_are_one_per_row_or_one_per_transition() -> None:
+    rows, final = [[0.0], [1.0], [5.0], [6.0]], [False, True, False, True]
+    by_row = wf.replay_graph(rows, terminals=final, lengths=[2.0, 9.0, 3.0, 9.0])
+    by_transition = wf.replay_graph(rows, terminals=final, lengths=[2.0, 3.0])
+    assert np.array_equal(by_row.graph.lengths, [2.0, 3.0])
+    assert np.array_equal(by_transition.graph.lengths, [2.0, 3.0])
+
+
+# -------------------------------------------------------------------- attaching
+
+CORRIDOR = wf.replay_graph([[0.0], [2.0], [4.0]], [[2.0], [4.0], [6.0]], lengths=[4.0, 4.0, 4.0])
+
+
+def arcs_of(replay: wf.Replay) -> dict[tuple[int, int], float]:
+    graph = replay.graph
+    ends = zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)
+    return dict(zip(ends, graph.lengths.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("role", "new"),
+    [
+        ("start", {(4, 1): 2.0, (4, 2): 2.0}),
+        ("goal", {(1, 4): 2.0, (2, 4): 2.0}),
+        ("both", {(4, 1): 2.0, (4, 2): 2.0, (1, 4): 2.0, (2, 4): 2.0}),
+    ],
+)
+def test_attached_arcs_cost_the_pace_of_the_buffer(
+    role: str, new: dict[tuple[int, int], float]
+) -> None:
+    before = arcs_of(CORRIDOR)
+    larger, vertex = CORRIDOR.attach([3.0], role, k=2)  # type: ignore[arg-type]
+    assert vertex == 4
+    assert arcs_of(larger) == before | new
+    assert arcs_of(CORRIDOR) == before
+    assert np.array_equal(larger.states[:4], CORRIDOR.states)
+    assert larger.tail is CORRIDOR.tail
+
+
+def test_neighbours_are_within_the_radius_and_among_the_nearest() -> None:
+    replay, vertex = CORRIDOR.attach([2.5], "start", radius=2.0)
+    assert replay.graph.neighbours(vertex).tolist() == [1, 2]
+    replay, vertex = CORRIDOR.attach([2.5], "start", k=1, radius=2.0)
+    assert replay.graph.neighbours(vertex).tolist() == [1]
+
+
+def test_a_pace_of_ones_own() -> None:
+    replay, vertex = CORRIDOR.attach([5.0], "goal", k=1, pace=10.0)
+    assert arcs_of(replay)[2, vertex] == 10.0
+
+
+def test_temporary_vertices_are_not_neighbours_of_each_other() -> None:
+    first, start = CORRIDOR.attach([3.0], "start", k=4)
+    both, goal = first.attach([3.1], "goal", k=4)
+    assert both.attached == 2
+    assert (start, goal) not in arcs_of(both)
+    assert (start, 0) in arcs_of(both)
+    again, twin = first.attach([3.0], "goal", k=1)
+    assert twin != start
+    assert again.graph.neighbours(twin).size == 0
+
+
+def test_an_observation_within_the_tolerance_of_a_state_is_that_state() -> None:
+    merged = wf.replay_graph([[0.0], [2.0]], [[2.0], [4.0]], tolerance=0.5)
+    same, vertex = merged.attach([2.4], "goal", k=1)
+    assert same is merged
+    assert vertex == 1
+
+
+def test_labels_stay_valid_and_the_attached_start_reaches_the_attached_goal() -> None:
+    rng = np.random.default_rng(3)
+    places = rng.uniform(size=(400, 2))
+    order = np.argsort(np.linalg.norm(places[:, None] - places, axis=2), axis=1)[:, 1:7]
+    tails = np.repeat(np.arange(400), 6)
+    replay = wf.replay_graph(places[tails], places[order.ravel()])
+    replay, start = replay.attach([0.05, 0.05], "start", k=3)
+    replay, goal = replay.attach([0.95, 0.95], "goal", k=3)
+    able = replay.report(goal).reaches
+    assert able[start]
+    labels = wf.sample_labels(replay.graph, goal, fraction=0.05, seed=1)
+    field = wf.extend(replay.graph, labels, wf.AMLE(), unreachable="nan")
+    plan = wf.plan(replay.graph, np.nan_to_num(field.values, nan=np.inf, posinf=np.inf), goal)
+    assert np.array_equal(plan.reached, able)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"observation": [0.5, 1.0], "k": 1}, "observation has 2 entries, expected 1"),
+        ({"observation": [np.inf], "k": 1}, r"observation\[0\] = inf"),
+        ({"observation": [0.5], "role": "end", "k": 1}, "role"),
+        ({"observation": [0.5]}, "give k, radius or both"),
+        ({"observation": [0.5], "k": 0}, "k must be"),
+        ({"observation": [0.5], "radius": -1.0}, "radius"),
+        ({"observation": [9.0], "radius": 1.0}, "nearest, vertex 3, is 3 away"),
+        ({"observation": [0.5], "k": 1, "pace": 0.0}, "lengths of the attached arcs"),
+        ({"observation": [0.5], "k": 1, "pace": np.nan}, "pace"),
+    ],
+)
+def test_bad_attachments_are_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        CORRIDOR.attach(**({"role": "start"} | arguments))  # type: ignore[arg-type]
+
+
+def test_without_arcs_there_is_no_pace() -> None:
+    still = wf.replay_graph([[0.0], [5.0]], [[0.0], [5.0]])
+    assert still.stayed == 2
+    with pytest.raises(wf.InputError, match="give pace"):
+        still.attach([1.0], "start", k=1)
+
+
+# -------------------------------------------------------------------- what cannot reach
+
+
+def test_the_report_says_first_what_cannot_reach() -> None:
+    replay = wf.replay_graph(
+        [[0.0], [1.0], [2.0], [2.0], [4.0], [5.0], [7.0]],
+        [[1.0], [0.0], [1.0], [4.0], [5.0], [4.0], [7.0]],
+    )
+    report = replay.report(replay.nearest([0.0]))
+    assert report.reaches.tolist() == [True, True, True, False, False, False]
+    assert [trap.tolist() for trap in report.traps] == [[3, 4], [5]]
+    assert str(report).splitlines() == [
+        "3 of 6 states cannot reach the goal 0: no plan can help them.",
+        "They end in 2 traps; the largest has 2 states (vertex 3).",
+        "4 strong components; the goal's has 2 states, and 1 lead into it one way.",
+    ]
+
+
+def test_the_report_of_a_buffer_that_leads_everywhere() -> None:
+    ring = wf.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [0.0]]).report(1)
+    assert ring.traps == ()
+    assert str(ring).startswith("All 3 states can reach the goal 1.")
+
+
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=30))
+def test_whatever_cannot_reach_the_goal_leads_into_a_trap(pairs: list[tuple[int, int]]) -> None:
+    start, end = (np.array(column, dtype=float)[:, None] for column in zip(*pairs, strict=True))
+    replay = wf.replay_graph(start, end)
+    report = replay.report(0)
+    assert np.array_equal(report.reaches, np.isfinite(wf.cost_to_go(replay.graph, 0)))
+    trapped = np.zeros(replay.graph.num_vertices, dtype=bool)
+    for trap in report.traps:
+        trapped |= np.isfinite(wf.cost_to_go(replay.graph, int(trap[0])))
+        assert not report.reaches[trap].any()
+    assert trapped[~report.reaches].all()
+
+
+def test_a_goal_that_is_no_vertex_is_refused() -> None:
+    with pytest.raises(wf.InputError, match="goal 9"):
+        CORRIDOR.report(9)
+
+
+# -------------------------------------------------------------------- pairwise distances
+
+
+def test_k_nearest_by_a_distance_matrix_is_a_directed_graph_to_plan_on() -> None:
+    places = np.array([0.0, 1.0, 1.5, 4.0])
+    graph = wf.Graph.from_distances(abs(places[:, None] - places), k=1)
+    assert graph.directed
+    assert graph.to_scipy().toarray()[3, 2] == 2.5
+    assert graph.to_scipy().toarray()[2, 3] == 0.0
+    field = wf.extend(graph, wf.Labels([1], [0.0]), wf.AMLE())
+    assert wf.plan(graph, field.values, 1).reached.tolist() == [True, True, True, True]
+    assert field.values.tolist() == [1.0, 0.0, 0.5, 3.0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -64,10 +249,9 @@ def test_from_a_buffer_to_a_plan() -> None:
         ({"observations": [[0.0], [1.0]], "tolerance": -1.0}, "tolerance"),
         ({"observations": [[0.0], [1.0]], "lengths": [0.0]}, "lengths"),
         ({"observations": [0.0, 1.0]}, "observations"),
-        (
-            {"observations": [[0.0]], "next_observations": [[1.0]], "terminals": [True]},
-            "terminals",
-        ),
+        ({"observations": [[0.0], [1.0]], "terminals": [True, True]}, "2 episodes: no transition"),
+        ({"observations": [[0.0]] * 4, "lengths": [1.0, 2.0]}, "lengths has 2 entries, expected 3"),
+        ({"observations": np.empty((0, 2))}, "empty"),
     ],
 )
 def test_bad_buffers_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
+import random
 import time
+from collections import Counter
+from multiprocessing import active_children
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -15,27 +16,25 @@ from rich.console import Console
 import wayfield as wf
 from study_work import (
     BAD_SEED,
+    MARKER,
     be_interrupted,
+    count_threads,
     die_on_bad_seed,
     die_once,
     fail_on_bad_seed,
     figures,
+    files,
+    other_figures,
+    return_odd_rows,
+    slow_figures,
+    some_tasks,
+    toys,
 )
-from wayfield.study import Cell, Record, Store, grid, run, run_cell, select_cells
-from wayfield.study.cells import draw
+from wayfield.study import Cell, Experiment, State, Store, Task, by_experiment, run
+from wayfield.study.cells import draw, select_cells
 from wayfield.study.progress import Display
-from wayfield.study.store import Damaged
-from wayfield.study.tables import Results
 
 SMALL = Cell("umaze", 3, 0.1, 54, goals=4)
-
-
-def without_times(record: Record) -> Record:
-    return {name: value for name, value in record.items() if "seconds" not in name}
-
-
-def some_cells(*seeds: int) -> list[Cell]:
-    return grid(["umaze"], [2], [0.1], seeds, goals=2)
 
 
 # ------------------------------------------------------------------- cells
@@ -111,165 +110,124 @@ def test_labels_are_shared_by_all_goals() -> None:
         np.testing.assert_array_equal(labels.values, truth[labels.vertices])
 
 
-# ------------------------------------------------------------------- rollouts
-
-
-def walk(graph: wf.Graph, values: np.ndarray, goal: int, start: int) -> set[int] | None:
-    """The paper's planner by hand: None at the goal, otherwise the limit cycle."""
-    path = [start]
-    while path[-1] != goal:
-        near = graph.neighbours(path[-1])
-        step = int(near[np.argmin(values[near])])
-        if step in path:
-            return set(path[path.index(step) :])
-        path.append(step)
-    return None
-
-
-@pytest.mark.parametrize("fraction", [0.02, 0.12])
-def test_counts_agree_with_walking_by_hand(fraction: float) -> None:
-    cell = Cell("medium", 6, fraction, 56, goals=4)
-    drawn, record = draw(cell), run_cell(cell)
-    counts = {"reached": 0, "boundary": 0, "interior": 0}
-    fields = wf.extend_many(drawn.graph, drawn.labels, wf.Harmonic())
-    for goal, starts, labels, field in zip(
-        drawn.goals, drawn.starts, drawn.labels, fields, strict=True
-    ):
-        for start in starts:
-            cycle = walk(drawn.graph, field.values, int(goal), int(start))
-            touches = cycle is not None and cycle & set(labels.vertices)
-            kind = "reached" if cycle is None else "boundary" if touches else "interior"
-            counts[kind] += 1
-    assert {name: record[f"harmonic.{name}"] for name in counts} == counts
-    assert 0 < counts["reached"] < 512
-
-
-def test_figures_add_up() -> None:
-    record = run_cell(SMALL)
-    for arm in ("harmonic", "sweeps", "amle", "amle_exit"):
-        kinds = [record[f"{arm}.{kind}"] for kind in ("reached", "boundary", "interior")]
-        everyone = [record[f"{arm}.{kind}_all"] for kind in ("reached", "boundary", "interior")]
-        assert sum(kinds) == record["pairs"] == 512
-        assert sum(everyone) == 4 * (record["vertices"] - 1)
-    assert record["amle_exit.reached_all"] == 4 * (record["vertices"] - 1)
-    assert record["amle.relative_width"] < 1e-12
-    assert "sweeps.relative_width" not in record
-
-
-# ------------------------------------------------------------------- store
-
-
-def test_store_reads_back_what_it_wrote(tmp_path: Path) -> None:
-    store = Store(tmp_path / "new" / "folder")
-    assert store.read(SMALL) is None
-    record = run_cell(SMALL)
-    store.write(SMALL, record)
-    assert store.read(SMALL) == record
-    assert [path.name for path in store.directory.iterdir()] == [f"{SMALL.key}.json"]
-
-
-def test_damaged_files_are_told(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.write(SMALL, figures(SMALL))
-    whole = store.path(SMALL).read_text()
-    changed = whole.replace('"pairs": 512.0', '"pairs": 511.0')
-    assert changed != whole
-    for damage in ("", whole[: len(whole) // 2], "[]", "{}", changed, whole.replace("54", "55")):
-        store.path(SMALL).write_text(damage)
-        with pytest.raises(Damaged, match=SMALL.key):
-            store.read(SMALL)
-
-
-def test_a_file_that_is_not_text_is_damaged(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.path(SMALL).write_bytes(b"\xff\x00\xfe")
-    with pytest.raises(Damaged):
-        store.read(SMALL)
-
-
-def test_results_of_another_version_are_stale(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.write(SMALL, figures(SMALL))
-    content = json.loads(store.path(SMALL).read_text())
-    store.path(SMALL).write_text(json.dumps(content | {"wayfield": "0.0.1"}))
-    assert store.read(SMALL) is None
-
-
-def test_nothing_is_left_when_writing_fails(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        store.write(SMALL, {"pairs": float("nan")})
-    assert list(tmp_path.iterdir()) == []
-
-
 # ------------------------------------------------------------------- runner
 
 
-def test_one_and_two_workers_agree(tmp_path: Path) -> None:
-    cells = [*select_cells("quick", goals=4)[:3], SMALL]
-    one = run(cells, Store(tmp_path / "one"), workers=1)
-    two = run(cells[::-1], Store(tmp_path / "two"), workers=2)
-    assert list(one.records) == cells
-    assert list(two.records) == cells[::-1]
-    for cell in cells:
-        assert without_times(one.records[cell]) == without_times(two.records[cell])
+def test_same_bytes_whatever_the_workers_and_the_order(tmp_path: Path) -> None:
+    tasks = some_tasks(*range(12))
+    shuffled = random.Random(0).sample(tasks, len(tasks))
+    stores = [Store(tmp_path / name) for name in ("none", "one", "two")]
+    orders = (tasks, tasks[::-1], shuffled)
+    outcomes = [
+        run(order, store, workers, experiments=toys())
+        for workers, (order, store) in enumerate(zip(orders, stores, strict=True))
+    ]
+    assert len(files(stores[0])) == 12
+    for store, outcome in zip(stores, outcomes, strict=True):
+        assert files(store) == files(stores[0])
+        assert outcome.tables == outcomes[0].tables
+    assert list(outcomes[2].tables) == shuffled
 
 
-def test_only_what_is_missing_or_damaged_runs_again(tmp_path: Path) -> None:
-    cells, store = some_cells(1, 2, 3, 4), Store(tmp_path)
-    first = run(cells, store, workers=1, work=figures)
-    assert (first.reused, len(first.records)) == (0, 4)
-    store.path(cells[1]).unlink()
-    store.path(cells[2]).write_text("half a fi")
-    ran: list[Cell] = []
-
-    def work(cell: Cell) -> Record:
-        ran.append(cell)
-        return figures(cell)
-
+def test_only_what_is_missing_damaged_or_stale_runs_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker, store = tmp_path / "runs", Store(tmp_path / "results")
+    monkeypatch.setenv(MARKER, str(marker))
+    tasks = some_tasks(1, 2, 3, 4)
+    store.write(tasks[3], 0, [{"seed": 4}])
+    first = run(tasks, store, 0, experiments=toys(slow_figures))
+    assert (first.reused, first.stale, len(first.tables)) == (0, 1, 4)
+    store.path(tasks[1]).unlink()
+    store.path(tasks[2]).write_bytes(b"half a fi")
+    marker.unlink()
     with (tmp_path / "log").open("w+") as log:
-        second = run(cells, store, workers=1, console=Console(file=log), work=work)
+        second = run(tasks, store, 0, console=Console(file=log), experiments=toys(slow_figures))
         log.seek(0)
-        assert f"{cells[2].key}.json cannot be read" in log.read()
-    assert ran == [cells[1], cells[2]]
-    assert (second.reused, second.damaged) == (2, 1)
-    assert second.records == first.records
+        text = log.read()
+    assert f"{store.path(tasks[2])} is damaged: running it again" in text
+    assert sorted(marker.read_text().split()) == ["2", "3"]
+    assert (second.reused, second.damaged, second.stale) == (2, 1, 0)
+    assert second.tables == first.tables
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_failing_cell_is_recorded_and_the_rest_goes_on(tmp_path: Path, workers: int) -> None:
-    cells, store = some_cells(1, BAD_SEED, 2, 3), Store(tmp_path)
-    bad = cells[1]
-    outcome = run(cells, store, workers, work=fail_on_bad_seed)
-    assert list(outcome.records) == [cells[0], *cells[2:]]
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_failing_task_is_recorded_and_the_rest_goes_on(tmp_path: Path, workers: int) -> None:
+    tasks, store = some_tasks(1, BAD_SEED, 2, 3), Store(tmp_path)
+    bad = tasks[1]
+    outcome = run(tasks, store, workers, experiments=toys(fail_on_bad_seed))
+    assert list(outcome.tables) == [tasks[0], *tasks[2:]]
     assert list(outcome.failed) == [bad]
     assert "RuntimeError: seed 66 is bad" in store.failure_path(bad).read_text()
-    again = run(cells, store, 1, work=figures)
-    assert again.reused == 3
-    assert not again.failed
+    assert store.look(bad, 1).state is State.FAILED
+    again = run(tasks, store, workers, experiments=toys())
+    assert (again.reused, len(again.tables)) == (3, 4)
     assert not store.failure_path(bad).exists()
 
 
-def test_a_worker_that_dies_costs_its_own_cell_only(tmp_path: Path) -> None:
-    cells = some_cells(1, 2, BAD_SEED, 3, 4)
-    outcome = run(cells, Store(tmp_path), workers=2, work=die_on_bad_seed)
-    assert [cell.seed for cell in outcome.failed] == [BAD_SEED]
-    assert "died twice" in outcome.failed[cells[2]]
-    assert len(outcome.records) == 4
+def test_rows_that_make_no_table_are_a_failure(tmp_path: Path) -> None:
+    (task,) = some_tasks(1)
+    outcome = run([task], Store(tmp_path), 1, experiments=toys(return_odd_rows))
+    assert "row 1: figure is float, in row 0 it is int" in outcome.failed[task]
+
+
+def test_a_task_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
+    tasks = some_tasks(1, 2, BAD_SEED, 3, 4)
+    outcome = run(tasks, Store(tmp_path), workers=1, experiments=toys(die_on_bad_seed))
+    assert outcome.failed == {tasks[2]: "its worker died 3 times\n"}
+    assert len(outcome.tables) == 4
 
 
 def test_a_second_chance_suffices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WAYFIELD_TEST_MARKER", str(tmp_path / "died"))
-    outcome = run(some_cells(1, BAD_SEED), Store(tmp_path), workers=2, work=die_once)
+    monkeypatch.setenv(MARKER, str(tmp_path / "died"))
+    tasks = some_tasks(1, BAD_SEED)
+    outcome = run(tasks, Store(tmp_path), workers=1, experiments=toys(die_once))
     assert not outcome.failed
     assert (tmp_path / "died").exists()
 
 
+def test_workers_may_be_killed_at_any_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MARKER, str(tmp_path / "runs"))
+    tasks, rng = some_tasks(*range(25)), random.Random(1)
+    killed = 0
+
+    def kill_now_and_then() -> None:
+        nonlocal killed
+        for _ in range(3):
+            time.sleep(rng.uniform(0.1, 0.8))
+            for process in rng.sample(found := active_children(), min(1, len(found))):
+                process.kill()
+                killed += 1
+
+    killer = Thread(target=kill_now_and_then)
+    killer.start()
+    outcome = run(tasks, Store(tmp_path), workers=2, experiments=toys(slow_figures))
+    killer.join()
+    assert killed
+    assert not outcome.failed
+    assert list(outcome.tables) == tasks
+    runs = Counter((tmp_path / "runs").read_text().split())
+    assert sum(runs.values()) <= len(tasks) + killed
+    assert not active_children()
+
+
+def test_workers_that_cannot_start_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wayfield.study.pools._serve", os.getpid)  # takes no argument
+    with pytest.raises(wf.errors.WayfieldError, match="die before they can work"):
+        run(some_tasks(1), Store(tmp_path), workers=1, experiments=toys())
+    assert not active_children()
+
+
 def test_an_interrupt_leaves_what_is_done(tmp_path: Path) -> None:
-    cells, store = some_cells(1, 2, BAD_SEED, 3), Store(tmp_path)
+    tasks, store = some_tasks(1, 2, BAD_SEED, 3), Store(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run(cells, store, workers=1, work=be_interrupted)
-    assert [store.read(cell) is not None for cell in cells] == [True, True, False, False]
+        run(tasks, store, workers=0, experiments=toys(be_interrupted))
+    states = [store.look(task, 1).state.value for task in tasks]
+    assert states == ["done", "done", "missing", "missing"]
 
 
 def test_workers_use_one_thread_and_the_environment_is_restored(
@@ -277,70 +235,108 @@ def test_workers_use_one_thread_and_the_environment_is_restored(
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    run(some_cells(1), Store(tmp_path), workers=2, work=figures)
+    outcome = run(some_tasks(1), Store(tmp_path), workers=1, experiments=toys(count_threads))
+    ((row,),) = outcome.tables.values()
+    assert row["threads"] == 1
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "MKL_NUM_THREADS" not in os.environ
 
 
+def test_long_tasks_are_begun_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MARKER, str(tmp_path / "runs"))
+    sizes = {1: 2, 2: 5, 3: 1, 4: 3}
+    tasks = [Task("toy", Cell("umaze", r, 0.1, seed, 2)) for seed, r in sizes.items()]
+    run(tasks, Store(tmp_path), workers=0, experiments=toys(slow_figures))
+    assert (tmp_path / "runs").read_text().split() == ["2", "4", "1", "3"]
+
+
+def test_several_experiments_have_tables_of_their_own(tmp_path: Path) -> None:
+    experiments = toys() | {"other": Experiment("other", "another", 1, other_figures)}
+    (task,) = some_tasks(1)
+    tasks = [task, Task("other", task.cell)]
+    outcome = run(tasks, Store(tmp_path), 0, experiments=experiments)
+    tables = by_experiment(outcome.tables)
+    assert {name: len(rows) for name, rows in tables.items()} == {"toy": 2, "other": 1}
+    assert tables["other"][0]["figure"] == 1.1
+
+
+def test_times_are_kept_apart(tmp_path: Path) -> None:
+    store, tasks = Store(tmp_path), some_tasks(1, 2)
+    run(tasks, store, 0, experiments=toys())
+    lines = [json.loads(line) for line in store.log_path.read_text().splitlines()]
+    assert [line["seed"] for line in lines] == [1, 2]
+    assert all(line["seconds"] >= 0 for line in lines)
+    store.log(tasks[0], 3.0)  # run again: the last time counts
+    with store.log_path.open("a") as log:
+        log.write('{"experiment": "toy", "fi')
+    assert store.computing(tasks) == {"toy": pytest.approx(3.0 + lines[1]["seconds"])}
+    assert Store(tmp_path / "none").computing(tasks) == {"toy": 0.0}
+
+
 def test_number_of_workers(tmp_path: Path) -> None:
-    with pytest.raises(wf.InputError, match="workers must be at least 1, not 0"):
-        run([], Store(tmp_path), workers=0)
+    with pytest.raises(wf.InputError, match="workers must be at least 0, not -1"):
+        run([], Store(tmp_path), workers=-1)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_killed_run_picks_up_where_it_ended(tmp_path: Path, how: signal.Signals) -> None:
-    results, cells = tmp_path / "results", select_cells("quick", goals=512)
-    command = [sys.executable, "-m", "wayfield.cli", "reproduce", "--cells", "quick"]
-    command += ["--goals", "512", "--results", str(results), "--out", str(tmp_path / "report")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not list(results.glob("*.json")) and time.monotonic() < deadline:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    process.send_signal(how)
-    _, errors = process.communicate(timeout=60)  # ends only when the workers have ended too
-    assert process.returncode == (130 if how == signal.SIGINT else -how)
-    assert "Traceback" not in errors
-    done = [cell for cell in cells if Store(results).read(cell) is not None]
-    assert 0 < len(done) < len(cells)
-    ran: list[Cell] = []
-
-    def work(cell: Cell) -> Record:
-        ran.append(cell)
-        return figures(cell)
-
-    assert run(cells, Store(results), workers=1, work=work).reused == len(done)
-    assert ran == [cell for cell in cells if cell not in done]
+def test_an_experiment_that_does_not_exist(tmp_path: Path) -> None:
+    task = Task("toi", SMALL)
+    with pytest.raises(wf.InputError, match="unknown experiment 'toi'; known are toy"):
+        run([task], Store(tmp_path), experiments=toys())
 
 
-# ------------------------------------------------------------------- progress and tables
+def test_nothing_to_do(tmp_path: Path) -> None:
+    outcome = run([], Store(tmp_path), workers=2, experiments=toys())
+    assert (outcome.tables, outcome.failed, outcome.reused) == ({}, {}, 0)
+
+
+# ------------------------------------------------------------------- progress
 
 
 def test_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w+") as log:
-        with Display(Console(file=log), total=2) as display:
-            display.count(figures(SMALL))
-            display.count(None)
+        with Display(Console(file=log), every=0.0) as show:
+            show.expect("toy", 2)
+            show.expect("other", 1)
+            show.recall("toy", figures(Cell("umaze", 2, 0.1, 128)))
+            show.count("toy", figures(Cell("umaze", 2, 0.1, 256)))
+            show.count("other", [])
         log.seek(0)
-        assert "2/2 cells" in (text := log.read())
-        assert "harmonic 0.105" in text
+        first, second = log.read().splitlines()
+    assert first.startswith("2/3 tasks, ")
+    assert first.endswith("; toy 2/2: harmonic 0.375 · exact 1.000")
+    assert second.startswith("3/3 tasks, ")
+    assert second.endswith(" 0:00 left; other 1/1")
 
 
-def test_live_bar_on_a_terminal(tmp_path: Path) -> None:
+def test_lines_are_not_too_many(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w+") as log:
+        with Display(Console(file=log), every=60.0) as show:
+            show.expect("toy", 50)
+            for _ in range(50):
+                show.count("toy", figures(SMALL))
+        log.seek(0)
+        assert len(log.read().splitlines()) == 1
+
+
+def test_time_left_goes_by_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    show = Display(Console(quiet=True))
+    show.expect("toy", 2, work=10.0)
+    now = 30.0
+    show.count("toy", [], work=2.0)
+    assert show.pace == "1/2 tasks, 0.0/s, 2:00 left"
+
+
+def test_live_table_on_a_terminal(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w+") as log:
         console = Console(file=log, force_terminal=True, width=160)
-        with Display(console, total=1) as display:
-            display.count(figures(SMALL))
+        run(some_tasks(256), Store(tmp_path / "r"), 0, console=console, experiments=toys())
+        with Display(console) as show:
+            show.expect("toy", 1)
+            show.count("toy", figures(Cell("umaze", 2, 0.1, 256)))
+            console.print(show._render())
         log.seek(0)
-        assert "1/1" in log.read()
-
-
-def test_results_slice_and_average() -> None:
-    cells = grid(["medium", "large"], [4], [0.02], [100, 200])
-    results = Results({cell: figures(cell) for cell in cells})
-    assert results.configurations == [("medium", 4, 0.02), ("large", 4, 0.02)]
-    assert results.mean_success("amle") == pytest.approx(150 / 512)
-    assert results.where(seed=200).mean_success("amle") == pytest.approx(200 / 512)
-    assert results.at(("large", 4, 0.02)).total("pairs") == 1024
-    assert results.lift("amle", "harmonic").mean == 0
+        text = log.read()
+    assert "1/1 tasks" in text
+    assert "harmonic 0.500 · exact 1.000" in text

@@ -1,6 +1,7 @@
 """wayfield: from a few known values on a graph to a plan, and a proof of how far to trust it."""
 
-from . import plots, sinks
+from . import audit, plots, sinks
+from .certify import Certificate, FillCertificate, certify
 from .compare import Comparison, compare
 from .descending import Descending, descending
 from .errors import InputError, InputWarning, NotConverged, WayfieldError
@@ -29,9 +30,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AMLE",
+    "Certificate",
     "Comparison",
     "Descending",
     "Extension",
+    "FillCertificate",
     "Graph",
     "Harmonic",
     "InputError",
@@ -51,6 +54,8 @@ __all__ = [
     "TrimmedLabels",
     "WayfieldError",
     "Whitney",
+    "audit",
+    "certify",
     "compare",
     "cost_to_go",
     "descending",

@@ -1,5 +1,7 @@
-"""The report: one self-contained page with the paper's figures and ours side by side."""
+"""The report: the paper's figures beside ours, as one page, as data and as tables."""
 
-from .build import Provenance, render, write_report
+from .build import Provenance, write_report
+from .claims import Claim, make_claims
+from .rules import judge
 
-__all__ = ["Provenance", "render", "write_report"]
+__all__ = ["Claim", "Provenance", "judge", "make_claims", "write_report"]

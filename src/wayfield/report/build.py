@@ -1,24 +1,47 @@
-"""Put the report together: tables and sentences from the figures, one page from a template."""
+"""Put the report together: claims, tables and one page, each written whole or not at all."""
 
 from __future__ import annotations
 
 import datetime as dt
+import os
 import platform
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from .._optional import need
-from ..study import paper
-from ..study.rollout import ARMS, EXACT, EXACT_EXIT, HARMONIC, PAPER_SWEEPS, SWEEPS
+from ..study.measures import measures
+from ..study.paper import FIGURES, TABLES
 from ..study.statistics import BOOTSTRAP_SEED, RESAMPLES
-from ..study.tables import Results
-from .figures import field_pictures, phase_panel, slice_chart
-from .verdicts import CLOSE, printed_success, signed, verdicts
+from ..study.tables import Rows, as_rows
+from ..study.tasks import Row
+from .charts import LOOKS, panels, printed_success
+from .claims import as_json, count_marks, make_claims
+from .export import as_csv, as_latex, plain_csv, plain_latex
+from .findings import findings, headline
+from .layout import View
+from .mismatch import inconsistencies, mismatches
+from .phase import colour_bar
+from .rules import KINDS, WORDS, Verdict
+from .sections import SPECS, build_section
+from .words import plural
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
+_OWN_PARTS = (
+    ("picture", "The headline in one picture"),
+    ("glance", "All figures at a glance"),
+    ("new", "What is new"),
+)
+_PAPERS = {"harmonic": "harmonic", "sweeps": "amle"}  # arms that stand for the paper's methods
+_LAST_PARTS = (
+    ("mismatch", "What does not match, and why"),
+    ("claims-all", "Every figure"),
+    ("rules", "The rules of the verdicts"),
+    ("made", "How this was made"),
+)
 
 
 @dataclass(frozen=True)
@@ -34,9 +57,11 @@ class Provenance:
     seconds : float
         Wall-clock time of the run.
     reused : int
-        Cells taken from an earlier run.
+        Tasks taken from an earlier run.
     failed : mapping of str to str
-        Traceback of every cell that failed, by the cell's name.
+        Traceback of every task that failed, by its name.
+    computing : mapping of str to float
+        Seconds of computing by experiment, all workers together, where known.
     """
 
     command: str
@@ -44,155 +69,220 @@ class Provenance:
     seconds: float
     reused: int = 0
     failed: Mapping[str, str] = field(default_factory=dict)
+    computing: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of a table: ours and the paper's, over some of the cells."""
+def write_report(tables: Mapping[str, Iterable[Row]], out: Path, provenance: Provenance) -> Path:
+    """Write the page, the claims and the tables under a folder; return the page's path.
 
-    name: tuple[str, ...]
-    harmonic: float
-    sweeps: float
-    exact: float
-    exact_exit: float
-    printed: paper.Row | None
-
-    @property
-    def lift(self) -> float:
-        """Gain of AMLE stopped early over harmonic, in percentage points."""
-        return 100 * (self.sweeps - self.harmonic)
-
-
-def write_report(results: Results, out: Path, provenance: Provenance) -> Path:
-    """Write ``index.html`` under `out` and return its path. The page needs no other file."""
-    page = render(results, provenance)
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "index.html"
-    path.write_text(page, encoding="utf-8")
-    return path
+    Parameters
+    ----------
+    tables : mapping of str to rows
+        The rows of every experiment, by its name; any may be missing or partial.
+    out : Path
+        Gets ``index.html``, which needs no other file, ``claims.json``, and ``tables/`` with each
+        table as CSV and LaTeX.
+    provenance : Provenance
+        Goes into the page.
+    """
+    report = Report(as_rows(tables), provenance)
+    files = {"claims.json": as_json(report.claims), **report.table_files()}
+    files["index.html"] = report.page()
+    for name, text in files.items():
+        _write(out / name, text)
+    return out / "index.html"
 
 
-def render(results: Results, provenance: Provenance) -> str:
-    """Render the page."""
-    jinja2 = need("jinja2", "study")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("wayfield.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["signed"] = signed
-    page: str = environment.get_template("index.html.j2").render(_context(results, provenance))
-    return page
+class Report:
+    """The claims and sections made from some rows."""
+
+    def __init__(self, tables: Mapping[str, Rows], provenance: Provenance) -> None:
+        self.tables = tables
+        self.provenance = provenance
+        self.claims = make_claims(measures(tables))
+        self.by_id = {claim.figure.id: claim for claim in self.claims}
+        self.sections = [build_section(spec, tables, self.by_id) for spec in SPECS]
+
+    def table_files(self) -> dict[str, str]:
+        """Every table as CSV and as LaTeX, by file name."""
+        files = {}
+        for name, table in TABLES.items():
+            files[f"tables/{name}.csv"] = as_csv(table, self.by_id)
+            files[f"tables/{name}.tex"] = as_latex(table, self.by_id)
+        for section in self.sections:
+            for own in section.plain:
+                name = f"tables/{section.spec.id}-{own.name}"
+                files[f"{name}.csv"] = plain_csv(own.heads, own.rows)
+                files[f"{name}.tex"] = plain_latex(own.title, own.name, own.heads, own.rows)
+        return files
+
+    def page(self) -> str:
+        """Render the page."""
+        jinja2 = need("jinja2", "study")
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("wayfield.report"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        page: str = environment.get_template("index.html.j2").render(self._context())
+        return page
+
+    def _context(self) -> dict[str, Any]:
+        rollouts = self.tables.get("rollout", Rows(()))
+        contents = [(section.spec.id, section.spec.title) for section in self.sections]
+        return {
+            "headline": headline(self.claims, self.tables),
+            "tiles": _tiles(rollouts),
+            "contents": [*_OWN_PARTS, *contents, *_LAST_PARTS],
+            "panels": panels(rollouts) if len(rollouts) else [],
+            "colours": colour_bar(),
+            "about": _about(rollouts),
+            "claims": self.claims,
+            "marks": count_marks(self.claims),
+            "mark_words": WORDS,
+            "plural": plural,
+            "examples": {mark: Verdict(mark, words) for mark, words in WORDS.items()},
+            "glance": [{"view": each, "apart": _apart(each)} for each in self._views()],
+            "findings": findings(self.tables),
+            "sections": self.sections,
+            "mismatches": mismatches(self.claims),
+            "inconsistencies": inconsistencies(),
+            "kinds": _kinds(),
+            "provenance": self.provenance,
+            "facts": _facts(rollouts, self.provenance),
+            "experiments": [
+                _experiment(name, rows, self.provenance) for name, rows in self.tables.items()
+            ],
+            "versions": {"Python": platform.python_version()}
+            | {name: metadata.version(name) for name in _PACKAGES},
+            "today": dt.datetime.now(dt.UTC).date().isoformat(),
+        }
+
+    def _views(self) -> list[View]:
+        return [each for section in self.sections for each in section.views]
 
 
-def _context(results: Results, provenance: Provenance) -> dict[str, Any]:
-    cells = list(results.records)
+def _tiles(rows: Rows) -> list[dict[str, str]]:
+    """Success of the four main arms in large type."""
+    if not len(rows):
+        return []
+    tiles = []
+    for arm in ("harmonic", "sweeps", "amle", "amle_exit"):
+        chosen = rows.where(arm=arm)
+        which = "_all" if arm == "amle_exit" else ""
+        everyone = chosen.total("starts_all" if which else "pairs")
+        note = (
+            f"{everyone - chosen.total(f'reached{which}'):,} of {everyone:,} "
+            f"{'starts' if which else 'pairs'} fail"
+        )
+        theirs = printed_success(rows, _PAPERS[arm]) if arm in _PAPERS else None
+        if theirs is not None:
+            note = f"paper {theirs:.3f}"
+        share = chosen.share(f"reached{which}", "starts_all" if which else "pairs").mean()
+        tiles.append({"name": LOOKS[arm][0], "value": f"{share:.3f}", "note": note})
+    return tiles
+
+
+def _about(rows: Rows) -> dict[str, Any]:
+    if not len(rows):
+        return {"seeds": [], "goals": 0, "starts": 0}
+    goals = max(rows.values("goals"))
     return {
-        "title": paper.TITLE,
-        "results": results,
-        "arms": ARMS,
-        "aggregates": _aggregates(results),
-        "lift": results.lift(SWEEPS.name, HARMONIC.name),
-        "paper": paper,
-        "printed": {name: printed_success(results, name) for name in ("harmonic", "amle")},
-        "budget": PAPER_SWEEPS,
-        "verdicts": verdicts(results),
-        "panels": _panels(results),
-        "charts": _charts(results),
-        "slices": [("r", _slice(results, "refinement")), ("lf", _slice(results, "label_fraction"))],
-        "mazes": [(maze, _rows(results.where(maze=maze))) for maze in results.values("maze")],
-        "picture": _picture(results),
-        "goals": cells[0].goals,
-        "starts": cells[0].starts,
-        "seeds": results.values("seed"),
-        "bootstrap": (RESAMPLES, BOOTSTRAP_SEED),
-        "close": CLOSE,
-        "provenance": provenance,
-        "computing": results.figure("seconds").sum(),
-        "versions": [("Python", platform.python_version())]
-        + [(name, metadata.version(name)) for name in _PACKAGES],
-        "today": dt.datetime.now(dt.UTC).date().isoformat(),
+        "seeds": rows.values("seed"),
+        "goals": goals,
+        "starts": rows.total("pairs") // (len(rows) * goals),
     }
 
 
-def _aggregates(results: Results) -> list[dict[str, Any]]:
-    """Lines of the main table; the paper's figures stand where all its cells are present."""
-    whole = len(results.configurations) == len(paper.GRID)
-    printed = {HARMONIC: paper.HARMONIC, SWEEPS: paper.AMLE} if whole else {}
+def _apart(shown: View) -> str:
+    """Mean absolute difference over a table's measured figures, where they are of one kind."""
+    kinds = {claim.figure.kind.removesuffix("5") for claim in shown.claims}
+    told = [abs(claim.difference) for claim in shown.claims if claim.difference is not None]
+    if not told or len(kinds - {"spread"}) > 1 or kinds & {"count", "exact", "residual", "coarse"}:
+        return ""
+    return f"{sum(told) / len(told):.3g}"
+
+
+def _kinds() -> list[dict[str, Any]]:
+    used = [figure.kind for figure in FIGURES.values()]
     return [
         {
-            "arm": arm,
-            "estimate": results.estimate(arm.name),
-            "wilson": results.wilson(arm.name),
-            "all_starts": results.all_starts(arm.name),
-            "boundary": results.boundary_share(arm.name),
-            "failing": results.total("pairs") - results.total(f"{arm.name}.reached"),
-            "paper": printed.get(arm),
+            "title": kind.title,
+            "tolerance": "printed precision" if name == "exact" else kind.described(),
+            "grain": ""
+            if kind.grain > 1e9 or name == "exact"
+            else f"{kind.grain:.0%}"
+            if kind.relative
+            else f"{kind.grain:g}",
+            "count": used.count(name),
         }
-        for arm in ARMS
+        for name, kind in KINDS.items()
     ]
 
 
-def _panels(results: Results) -> list[tuple[str, str]]:
-    return [
-        ("Harmonic, exact", phase_panel(results, HARMONIC, "harmonic")),
-        (
-            f"AMLE stopped after {PAPER_SWEEPS} sweeps",
-            phase_panel(results, SWEEPS, "amle"),
-        ),
-        ("AMLE, exact", phase_panel(results, EXACT, None)),
-    ]
-
-
-def _charts(results: Results) -> list[str]:
-    fractions = {lf: paper.by_label_fraction(lf) for lf in paper.LIFT_BY_LABEL_FRACTION}
-    return [
-        slice_chart(results, "refinement", paper.BY_REFINEMENT),
-        slice_chart(results, "label_fraction", fractions),
-    ]
-
-
-def _rows(results: Results) -> list[Row]:
-    """One line per configuration."""
-    return [
-        _row((str(r), f"{lf:.2f}"), results.at((maze, r, lf)), paper.GRID.get((maze, r, lf)))
-        for maze, r, lf in results.configurations
-    ]
-
-
-def _slice(results: Results, setting: str) -> list[Row]:
-    """One line per value of a setting."""
-    rows = []
-    for value in results.values(setting):
-        if setting == "refinement":
-            printed = paper.BY_REFINEMENT.get(value)
-        else:
-            known = value in paper.LIFT_BY_LABEL_FRACTION
-            printed = paper.by_label_fraction(value) if known else None
-        rows.append(_row((f"{value:g}",), results.where(**{setting: value}), printed))
-    return rows
-
-
-def _row(name: tuple[str, ...], results: Results, printed: paper.Row | None) -> Row:
-    success = results.mean_success
-    return Row(
-        name,
-        harmonic=success(HARMONIC.name),
-        sweeps=success(SWEEPS.name),
-        exact=success(EXACT.name),
-        exact_exit=success(EXACT_EXIT.name),
-        printed=printed,
-    )
-
-
-def _picture(results: Results) -> dict[str, Any]:
-    """Fields of the cell on which stopping early does worst, at a size that can be seen."""
-    shown = min(results.values("refinement"), key=lambda r: abs(r - 8))
-    reached = {
-        cell: (record[f"{SWEEPS.name}.reached"], record[f"{HARMONIC.name}.reached"])
-        for cell, record in results.where(refinement=shown).records.items()
+def _experiment(name: str, rows: Rows, provenance: Provenance) -> dict[str, str]:
+    seconds = provenance.computing.get(name)
+    told = "" if seconds is None else f"{seconds:,.0f} s"
+    return {
+        "name": name,
+        "cells": f"{len(rows.cells):,}",
+        "rows": f"{len(rows):,}",
+        "seconds": told,
     }
-    cell = min(reached, key=lambda cell: reached[cell])
-    return {"cell": cell, "fields": field_pictures(cell, (HARMONIC, SWEEPS, EXACT), SWEEPS)}
+
+
+def _facts(rows: Rows, provenance: Provenance) -> list[tuple[str, str]]:
+    about = _about(rows)
+    seeds = ", ".join(map(str, about["seeds"])) or "none"
+    minutes, seconds = divmod(round(provenance.seconds), 60)
+    clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    return [
+        (
+            "tasks",
+            f"{provenance.reused:,} taken from an earlier run, {len(provenance.failed)} failed",
+        ),
+        ("time", f"{clock} of wall clock for this run on {provenance.workers} workers"),
+        (
+            "seeds",
+            f"{seeds}; draws come from numpy's SeedSequence of (maze, r, lf, seed), so results "
+            "depend neither on order nor on the number of workers",
+        ),
+        (
+            "graphs",
+            "the public D4RL maps, medium 8 × 8 and large 9 × 12; each free cell becomes r × r "
+            "vertices, 4-neighbour, unit lengths, numbered row by row",
+        ),
+        (
+            "labels",
+            "round(lf · vertices) uniform vertices, shared by all goals of a cell, and the goal; "
+            "exact distances",
+        ),
+        ("pairs", f"{about['goals']} goals × {about['starts']} starts per cell"),
+        (
+            "planner",
+            "argmin Q, lowest index first in a tie; “exit ties” prefer the neighbour nearest to "
+            "a lower one",
+        ),
+        (
+            "fields",
+            "harmonic: exact sparse solve; AMLE: 300 Jacobi midrange sweeps from the harmonic "
+            "field, and exact with a proved bracket; p-Laplacian: certified by duality",
+        ),
+        ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
+    ]
+
+
+def _write(path: Path, text: str) -> None:
+    """Write under a temporary name and rename, so that nobody ever sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

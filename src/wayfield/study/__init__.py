@@ -1,19 +1,24 @@
-"""The study: cells, a runner that resumes, a store, statistics, and the paper's own figures."""
+"""The study: cells, experiments, a runner that resumes, a store, and the paper's own figures."""
 
 from .cells import Cell, grid, select_cells
-from .rollout import ARMS, Arm, Record, run_cell
-from .runner import Outcome, run
-from .store import Store
+from .rollout import ARMS, Arm
+from .runner import Outcome, look_up, run
+from .store import State, Store
+from .tasks import Experiment, Row, Task, by_experiment
 
 __all__ = [
     "ARMS",
     "Arm",
     "Cell",
+    "Experiment",
     "Outcome",
-    "Record",
+    "Row",
+    "State",
     "Store",
+    "Task",
+    "by_experiment",
     "grid",
+    "look_up",
     "run",
-    "run_cell",
     "select_cells",
 ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Literal
 
@@ -19,9 +18,10 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..graph import Graph
 from ..grid import grid_graph
+from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..layouts import load_layout
-from ..oracle import sample_labels
+from ..layouts import Layout, load_layout
+from ..oracle import cost_to_go, sample_labels
 
 MAZES = ("medium", "large")
 REFINEMENTS = (4, 8, 12)
@@ -47,6 +47,8 @@ class Cell:
         One of the study's seeds.
     goals : int
         Number of goals, at most 512; each has ``512 // goals`` starts.
+    layout : str
+        Text of a maze of one's own, which `maze` then names; empty for the maps known by name.
     """
 
     maze: str
@@ -54,6 +56,7 @@ class Cell:
     label_fraction: float
     seed: int
     goals: int = 16
+    layout: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.goals <= PAIRS:
@@ -78,7 +81,7 @@ class Cell:
         return PAIRS // self.goals
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Draw:
     """What a cell's seed settles: the graph's goals, starts and labels.
 
@@ -88,6 +91,10 @@ class Draw:
         Different vertices, if there are enough.
     starts : (goals, starts) int64 array
         Starts of every goal, never the goal itself.
+    truths : list of (n,) float arrays
+        Cost-to-go to every goal.
+    labels : list of Labels
+        Exact labels for every goal: the same vertices, and the goal.
     label_seed : int
         Seed of the labels, which all goals share.
     """
@@ -96,18 +103,23 @@ class Draw:
     graph: Graph
     goals: NDArray[np.int64]
     starts: NDArray[np.int64]
+    truths: list[FloatArray]
+    labels: list[Labels]
     label_seed: int
-
-    @cached_property
-    def labels(self) -> list[Labels]:
-        """Exact labels of every goal: the same vertices, and the goal."""
-        fraction, seed = self.cell.label_fraction, self.label_seed
-        return [sample_labels(self.graph, int(goal), fraction, seed) for goal in self.goals]
 
 
 def draw(cell: Cell) -> Draw:
-    """Build a cell's graph and draw its labels, goals and starts."""
-    graph = grid_graph(load_layout(cell.maze), cell.refinement)
+    """Build a cell's graph and draw its labels, goals and starts.
+
+    Examples
+    --------
+    >>> drawn = draw(Cell("medium", 4, 0.02, 54))
+    >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
+    (416, (16, 32), Labels(9 vertices, values 0 to 34))
+    """
+    own = cell.layout
+    layout = Layout.from_text(own, cell.maze) if own else load_layout(cell.maze)
+    graph = grid_graph(layout, cell.refinement)
     n = graph.num_vertices
     maze = int.from_bytes(cell.maze.encode())
     parts = [maze, cell.refinement, round(cell.label_fraction * 1e6), cell.seed]
@@ -115,7 +127,10 @@ def draw(cell: Cell) -> Draw:
     goals = np.random.default_rng(for_goals).choice(n, cell.goals, replace=cell.goals > n)
     others = np.random.default_rng(for_starts).integers(n - 1, size=(cell.goals, cell.starts))
     starts = others + (others >= goals[:, None])  # uniform over the vertices that are not the goal
-    return Draw(cell, graph, goals, starts, int(for_labels.generate_state(1)[0]))
+    seed = int(for_labels.generate_state(1)[0])
+    truths = [cost_to_go(graph, int(goal)) for goal in goals]
+    labels = [sample_labels(graph, int(goal), cell.label_fraction, seed) for goal in goals]
+    return Draw(cell, graph, goals, starts, truths, labels, seed)
 
 
 def grid(

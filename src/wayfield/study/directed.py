@@ -28,7 +28,8 @@ from ..labels import Labels
 from ..oracle import cost_to_go, sample_labels
 from ..plan import Plan, RuleName, TieName, plan
 from .progress import Display
-from .rollout import Arm, Record
+from .rollout import Arm
+from .tasks import Row
 from .worlds import WORLDS, World, make_world
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
@@ -142,13 +143,14 @@ def places(large: bool = False, seeds: Sequence[int] = SEEDS) -> list[Place]:
 def run_directed(cells: Sequence[Place], console: Console | None = None) -> list[Line]:
     """Run the cells one after another and return a line per cell and arm."""
     lines: list[Line] = []
-    with Display(console or Console(quiet=True), len(cells), COURSES[:1]) as show:
+    with Display(console or Console(quiet=True)) as show:
+        show.expect("directed", len(cells))
         for place in cells:
             found = run_place(place)
             lines += found
             first = found[0]
-            record: Record = {"pairs": first.starts, f"{first.arm}.reached": first.reached}
-            show.count(record)
+            success: Row = {"arm": first.arm, "reached": first.reached, "pairs": first.starts}
+            show.count("directed", [success])
     return lines
 
 

@@ -1,81 +1,195 @@
-"""The paper's figures, as printed.
+"""The paper's figures as data: every number it prints, with its place and its precision.
 
-S. Zhang, "Planner-Admissible Graph-PDE Value Extensions for Sparse Goal-Conditioned Planning":
-the main rollout table, its slices, the failure-mode decomposition, and the two per-configuration
-tables of the appendix. Shares are between 0 and 1; lifts are in percentage points.
+They are typed table by table in ``paper.txt``, as printed, and read here. A table is a title, a
+heading and rows. The heading names the keys of a row and, after a bar, the columns, each with the
+kind of its figures::
+
+    [by-r] Main rollouts by resolution @ §5.2
+    r | harmonic:share amle:share lift:points
+    4 | 0.850 0.993 +14.3
+
+A figure's id is its table, row and column: ``by-r/r4/lift``. A key named ``.`` goes into the id
+without its name. The precision of a figure is that of its text. The kinds:
+
+=================  ============================================================================
+share, share5      success or failure over many cells; over the five cells of one configuration
+rare               a share of a few per cent
+points, points5    difference of two such shares, in percentage points
+spread             standard deviation of a share over cells
+order              rate or mean of the ordering audit
+percent, trace     rate in per cent; one of hardly any
+residual           residual after a fixed number of sweeps
+coarse             residual of a solver, or budget, whose details the paper leaves open
+cells, cells24     number of cells, of 120 or of 24
+count              number of decisions, or of candidates of a search
+exact              what mathematics, or the maps, settle
+=================  ============================================================================
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import resources
+
+from ..errors import InputError
 
 TITLE = "Planner-Admissible Graph-PDE Value Extensions for Sparse Goal-Conditioned Planning"
+AUTHOR = "S. Zhang"
+_LEFT_OUT = "-"
 
 
-class Row(NamedTuple):
-    """Success of the two methods, and the lift as printed."""
+@dataclass(frozen=True)
+class Figure:
+    """One number of the paper.
 
-    harmonic: float
-    amle: float
-    lift: float
+    Attributes
+    ----------
+    id : str
+        Stable name: table, row and column.
+    table, row, column : str
+        The parts of the id.
+    printed : str
+        The number as the paper has it.
+    kind : str
+        What sort of number it is; see the top of the module.
+    """
+
+    id: str
+    table: str
+    row: str
+    column: str
+    printed: str
+    kind: str
+
+    @property
+    def value(self) -> float:
+        """The number.
+
+        Examples
+        --------
+        >>> Figure("", "", "", "", "36/29", "exact").value
+        1.2413793103448276
+        """
+        return float(Fraction(self.printed.replace(",", "")))
+
+    @property
+    def unit(self) -> float:
+        """One unit of the last digit; 0 if the number is a fraction.
+
+        Examples
+        --------
+        >>> [Figure("", "", "", "", text, "").unit for text in ("0.970", "5.5e-2", "120", "4/3")]
+        [0.001, 0.001, 1.0, 0.0]
+        """
+        if "/" in self.printed:
+            return 0.0
+        mantissa, _, exponent = self.printed.partition("e")
+        return float(f"1e{int(exponent or 0) - len(mantissa.partition('.')[2])}")
 
 
-class Aggregate(NamedTuple):
-    """Mean over the 120 cells, its standard deviation and run-bootstrap 95 % interval."""
+@dataclass(frozen=True)
+class PaperTable:
+    """One table of the paper, or the numbers of one paragraph.
 
-    mean: float
-    sd: float
-    low: float
-    high: float
+    Attributes
+    ----------
+    name : str
+        First part of the ids of its figures.
+    title, place : str
+        What it shows, and where the paper prints it.
+    keys, columns : tuple of str
+        Names of what tells the rows apart, and of the columns.
+    rows : tuple of tuple of str
+        The keys of every row.
+    figures : tuple of Figure
+        Row by row, without the entries the paper leaves out.
+    """
+
+    name: str
+    title: str
+    place: str
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    figures: tuple[Figure, ...]
+
+    def id(self, row: tuple[str, ...], column: str) -> str:
+        """Id of the figure in a row and column."""
+        return f"{self.name}/{self.row_name(row)}/{column}"
+
+    def row_name(self, row: tuple[str, ...]) -> str:
+        """Return the row's part of an id."""
+        pairs = zip(self.keys, row, strict=True)
+        return "/".join(entry if key == "." else key + entry for key, entry in pairs)
 
 
-HARMONIC = Aggregate(0.584, 0.230, 0.543, 0.623)
-AMLE = Aggregate(0.970, 0.061, 0.959, 0.980)
-LIFT = Aggregate(38.6, 20.9, 34.9, 42.3)
-AMLE_WILSON = (0.969, 0.971)
-HARMONIC_LOOPS, AMLE_LOOPS = 0.416, 0.030
-HARMONIC_BOUNDARY, AMLE_BOUNDARY = 0.961, 0.886
-"""Share of the failures that end in a limit cycle through a label."""
+def read_tables(text: str) -> list[PaperTable]:
+    """Read tables typed as at the top of the module.
 
-BY_REFINEMENT = {
-    4: Row(0.850, 0.993, 14.3),
-    8: Row(0.534, 0.971, 43.7),
-    12: Row(0.368, 0.946, 57.8),
+    Examples
+    --------
+    >>> text = '''
+    ... [by-r] Main rollouts by resolution @ §5.2
+    ... r | harmonic:share amle:share
+    ... 4 | 0.850 -
+    ... '''
+    >>> table, = read_tables(text)
+    >>> table.title, table.place
+    ('Main rollouts by resolution', '§5.2')
+    >>> [(figure.id, figure.value) for figure in table.figures]
+    [('by-r/r4/harmonic', 0.85)]
+    """
+    tables = []
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    for block in _blocks(lines):
+        name, _, rest = block[0][1:].partition("] ")
+        title, _, place = rest.partition(" @ ")
+        keys, columns = (half.split() for half in block[1].split("|"))
+        kinds = dict(column.split(":") for column in columns)
+        rows = [_read_row(line, len(keys), len(kinds)) for line in block[2:]]
+        names = tuple(tuple(row) for row, _ in rows)
+        empty = PaperTable(name, title, place, tuple(keys), tuple(kinds), names, ())
+        figures = tuple(
+            Figure(empty.id(row, column), name, empty.row_name(row), column, entry, kind)
+            for row, (_, entries) in zip(names, rows, strict=True)
+            for (column, kind), entry in zip(kinds.items(), entries, strict=True)
+            if entry != _LEFT_OUT
+        )
+        tables.append(PaperTable(name, title, place, tuple(keys), tuple(kinds), names, figures))
+    return tables
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    """Lines of one table at a time, its title first."""
+    starts = [place for place, line in enumerate(lines) if line.startswith("[")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        yield lines[start:end]
+
+
+def _read_row(line: str, keys: int, columns: int) -> tuple[list[str], list[str]]:
+    row, _, entries = line.partition("|")
+    if len(row.split()) != keys or len(entries.split()) != columns:
+        raise InputError(f"{line!r} does not have {keys} keys and {columns} columns")
+    return row.split(), entries.split()
+
+
+TABLES = {
+    table.name: table
+    for table in read_tables(resources.files(__package__).joinpath("paper.txt").read_text("utf-8"))
 }
-LIFT_BY_LABEL_FRACTION = {0.02: 39.0, 0.05: 44.3, 0.08: 40.9, 0.12: 30.1}
-
-GRID: dict[tuple[str, int, float], Row] = {
-    ("medium", 4, 0.02): Row(0.849, 0.977, 12.8),
-    ("medium", 4, 0.05): Row(0.860, 0.996, 13.6),
-    ("medium", 4, 0.08): Row(0.802, 0.996, 19.4),
-    ("medium", 4, 0.12): Row(0.876, 1.000, 12.4),
-    ("medium", 8, 0.02): Row(0.533, 0.875, 34.1),
-    ("medium", 8, 0.05): Row(0.547, 1.000, 45.3),
-    ("medium", 8, 0.08): Row(0.580, 0.982, 40.2),
-    ("medium", 8, 0.12): Row(0.681, 1.000, 31.9),
-    ("medium", 12, 0.02): Row(0.231, 0.794, 56.3),
-    ("medium", 12, 0.05): Row(0.306, 0.973, 66.7),
-    ("medium", 12, 0.08): Row(0.448, 0.998, 55.0),
-    ("medium", 12, 0.12): Row(0.587, 1.000, 41.3),
-    ("large", 4, 0.02): Row(0.831, 0.979, 14.7),
-    ("large", 4, 0.05): Row(0.850, 0.993, 14.4),
-    ("large", 4, 0.08): Row(0.834, 1.000, 16.6),
-    ("large", 4, 0.12): Row(0.895, 1.000, 10.5),
-    ("large", 8, 0.02): Row(0.458, 0.932, 47.3),
-    ("large", 8, 0.05): Row(0.412, 0.982, 57.0),
-    ("large", 8, 0.08): Row(0.468, 1.000, 53.2),
-    ("large", 8, 0.12): Row(0.591, 1.000, 40.9),
-    ("large", 12, 0.02): Row(0.167, 0.854, 68.7),
-    ("large", 12, 0.05): Row(0.261, 0.952, 69.1),
-    ("large", 12, 0.08): Row(0.386, 0.996, 61.0),
-    ("large", 12, 0.12): Row(0.561, 1.000, 43.9),
-}
-"""Mean over five seeds, by maze, refinement and label fraction."""
+"""The tables by name, in the order of the report."""
+FIGURES = {figure.id: figure for table in TABLES.values() for figure in table.figures}
+"""The figures by id."""
 
 
-def by_label_fraction(fraction: float) -> Row:
-    """Means over the tables' rows at one label fraction; the paper prints the lift alone."""
-    rows = [row for (_, _, lf), row in GRID.items() if lf == fraction]
-    harmonic = sum(row.harmonic for row in rows) / len(rows)
-    amle = sum(row.amle for row in rows) / len(rows)
-    return Row(harmonic, amle, LIFT_BY_LABEL_FRACTION[fraction])
+def value(figure_id: str) -> float:
+    """Return a number of the paper.
+
+    Examples
+    --------
+    >>> value("main/amle/success"), value("grid-large/r12/lf0.02/harmonic")
+    (0.97, 0.167)
+    """
+    return FIGURES[figure_id].value

@@ -1,59 +1,84 @@
-"""What a person sees while the study runs: a live bar on a terminal, plain lines elsewhere."""
+"""What a person sees while the study runs: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
-from .rollout import ARMS, Arm, Record
+from .tasks import Row, success
+
+_MOST_ARMS = 4  # whose success is shown: a line has an end
+
+
+@dataclass
+class _Count:
+    """How far one experiment has come.
+
+    Attributes
+    ----------
+    shares : dict
+        By arm, success in every finished cell: the sum of the shares, and how many there are.
+    """
+
+    total: int
+    done: int = 0
+    shares: dict[str, tuple[float, int]] = field(default_factory=dict)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        self.done += 1
+        for arm, share in success(rows).items():
+            total, cells = self.shares.get(arm, (0.0, 0))
+            self.shares[arm] = total + share, cells + 1
+
+    @property
+    def success(self) -> str:
+        """Mean success over the finished cells, by arm."""
+        shown = list(self.shares.items())[:_MOST_ARMS]
+        return " · ".join(f"{arm} {total / cells:.3f}" for arm, (total, cells) in shown)
 
 
 class Display:
-    """Cells done, rate, time left, and success so far. A context manager.
+    """Tasks done, rate, time left, and success so far. A context manager.
 
     Parameters
     ----------
     console : rich Console
         Where to show it.
-    total : int
-        Number of cells to come.
-    arms : sequence of Arm
-        Whose success to show.
     every : float
         Seconds between two lines where there is no terminal.
+
+    Examples
+    --------
+    >>> import sys
+    >>> with Display(Console(file=sys.stdout)) as show:
+    ...     show.expect("rollout", 1)
+    ...     show.count("rollout", [{"arm": "exact", "reached": 511, "pairs": 512}])
+    1/1 tasks, ...; rollout 1/1: exact 0.998
     """
 
-    def __init__(
-        self, console: Console, total: int, arms: Sequence[Arm] = ARMS, every: float = 10.0
-    ) -> None:
+    def __init__(self, console: Console, every: float = 5.0) -> None:
         self.console = console
-        self.total = total
-        self.arms = arms
         self.every = every
-        self._done = 0
-        self._pairs = 0.0
-        self._reached = {arm.name: 0.0 for arm in arms}
+        self._counts: dict[str, _Count] = {}
+        self._changed: set[str] = set()  # since the last plain line
+        self._work = self._worked = 0.0
+        self._fresh = 0
         self._began = self._spoke = time.monotonic()
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("[bold]{task.completed}/{task.total}[/] cells"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[rate]}"),
-            expand=True,
-        )
-        self._task = self._bar.add_task("cells", total=total, rate="")
-        self._success = Text(style="dim")
-        self._live = Live(Group(self._bar, self._success), console=console, transient=True)
+        self._spinner = Spinner("dots")
+        self._live = Live(console=console, transient=True, get_renderable=self._render)
 
     def __enter__(self) -> Self:
-        if self.console.is_terminal and self.total:
+        if self.console.is_terminal:
             self._live.start()
         return self
 
@@ -63,39 +88,73 @@ class Display:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.console.is_terminal and self.total:
+        if self.console.is_terminal:
             self._live.stop()
 
     def note(self, message: str) -> None:
         """Write a line of its own."""
         self.console.print(message, markup=False, highlight=False, soft_wrap=True)
 
-    def count(self, record: Record | None) -> None:
-        """Count one more cell; None if it failed."""
-        self._done += 1
-        if record is not None:
-            self._pairs += record["pairs"]
-            for name in self._reached:
-                self._reached[name] += record[f"{name}.reached"]
-        self._bar.update(self._task, completed=self._done, rate=self.rate)
-        self._success.plain = f"success: {self.success}"
+    def expect(self, experiment: str, tasks: int, work: float | None = None) -> None:
+        """Announce tasks of an experiment, and how much work there is in those yet to be run."""
+        self._counts[experiment] = _Count(tasks)
+        self._work += tasks if work is None else work
+
+    def recall(self, experiment: str, rows: Sequence[Row]) -> None:
+        """Count a task that was done before."""
+        self._counts[experiment].add(rows)
+
+    def count(self, experiment: str, rows: Sequence[Row], work: float = 1.0) -> None:
+        """Count one more task; it has no rows if it failed."""
+        self._counts[experiment].add(rows)
+        self._fresh += 1
+        self._worked += work
+        self._changed.add(experiment)
         now = time.monotonic()
-        due = self._done == self.total or now - self._spoke >= self.every
+        due = self.done == self.total or now - self._spoke >= self.every
         if due and not self.console.is_terminal:
+            self.note(f"{self.pace}; {self._line(self._changed)}")
             self._spoke = now
-            self.note(f"{self._done}/{self.total} cells, {self.rate}; success: {self.success}")
+            self._changed.clear()
 
     @property
-    def rate(self) -> str:
-        """Cells per second and time left, in words."""
+    def done(self) -> int:
+        """Tasks that are done, now or before."""
+        return sum(count.done for count in self._counts.values())
+
+    @property
+    def total(self) -> int:
+        """Tasks there are."""
+        return sum(count.total for count in self._counts.values())
+
+    @property
+    def pace(self) -> str:
+        """Tasks done, tasks per second, and time left by the amount of work, in words."""
+        done = f"{self.done}/{self.total} tasks"
+        if not self._fresh:
+            return done
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        left = round((self.total - self._done) * elapsed / max(self._done, 1))
-        return f"{self._done / elapsed:.1f}/s, {left // 60}:{left % 60:02d} left"
+        left = round(elapsed * max(self._work / self._worked - 1, 0.0))
+        return f"{done}, {self._fresh / elapsed:.1f}/s, {left // 60}:{left % 60:02d} left"
 
-    @property
-    def success(self) -> str:
-        """Share of the sampled pairs that reached so far, by arm."""
-        if not self._pairs:
-            return "–"
-        shares = [f"{arm.title} {self._reached[arm.name] / self._pairs:.3f}" for arm in self.arms]
-        return " · ".join(shares)
+    def _line(self, names: Set[str]) -> str:
+        """Tell how far these experiments are, and the success in the first that has any."""
+        parts, told = [], False
+        for name, count in self._counts.items():
+            if name in names:
+                success = "" if told or not count.success else f": {count.success}"
+                parts.append(f"{name} {count.done}/{count.total}{success}")
+                told = told or bool(success)
+        return "; ".join(parts)
+
+    def _render(self) -> RenderableType:
+        table = Table.grid(padding=(0, 1))
+        for _ in range(3):
+            table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, overflow="ellipsis", style="dim")
+        for name, count in self._counts.items():
+            bar = ProgressBar(count.total, count.done, width=20)
+            table.add_row(name, bar, f"{count.done}/{count.total}", count.success)
+        head = Table.grid(padding=(0, 1))
+        head.add_row(self._spinner, Text(self.pace, style="bold"))
+        return Group(head, table)

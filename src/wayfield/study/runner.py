@@ -1,36 +1,29 @@
-"""Run cells in a pool of processes, keep each result as it comes, and pick up where a run ended.
+"""Run tasks, keep each result as it comes, and pick up where a run ended.
 
-Cells already in the store are not run again. At most one cell per worker is in flight, so that is
-all a killed run loses. A cell that raises is recorded with its traceback and the rest goes on; a
-worker that dies takes its pool with it, and each cell that was in flight gets a second chance,
-alone in a new one.
+Tasks already in the store are not run again. Each worker has one task at a time and its result is
+kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
+fails is recorded with its traceback and the rest goes on.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-import traceback
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
-from threading import Thread
 
 from rich.console import Console
 
 from ..errors import InputError
-from .cells import Cell
+from .cluster import on_cluster
+from .experiments import EXPERIMENTS
+from .pools import Job, Result, Results, in_processes, in_this_process
 from .progress import Display
-from .rollout import Record, run_cell
-from .store import Damaged, Store
+from .store import Entry, State, Store
+from .tasks import Experiment, Row, Task
 
 DEFAULT_WORKERS = 2
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -39,156 +32,132 @@ class Outcome:
 
     Attributes
     ----------
-    records : dict
-        Figures of every cell that is done, now or before, in the order asked for.
+    tables : dict
+        Rows of every task that is done, now or before, in the order asked for.
     failed : dict
-        Traceback of every cell that failed.
-    reused, damaged : int
-        Cells found in the store; files that were found damaged, their cells run again.
+        Traceback of every task that failed.
+    reused, damaged, stale : int
+        Tasks found in the store; files found damaged or out of date, their tasks run again.
     seconds : float
         Wall-clock time of this run.
     """
 
-    records: dict[Cell, Record]
-    failed: dict[Cell, str]
+    tables: dict[Task, list[Row]]
+    failed: dict[Task, str]
     reused: int
     damaged: int
+    stale: int
     seconds: float
 
 
 def run(
-    cells: Sequence[Cell],
+    tasks: Sequence[Task],
     store: Store,
     workers: int = DEFAULT_WORKERS,
+    cluster: str | None = None,
     console: Console | None = None,
-    work: Callable[[Cell], Record] = run_cell,
+    experiments: Mapping[str, Experiment] | None = None,
 ) -> Outcome:
-    """Run the cells that the store does not have, and return the figures of all.
+    """Run the tasks that the store does not have, and return the tables of all.
 
     Parameters
     ----------
-    cells : sequence of Cell
+    tasks : sequence of Task
         What to run; the order does not matter for the results.
     store : Store
         Where results are looked up and kept.
     workers : int
-        Processes; 1 runs the cells in this one.
+        Processes; 0 runs the tasks in this one.
+    cluster : str, optional
+        Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``; its workers then do the
+        work, and `workers` does not count.
     console : rich Console, optional
         Where to show progress; nothing is shown if not given.
-    work : function of a cell
-        What to run; must be importable by name when there are several workers.
+    experiments : mapping of str to Experiment, optional
+        What the tasks' names stand for; the study's own if not given.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C; what was finished is in the store.
     """
-    if workers < 1:
-        raise InputError(f"the number of workers must be at least 1, not {workers}")
+    if workers < 0:
+        raise InputError(f"the number of workers must be at least 0, not {workers}")
+    jobs = {task: Job(task, find_experiment(task.experiment, experiments)) for task in tasks}
     began = time.perf_counter()
-    known, damaged = _look_up(cells, store)
-    todo = [cell for cell in cells if cell not in known]
-    failed: dict[Cell, str] = {}
-    results = _serial(todo, work) if workers == 1 else _parallel(todo, workers, work)
-    with Display(console or Console(quiet=True), len(todo)) as show, closing(results):
-        for message in damaged:
-            show.note(f"{message}; running it again")
-        for cell, result in results:
-            if isinstance(result, str):
-                failed[cell] = result
-                store.write_failure(cell, result)
-                show.note(f"{cell.key} failed: {result.strip().splitlines()[-1]}")
-            else:
-                known[cell] = result
-                store.write(cell, result)
-            show.count(None if isinstance(result, str) else result)
-    records = {cell: known[cell] for cell in cells if cell in known}
-    reused = len(cells) - len(todo)
-    return Outcome(records, failed, reused, len(damaged), time.perf_counter() - began)
+    with store.opened(), Display(console or Console(quiet=True)) as show:
+        entries = look_up(list(jobs), store, experiments)
+        todo = [jobs[task] for task, entry in entries.items() if entry.state is not State.DONE]
+        todo.sort(key=_work, reverse=True)  # long ones first: none is left alone at the end
+        _announce(entries, todo, show)
+        tables = {task: entry.rows for task, entry in entries.items() if entry.rows}
+        failed: dict[Task, str] = {}
+        with closing(_results(todo, workers, cluster, show)) as results:
+            for done, result in results:
+                _keep(store, done, result, show)
+                if result.failure:
+                    failed[done.task] = result.failure
+                else:
+                    tables[done.task] = result.rows
+    states = Counter(entry.state for entry in entries.values())
+    return Outcome(
+        {task: tables[task] for task in jobs if task in tables},
+        failed,
+        reused=states[State.DONE],
+        damaged=states[State.DAMAGED],
+        stale=states[State.STALE],
+        seconds=time.perf_counter() - began,
+    )
 
 
-def _look_up(cells: Sequence[Cell], store: Store) -> tuple[dict[Cell, Record], list[str]]:
-    """Results that are there and whole, and what is wrong with those that are not."""
-    known: dict[Cell, Record] = {}
-    damaged = []
-    for cell in cells:
-        try:
-            record = store.read(cell)
-        except Damaged as error:
-            damaged.append(str(error))
-        else:
-            if record is not None:
-                known[cell] = record
-    return known, damaged
+def look_up(
+    tasks: Sequence[Task], store: Store, experiments: Mapping[str, Experiment] | None = None
+) -> dict[Task, Entry]:
+    """Look up what the store has of every task, in the order given."""
+    return {
+        task: store.look(task, find_experiment(task.experiment, experiments).version)
+        for task in tasks
+    }
 
 
-def _serial(
-    cells: Sequence[Cell], work: Callable[[Cell], Record]
-) -> Generator[tuple[Cell, Record | str]]:
-    for cell in cells:
-        yield cell, _attempt(work, cell)
+def find_experiment(name: str, experiments: Mapping[str, Experiment] | None = None) -> Experiment:
+    """Return an experiment by its name; of the study's own unless others are given."""
+    known = EXPERIMENTS if experiments is None else experiments
+    if name not in known:
+        raise InputError(f"unknown experiment {name!r}; known are {', '.join(known)}")
+    return known[name]
 
 
-def _parallel(
-    cells: Sequence[Cell], workers: int, work: Callable[[Cell], Record]
-) -> Generator[tuple[Cell, Record | str]]:
-    """Results as they come: figures, or a traceback."""
-    waiting = deque(cells)
-    suspects: set[Cell] = set()  # in flight when a worker died: each flies once more, alone
-    while waiting:
-        flying: dict[Future[Record | str], Cell] = {}
-        with _pool(workers) as pool:
-            try:
-                while waiting or flying:
-                    while waiting and len(flying) < (
-                        1 if suspects.intersection([waiting[0], *flying.values()]) else workers
-                    ):
-                        flying[pool.submit(_attempt, work, waiting[0])] = waiting[0]
-                        waiting.popleft()
-                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                        result = future.result()
-                        yield flying.pop(future), result
-            except BrokenProcessPool as error:
-                for cell in flying.values():
-                    if cell in suspects:
-                        yield cell, f"its worker died twice\n{error}\n"
-                    else:
-                        suspects.add(cell)
-                        waiting.append(cell)
+def _announce(entries: Mapping[Task, Entry], todo: Sequence[Job], show: Display) -> None:
+    """Tell the display what is there and what is to come."""
+    for entry in entries.values():
+        if entry.note:
+            show.note(f"{entry.note}: running it again")
+    for name, tasks in Counter(task.experiment for task in entries).items():
+        show.expect(name, tasks, sum(_work(job) for job in todo if job.task.experiment == name))
+    for task, entry in entries.items():
+        if entry.state is State.DONE:
+            show.recall(task.experiment, entry.rows)
 
 
-def _attempt(work: Callable[[Cell], Record], cell: Cell) -> Record | str:
-    """Run one cell; if it raises, return the traceback instead."""
-    try:
-        return work(cell)
-    except Exception:
-        return traceback.format_exc()
+def _keep(store: Store, job: Job, result: Result, show: Display) -> None:
+    """Write a result down, and show it."""
+    if result.failure:
+        store.write_failure(job.task, result.failure)
+        show.note(f"{job.task.key} failed: {result.failure.strip().splitlines()[-1]}")
+    else:
+        store.write(job.task, job.experiment.version, result.rows)
+        store.log(job.task, result.seconds)
+    show.count(job.task.experiment, result.rows, _work(job))
 
 
-@contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Open a pool of processes with one thread each for linear algebra."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _become_worker)
-    try:
-        yield pool
-    except BaseException:  # Ctrl-C: what is in flight is not waited for
-        for process in list(pool._processes.values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+def _work(job: Job) -> float:
+    """Estimate how long a job takes, in units of its experiment's weight."""
+    cell = job.task.cell
+    return job.experiment.weight * cell.goals * cell.refinement**2
 
 
-def _become_worker() -> None:
-    """Leave Ctrl-C to the parent, and end when it ends, however that happens."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_follow_parent, daemon=True).start()
-
-
-def _follow_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _results(jobs: Sequence[Job], workers: int, cluster: str | None, show: Display) -> Results:
+    if cluster is not None:
+        return on_cluster(jobs, cluster, show.note)
+    return in_processes(jobs, workers) if workers else in_this_process(jobs)

@@ -1,9 +1,18 @@
-"""Where results live: one file per cell, whole or absent.
+"""Where results live: one Parquet file per task, whole or absent.
 
-A file is written under a temporary name and renamed, so a run killed at any moment leaves no half
-file behind. It holds the cell's settings, the version that made it and a digest of its figures; a
-file that does not read back as that is damaged, and one of another version is stale: in both
-cases the cell is run again.
+A task's file is ``results/<experiment>/<cell>-<address>.parquet``, the address a digest of the
+experiment's name and the cell's settings. The table carries the settings as columns, so that any
+reader of Parquet can query many files at once; the footer holds the settings, the experiment's
+version and the versions of what computed it.
+
+*Written whole.* A file is written under a temporary name, flushed to disk and renamed: a run
+killed at any moment leaves no half file behind.
+
+*Sealed.* A file carries a digest of all its bytes. Bytes that do not agree with their seal are
+never parsed; their task is run again.
+
+*Same bytes.* Nothing about the moment or the machine's load goes into a file: timings are kept
+apart, in ``log.jsonl``.
 """
 
 from __future__ import annotations
@@ -11,87 +20,237 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
+import re
 import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from .cells import Cell
-from .rollout import Record
+from .._optional import need
+from ..errors import WayfieldError
+from .sealed import decode, encode, is_whole
+from .tasks import Row, Task, columns, settings
 
-FORMAT = "wayfield cell 1"
-"""Of the files, and of what the figures mean: a change to either gets a new number."""
+FORMAT = 2
+"""Of the files. A change gets a new number."""
+
+_TEMPORARY = ".tmp"
 
 
-class Damaged(Exception):  # noqa: N818  (a state of affairs, handled by running the cell again)
-    """A cell's file is there but cannot be trusted."""
+class State(StrEnum):
+    """What the store has of a task."""
+
+    DONE = "done"
+    MISSING = "missing"
+    FAILED = "failed"
+    STALE = "stale"
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the store has of a task.
+
+    Attributes
+    ----------
+    state : State
+        Only `State.DONE` comes with rows.
+    rows : list of Row
+        The table, the cell's settings in front.
+    note : str
+        What is wrong with a stale or damaged file, and where it is.
+    """
+
+    state: State
+    rows: list[Row]
+    note: str = ""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of everything that has a say in the figures."""
+    packages = {name: metadata.version(name) for name in ("wayfield", "numpy", "scipy", "numba")}
+    return {"python": platform.python_version(), **packages}
 
 
 @dataclass(frozen=True)
 class Store:
-    """Results under one directory."""
+    """Results under one directory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from wayfield.study import Cell
+    >>> task = Task("toy", Cell("umaze", 2, 0.1, 54))
+    >>> store = Store(Path(tempfile.mkdtemp()))
+    >>> store.look(task, version=1).state.value
+    'missing'
+    >>> store.write(task, version=1, rows=[{"seed": 54, "reached": 500}])
+    >>> store.look(task, version=1)
+    Entry(state=<State.DONE: 'done'>, rows=[{'seed': 54, 'reached': 500}], note='')
+    """
 
     directory: Path
 
-    def path(self, cell: Cell) -> Path:
-        """Where the cell's figures are, once it is done."""
-        return self.directory / f"{cell.key}.json"
+    def path(self, task: Task) -> Path:
+        """Where the task's table is, once it is done."""
+        return self._folder(task) / f"{_name(task)}.parquet"
 
-    def failure_path(self, cell: Cell) -> Path:
-        """Where the traceback is, if the cell failed."""
-        return self.directory / f"{cell.key}.failed.txt"
+    def failure_path(self, task: Task) -> Path:
+        """Where the traceback is, if the task failed."""
+        return self._folder(task) / f"{_name(task)}.failed.txt"
 
-    def read(self, cell: Cell) -> Record | None:
-        """Return the cell's figures, None if it has not been run; raise `Damaged` otherwise."""
-        path = self.path(cell)
+    @property
+    def log_path(self) -> Path:
+        """Where the time of every finished task is kept, a line of JSON each."""
+        return self.directory / "log.jsonl"
+
+    def look(self, task: Task, version: int) -> Entry:
+        """Look a task up; its table is checked in full before it counts as done.
+
+        Parameters
+        ----------
+        task : Task
+            What to look for.
+        version : int
+            Of the experiment.
+        """
+        path = self.path(task)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content["wayfield"] != metadata.version("wayfield"):
-                return None
-            whole = (
-                content["format"] == FORMAT
-                and content["settings"] == asdict(cell)
-                and content["digest"] == _digest(content["figures"])
-            )
+            content = path.read_bytes()
         except FileNotFoundError:
-            return None
-        except (ValueError, KeyError, TypeError) as error:
-            raise Damaged(f"{path} cannot be read: {error}") from error
-        if not whole:
-            raise Damaged(f"{path} does not hold what its name says")
-        figures: Record = content["figures"]
-        return figures
+            failed = self.failure_path(task).exists()
+            return Entry(State.FAILED if failed else State.MISSING, [])
+        if not is_whole(content):
+            return Entry(State.DAMAGED, [], f"{path} is damaged")
+        header, rows = decode(content)
+        expected = _header(task, version)
+        if any(header.get(name) != expected[name] for name in ("experiment", "settings")):
+            return Entry(State.DAMAGED, [], f"{path} does not hold what its name says")
+        if older := _what_differs(header, expected):
+            return Entry(State.STALE, [], f"{path} is of {older}")
+        return Entry(State.DONE, rows)
 
-    def write(self, cell: Cell, figures: Record) -> None:
-        """Keep the cell's figures."""
-        content = {
-            "format": FORMAT,
-            "wayfield": metadata.version("wayfield"),
-            "settings": asdict(cell),
-            "digest": _digest(figures),
-            "figures": figures,
-        }
-        self._replace(self.path(cell), json.dumps(content, indent=1, allow_nan=False) + "\n")
-        self.failure_path(cell).unlink(missing_ok=True)
+    def write(self, task: Task, version: int, rows: list[Row]) -> None:
+        """Keep the rows of a finished task, and forget that it ever failed."""
+        self._replace(self.path(task), encode(_header(task, version), rows))
+        self.failure_path(task).unlink(missing_ok=True)
 
-    def write_failure(self, cell: Cell, traceback: str) -> None:
-        """Keep why the cell failed; it is run again next time."""
-        self._replace(self.failure_path(cell), traceback)
+    def write_failure(self, task: Task, traceback: str) -> None:
+        """Keep why the task failed; it is run again next time."""
+        self._replace(self.failure_path(task), traceback.encode())
 
-    def _replace(self, path: Path, text: str) -> None:
+    def log(self, task: Task, seconds: float) -> None:
+        """Note how long a task took."""
+        about = {"experiment": task.experiment, **columns(task.cell), "file": self.path(task).name}
+        with self.log_path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(about | {"seconds": round(seconds, 4)}) + "\n")
+
+    def computing(self, tasks: Iterable[Task]) -> dict[str, float]:
+        """Seconds that these tasks took, by experiment, as far as they are noted.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from wayfield.study import Cell
+        >>> store, task = Store(Path(tempfile.mkdtemp())), Task("toy", Cell("umaze", 2, 0.1, 54))
+        >>> store.log(task, 2.5)
+        >>> store.computing([task])
+        {'toy': 2.5}
+        """
+        noted: dict[tuple[str, str], float] = {}
+        lines = self.log_path.read_text(encoding="utf-8") if self.log_path.exists() else ""
+        for line in lines.splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # the last one may be cut short
+                entry = json.loads(line)
+                noted[entry["experiment"], entry["file"]] = float(entry["seconds"])
+        total: dict[str, float] = {}
+        for task in tasks:
+            seconds = noted.get((task.experiment, self.path(task).name), 0.0)
+            total[task.experiment] = total.get(task.experiment, 0.0) + seconds
+        return total
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Hold the store for one run, and sweep out what a killed run left half written.
+
+        Raises
+        ------
+        WayfieldError
+            If another run holds it. The system takes the hold off a run that is killed.
+        """
+        need("pyarrow", "study")  # now, not after the first result
         self.directory.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=self.directory, prefix=".", suffix=".tmp")
+        with (self.directory / ".lock").open("a") as file:
+            if not _lock(file.fileno()):
+                raise WayfieldError(f"another run is writing to {self.directory}: wait for it")
+            for leftover in self.directory.glob(f"*/.*{_TEMPORARY}"):
+                leftover.unlink(missing_ok=True)
+            yield
+
+    def _folder(self, task: Task) -> Path:
+        return self.directory / task.experiment
+
+    def _replace(self, path: Path, content: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=_TEMPORARY)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)  # others may read results; mkstemp thinks of secrets
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
 
 
-def _digest(figures: Any) -> str:
-    return hashlib.sha256(json.dumps(figures, sort_keys=True).encode()).hexdigest()
+# -------------------------------------------------------------------- names and headers
+
+
+def _name(task: Task) -> str:
+    about = {"experiment": task.experiment, "settings": settings(task.cell)}
+    address = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', task.cell.key)}-{address}"
+
+
+def _header(task: Task, version: int) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "experiment": task.experiment,
+        "version": version,
+        "settings": settings(task.cell),
+        "versions": versions(),
+    }
+
+
+def _what_differs(header: dict[str, Any], expected: dict[str, Any]) -> str:
+    """Why results that are whole are not ours, in words; empty if they are."""
+    if header["format"] != expected["format"]:
+        return f"another format, {header['format']}"
+    if header["version"] != expected["version"]:
+        return f"version {header['version']} of the experiment, now {expected['version']}"
+    before, now = header["versions"]["wayfield"], expected["versions"]["wayfield"]
+    return f"wayfield {before}, now {now}" if before != now else ""
+
+
+def _lock(file: int) -> bool:
+    """Whether the file is ours alone from now on; also where the system has no locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

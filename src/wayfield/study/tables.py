@@ -1,100 +1,125 @@
-"""From figures per cell to the tables of the report."""
+"""From rows to tables: slicing, and figures over cells.
+
+An experiment's rows carry the settings of their cell and the experiment's own columns; `Rows`
+keeps some of them, groups them and takes means, so that every figure of the report is one line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..kernels._types import FloatArray
-from .cells import Cell
-from .rollout import Record
-from .statistics import Estimate, estimate, paired_lift, wilson_interval
+from ..kernels._types import FloatArray, IntArray
+from .tasks import Row
+
+CELL = ("maze", "refinement", "label_fraction", "seed")
+"""What tells cells apart within an experiment."""
+CONFIGURATION = CELL[:3]
+"""What tells the rows of the paper's large tables apart."""
 
 
 @dataclass(frozen=True)
-class Results:
-    """Figures of many cells, and ways to slice them.
+class Rows:
+    """Rows of one experiment.
 
     Attributes
     ----------
-    records : mapping of Cell to Record
-        Not empty.
+    rows : tuple of Row
+        All with the same columns; there may be none.
+
+    Examples
+    --------
+    >>> rows = Rows.of([{"seed": 54, "p": 4, "reached": 500}, {"seed": 55, "p": 4, "reached": 510}])
+    >>> rows.mean("reached"), rows.where(seed=55).total("reached")
+    (505.0, 510)
     """
 
-    records: Mapping[Cell, Record]
+    rows: tuple[Row, ...]
 
-    def where(self, **settings: Any) -> Results:
-        """Keep the cells with these settings, e.g. ``where(maze="large", refinement=8)``."""
-        kept = {
-            cell: record
-            for cell, record in self.records.items()
-            if all(getattr(cell, name) == value for name, value in settings.items())
-        }
-        return Results(kept)
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Rows:
+        """Wrap any rows."""
+        return cls(tuple(rows))
 
-    def values(self, setting: str) -> list[Any]:
-        """Sorted values that a setting takes; mazes in the order of the records."""
-        seen = dict.fromkeys(getattr(cell, setting) for cell in self.records)
-        return list(seen) if setting == "maze" else sorted(seen)
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    @cached_property
-    def configurations(self) -> list[tuple[str, int, float]]:
-        """Every (maze, refinement, label fraction) there is, in the order of the records."""
-        return list(dict.fromkeys(cell.configuration for cell in self.records))
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
 
-    def at(self, configuration: tuple[str, int, float]) -> Results:
-        """Keep the cells of one configuration."""
-        return Results({c: r for c, r in self.records.items() if c.configuration == configuration})
+    def where(self, **settings: Any) -> Rows:
+        """Keep the rows with these values, e.g. ``where(maze="large", refinement=8)``."""
+        kept = (
+            row for row in self.rows if all(row[name] == value for name, value in settings.items())
+        )
+        return Rows(tuple(kept))
 
-    def figure(self, name: str) -> FloatArray:
-        """One figure of every cell."""
-        return np.array([record[name] for record in self.records.values()], dtype=np.float64)
+    def values(self, column: str) -> list[Any]:
+        """Distinct values of a column: words as they come, numbers sorted."""
+        seen = list(dict.fromkeys(row[column] for row in self.rows))
+        return seen if any(isinstance(value, str) for value in seen) else sorted(seen)
+
+    def by(self, *columns: str) -> dict[Any, Rows]:
+        """Group by the values of a column, or of several, as they come.
+
+        Examples
+        --------
+        >>> rows = Rows.of([{"p": 4, "x": 1}, {"p": 8, "x": 2}, {"p": 4, "x": 3}])
+        >>> {p: group.total("x") for p, group in rows.by("p").items()}
+        {4: 4, 8: 2}
+        """
+        groups: dict[Any, list[Row]] = {}
+        for row in self.rows:
+            key = tuple(row[column] for column in columns)
+            groups.setdefault(key if len(columns) > 1 else key[0], []).append(row)
+        return {key: Rows(tuple(rows)) for key, rows in groups.items()}
+
+    def column(self, name: str) -> FloatArray:
+        """One number of every row."""
+        return np.array([row[name] for row in self.rows], dtype=np.float64)
 
     def total(self, name: str) -> int:
-        """Sum of a count over the cells."""
-        return int(self.figure(name).sum())
+        """Sum of a count."""
+        return int(self.column(name).sum())
 
-    def success(self, arm: str) -> FloatArray:
-        """Share of the sampled pairs that reach, per cell."""
-        return self.figure(f"{arm}.reached") / self.figure("pairs")
+    def mean(self, name: str) -> float:
+        """Mean of a column; NaN if there are no rows."""
+        return float(self.column(name).mean()) if self.rows else float("nan")
 
-    def mean_success(self, arm: str) -> float:
-        """Mean of `success` over the cells."""
-        return float(self.success(arm).mean())
+    def ratio(self, part: str, whole: str) -> float:
+        """Sum of a count over the sum of another; NaN if that is 0."""
+        divisor = self.total(whole)
+        return self.total(part) / divisor if divisor else float("nan")
 
-    def all_starts(self, arm: str) -> float:
-        """Share of all starts of all fields that reach, mean over the cells."""
-        kinds = [self.figure(f"{arm}.{kind}_all") for kind in ("reached", "boundary", "interior")]
-        return float((kinds[0] / sum(kinds)).mean())
+    def share(self, part: str, whole: str) -> FloatArray:
+        """Share of a count in another, per row."""
+        return self.column(part) / self.column(whole)
 
-    def starts(self, arm: str) -> int:
-        """Count the starts of all fields."""
-        return self.failing_starts(arm) + self.total(f"{arm}.reached_all")
+    @property
+    def cells(self) -> list[tuple[Any, ...]]:
+        """The cells there are, as they come."""
+        return list(dict.fromkeys(tuple(row[name] for name in CELL) for row in self.rows))
 
-    def failing_starts(self, arm: str) -> int:
-        """Count the starts, over all fields, that never reach."""
-        return self.total(f"{arm}.boundary_all") + self.total(f"{arm}.interior_all")
+    @property
+    def configurations(self) -> list[tuple[str, int, float]]:
+        """The cells without their seeds, as they come."""
+        seen = dict.fromkeys(tuple(row[name] for name in CONFIGURATION) for row in self.rows)
+        return [(str(maze), int(r), float(lf)) for maze, r, lf in seen]
 
-    def estimate(self, arm: str) -> Estimate:
-        """Mean success, spread over cells and run-bootstrap interval."""
-        return estimate(self.success(arm))
+    @property
+    def strata(self) -> IntArray:
+        """Number of the configuration of every row."""
+        numbers = {where: number for number, where in enumerate(self.configurations)}
+        places = [tuple(row[name] for name in CONFIGURATION) for row in self.rows]
+        return np.array([numbers[place] for place in places], dtype=np.int64)  # type: ignore[index]
 
-    def wilson(self, arm: str) -> tuple[float, float]:
-        """Wilson interval of success over all pairs."""
-        return wilson_interval(self.total(f"{arm}.reached"), self.total("pairs"))
 
-    def lift(self, arm: str, base: str) -> Estimate:
-        """Paired gain of one arm over another, as a share."""
-        return paired_lift(self.success(arm), self.success(base))
-
-    def boundary_share(self, arm: str) -> float:
-        """Share of the failing pairs whose limit cycle holds a label; NaN if none fails."""
-        touching, inside = self.total(f"{arm}.boundary"), self.total(f"{arm}.interior")
-        return touching / (touching + inside) if touching + inside else float("nan")
+def as_rows(tables: Mapping[str, Iterable[Row]]) -> dict[str, Rows]:
+    """Wrap the rows of every experiment."""
+    return {name: Rows.of(rows) for name, rows in tables.items()}
 
 
 def mean_difference(ours: Iterable[float], paper: Iterable[float]) -> float:

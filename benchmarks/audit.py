@@ -1,0 +1,66 @@
+"""All audits of one maze cell, in units of its harmonic solves.
+
+Run with ``python -m benchmarks.audit``. The promise: certificate and audits of the large maze at
+r = 12 with 16 goals take less than five times the 16 harmonic solves, brackets included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from benchmarks._timing import best_of
+
+import wayfield as wf
+from wayfield.study.cells import Cell, draw
+
+HARMONIC, AMLE = wf.Harmonic(), wf.AMLE()
+
+
+def main(label_fraction: float = 0.05) -> None:
+    cell = draw(Cell("large", 12, label_fraction, 54))
+    graph = cell.graph
+    goals = [int(goal) for goal in cell.goals]
+    smooth = [wf.extend(graph, labels, HARMONIC) for labels in cell.labels]
+    sharp = [wf.extend(graph, labels, AMLE) for labels in cell.labels]
+    plans = [wf.plan(graph, field.values, goal) for field, goal in zip(sharp, goals, strict=True)]
+    visited = [np.unique(starts)[:8] for starts in cell.starts]
+    truths, starts, labels = cell.truths, cell.starts, cell.labels
+    audits: dict[str, Callable[[int], object]] = {
+        "certify": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).start_certified,
+        "its fill": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).fill,
+        "half_gap": lambda k: wf.audit.half_gap(graph, sharp[k], truths[k], goals[k]),
+        "ordering": lambda k: _both_scopes(graph, smooth[k], truths[k], goals[k], starts[k]),
+        "mechanism": lambda k: wf.audit.mechanism(
+            graph, smooth[k], sharp[k], truths[k], goals[k], starts[k]
+        ),
+        "geometry": lambda k: wf.audit.geometry(graph, truths[k], goals[k]),
+        "failures": lambda k: wf.audit.failures(graph, smooth[k], labels[k], goals[k]),
+        "residual": lambda k: wf.audit.residual_margin(graph, labels[k], sharp[k]),
+        "reach": lambda k: wf.audit.reach(
+            graph, labels[k], sharp[k], truths[k], goals[k], plans[k]
+        ),
+        "error": lambda k: wf.audit.extension_error(
+            graph, labels[k], sharp[k], truths[k], goals[k]
+        ),
+        "measure": lambda k: wf.audit.anti_admissibility(
+            graph, labels[k], truths[k], goals[k], visited[k][visited[k] != goals[k]]
+        ),
+    }
+    alone = best_of(lambda: [wf.extend(graph, given, HARMONIC) for given in labels], 3)
+    print(f"{graph.num_vertices:,} states, {len(goals)} goals; harmonic solves {alone:.3f} s")
+    total = 0.0
+    for name, audit in audits.items():
+        seconds = best_of(lambda audit=audit: [audit(k) for k in range(len(goals))], 3)
+        total += seconds
+        print(f"{name:10} {seconds / alone:6.2f}")
+    print(f"{'all':10} {total / alone:6.2f} times the harmonic solves")
+
+
+def _both_scopes(graph, field, truth, goal, starts) -> object:
+    found = wf.audit.ordering(graph, field, truth, goal, starts=starts)
+    return found.all, found.eval_rollouts
+
+
+if __name__ == "__main__":
+    main()

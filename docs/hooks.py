@@ -1,0 +1,106 @@
+"""Hooks of the documentation site: formulas without scripts, and a gallery that is run.
+
+Formulas. ``$…$`` and ``$$…$$`` become MathML while the site is built, so that pages need no script
+and nothing from elsewhere.
+
+Nothing from elsewhere. A page that would load a script, a style or a picture from another server is
+a warning, and so an error of a strict build. So is a formula that cannot be converted.
+
+Gallery. A line ``<!-- example: name -->`` becomes the picture that ``examples/name.py`` draws, what
+it prints, and the script itself. Pictures lie in ``build/gallery`` and are drawn again when the
+script or the library is newer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import re
+import runpy
+import sys
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / "build" / "gallery"
+EXAMPLE = re.compile(r"<!-- example: (\w+) -->")
+EXTERNAL = re.compile(r'<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="?(https?:)?//[^\s">]+')
+FORMULA = re.compile(
+    r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s*</\1>', flags=re.DOTALL
+)
+
+log = logging.getLogger("mkdocs.hooks.wayfield")
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Draw the pictures that are out of date, and add them all to the site."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    library = max(path.stat().st_mtime for path in (ROOT / "src").rglob("*.py"))
+    for script in sorted((ROOT / "examples").glob("*.py")):
+        picture, printed = _outputs(script.stem)
+        newest = max(library, script.stat().st_mtime)
+        if not (printed.exists() and printed.stat().st_mtime > newest):
+            printed.write_text(_run(script, picture), encoding="utf-8")
+        uri = f"gallery/{picture.name}"
+        files.append(File.generated(config, uri, abs_src_path=str(picture)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Put each example where its name stands."""
+    return EXAMPLE.sub(lambda found: _shown(found[1]), markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Turn formulas into MathML."""
+    return FORMULA.sub(_mathml, html)
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Complain about anything a browser would fetch from another server."""
+    for found in EXTERNAL.finditer(output):
+        log.warning("%s loads something from elsewhere: %s", page.file.src_uri, found[0])
+    return output
+
+
+def _outputs(name: str) -> tuple[Path, Path]:
+    return CACHE / f"{name}.png", CACHE / f"{name}.txt"
+
+
+def _run(script: Path, picture: Path) -> str:
+    """Run an example in this process, as a reader would from the shell; return what it prints."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    arguments, sys.argv = sys.argv, [str(script), str(picture)]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            runpy.run_path(str(script), run_name="__main__")
+    finally:
+        sys.argv = arguments
+        mpl.pyplot.close("all")
+    return printed.getvalue()
+
+
+def _shown(name: str) -> str:
+    _, printed = _outputs(name)
+    said = printed.read_text(encoding="utf-8").strip()
+    script = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8").strip()
+    quoted = f"\n```text\n{said}\n```\n" if said else ""
+    folded = "\n".join(f"    {line}".rstrip() for line in ["```python", *script.split("\n"), "```"])
+    caption = script.removeprefix('"""').partition("\n")[0]
+    picture = f"![{caption}](gallery/{name}.png)"
+    return f'{picture}\n{quoted}\n??? example "examples/{name}.py"\n\n{folded}\n'
+
+
+def _mathml(found: re.Match[str]) -> str:
+    _, bracket, formula = found.groups()
+    converted = convert(unescape(formula), display="block" if bracket == "[" else "inline")
+    if "\\" in converted:
+        log.warning("a command of the formula %s is not known", formula.strip())
+    return converted

@@ -1,0 +1,125 @@
+"""What every audit is handed: a field, the truth it is compared with, a plan. Checked here.
+
+**Truth.** V* is the cost-to-go to the goal g if and only if V*(g) = 0, V* ≥ 0 and
+
+    V*(x) = min over arcs x → y of ℓ + V*(y)        at every x ≠ g        (Bellman),
+
+inf = inf included. For lengths are positive: where V*(x) is finite, the arc that attains the
+minimum leads strictly down, hence to g, and V*(x) is the cost of that walk; and no walk is cheaper,
+since V*(x) ≤ ℓ + V*(y) along all of its arcs. So a truth that passes is the truth, and one of
+another graph or another goal does not pass.
+
+**Rounding.** On unit lengths the identity is checked exactly. Otherwise a value is a sum of at most
+n - 1 lengths, which floating point gives to a relative (n - 1) eps / 2 in any order; two values or
+Q-values are *equal* if they differ by no more than `rounding` times the larger one.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
+from ..errors import InputError
+from ..extension import Extension
+from ..graph import Graph, check_graph
+from ..kernels._types import FloatArray
+from ..kernels.decisions import worst_bellman
+from ..kernels.walks import visit_counts
+from ..plan import Plan
+from ..plan import plan as greedy_plan
+
+EPS = float(np.finfo(np.float64).eps)
+
+Checked = TypeVar("Checked", bound=Plan)
+
+
+def rounding(graph: Graph) -> float:
+    """Relative difference below which two true values are equal: 0 on unit lengths, else n · eps.
+
+    A few eps more are for the sums an audit forms itself.
+    """
+    return 0.0 if graph.is_unit else (graph.num_vertices + 8) * EPS
+
+
+def field_of(graph: Graph, ext: Extension | ArrayLike) -> FloatArray:
+    """Return the values of an extension, or an array of them, as a frozen field on `graph`.
+
+    +inf means "cannot reach the goal". An extension's NaN, which stands where no label is
+    connected, becomes +inf; in an array NaN is an error, and so is -inf everywhere.
+    """
+    n = check_graph(graph).num_vertices
+    values = ext.values if isinstance(ext, Extension) else as_floats(ext, "values")
+    if values.size != n:
+        raise InputError(
+            f"the field has {values.size} values but the graph has {n} vertices: "
+            "it belongs to another graph"
+        )
+    if isinstance(ext, Extension):
+        values = np.where(np.isnan(values), np.inf, values)
+    refuse(~(values > -np.inf), values, "values", "is neither a number nor +inf")
+    return owned(values)
+
+
+def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
+    """Return `truth` as a frozen array if it is the cost-to-go to `goal`, else say where it fails.
+
+    The test is the Bellman identity; see the module.
+    """
+    n = check_graph(graph).num_vertices
+    goal = as_vertex(goal, "goal", n)
+    cost = as_floats(truth, "truth")
+    if cost.size != n:
+        raise InputError(f"truth has {cost.size} values but the graph has {n} vertices")
+    refuse(~(cost >= 0.0), cost, "truth", "is not a cost: neither positive nor zero")
+    if cost[goal] != 0.0:
+        raise InputError(f"truth[{goal}] = {cost[goal]}, but vertex {goal} is the goal: 0 expected")
+    worst, best = worst_bellman(graph.arcs, cost, goal, rounding(graph))
+    if worst >= 0:
+        raise InputError(
+            f"truth[{worst}] = {cost[worst]} violates the Bellman identity: "
+            f"the least ℓ + truth[y] over the arcs out of {worst} is {best}"
+        )
+    return owned(cost)
+
+
+def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
+    """Return `plan` if it is one for this goal on this graph."""
+    if not isinstance(plan, Plan):
+        raise InputError(f"plan must be a wayfield.Plan, not {type(plan).__name__}")
+    n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
+    if other != n:
+        raise InputError(f"the plan's graph has {other} vertices, but the graph has {n}")
+    if plan.graph is not graph and not _same_arcs(plan.graph, graph):
+        raise InputError("the plan belongs to another graph: its arcs differ")
+    if plan.goal != goal:
+        raise InputError(f"the plan leads to vertex {plan.goal}, but the goal is {goal}")
+    return plan
+
+
+def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> Plan:
+    """Return the plan handed in, checked, or the paper's on these values: argmin Q, index ties."""
+    if plan is None:
+        return greedy_plan(graph, values, goal, rule="q", ties="index")
+    return check_plan(graph, plan, goal)
+
+
+def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:
+    """Return the starts, repeats kept; every vertex but the goal if none are given."""
+    if starts is None:
+        return frozen(np.delete(np.arange(graph.num_vertices), goal))
+    return frozen(as_vertices(starts, "starts", graph.num_vertices))
+
+
+def visits_from(plan: Plan, starts: ArrayLike | None) -> NDArray[np.int64]:
+    """Count how often the plan's walks from the starts visit every state, the goal included."""
+    start = starts_of(plan.graph, starts, plan.goal)
+    begun = np.bincount(start, minlength=plan.graph.num_vertices).astype(np.float64)
+    return frozen(visit_counts(plan.successor, plan.goal, begun).astype(np.int64))
+
+
+def _same_arcs(one: Graph, other: Graph) -> bool:
+    pairs = zip(one.arcs, other.arcs, strict=True)
+    return one.directed == other.directed and all(np.array_equal(a, b) for a, b in pairs)

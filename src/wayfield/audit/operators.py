@@ -1,0 +1,138 @@
+"""Which operator the true cost-to-go satisfies where: the geometry behind the mechanism audit.
+
+On an undirected graph let the slopes of V* at x be (V*(y) - V*(x)) / ℓ over the neighbours y. All
+lie in [-1, 1], since |V*(y) - V*(x)| ≤ ℓ. x is *geodesically extendable away from the goal* if one
+is +1: some shortest path to the goal runs through x.
+
+**Proposition (distance is graph-AMLE on the extendable interior; prop:3.7).** At x ≠ goal the
+smallest slope is -1 (Bellman), so V* satisfies the AMLE's equation there, largest slope = minus
+the smallest, if and only if x is extendable. This is true of any lengths; on unit ones the equation
+is the midrange identity V*(x) = (min + max) / 2.
+
+**Corollary (harmonic residual of the shortest-path distance; cor:harmonic-residual).** On unit
+lengths slopes are +1, 0 or -1, n₊, n₀ and n₋ of them, and the averaging residual is
+
+    Σ V*(y) / deg - V*(x) = (n₊ - n₋) / deg:
+
+V* is harmonic at x if and only if n₊ = n₋. Since n₋ ≥ 1 at x ≠ goal, n₊ = n₋ makes x extendable:
+nowhere is V* harmonic and not AMLE. On other lengths slopes lie in between as well, the identity
+is lost, and `HARMONIC` alone does occur: slopes -1, 1/2 and 1/2. The residual is then the weighted
+one, Σ slope / Σ (1 / ℓ), of the harmonic extension with conductances 1 / ℓ.
+
+The goal has slopes +1 alone: it satisfies neither equation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import as_vertex, frozen
+from ..errors import InputError
+from ..graph import Graph, check_graph
+from ..kernels._types import BoolArray, FloatArray
+from ..kernels.decisions import operator_residuals
+from ._inputs import check_truth, rounding
+
+
+class Compatible(IntEnum):
+    """Which equations the true cost-to-go satisfies at a state."""
+
+    UNREACHABLE = -1
+    """None to ask: the goal cannot be reached."""
+    NEITHER = 0
+    """Neither the AMLE's nor the harmonic one."""
+    AMLE = 1
+    """The AMLE's alone: the paper's primary geometry."""
+    HARMONIC = 2
+    """The harmonic one alone; never on unit lengths."""
+    BOTH = 3
+    """Both."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Geometry:
+    """How the true cost-to-go sits among its neighbours' values.
+
+    Attributes
+    ----------
+    n_plus, n_zero, n_minus : (n,) int64 arrays
+        Neighbours with V*(y) - V*(x) = ℓ, strictly between, and -ℓ.
+    midrange_residual : (n,) float array
+        Half the sum of the largest and the smallest slope; on unit lengths (min + max) / 2 - V*.
+        NaN where the goal cannot be reached, and at a goal without neighbours.
+    averaging_residual : (n,) float array
+        Σ slope / Σ (1 / ℓ); on unit lengths mean - V*, which is (n₊ - n₋) / deg. NaN likewise.
+    code : (n,) int64 array
+        A `Compatible` for every state.
+    """
+
+    n_plus: NDArray[np.int64]
+    n_zero: NDArray[np.int64]
+    n_minus: NDArray[np.int64]
+    midrange_residual: FloatArray
+    averaging_residual: FloatArray
+    code: NDArray[np.int64]
+
+    @property
+    def extendable(self) -> BoolArray:
+        """(n,) bool: whether a shortest path to the goal runs through here, or ends here."""
+        extendable: BoolArray = self.n_plus > 0
+        return extendable
+
+    @property
+    def primary(self) -> BoolArray:
+        """(n,) bool: AMLE-compatible and harmonic-incompatible."""
+        primary: BoolArray = self.code == Compatible.AMLE
+        return primary
+
+    def __repr__(self) -> str:
+        known = self.code[self.code != Compatible.UNREACHABLE]
+        kinds = (Compatible.BOTH, Compatible.AMLE, Compatible.NEITHER)
+        both, primary, neither = ((known == kind).mean() for kind in kinds)
+        return (
+            f"Geometry({known.size:,} states: {both:.1%} both compatible, {primary:.1%} AMLE only, "
+            f"{neither:.1%} neither)"
+        )
+
+
+def geometry(graph: Graph, truth: ArrayLike, goal: int) -> Geometry:
+    """Class every state by the equations the true cost-to-go satisfies there.
+
+    Proposition (distance is graph-AMLE on the extendable interior), Corollary (harmonic residual
+    of the shortest-path distance). Undirected graphs of any lengths; the corollary's counting is
+    for unit ones.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> comb = wf.Graph.from_edges([0, 1, 2, 1], [1, 2, 3, 4])
+    >>> shape = geometry(comb, wf.cost_to_go(comb, 0), goal=0)
+    >>> shape
+    Geometry(5 states: 20.0% both compatible, 20.0% AMLE only, 60.0% neither)
+    >>> shape.n_plus - shape.n_minus, shape.primary
+    (array([ 1,  1,  0, -1, -1]), array([False,  True, False, False, False]))
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    if graph.directed:
+        raise InputError(
+            "the operators compared here are those of undirected graphs: the harmonic extension "
+            "has no directed form"
+        )
+    cost = check_truth(graph, truth, goal)
+    signs, midrange, average, balanced = operator_residuals(graph.arcs, cost, rounding(graph))
+    amle = signs[:, 0] > 0
+    amle[goal] = False
+    code = Compatible.AMLE * amle + Compatible.HARMONIC * balanced
+    code[np.isinf(cost)] = Compatible.UNREACHABLE
+    return Geometry(
+        n_plus=frozen(signs[:, 0]),
+        n_zero=frozen(signs[:, 1]),
+        n_minus=frozen(signs[:, 2]),
+        midrange_residual=frozen(midrange),
+        averaging_residual=frozen(average),
+        code=frozen(code),
+    )

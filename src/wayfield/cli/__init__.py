@@ -1,0 +1,147 @@
+"""The command line. Heavy imports wait inside the commands, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import NotConverged, WayfieldError
+from ._common import notes, say
+from .compare import compare
+from .doctor import doctor
+from .maze import maze
+from .plan import plan
+from .reproduce import report, reproduce
+from .study import study_app
+
+__all__ = ["app", "main"]
+
+FAILED, BAD_INPUT, STOPPED = 1, 2, 130
+"""Exit codes besides 0."""
+
+_DATA, _STUDIES, _HOUSE = "Your own data", "The studies", "This installation"
+_EPILOG = """\
+[bold]Examples[/]
+
+wayfield plan roads.csv known.csv --goal Bern --start Genève
+
+wayfield compare roads.csv known.csv --goal Bern
+
+wayfield maze medium --method harmonic --picture field.png
+
+wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
+
+[bold]Exit codes[/]
+
+0 all went well; 1 it ran, but a solve missed its guarantee, a --start does not arrive or a check \
+failed; 2 bad input, said in one line with file, row and column; 130 stopped by Ctrl-C.
+"""
+
+app = typer.Typer(
+    name="wayfield",
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _paragraphs(text: str | None) -> str:
+    """Return a docstring whose paragraphs are one line each, for a terminal of any width."""
+    paragraphs = cleandoc(text or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def main() -> None:
+    """Run the command line; whatever goes wrong is one line and an exit code."""
+    try:
+        code = app(prog_name="wayfield", standalone_mode=False)
+    except BrokenPipeError:  # the reader has had enough: head, less
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    except NotConverged as error:
+        code = _complain(str(error), FAILED)
+    except WayfieldError as error:
+        code = _complain(str(error), BAD_INPUT)
+    except OSError as error:
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        code = _complain(told, BAD_INPUT)
+    except MemoryError:
+        code = _complain("not enough memory for a graph of this size", FAILED)
+    except Exception as error:
+        code = _unexpected(error)
+    sys.exit(code or 0)
+
+
+def _complain(text: str, code: int) -> int:
+    say(notes(), f"wayfield: {' '.join(text.split())}")
+    return code
+
+
+def _unexpected(error: Exception) -> int:
+    """Explain a wrong use of the options, or own up to a mistake of ours."""
+    format_message = getattr(error, "format_message", None)
+    if format_message is not None:  # click's errors, whoever vendors click
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "wayfield"
+        return _complain(f"{format_message()} Try '{path} --help'.", BAD_INPUT)
+    if os.environ.get("WAYFIELD_TRACEBACK"):
+        raise error
+    told = f"{type(error).__name__}: {error}"
+    return _complain(
+        f"a mistake of ours, please report it: {told} (WAYFIELD_TRACEBACK=1 shows where)", FAILED
+    )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"wayfield {__version__}")
+        raise typer.Exit
+
+
+def _wayfield(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+    ] = False,
+) -> None:
+    """From a few known cost-to-go values on a graph to a value and a plan for every state.
+
+    Bring a graph and the values you know: wayfield extends them to every state, plans greedily
+    from every start at once, and says how far to trust each number.
+    """
+
+
+def version() -> None:
+    """Print the version of wayfield and of what it computes with."""
+    import platform
+    from importlib import metadata
+
+    typer.echo(f"wayfield {__version__}")
+    typer.echo(f"Python {platform.python_version()}")
+    for package in ("numpy", "scipy", "numba"):
+        typer.echo(f"{package} {metadata.version(package)}")
+
+
+app.callback(help=_paragraphs(_wayfield.__doc__))(_wayfield)
+_COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
+    (plan, _DATA),
+    (compare, _DATA),
+    (maze, _DATA),
+    (reproduce, _STUDIES),
+    (report, _STUDIES),
+    (doctor, _HOUSE),
+    (version, _HOUSE),
+)
+for _command, _panel in _COMMANDS:
+    app.command(rich_help_panel=_panel, help=_paragraphs(_command.__doc__))(_command)
+app.add_typer(study_app, name="study", rich_help_panel=_STUDIES)

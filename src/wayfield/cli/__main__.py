@@ -1,0 +1,5 @@
+"""``python -m wayfield.cli``."""
+
+from . import main
+
+main()

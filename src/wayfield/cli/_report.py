@@ -1,0 +1,29 @@
+"""The end of a command: the facts, for a person or for a program, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from ._result import Result, facts
+from ._show import advice, show, summary
+
+
+def tell(result: Result, more: dict[str, Any], as_json: bool) -> None:
+    """Print the summary, or all facts as one JSON document; exit with 1 if something failed."""
+    found = facts(result) | more
+    found["advice"] = advice(found)
+    if as_json:
+        print_json(found)
+    else:
+        show(summary(found), Console())
+    if not result.good:
+        raise typer.Exit(1)
+
+
+def print_json(found: dict[str, Any]) -> None:
+    """Print one JSON document on standard output."""
+    typer.echo(json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False))

@@ -1,0 +1,192 @@
+"""The summary a person reads in five seconds, and the advice at its end."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Line = tuple[str, str]
+"""A word for the margin, and what there is to say about it."""
+
+_ROUTE_ENDS = 6
+_TIE = 1e-9
+
+
+def show(lines: Iterable[Line], console: Console) -> None:
+    """Print the summary: wrapped beside its margin in a terminal, one line each elsewhere."""
+    if not console.is_terminal:
+        for word, text in lines:
+            console.print(Text(f"{word:<9} {text}"), soft_wrap=True, highlight=False)
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for word, text in lines:
+        table.add_row(word, Text(text, style=_STYLES.get(word, "")))
+    console.print(table, highlight=False)
+
+
+_STYLES = {"lost": "yellow", "loops": "red", "advice": "cyan"}
+
+
+def summary(facts: Mapping[str, Any]) -> list[Line]:
+    """Turn the facts into lines; what cannot reach the goal at all comes first."""
+    lines = [*_lost(facts["graph"]), ("graph", _graph(facts["graph"]))]
+    lines += [("labels", _labels(facts)), ("method", _method(facts))]
+    lines += [("plan", _plan(facts["plan"])), *_loops(facts["plan"])]
+    lines += _trust(facts)
+    lines += [("route", _route(route)) for route in facts["routes"]]
+    if facts["files"]:
+        lines.append(("wrote", ", ".join(facts["files"])))
+    lines.append(("advice", facts["advice"]))
+    return lines
+
+
+def quoted(name: str) -> str:
+    """Return a name as it is if it is one word, else in quotation marks."""
+    return name if re.fullmatch(r"[\w.:/+-]+", name) else f"“{name}”"
+
+
+def advice(facts: Mapping[str, Any]) -> str:
+    """Return one sentence on what to do next."""
+    made, exact = facts["plan"], facts["method"].startswith("AMLE")
+    if not facts["converged"]:
+        return f"the solver missed its guarantee ({facts['status']}): try --method amle"
+    if made["can_reach"] == 0:
+        return "no other state can reach the goal: is it the right one, and the graph --directed?"
+    if made["reach"] < made["can_reach"]:
+        if not exact:
+            return "walks get stuck on this field: try --method amle, or --repair to lift it"
+        sinks = facts["labels"]["false_sinks"]
+        if sinks:
+            return (
+                f"{sinks} labels are lower than all around them, so walks end there: check them, "
+                "or --repair the field"
+            )
+        return "walks get stuck on this field: --repair lifts it until they arrive"
+    if made["raised"] and made["raised"]["states"]:
+        return "the field was lifted to make walks arrive: check the labels near the raised states"
+    if not facts["routes"]:
+        return "all who can arrive do; name a --start to see its route"
+    return "if the graph's lengths are right, `wayfield compare` tells whether the labels pay"
+
+
+def percent(share: float) -> str:
+    """Percentage rounded down: 100 % only where it is all of them."""
+    return f"{int(share * 1e4) / 1e2:g} %"
+
+
+def margin_text(margin: float | None) -> str:
+    """Write a margin: infinite where there is no choice, 0 where rounding alone decides."""
+    if margin is None:
+        return "∞"
+    return "0" if abs(margin) < _TIE else f"{margin:.3g}"
+
+
+def _lost(graph: Mapping[str, Any]) -> list[Line]:
+    lost = graph["cannot_reach_goal"]
+    if not lost:
+        return []
+    names = ", ".join(map(quoted, graph["cannot_reach_examples"]))
+    more = " …" if lost > len(graph["cannot_reach_examples"]) else ""
+    count = f"{lost:,} of {graph['vertices']:,} states cannot reach the goal at all"
+    return [("lost", f"{count}: {names}{more}")]
+
+
+def _graph(graph: Mapping[str, Any]) -> str:
+    kind = "arcs (directed)" if graph["directed"] else "edges"
+    low, high = graph["least_length"], graph["largest_length"]
+    span = "no lengths" if low is None else f"lengths {low:g} to {high:g}"
+    if low == high == 1:
+        span = "all of length 1"
+    pieces = "strong_components" if graph["directed"] else "components"
+    parts = f"{graph[pieces]:,} {pieces.replace('_', ' ')}" if graph[pieces] > 1 else "in one piece"
+    return f"{graph['vertices']:,} vertices, {graph['edges']:,} {kind}, {span}; {parts}"
+
+
+def _labels(facts: Mapping[str, Any]) -> str:
+    labels, n = facts["labels"], facts["graph"]["vertices"]
+    share = percent(labels["count"] / n)
+    span = f"values {labels['least']:g} to {labels['largest']:g}"
+    return f"{labels['count']:,} ({share} of the vertices), {span}; goal {quoted(facts['goal'])}"
+
+
+def _method(facts: Mapping[str, Any]) -> str:
+    width = facts["bracket_width"]
+    bracket = "no bracket" if width is None else f"exact values known to within {width:.1e}"
+    return f"{facts['method']}: {facts['status']}; {bracket}; {facts['seconds']:.2g} s"
+
+
+def _plan(made: Mapping[str, Any]) -> str:
+    able, reach = made["can_reach"], made["reach"]
+    text = f"{reach:,} of {able:,} starts that can reach the goal do ({percent(made['success'])})"
+    if made["loop_count"]:
+        text += f"; {_count(made['loop_count'], 'loops')}"
+    if made["dead_ends"]:
+        text += f"; {made['dead_ends']:,} end at a dead end"
+    if made["raised"] and made["raised"]["states"]:
+        raised = made["raised"]
+        text += f"; {raised['states']:,} values raised by at most {raised['most']:.3g}"
+    return text
+
+
+def _loops(made: Mapping[str, Any]) -> list[Line]:
+    lines = []
+    for loop in made["loops"]:
+        path = " → ".join(map(quoted, loop["states"]))
+        path += " → …" if loop["size"] > len(loop["states"]) else f" → {quoted(loop['states'][0])}"
+        lines.append(("loops", f"{path}, where {_count(loop['catches'], 'starts')} end"))
+    if made["loop_count"] > len(made["loops"]):
+        lines.append(("loops", f"and {made['loop_count'] - len(made['loops']):,} more"))
+    return lines
+
+
+def _trust(facts: Mapping[str, Any]) -> list[Line]:
+    """Margins, the states that decide them, and what is certified."""
+    margin, certified, bound = facts["margin"], facts["certified"], facts["value_error_bound"]
+    lines = []
+    if margin["weakest"]:
+        lines.append(("margin", _margin(margin)))
+        lines.append(("weakest", "; ".join(map(_weak, margin["weakest"]))))
+    if certified["error"]:
+        states, starts = percent(certified["states"]), percent(certified["starts"])
+        text = f"with errors up to {certified['error']:g}, {states} of moves are proved optimal"
+        lines.append(("certified", f"{text}, and {starts} of routes"))
+    span = facts["labels"]["largest"] - facts["labels"]["least"]
+    if bound["largest"] is not None and bound["largest"] < span:  # else it says nothing
+        text = f"values are within {bound['largest']:.3g} of the true cost-to-go"
+        middle = f"half of them within {bound['median']:.3g}"
+        lines.append(("bound", f"{text} ({middle}), if graph and labels are right"))
+    return lines
+
+
+def _margin(margin: Mapping[str, Any]) -> str:
+    least, middle = margin["least"], f"{margin_text(margin['median'])} for the median route"
+    if least is None or least >= _TIE:
+        return f"{margin_text(least)}: no errors below that change a route ({middle})"
+    return f"none on some routes, where moves tie or nearly so ({middle})"
+
+
+def _weak(state: Mapping[str, Any]) -> str:
+    margin = margin_text(state["margin"])
+    return f"{quoted(state['name'])} {margin} ({_count(state['routes'], 'routes')})"
+
+
+def _route(route: Mapping[str, Any]) -> str:
+    names = list(map(quoted, route["path"]))
+    if len(names) > 2 * _ROUTE_ENDS:
+        names = [*names[:_ROUTE_ENDS], "…", *names[-_ROUTE_ENDS:]]
+    steps = _count(route["steps"], "steps")
+    end = "" if route["outcome"] == "reached" else f"; {route['outcome']}!"
+    return f"{' → '.join(names)}: cost {route['cost']:g}, {steps}{end}"
+
+
+def _count(number: int, things: str) -> str:
+    return f"1 {things.removesuffix('s')}" if number == 1 else f"{number:,} {things}"

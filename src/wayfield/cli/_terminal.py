@@ -1,0 +1,90 @@
+"""A maze in the terminal: two characters for each block of vertices, walls left solid.
+
+With colours the field is shaded; without them four block characters stand for its quarters. A
+block in which some walk never arrives is marked, and one that holds a loop more so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.text import Text
+
+from ._result import Result
+
+_SHADES = ("  ", "░░", "▒▒", "▓▓")
+_WALL, _FREE, _LOST, _FAILS, _LOOP, _GOAL = range(6)
+_MARKS = {_WALL: "██", _LOST: "··", _FAILS: "xx", _LOOP: "@@", _GOAL: "GG"}
+_COLOURS = {
+    _WALL: "grey30",
+    _LOST: "grey50",
+    _FAILS: "black on orange3",
+    _LOOP: "bold white on red3",
+    _GOAL: "bold black on gold1",
+}
+_NEAR, _FAR = np.array([222.0, 235.0, 247.0]), np.array([8.0, 48.0, 107.0])
+
+
+def picture(result: Result, refinement: int, width: int, colour: bool) -> Text:
+    """Draw a maze of the given refinement in at most `width` characters, if its cells allow."""
+    kind, share = _blocks(result, _side(result, refinement, width))
+    text = Text(no_wrap=True, end="")
+    for kinds, shares in zip(kind, share, strict=True):
+        for what, level in zip(kinds.tolist(), shares.tolist(), strict=True):
+            if what != _FREE:
+                text.append(_MARKS[what], _COLOURS[what] if colour else "")
+            elif colour:
+                shade = np.round(_NEAR + level * (_FAR - _NEAR)).astype(int)
+                text.append("  ", f"on rgb({','.join(map(str, shade))})")
+            else:
+                text.append(_SHADES[min(int(4 * level), 3)])
+        text.append("\n")
+    text.append(_legend(result, kind))
+    return text
+
+
+def _side(result: Result, refinement: int, width: int) -> int:
+    """Vertices along a block: the least divisor of a cell's side that fits, or a whole cell."""
+    places = result.question.graph.positions
+    assert places is not None
+    columns = np.ptp(places[:, 0]) + 1
+    fits = [k for k in range(1, refinement + 1) if refinement % k == 0 and 2 * columns / k <= width]
+    return min(fits, default=refinement)
+
+
+def _blocks(result: Result, side: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    """(rows, columns) each: what a block is, and its value as a share of the largest."""
+    places, values = result.question.graph.positions, result.field.values
+    assert places is not None
+    columns = places[:, 0].astype(np.int64)
+    rows = (places[:, 1].max() - places[:, 1]).astype(np.int64)
+    at = rows // side, columns // side
+    shape = int(at[0].max()) + 1, int(at[1].max()) + 1
+    total, count = np.zeros(shape), np.zeros(shape)
+    known = np.isfinite(values)
+    inside = at[0][known], at[1][known]
+    np.add.at(total, inside, values[known])
+    np.add.at(count, inside, 1.0)
+    level = np.divide(total, count, out=np.zeros(shape), where=count > 0)
+    low, high = level[count > 0].min(initial=0.0), level[count > 0].max(initial=0.0)
+    kind = np.full(shape, _WALL, np.int8)
+    looping = np.zeros(values.size, dtype=bool)
+    looping[result.plan.cycle_members] = True
+    for mark, chosen in (
+        (_LOST, result.outcomes == 3),
+        (_FREE, result.outcomes != 3),
+        (_FAILS, (result.outcomes == 1) | (result.outcomes == 2)),
+        (_LOOP, looping & result.plan.reachable),
+        (_GOAL, np.arange(values.size) == result.plan.goal),
+    ):
+        kind[at[0][chosen], at[1][chosen]] = mark
+    return kind, (level - low) / max(high - low, 1e-300)
+
+
+def _legend(result: Result, kind: NDArray[np.int8]) -> str:
+    known = result.field.values[np.isfinite(result.field.values)]
+    words = [f"GG goal, light to dark: value {known.min():g} to {known.max():g}"]
+    for mark, word in ((_FAILS, "never arrives"), (_LOOP, "loop"), (_LOST, "cannot reach")):
+        if (kind == mark).any():
+            words.append(f"{_MARKS[mark]} {word}")
+    return ", ".join(words)

@@ -1,0 +1,202 @@
+"""``wayfield doctor``: what is installed, what is compiled, and whether the answers are right.
+
+The checks have answers known beforehand; a bracket must hold them in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+from rich.console import Console
+
+from .. import __version__
+from ._common import compile_kernels, notes
+from ._inputs import Json
+
+if TYPE_CHECKING:
+    from ..extension import Extension
+
+_NOT_FOR_USERS = ("dev", "docs")
+
+
+class Finding(NamedTuple):
+    """One line of the doctor's: what was looked at, whether it is well, and what was found."""
+
+    what: str
+    well: bool | None
+    """None where nothing can be wrong: an extra that is not there, a figure."""
+    found: str
+
+
+def doctor(
+    json_wanted: Json = False,
+) -> None:
+    """Say what is installed and compiled, and check the answers against exact ones.
+
+    Takes about five seconds, longer the first time, when the kernels are compiled. The exit code
+    is 1 if a check fails.
+    """
+    from ._report import print_json
+
+    found = [*_versions(), *_extras(), *_kernels()]
+    compile_kernels(notes(), directed=True)
+    checked = [*map(_checked, (_path, _seven_nodes, _random_grid, _one_way))]
+    well = all(finding.well is not False for finding in checked)
+    if json_wanted:
+        findings = [finding._asdict() for finding in [*found, *checked]]
+        print_json({"wayfield": __version__, "well": well, "findings": findings})
+    else:
+        _print(found, checked)
+    if not well:
+        raise typer.Exit(1)
+
+
+def _print(found: list[Finding], checked: list[Finding]) -> None:
+    console = Console()
+    marks = {True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}
+    wide = max(len(finding.what) for finding in [*found, *checked])
+    for finding in [*found, *checked]:
+        mark = marks[finding.well]
+        console.print(mark, end=" ")
+        line = f"{finding.what:<{wide}}  {finding.found}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    failed = sum(finding.well is False for finding in checked)
+    verdict = f"{failed} of {len(checked)} checks failed" if failed else "all is well"
+    console.print(verdict, style="bold red" if failed else "bold green", highlight=False)
+
+
+def _versions() -> Iterator[Finding]:
+    yield Finding("wayfield", None, __version__)
+    yield Finding("Python", None, f"{platform.python_version()} on {platform.system()}")
+    for package in ("numpy", "scipy", "numba"):
+        yield Finding(package, None, metadata.version(package))
+
+
+def _extras() -> Iterator[Finding]:
+    """Which extras are there, by this package's own list of them."""
+    wanted: dict[str, list[str]] = {}
+    for line in metadata.requires("wayfield") or ():
+        found = re.match(r"([\w.-]+).*;\s*extra == ['\"]([\w-]+)['\"]", line)
+        if found and found[1] != "wayfield" and found[2] not in _NOT_FOR_USERS:
+            wanted.setdefault(found[2], []).append(found[1])
+    for extra, packages in wanted.items():
+        missing = [package for package in packages if not _installed(package)]
+        line = f"missing {', '.join(missing)}: pip install 'wayfield[{extra}]'"
+        there = ", ".join(f"{package} {_installed(package)}" for package in packages)
+        yield Finding(f"extra {extra}", None if missing else True, line if missing else there)
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _kernels() -> Iterator[Finding]:
+    import numba
+
+    from ..kernels.planning import first_moves
+
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        yield Finding("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
+        return
+    folder = Path(str(first_moves.stats.cache_path))
+    count = len(list(folder.glob("*.nbc")))
+    state = f"{count} compiled" if count else "not compiled yet: a minute, once"
+    yield Finding("kernels", True if count else None, f"{state}; in {folder}")
+    yield Finding("threads", None, f"{numba.get_num_threads()} of {os.cpu_count()} processors")
+
+
+def _checked(check: Callable[[], str]) -> Finding:
+    """Run a check; whatever it raises, it has failed."""
+    what = (check.__doc__ or "").rstrip(".")
+    began = time.perf_counter()
+    try:
+        found, well = check(), True
+    except Exception as error:  # a broken installation may raise anything
+        found, well = f"{type(error).__name__}: {error}".splitlines()[0], False
+    return Finding(what, well, f"{found} ({time.perf_counter() - began:.2f} s)")
+
+
+def _path() -> str:
+    """Path of 101 vertices."""
+    from .. import AMLE, Graph, Harmonic, Labels, PLaplacian, extend
+
+    path = Graph.from_edges(range(100), range(1, 101))
+    for method in (Harmonic(), AMLE(), PLaplacian(8)):
+        field = extend(path, Labels([0, 100], [0.0, 50.0]), method)
+        _hold(field, {x: Fraction(x, 2) for x in range(101)})
+    return "harmonic, AMLE and p = 8 are linear, brackets hold the exact values"
+
+
+def _seven_nodes() -> str:
+    """Seven-node graph."""
+    from .. import AMLE, Graph, Harmonic, Labels, extend
+
+    graph = Graph.from_edges([0, 0, 5, 1, 3, 3, 6, 4], [3, 5, 1, 4, 4, 6, 2, 2])
+    labels = Labels([0, 2], [0.0, 3.0])
+    _hold(extend(graph, labels, Harmonic()), {1: Fraction(36, 29), 3: Fraction(39, 29)})
+    _hold(extend(graph, labels, AMLE()), {3: Fraction(1), 1: Fraction(4, 3)})
+    return "harmonic 36/29 and 39/29, AMLE 1 and 4/3, inside their brackets"
+
+
+def _random_grid() -> str:
+    """Random grid."""
+    import numpy as np
+
+    from .. import AMLE, Layout, extend, grid_graph, plan, sample_labels
+
+    rng = np.random.default_rng(7)
+    rows = np.where(rng.random((60, 60)) < 0.1, "#", ".")
+    graph = grid_graph(Layout.from_text("\n".join("".join(row) for row in rows)))
+    labels = sample_labels(graph, 0, 0.03, seed=7)
+    field = extend(graph, labels, AMLE(), unreachable="nan")
+    assert field.lower is not None
+    assert field.upper is not None
+    known = np.isfinite(field.values)
+    _ensure(bool((field.lower <= field.values)[known].all()), "the bracket misses a value")
+    _ensure(bool((field.values <= field.upper)[known].all()), "the bracket misses a value")
+    _ensure(field.width < 1e-9, f"the bracket is {field.width:.1e} wide")
+    moves = plan(graph, np.where(known, field.values, np.inf), 0)
+    able, reached = int(moves.reachable.sum()), int(moves.reached.sum())
+    _ensure(reached == able, f"{able - reached} of {able} starts do not arrive")
+    return f"bracket {field.width:.0e} wide, all {able:,} starts that can reach the goal do"
+
+
+def _one_way() -> str:
+    """One-way maze."""
+    import numpy as np
+
+    from .. import AMLE, extend, grid_graph, load_layout, plan, sample_labels
+
+    graph = grid_graph(load_layout("teleport"), 2)
+    field = extend(graph, sample_labels(graph, 0, 0.1), AMLE(), unreachable="nan")
+    moves = plan(graph, np.where(np.isnan(field.values), np.inf, field.values), 0)
+    able, reached = int(moves.reachable.sum()), int(moves.reached.sum())
+    _ensure(reached == able, f"{able - reached} of {able} starts do not arrive")
+    return f"directed AMLE: all {able:,} starts that can reach the goal do"
+
+
+def _hold(field: Extension, exact: dict[int, Fraction]) -> None:
+    """Raise unless the bracket holds the exact values, in exact arithmetic."""
+    lower: Any = field.lower
+    upper: Any = field.upper
+    for x, value in exact.items():
+        inside = Fraction(float(lower[x])) <= value <= Fraction(float(upper[x]))
+        _ensure(inside, f"{field.values[x]!r} at vertex {x}, but {value} is exact")
+    _ensure(field.width < 1e-9, f"the bracket is {field.width:.1e} wide")
+
+
+def _ensure(holds: bool, complaint: str) -> None:
+    if not holds:
+        raise ArithmeticError(complaint)

@@ -1,0 +1,154 @@
+"""``wayfield plan``: a user's own graph and values, from files to a plan and back to files."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ..errors import InputError
+from ._common import compile_kernels, notes, say
+from ._inputs import (
+    Delimiter,
+    Directed,
+    EdgeFile,
+    Encoding,
+    Error,
+    Goal,
+    GoalValue,
+    HeadColumn,
+    Header,
+    Json,
+    LabelFile,
+    LengthColumn,
+    Method,
+    Places,
+    Repair,
+    TailColumn,
+    ValueColumn,
+    VertexColumn,
+    Wanted,
+)
+from ._methods import parse_method
+from ._stages import Stages
+
+if TYPE_CHECKING:
+    from ..files import Outbox
+    from ._inputs import Given
+    from ._result import Result
+
+
+def plan(
+    edges: EdgeFile,
+    labels: LabelFile,
+    goal: Goal = None,
+    method: Method = "amle",
+    start: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Show the route from here; may be given again."),
+    ] = None,
+    directed: Directed = False,
+    repair: Repair = False,
+    error: Error = 0.0,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
+        "wayfield-plan"
+    ),
+    files: Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")] = True,
+    json_wanted: Json = False,
+    unreachable: Annotated[
+        str,
+        typer.Option(metavar="say|error", help="What to do if states cannot reach the goal."),
+    ] = "say",
+    goal_value: GoalValue = None,
+    positions: Places = None,
+    tail: TailColumn = None,
+    head: HeadColumn = None,
+    length: LengthColumn = None,
+    vertex: VertexColumn = None,
+    value: ValueColumn = None,
+    delimiter: Delimiter = None,
+    header: Header = None,
+    encoding: Encoding = None,
+) -> None:
+    """Plan on a graph of your own, from the few values that you know.
+
+    EDGES has a row per edge: from, to and a length. LABELS has a row per known state: its name
+    and its cost to the goal, the goal's own included. Both may be CSV, TSV, other text (also
+    .gz), Parquet or .npz; columns are guessed and the guess is printed.
+
+    Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of
+    every state), routes.csv, and plan.png if the graph is small or positions are given.
+
+    Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
+    """
+    from ._report import tell
+    from ._result import Question, answer
+    from ._show import show
+
+    if unreachable not in ("say", "error"):
+        raise InputError(f"--unreachable must be say or error, not {unreachable!r}")
+    wanted = Wanted(
+        edges, labels, goal, goal_value, directed, positions,
+        {"from": tail, "to": head, "length": length},
+        {"vertex": vertex, "value": value},
+        (delimiter, header, encoding),
+    )  # fmt: skip
+    chosen = parse_method(method)
+    compile_kernels(notes(), directed)
+    with Stages(notes()) as stages, _outbox(out if files else None) as outbox:
+        given = wanted.read(stages, error)
+        if not json_wanted:
+            show(given.said, Console())
+        starts = tuple(given.names.index(name, "--start ") for name in start or ())
+        stages.begin(f"extending ({method}), planning, certifying")
+        asked = Question(given.graph, given.labels, given.goal, chosen, given.names.__getitem__)
+        result = answer(replace(asked, starts=starts, error=error, repair=repair))
+        if unreachable == "error" and result.able + 1 < given.graph.num_vertices:
+            raise InputError(_lost(result))
+        written = []
+        if outbox is not None:
+            stages.begin("writing")
+            written = _write(outbox, result, given)
+    tell(result, {"input": given.facts, "files": written}, json_wanted)
+
+
+def _outbox(folder: Path | None) -> Any:
+    from ..files import Outbox
+
+    return nullcontext() if folder is None else Outbox(folder)
+
+
+def _lost(result: Result) -> str:
+    import numpy as np
+
+    lost = np.flatnonzero(~result.plan.reachable)
+    first = result.question.called(int(lost[0]))
+    return (
+        f"{lost.size:,} of {result.plan.reachable.size:,} states cannot reach the goal, such as "
+        f"{first!r}; leave out --unreachable error to go on without them"
+    )
+
+
+def _write(outbox: Outbox, result: Result, given: Given) -> list[str]:
+    """Write the results into the box; return the names they will have."""
+    from ..files import write_table
+    from ._draw import draw, drawable
+    from ._tables import route_columns, value_columns
+
+    columns = value_columns(result, given.names)
+    write_table(columns, outbox.path("values.csv"))
+    write_table(columns, outbox.path("values.parquet"))
+    if result.question.starts:
+        write_table(route_columns(result), outbox.path("routes.csv"))
+    graph = drawable(result.question.graph)
+    if graph is None:
+        remark = "no picture: the graph is large and has no positions (--positions FILE)"
+        given.facts["notes"].append(remark)
+        say(notes(), remark)
+    else:
+        draw(result, graph, outbox.path("plan.png"))
+    return [str(file) for file in outbox.files]

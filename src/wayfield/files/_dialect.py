@@ -1,0 +1,145 @@
+"""How a text table is written: what stands between its columns, and whether it has a header.
+
+**Delimiter.** Of tab, semicolon, comma and bar, the one that cuts the first lines into the same
+number of columns, the more the better, ties in this order; runs of blanks if none of them does.
+
+**Header.** The first line is one if it holds no number and either a word one expects there
+(``from``, ``node``, ``cost`` …) or, above a column that is mostly numbers, something else.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..errors import InputError
+from ._text import TextFile
+
+BLANKS = " "
+"""Delimiter that stands for any run of blanks and tabs."""
+
+_CANDIDATES = ("\t", ";", ",", "|")
+_NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar", BLANKS: "blank"}
+_ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|", "space": BLANKS}
+_RUN = re.compile(rb"[ \t]+")
+_RUN_OR_QUOTED = re.compile(rb'("(?:[^"\n]|"")*")|[ \t]+')
+
+
+@dataclass(frozen=True)
+class Style:
+    """What the user says about a text file; None is "look and guess"."""
+
+    delimiter: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one text table is written.
+
+    Attributes
+    ----------
+    delimiter : str
+        Between two columns; `BLANKS` stands for any run of blanks.
+    header : tuple of str or None
+        Names of the columns, if the first row is a header.
+    rows : tuple of tuples of str
+        The first rows below the header.
+    """
+
+    delimiter: str
+    header: tuple[str, ...] | None
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.rows[0] if self.header is None else self.header)
+
+    @property
+    def said(self) -> str:
+        """Words for a note to the user."""
+        between = f"{_NAMES.get(self.delimiter, repr(self.delimiter))} between columns"
+        return f"{between}, {'no header' if self.header is None else 'header found'}"
+
+
+def guess_dialect(
+    file: TextFile, style: Style, is_header: Callable[[list[list[str]]], bool]
+) -> Dialect:
+    """Look at the first lines; `is_header` knows the words to expect there."""
+    lines = file.sample()
+    if not lines:
+        raise InputError(f"{file.path} is empty")
+    delimiter = _named_delimiter(style.delimiter) or _guess_delimiter(lines)
+    rows = split(lines, delimiter)
+    found = style.header
+    if found is None:
+        found = is_header(rows) or _stands_above_numbers(rows)
+    header = tuple(cell.strip() for cell in rows[0]) if found else None
+    body = tuple(tuple(row) for row in rows[int(found) :])
+    if not body:
+        raise InputError(f"{file.path} has a header but no rows")
+    return Dialect(delimiter, header, body)
+
+
+def split(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Cut lines into cells."""
+    if delimiter == BLANKS:
+        lines = [tabbed(line.encode()).decode() for line in lines]
+        delimiter = "\t"
+    return [next(csv.reader([line], delimiter=delimiter), [""]) for line in lines]
+
+
+def tabbed(data: bytes) -> bytes:
+    """Replace every run of blanks by one tab, those at the ends of lines by nothing."""
+    data = re.sub(rb"^[ \t]+|[ \t]+$", b"", data, flags=re.MULTILINE)
+    if b'"' in data:
+        return _RUN_OR_QUOTED.sub(lambda found: found[1] or b"\t", data)
+    return _RUN.sub(b"\t", data)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell of a sample looks like a number; a decimal comma will do."""
+    try:
+        float(cell.strip().replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _named_delimiter(text: str | None) -> str | None:
+    if text is None:
+        return None
+    mark = _ALIASES.get(text.lower(), text)
+    if len(mark) != 1 or mark in '"\n\r':
+        raise InputError(f"the delimiter must be one character, tab or space, not {text!r}")
+    return mark
+
+
+def _guess_delimiter(lines: list[str]) -> str:
+    """Choose the candidate that cuts the most lines alike, then into the most columns."""
+    best, merit = BLANKS, (0.0, 1)
+    for mark in _CANDIDATES:
+        widths = Counter(len(row) for row in split(lines, mark))
+        (width, count) = max(widths.items(), key=lambda item: (item[1], item[0]))
+        if width > 1 and (count / len(lines), width) > merit:
+            best, merit = mark, (count / len(lines), width)
+    return best if merit[0] >= 0.5 else BLANKS
+
+
+def _stands_above_numbers(rows: list[list[str]]) -> bool:
+    """Whether the first row holds no number, but a column below it mostly numbers."""
+    first, body = rows[0], rows[1:]
+    if not body or any(map(is_number, first)):
+        return False
+    columns = zip(*(row for row in body if len(row) == len(first)), strict=True)
+    return any(2 * sum(map(_has_digits_only, column)) >= len(column) for column in columns)
+
+
+def _has_digits_only(cell: str) -> bool:
+    """Whether a cell is meant to be a number, even if it is not one: 1.234,5 or 12%."""
+    return re.fullmatch(r"[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*%?", cell.strip().lower()) is not None

@@ -1,0 +1,76 @@
+"""Which column is which: told by the user, by the words of the header, or by its place."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from ..errors import InputError
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "from": (
+        "from", "source", "src", "tail", "start", "origin", "u", "i", "node1", "vertex1", "von",
+        "de", "obs", "state",
+    ),
+    "to": (
+        "to", "target", "dst", "dest", "destination", "head", "end", "v", "j", "node2",
+        "vertex2", "nach", "vers", "next", "tgt", "sink",
+    ),
+    "length": (
+        "length", "len", "cost", "distance", "dist", "weight", "duration", "time", "w", "km",
+        "metres", "meters", "minutes", "seconds", "longueur", "länge", "kosten",
+    ),
+    "vertex": (
+        "vertex", "node", "name", "id", "state", "city", "station", "place", "stop", "key",
+        "nom", "knoten", "index", "vertices", "nodes", "names",
+    ),
+    "value": (
+        "value", "values", "label", "labels", "togo", "costtogo", "cost", "distance", "dist",
+        "v", "potential", "return", "time", "valeur", "wert", "u",
+    ),
+    "x": ("x", "lon", "lng", "long", "longitude", "easting", "px", "posx", "xcoord"),
+    "y": ("y", "lat", "latitude", "northing", "py", "posy", "ycoord"),
+}  # fmt: skip
+"""Words of a header that tell what a column is, the likeliest first."""
+
+
+def tokens(heading: str) -> list[str]:
+    """Words of a heading: ``FromNodeId`` and ``from_node (id)`` are from, node, id."""
+    apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", " ", heading)
+    return re.findall(r"[^\W_]+", apart.lower())
+
+
+def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
+    """Whether the first row has two words expected in a header and no cell that comes again."""
+    known = {word for role in roles for word in WORDS[role]}
+    first = rows[0]
+    hits = sum(bool(known.intersection(tokens(cell))) for cell in first)
+    again = {cell for row in rows[1:] for cell in row}.intersection(first)
+    return hits >= min(2, len(first)) and not again
+
+
+def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
+    """Columns whose headings tell the role, the likeliest first.
+
+    The word itself goes before a heading that only contains it.
+    """
+    told = [tokens(heading) for heading in header or ()]
+    ranks: dict[int, tuple[int, int]] = {}
+    for i, words in enumerate(told):
+        known = [WORDS[role].index(word) for word in words if word in WORDS[role]]
+        if known:
+            ranks[i] = (min(known), len(words))
+    return sorted(ranks, key=lambda i: (ranks[i], i))
+
+
+def named_column(wanted: str, header: Sequence[str] | None, width: int, path: object) -> int:
+    """Return the column the user named, by its heading or by its number counted from 1."""
+    if header is not None and wanted in header:
+        return list(header).index(wanted)
+    if wanted.isdecimal() and 1 <= int(wanted) <= width:
+        return int(wanted) - 1
+    known = f"{width} columns, no header" if header is None else ", ".join(map(repr, header))
+    close = difflib.get_close_matches(wanted, header or [], 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InputError(f"{path} has no column {wanted!r} (it has {known}){hint}")

@@ -1,0 +1,262 @@
+"""Tables of vertices: labels, positions, or both, by the names of an edge list.
+
+The column of names is the one whose cells are names of vertices; its heading decides where several
+are. An empty value is no label, so that one table may hold every vertex; a label for a vertex that
+the graph has not is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import LARGEST, frozen
+from .._optional import need
+from ..errors import InputError
+from ..kernels._types import BoolArray, FloatArray
+from ..labels import Labels
+from ._cells import as_names, as_numbers, empty_cells, refuse_cells
+from ._dialect import Style, is_number
+from ._roles import matching_columns, named_column
+from ._sheet import Sheet, open_sheet
+from ._text import Progress
+from .names import Names, canonical, canonical_name
+
+ROLES = ("vertex", "value", "x", "y")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class VertexTable:
+    """What a file says about vertices.
+
+    Attributes
+    ----------
+    labels : Labels or None
+        The values, if there is a column of them.
+    positions : (n, 2) float array or None
+        NaN where the file has none; None if it has no columns x and y.
+    said : str
+        How the file was understood, in words.
+    notes : tuple of str
+        What was not used.
+    """
+
+    labels: Labels | None
+    positions: FloatArray | None
+    said: str
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"VertexTable({self.labels}; {self.said})"
+
+
+def read_labels(
+    path: str | Path,
+    names: Names,
+    columns: Mapping[str, str] | None = None,
+    style: Style | None = None,
+    error: float = 0.0,
+    progress: Progress | None = None,
+) -> VertexTable:
+    r"""Read labels, and positions if there are columns x and y beside them.
+
+    Parameters
+    ----------
+    path : path
+        Text, Parquet or npz, as for `read_edges`.
+    names : Names
+        The vertices of the graph.
+    columns : mapping, optional
+        Which column is ``"vertex"``, ``"value"``, ``"x"``, ``"y"``.
+    style : Style, optional
+        What is known about a text file; the rest is guessed.
+    error : float
+        Bound on how wrong the values are.
+    progress : callable, optional
+        Told how much has been read, of how much.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "known.tsv")
+    ...     _ = file.write_text("Bern\t158.5\nGenève\t0\n")
+    ...     found = read_labels(file, Names.of(["Genève", "Bern", "Zürich"]))
+    >>> found.labels
+    Labels(2 vertices, values 0 to 158.5)
+    >>> found.said
+    'vertex = column 1, value = column 2; 2 columns, tab between columns, no header'
+    """
+    sheet = open_sheet(path, style or Style(), ROLES)
+    at = _vertex_columns(sheet, columns or {}, names, needed="value")
+    found = _load(sheet, at, progress)
+    value = as_numbers(sheet, at["value"], found["value"])
+    given = ~empty_cells(found["value"])
+    finite = np.isfinite(value) & (np.abs(value) <= LARGEST)
+    refuse_cells(
+        given & ~finite,
+        sheet,
+        at["value"],
+        found["value"],
+        "is not a value; leave the cell empty if the vertex has no label",
+    )
+    vertex = _vertices(sheet, at["vertex"], found["vertex"], names)
+    stranger = given & (vertex < 0)
+    refuse_cells(
+        stranger,
+        sheet,
+        at["vertex"],
+        found["vertex"],
+        lambda name: f"is not a vertex of the graph{names.suggestion(name)}",
+    )
+    if not given.any():
+        raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no value at all")
+    _refuse_two_values(sheet, at, vertex, value, given, names)
+    labels = Labels(vertex[given], value[given], error)
+    notes = []
+    if not given.all():
+        notes.append(f"{sheet.path}: {int((~given).sum()):,} rows without a value are no labels")
+    positions = _positions(sheet, at, found, vertex, len(names))
+    return VertexTable(labels, positions, _say(sheet, at), tuple(notes))
+
+
+def read_positions(
+    path: str | Path,
+    names: Names,
+    columns: Mapping[str, str] | None = None,
+    style: Style | None = None,
+    progress: Progress | None = None,
+) -> VertexTable:
+    r"""Read where the vertices are: every vertex of the graph needs an x and a y.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "places.txt")
+    ...     _ = file.write_text("name x y\nBern 600 200\nGenève 500 118\n")
+    ...     found = read_positions(file, Names.of(["Genève", "Bern"]))
+    >>> found.positions
+    array([[500., 118.],
+           [600., 200.]])
+    """
+    sheet = open_sheet(path, style or Style(), ROLES)
+    at = _vertex_columns(sheet, columns or {}, names, needed="x")
+    at.pop("value", None)
+    found = _load(sheet, at, progress)
+    vertex = _vertices(sheet, at["vertex"], found["vertex"], names)
+    positions = _positions(sheet, at, found, vertex, len(names))
+    assert positions is not None
+    lost = np.isnan(positions).any(axis=1)
+    if lost.any():
+        first = names[int(np.argmax(lost))]
+        raise InputError(
+            f"{sheet.path} has no position for {int(lost.sum()):,} of {len(names):,} vertices: "
+            f"{first!r} is the first"
+        )
+    strange = int((vertex < 0).sum())
+    notes = (f"{sheet.path}: {strange:,} rows are no vertices of the graph",) if strange else ()
+    return VertexTable(None, frozen(positions), _say(sheet, at), notes)
+
+
+def _vertex_columns(
+    sheet: Sheet, columns: Mapping[str, str], names: Names, needed: str
+) -> dict[str, int]:
+    """Decide which column is which; names of vertices are recognised by being such."""
+    width, header = sheet.width, sheet.header
+    at = {role: named_column(name, header, width, sheet.path) for role, name in columns.items()}
+    for role in ("x", "y"):
+        free = [i for i in matching_columns(role, header) if i not in at.values()]
+        if role not in at and free:
+            at[role] = free[0]
+    if not {"x", "y"} <= at.keys():
+        at = {role: i for role, i in at.items() if role in columns}
+    if "vertex" not in at:
+        likely = [*matching_columns("vertex", header), *range(width)]
+        free = [i for i in dict.fromkeys(likely) if i not in at.values()]
+        at["vertex"] = max(free, key=lambda i: _share_named(sheet, i, names), default=-1)
+    if "value" not in at and needed == "value":
+        numeric = [i for i in range(width) if _is_numeric(sheet, i)]
+        likely = [*matching_columns("value", header), *numeric, *range(width)]
+        at["value"] = next((i for i in likely if i not in at.values()), -1)
+    if needed == "x" and "x" not in at and header is None and width == 3:
+        at["x"], at["y"] = (i for i in range(3) if i != at["vertex"])
+    for role in ("vertex", needed):
+        if at.get(role, -1) < 0:
+            raise InputError(
+                f"{sheet.path} has no column for the {role} ({width} found: "
+                f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
+            )
+    return at
+
+
+def _share_named(sheet: Sheet, column: int, names: Names) -> int:
+    """How many cells of the sample are names of vertices."""
+    pa = need("pyarrow", "files")
+    cells = [canonical_name(row[column]) for row in sheet.rows if column < len(row)]
+    return int((names.find(pa.array(cells, pa.string())) >= 0).sum())
+
+
+def _is_numeric(sheet: Sheet, column: int) -> bool:
+    cells = [row[column] for row in sheet.rows if column < len(row) and row[column].strip()]
+    return bool(cells) and all(map(is_number, cells))
+
+
+def _load(sheet: Sheet, at: Mapping[str, int], progress: Progress | None) -> dict[str, Any]:
+    roles = [role for role in ROLES if role in at]
+    return dict(zip(roles, sheet.load([at[role] for role in roles], progress), strict=True))
+
+
+def _vertices(sheet: Sheet, index: int, column: Any, names: Names) -> NDArray[np.int64]:
+    encoded = canonical(as_names(sheet, index, column).dictionary_encode().combine_chunks())
+    indices: NDArray[np.int64] = names.find(encoded.dictionary)[encoded.indices.to_numpy()]
+    return indices
+
+
+def _positions(
+    sheet: Sheet, at: Mapping[str, int], found: Mapping[str, Any], vertex: NDArray[np.int64], n: int
+) -> FloatArray | None:
+    if "x" not in at or "y" not in at:
+        return None
+    positions = np.full((n, 2), np.nan)
+    known = vertex >= 0
+    for axis, role in enumerate(("x", "y")):
+        numbers = as_numbers(sheet, at[role], found[role])
+        refuse_cells(np.isinf(numbers), sheet, at[role], found[role], "is not a position")
+        positions[vertex[known], axis] = numbers[known]
+    return positions
+
+
+def _refuse_two_values(
+    sheet: Sheet,
+    at: Mapping[str, int],
+    vertex: NDArray[np.int64],
+    value: FloatArray,
+    given: BoolArray,
+    names: Names,
+) -> None:
+    """Raise `InputError` for a vertex that two rows label differently."""
+    rows = np.flatnonzero(given)
+    order = rows[np.argsort(vertex[rows], kind="stable")]
+    one, two = order[:-1], order[1:]
+    clash = (vertex[one] == vertex[two]) & (value[one] != value[two])
+    if clash.any():
+        i = int(np.argmax(clash))
+        raise InputError(
+            f"{sheet.place(int(two[i]), at['value'])}: {names[vertex[two[i]]]!r} is labelled "
+            f"{value[two[i]]:g} here and {value[one[i]]:g} in row {sheet.row_number(int(one[i]))}"
+        )
+
+
+def _say(sheet: Sheet, at: Mapping[str, int]) -> str:
+    told = ", ".join(
+        f"{role} = {'' if sheet.header else 'column '}{sheet.called(at[role])}"
+        for role in ROLES
+        if role in at
+    )
+    return f"{told}; {sheet.width} columns, {sheet.said}"

@@ -1,0 +1,250 @@
+"""What a field proves about greedy moves: gaps with all rounding counted, and what they add up to.
+
+Every number here is a bound. Sums are rounded down or up by the remainder that `two_sum` leaves, so
+that a sum which is a double is not moved at all, and comparisons of doubles are exact. Numbers too
+large for that are taken for unknown, which certifies nothing.
+"""
+
+from __future__ import annotations
+
+from math import inf, isnan
+
+import numpy as np
+from numba import njit
+
+from ._types import BoolArray, FloatArray, IntArray
+from .csr import Arcs
+from .doubledouble import two_sum
+
+# -------------------------------------------------------------------- rounded sums
+
+
+@njit(cache=True, inline="always")
+def sum_down(a: float, b: float) -> float:
+    """Largest double, or nearly, that is no more than a + b; also where that overflows."""
+    total, rest = two_sum(a, b)
+    return total if rest >= 0.0 else np.nextafter(total, -inf)
+
+
+@njit(cache=True, inline="always")
+def sum_up(a: float, b: float) -> float:
+    """Smallest double, or nearly, that is no less than a + b; also where that overflows."""
+    return -sum_down(-a, -b)
+
+
+@njit(cache=True, nogil=True)
+def excess(length: float, value: float, other_length: float, other_value: float) -> float:
+    """Lower bound on (length + value) - (other_length + other_value); -inf if that overflows."""
+    if length == other_length:
+        least = sum_down(value, -other_value)
+        return -inf if isnan(least) else least
+    high, low = two_sum(length, value)
+    other_high, other_low = two_sum(other_length, other_value)
+    top, rest = two_sum(high, -other_high)
+    least = sum_down(top, sum_down(rest, sum_down(low, -other_low)))
+    return -inf if isnan(least) else least
+
+
+# -------------------------------------------------------------------- decisions and walks
+
+
+@njit(cache=True, nogil=True)
+def decisions(
+    arcs: Arcs,
+    lower: FloatArray,
+    upper: FloatArray,
+    errors: FloatArray,
+    successor: IntArray,
+    goal: int,
+) -> tuple[FloatArray, BoolArray]:
+    """Gap of every state's move, and whether no errors within the bounds can undo it.
+
+    A neighbour whose `lower` is +inf takes no part; with -inf it is unknown and spoils the gap.
+    """
+    indptr, indices, lengths = arcs
+    n = successor.size
+    gap = np.full(n, -inf)
+    safe = np.zeros(n, np.bool_)
+    for s in range(n):
+        chosen = successor[s]
+        if s == goal or chosen < 0:
+            continue
+        slot = indptr[s]
+        while indices[slot] != chosen:
+            slot += 1
+        length, value, error = lengths[slot], upper[chosen], errors[chosen]
+        least, stands = inf, error < inf
+        for e in range(indptr[s], indptr[s + 1]):
+            y = indices[e]
+            if e == slot or lower[y] == inf:
+                continue
+            lead = excess(lengths[e], lower[y], length, value)
+            least = min(least, lead)
+            stands = stands and lead > sum_up(errors[y], error)
+        gap[s], safe[s] = least, stands
+    gap[goal], safe[goal] = inf, True
+    return gap, safe
+
+
+@njit(cache=True, nogil=True)
+def along_walks(
+    successor: IntArray, goal: int, margin: FloatArray, safe: BoolArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Least margin on every start's walk, the first state that has it, the first that is not safe.
+
+    The goal itself is not on the walk: (inf, -1, -1) there.
+    """
+    n = successor.size
+    least = np.full(n, inf)
+    weakest = np.full(n, -1, np.int64)
+    first_weak = np.full(n, -1, np.int64)
+    seen = np.zeros(n, np.bool_)
+    path = np.empty(n, np.int64)
+    seen[goal] = True
+    for start in range(n):
+        x, size = start, 0
+        while not seen[x]:
+            seen[x] = True
+            path[size] = x
+            size += 1
+            if successor[x] >= 0:
+                x = successor[x]
+        # the second turn carries a cycle's least all the way round; elsewhere it changes nothing
+        for _ in range(2):
+            y = x
+            for i in range(size - 1, -1, -1):
+                s = path[i]
+                own = margin[s] <= least[y]
+                least[s] = margin[s] if own else least[y]
+                weakest[s] = s if own else weakest[y]
+                first_weak[s] = first_weak[y] if safe[s] else s
+                y = s
+    return least, weakest, first_weak
+
+
+# -------------------------------------------------------------------- distance from the labels
+
+
+@njit(cache=True, nogil=True)
+def steepest_descent(arcs: Arcs, lower: FloatArray, upper: FloatArray) -> float:
+    """Upper bound on the slope of every arc for a field between the bounds, and at least 1."""
+    steepest = 1.0
+    for x in range(arcs.indptr.size - 1):
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            drop = sum_up(upper[x], -lower[arcs.indices[e]])
+            if drop > arcs.lengths[e]:
+                steepest = max(steepest, np.nextafter(drop / arcs.lengths[e], inf))
+    return steepest
+
+
+@njit(cache=True, nogil=True)
+def round_trips(arcs: Arcs, reverse: Arcs) -> Arcs:
+    """Arcs that have a reverse, each as long as there and back together, rounded up."""
+    n = arcs.indptr.size - 1
+    indptr = np.zeros_like(arcs.indptr)
+    indices, lengths = np.empty_like(arcs.indices), np.empty_like(arcs.lengths)
+    size = 0
+    for x in range(n):
+        r, stop = reverse.indptr[x], reverse.indptr[x + 1]
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            while r < stop and reverse.indices[r] < y:
+                r += 1
+            if r < stop and reverse.indices[r] == y:
+                indices[size] = y
+                lengths[size] = sum_up(arcs.lengths[e], reverse.lengths[r])
+                size += 1
+        indptr[x + 1] = size
+    return Arcs(indptr, indices[:size].copy(), lengths[:size].copy())
+
+
+@njit(cache=True, nogil=True)
+def error_bounds(trip: FloatArray, slope: float, error: float) -> FloatArray:
+    """Upper bound on error + slope · trip at every vertex."""
+    bound = np.full(trip.size, error)
+    for x in range(trip.size):
+        if trip[x] > 0.0:
+            rise = trip[x] if slope == 1.0 else np.nextafter(slope * trip[x], inf)
+            bound[x] = inf if rise == inf else sum_up(error, rise)
+    return bound
+
+
+@njit(cache=True, nogil=True)
+def fill_verdicts(
+    arcs: Arcs, bound: FloatArray, gap: FloatArray, true_gap: float, goal: int
+) -> tuple[FloatArray, BoolArray]:
+    """Largest bound among each state's neighbours, and whether 2 · it - min(gap, 0) < true_gap."""
+    n = gap.size
+    local = np.zeros(n)
+    safe = np.zeros(n, np.bool_)
+    for s in range(n):
+        for e in range(arcs.indptr[s], arcs.indptr[s + 1]):
+            local[s] = max(local[s], bound[arcs.indices[e]])
+        if local[s] < inf and gap[s] > -inf:
+            safe[s] = sum_up(2.0 * local[s], -min(gap[s], 0.0)) < true_gap
+    safe[goal] = True
+    return local, safe
+
+
+@njit(cache=True, nogil=True)
+def period(arcs: Arcs, reverse: Arcs) -> float:
+    """Largest m such that walks with the same two ends differ in length by multiples of m.
+
+    If heights fall by the length of every arc up to a multiple of m, a walk is as long as its
+    ends are apart in height, up to a multiple of m. Whatever the heights, the greatest common
+    divisor of the arcs' remainders will do for m; heights along a spanning forest give the
+    largest. +inf if all remainders are 0; 0 if one is not a double, so that nothing is known.
+    """
+    n = arcs.indptr.size - 1
+    height = np.zeros(n)
+    seen = np.zeros(n, np.bool_)
+    queue = np.empty(n, np.int64)
+    for root in range(n):
+        if seen[root]:
+            continue
+        seen[root] = True
+        queue[0] = root
+        head, tail = 0, 1
+        while head < tail:
+            x = queue[head]
+            head += 1
+            for rows, sign in ((arcs, -1.0), (reverse, 1.0)):
+                tail = _hang(rows, sign, x, height, seen, queue, tail)
+    common = 0.0
+    for x in range(n):
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            drop, rest = two_sum(height[x], -height[arcs.indices[e]])
+            over, more = two_sum(arcs.lengths[e], -drop)
+            if rest != 0.0 or more != 0.0:
+                return 0.0
+            common = _common_divisor(abs(over), common)
+    return common if common > 0.0 else inf
+
+
+@njit(cache=True, nogil=True)
+def _hang(
+    rows: Arcs,
+    sign: float,
+    x: int,
+    height: FloatArray,
+    seen: BoolArray,
+    queue: IntArray,
+    tail: int,
+) -> int:
+    """Queue the heads of `x` not seen before, `sign` times the way to them above it."""
+    for e in range(rows.indptr[x], rows.indptr[x + 1]):
+        y = rows.indices[e]
+        if not seen[y]:
+            seen[y] = True
+            height[y] = height[x] + sign * rows.lengths[e]
+            queue[tail] = y
+            tail += 1
+    return tail
+
+
+@njit(cache=True, nogil=True)
+def _common_divisor(a: float, b: float) -> float:
+    """Greatest common divisor of two doubles, as multiples of a power of two; Euclid's."""
+    while b > 0.0:
+        a, b = b, a % b
+    return a

@@ -1,0 +1,79 @@
+"""Numbers in words: to the paper's own precision, with signs and powers that read well."""
+
+from __future__ import annotations
+
+import math
+
+from ..study.paper import Figure
+
+
+def number(value: float, figure: Figure) -> str:
+    r"""Write a number to the precision of the paper's, or to four digits if that is a fraction.
+
+    Examples
+    --------
+    >>> number(0.97049, Figure("", "", "", "", "0.970", "share"))
+    '0.970'
+    >>> number(4 / 3, Figure("", "", "", "", "4/3", "exact"))
+    '1.333'
+    >>> number(0.0557, Figure("", "", "", "", "5.5e-2", "residual"))
+    '5.6\xa0×\xa010⁻²'
+    """
+    tiny = 0 < abs(value) < figure.unit and figure.kind in ("coarse", "residual")
+    if "e" in figure.printed or tiny:
+        return power(value)
+    decimals = max(0, -round(math.log10(figure.unit))) if figure.unit else 3
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def as_printed(figure: Figure) -> str:
+    """Write the paper's number as it has it, with signs and powers that read well.
+
+    Examples
+    --------
+    >>> as_printed(Figure("", "", "", "", "-0.0239", "order"))
+    '−0.0239'
+    """
+    if "e" in figure.printed:
+        return power(figure.value)
+    return figure.printed.replace("-", "−")
+
+
+def signed(value: float, figure: Figure) -> str:
+    """Write a difference with its sign, zero without.
+
+    Examples
+    --------
+    >>> signed(-0.0994, Figure("", "", "", "", "0.970", "share"))
+    '−0.099'
+    """
+    text = number(abs(value), figure)
+    if not any(digit in "123456789" for digit in text):
+        return text
+    return ("+" if value > 0 else "−") + text
+
+
+def power(value: float) -> str:
+    """Write two digits and a power of ten.
+
+    Examples
+    --------
+    >>> power(4.4e-16).split()
+    ['4.4', '×', '10⁻¹⁶']
+    """
+    if value == 0:
+        return "0"
+    digits, exponent = f"{value:.1e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digits}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{raised}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count and its noun.
+
+    Examples
+    --------
+    >>> plural(1, "figure"), plural(1200, "figure")
+    ('1 figure', '1,200 figures')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

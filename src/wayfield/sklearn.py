@@ -1,0 +1,242 @@
+"""Extensions as a scikit-learn regressor: a few known targets, a graph of nearest neighbours.
+
+Fitting. Every distinct sample is a vertex; each is joined to its nearest neighbours, either way,
+by an edge as long as their distance. The known targets are labels (equal samples share the mean of
+theirs), and the method extends them to the samples whose target is NaN.
+
+Predicting. A sample seen in fitting has the value of its vertex. A new one is tied to its nearest
+vertices by edges as long as their distance and takes the value that solves the method's own
+equation there, theirs held: the weighted mean for `Harmonic`, equal steepest slopes up and down for
+`AMLE`. All new samples together are one extension on a graph of separate stars, so each prediction
+is independent of the others.
+
+Components. A component without a known target determines nothing. Fitting then raises, naming it;
+with ``unreachable="nan"`` its samples, and new ones with no other neighbour, are predicted NaN.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import as_choice, as_whole
+from ._optional import need
+from .errors import InputError
+from .extension import AMLE, Extension, Harmonic, Method, NearestLabel, PLaplacian, extend
+from .graph import Graph
+from .kernels._types import FloatArray
+from .labels import Labels
+
+need("sklearn", "sklearn")
+
+from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
+from sklearn.metrics import r2_score  # noqa: E402
+from sklearn.neighbors import NearestNeighbors  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data  # noqa: E402
+
+__all__ = ["GraphValueRegressor"]
+
+SHORTEST = 1e-6
+"""Distances below this share of their median count as that: slopes stay within bounds."""
+
+
+class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Regression by extending known targets over the graph of nearest neighbours.
+
+    Targets that are NaN are unknown; samples without target still shape the graph.
+
+    Parameters
+    ----------
+    method : str or Method
+        "amle", "harmonic", "nearest" or "p=…" with a number from 2, such as "p=8"; or an extension
+        with settings of its own, such as ``wf.PLaplacian(8, tolerance=1e-10)``.
+    n_neighbors : int
+        Neighbours of each sample, at most all others.
+    metric : str or callable
+        As in `sklearn.neighbors.NearestNeighbors`.
+    unreachable : {"error", "nan"}
+        What to do with samples that are connected to no known target.
+
+    Attributes
+    ----------
+    transduction_ : (n_samples,) float array
+        Value of every sample seen in fitting.
+    extension_ : Extension
+        The same by vertex, with status and residual.
+    graph_ : Graph
+        The graph of nearest neighbours.
+    vertex_ : (n_samples,) int64 array
+        Vertex of every sample; equal samples share one.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wayfield.sklearn import GraphValueRegressor
+    >>> X = np.arange(5.0)[:, None]
+    >>> y = [0.0, np.nan, np.nan, np.nan, 8.0]
+    >>> model = GraphValueRegressor("amle", n_neighbors=1).fit(X, y)
+    >>> model.transduction_
+    array([0., 2., 4., 6., 8.])
+    >>> model.set_params(n_neighbors=2).fit(X, y).predict([[2.5]])
+    array([5.])
+    """
+
+    transduction_: FloatArray
+    extension_: Extension
+    graph_: Graph
+    vertex_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        method: str | Method = "amle",
+        n_neighbors: int = 10,
+        metric: Any = "euclidean",
+        unreachable: Literal["error", "nan"] = "error",
+    ) -> None:
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.unreachable = unreachable
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Build the graph and extend the known targets over it.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array
+            The samples, with and without a target.
+        y : (n_samples,) array
+            Their targets; NaN where unknown. At least one must be known.
+        """
+        self._method = _as_method(self.method)
+        k = as_whole(self.n_neighbors, "n_neighbors", least=1)
+        as_choice(self.unreachable, "unreachable", ("error", "nan"))
+        samples, target = self._validated(X, y)
+        points, vertex = np.unique(samples, axis=0, return_inverse=True)
+        self.vertex_ = vertex.ravel()
+        nearest = NearestNeighbors(n_neighbors=min(k, len(points)), metric=self.metric)
+        self._neighbours = nearest.fit(points)
+        labels = _mean_labels(self.vertex_, target)
+        tails, heads, lengths = self._edges(min(k, len(points) - 1))
+        # rounding can make a distance differ from the one taken the other way
+        self.graph_ = Graph.from_edges(tails, heads, lengths, len(points), True).symmetrised()
+        if self.unreachable == "error":
+            _refuse_unreachable(self.graph_.components, self.vertex_, labels)
+        self.extension_ = extend(self.graph_, labels, self._method, unreachable="nan")
+        self.transduction_ = self.extension_.values[self.vertex_]
+        return self
+
+    def predict(self, X: ArrayLike) -> FloatArray:
+        """Value of every sample, new or seen in fitting.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array
+            The samples.
+
+        Returns
+        -------
+        (n_samples,) float array
+            NaN only where ``unreachable="nan"`` and no neighbour has a value.
+        """
+        check_is_fitted(self)
+        samples = validate_data(self, X, dtype=np.float64, reset=False)
+        distance, vertex = self._neighbours.kneighbors(samples)
+        values = self.extension_.values[vertex]
+        result: FloatArray = values[:, 0].copy()  # of the nearest: right where that is the sample
+        new = (distance[:, 0] > 0.0) & ~np.isnan(values).all(axis=1)
+        lengths = np.maximum(distance[new], SHORTEST * self._scale)
+        result[new] = _on_stars(self._method, values[new], lengths)
+        return result
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """R² of the predictions over the samples whose target is known (not NaN)."""
+        target = np.asarray(y, dtype=np.float64)
+        known = ~np.isnan(target)
+        if not known.any():
+            raise InputError("every target is NaN: there is nothing to score")
+        return float(r2_score(target[known], self.predict(X)[known]))
+
+    def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        samples = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        target = column_or_1d(y, dtype=np.float64, warn=True)
+        if target.size != len(samples):
+            raise InputError(f"{len(samples)} samples in X but {target.size} targets in y")
+        if np.isnan(target).all():
+            raise InputError("every target in y is NaN: at least one must be known")
+        return samples, target
+
+    def _edges(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+        """Pairs of neighbours and their distances; sets the scale of these."""
+        if k == 0:
+            self._scale = 1.0
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+        distance, heads = self._neighbours.kneighbors(n_neighbors=k)
+        far = distance[distance > 0.0]
+        self._scale = float(np.median(far)) if far.size else 1.0
+        tails = np.repeat(np.arange(len(heads)), k)
+        return tails, heads.ravel(), np.maximum(distance.ravel(), SHORTEST * self._scale)
+
+
+def _as_method(value: str | Method) -> Method:
+    """Return the extension that a name stands for."""
+    if isinstance(value, Method) and not isinstance(value, type):
+        return value
+    named: dict[str, Method] = {
+        "amle": AMLE(certificate=False),
+        "harmonic": Harmonic(certificate=False),
+        "nearest": NearestLabel(),
+    }
+    if value in named:
+        return named[value]
+    power = re.fullmatch(r"p=(\d+(?:\.\d+)?)", value) if isinstance(value, str) else None
+    if power is None:
+        raise InputError(
+            f"method must be 'amle', 'harmonic', 'nearest', 'p=8' or an extension, not {value!r}"
+        )
+    return PLaplacian(float(power[1]), certificate=False)
+
+
+def _mean_labels(vertex: NDArray[np.int64], target: FloatArray) -> Labels:
+    """Known targets by vertex, the mean where several samples share one."""
+    known = ~np.isnan(target)
+    vertices, place, count = np.unique(vertex[known], return_inverse=True, return_counts=True)
+    if (count == 1).all():
+        return Labels(vertex[known], target[known])
+    return Labels(vertices, np.bincount(place, target[known]) / count)
+
+
+def _on_stars(method: Method, values: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Solve the method's equation at the centres of stars whose leaves hold `values`, (m, k)."""
+    count = len(values)
+    if not count:
+        return np.empty(0)
+    known = ~np.isnan(values)
+    tails = np.repeat(np.arange(count), known.sum(axis=1))
+    leaves = count + np.arange(tails.size)
+    stars = Graph.from_edges(tails, leaves, lengths[known])
+    return extend(stars, Labels(leaves, values[known]), method).values[:count]
+
+
+def _refuse_unreachable(
+    component: NDArray[np.int32], vertex: NDArray[np.int64], labels: Labels
+) -> None:
+    """Raise if samples lie in components without a known target."""
+    home = component[vertex]
+    lost = ~np.isin(home, component[labels.vertices])
+    if not lost.any():
+        return
+    first = int(np.argmax(lost))
+    size = int((home == home[first]).sum())
+    parts = np.unique(home[lost]).size
+    raise InputError(
+        f"{lost.sum():,} samples are connected to no known target, in {parts:,} components (that "
+        f"of sample {first} has {size:,}): raise n_neighbors, or pass unreachable='nan'"
+    )

@@ -1,0 +1,39 @@
+"""Our figure for each of the paper's, from the rows of the experiments.
+
+`measures` maps the ids of `study.paper` to a `Measure`: the figure at the paper's own budget and,
+where a solver has a say in it, the figure with the solver doubt removed. A figure over many cells
+is taken only if every configuration it covers is there; a smaller number of seeds is noted.
+"""
+
+from __future__ import annotations
+
+from ..paper import FIGURES
+from ._audits import audit_measures
+from ._base import Measure, Tables
+from ._rollouts import rollout_measures
+from ._small import small_graph_measures
+from ._solvers import solver_measures
+
+__all__ = ["Measure", "measures"]
+
+
+def measures(tables: Tables) -> dict[str, Measure]:
+    """Measure every figure of the paper that the rows allow.
+
+    Parameters
+    ----------
+    tables : mapping of str to Rows
+        Rows by the name of their experiment; any may be missing.
+
+    Examples
+    --------
+    >>> found = measures({})
+    >>> found["main/amle/success"].value is None, found["main/amle/success"].note
+    (True, 'the experiment was not run')
+    >>> found["setup/large/r4/rows/value"].value
+    36.0
+    """
+    found: dict[str, Measure] = {}
+    for take in (rollout_measures, audit_measures, solver_measures, small_graph_measures):
+        found |= take(tables)
+    return {name: found[name] for name in FIGURES}

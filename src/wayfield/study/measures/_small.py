@@ -1,0 +1,81 @@
+"""Measures of the small graphs: seven nodes, subdivisions, the adversarial search."""
+
+from __future__ import annotations
+
+from ...audit.witnesses import DECISION, seven_node
+from ...oracle import cost_to_go
+from ..paper import TABLES
+from ..tables import Rows
+from ._base import Measure, Tables, ids
+
+_UNPRINTED = "the paper does not print its witnesses' edges and labels"
+_LATTICE = "lattice-4x4"
+
+
+def small_graph_measures(tables: Tables) -> dict[str, Measure]:
+    """Take all measures of the small graphs."""
+    rows = tables.get("witnesses")
+    if rows is None or not len(rows):
+        absent = Measure(None, note="the experiment was not run")
+        return dict.fromkeys(ids("seven-nodes", "subdivision", "search", "witnesses"), absent)
+    found = dict.fromkeys(ids("witnesses"), Measure(None, note=_UNPRINTED))
+    seven, cut, searched = (rows.where(table=t) for t in ("seven_node", "subdivision", "search"))
+    if len(seven):
+        found |= _seven_nodes(seven)
+    if len(cut):
+        found |= _subdivision(cut)
+    return found | _search(searched.where(maze=_LATTICE))
+
+
+def _figure(rows: Rows, item: object, quantity: str) -> float:
+    (row,) = rows.where(item=str(item), quantity=quantity)
+    return float(row["value"])
+
+
+def _seven_nodes(rows: Rows) -> dict[str, Measure]:
+    graph, _, goal, names = seven_node()
+    truth = cost_to_go(graph, goal)
+    decision = names.index(DECISION)
+    near = graph.indices[graph.indptr[decision] : graph.indptr[decision + 1]]
+    costs = sorted(float(truth[x]) for x in near)
+    values = {
+        f"{field}({vertex})": _figure(rows, vertex, field)
+        for field in ("harmonic", "amle", "measure")
+        for vertex in (1, 3)
+    }
+    values["measure(1)-measure(3)"] = values["measure(1)"] - values["measure(3)"]
+    values["gap(4)"] = costs[1] - costs[0]
+    for field in ("harmonic", "amle"):
+        errors = [abs(_figure(rows, names[x], field) - float(truth[x])) for x in near]
+        values[f"{field}_error(4)"] = max(errors)
+    return {f"seven-nodes/{name}/value": Measure(value) for name, value in values.items()}
+
+
+def _subdivision(rows: Rows) -> dict[str, Measure]:
+    found: dict[str, Measure] = {}
+    for (k,) in TABLES["subdivision"].rows:
+        found[f"subdivision/k{k}/true"] = Measure(_true_branch(int(k)))
+        for field in ("harmonic", "amle"):
+            margin = abs(_figure(rows, k, f"{field}_margin"))
+            found[f"subdivision/k{k}/{field}"] = Measure(_figure(rows, k, f"{field}_branch"))
+            found[f"subdivision/k{k}/{field}_margin"] = Measure(margin)
+    return found
+
+
+def _true_branch(k: int) -> float:
+    """Return the neighbour of the decision state that is nearest to the goal, edges cut into k."""
+    graph, _, goal, names = seven_node()
+    decision = names.index(DECISION)
+    truth = cost_to_go(graph.subdivide(k), goal)
+    near = graph.indices[graph.indptr[decision] : graph.indptr[decision + 1]]
+    return float(names[min(near, key=lambda x: truth[x])])
+
+
+def _search(rows: Rows) -> dict[str, Measure]:
+    if not len(rows):
+        return dict.fromkeys(ids("search"), Measure(None, note="the search was not run"))
+    swept, exact = (_figure(rows, "all", f"witnesses_{way}") for way in ("swept", "exact"))
+    return {
+        "search/candidates/value": Measure(_figure(rows, "all", "tested")),
+        "search/witnesses/value": Measure(swept, exact),
+    }

@@ -1,0 +1,102 @@
+"""The AMLE's local extension error and its two bounds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wayfield as wf
+from exact import random_edges
+from exact_amle import exact_amle
+from wayfield.audit.extension_error import extension_error
+
+
+@st.composite
+def problems(draw: st.DrawFn):
+    """A connected graph of whole lengths, a goal, and labels off the truth by up to some error."""
+    n = draw(st.integers(2, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    tails, heads = random_edges(rng, n, draw(st.integers(0, n)))
+    lengths = rng.integers(1, draw(st.sampled_from([2, 5])), tails.size).astype(float)
+    graph = wf.Graph.from_edges(tails, heads, lengths, n)
+    goal = draw(st.integers(0, n - 1))
+    truth = wf.cost_to_go(graph, goal)
+    vertices = sorted({goal, *draw(st.lists(st.integers(0, n - 1), max_size=4))})
+    noise = draw(st.sampled_from([0.0, 0.25, 3.0])) * rng.integers(-1, 2, len(vertices))
+    return graph, goal, truth, wf.Labels(vertices, truth[vertices] + noise)
+
+
+@given(problems())
+def test_lemma_amle_local_extension_error(problem) -> None:
+    graph, goal, truth, labels = problem
+    found = extension_error(graph, labels, wf.extend(graph, labels, wf.AMLE()), truth, goal)
+    slack = 1e-12 * max(labels.span, 1.0)
+    assert (found.error <= found.bound + slack).all()
+    assert (found.bound <= found.fill_bound + slack).all()
+
+
+@given(problems())
+def test_lemma_in_rationals(problem) -> None:
+    """The statement itself, without floating point: errors, residuals and fill distances."""
+    graph, goal, truth, labels = problem
+    exact_labels = wf.Labels(labels.vertices, truth[labels.vertices])
+    u, w = exact_amle(graph, labels), exact_amle(graph, exact_labels)
+    h = wf.fill_distance(graph, labels)
+    pairs = zip(labels.values, truth[labels.vertices], strict=True)
+    epsilon = max(abs(Fraction(y) - Fraction(v)) for y, v in pairs)
+    found = extension_error(graph, labels, [float(x) for x in u], truth, goal)
+    assert found.label_error == float(epsilon)
+    for x in range(graph.num_vertices):
+        error, residual = abs(u[x] - Fraction(truth[x])), abs(w[x] - Fraction(truth[x]))
+        assert error <= epsilon + residual <= epsilon + 2 * Fraction(h[x])
+        assert float(error) == pytest.approx(found.error[x], abs=1e-12)
+        assert float(residual) == pytest.approx(found.residual[x], abs=1e-12)
+
+
+def test_another_method_may_break_the_first_bound() -> None:
+    """The bounds are the AMLE's: on the seven nodes the harmonic field is further off."""
+    graph = wf.Graph.from_edges([0, 0, 5, 1, 3, 3, 6, 4], [3, 5, 1, 4, 4, 6, 2, 2])
+    labels, truth = wf.Labels([0, 2], [0.0, 3.0]), wf.cost_to_go(graph, 0)
+    harmonic = extension_error(graph, labels, wf.extend(graph, labels, wf.Harmonic()), truth, 0)
+    assert (harmonic.error > harmonic.bound + 0.1).any()
+
+
+def test_the_converse_is_not_claimed() -> None:
+    """A bound that is large says nothing about the error: labels all off by the same amount."""
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    labels, truth = wf.Labels([0, 2], [1.0, 1.0]), wf.cost_to_go(path, 0)
+    found = extension_error(path, labels, [1.0, 1.0, 1.0], truth, 0)
+    assert found.error[1] == 0.0
+    assert found.bound[1] == 1.0
+
+
+def test_unlabelled_components_have_no_truth_to_miss() -> None:
+    graph = wf.Graph.from_edges([0, 2], [1, 3])
+    labels = wf.Labels([0], [0.0])
+    ext = wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
+    found = extension_error(graph, labels, ext, wf.cost_to_go(graph, 0), 0)
+    assert found.error.tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert found.fill.tolist() == [0.0, 2.0, 0.0, 0.0]
+
+
+def test_directed_graphs_are_refused() -> None:
+    graph = wf.Graph.from_edges([0, 1], [1, 0], directed=True)
+    with pytest.raises(wf.InputError, match="undirected"):
+        extension_error(graph, wf.Labels([0], [0.0]), [0.0, 1.0], [0.0, 1.0], 0)
+
+
+def test_a_label_out_of_reach_of_the_goal() -> None:
+    graph = wf.Graph.from_edges([0, 2], [1, 3])
+    labels, truth = wf.Labels([0, 3], [0.0, 1.0]), wf.cost_to_go(graph, 0)
+    with pytest.raises(wf.InputError, match="vertex 3 is labelled"):
+        extension_error(graph, labels, np.zeros(4), truth, 0)
+
+
+def test_a_field_of_another_graph() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    with pytest.raises(wf.InputError, match="another graph"):
+        extension_error(path, wf.Labels([0], [0.0]), [0.0, 1.0], wf.cost_to_go(path, 0), 0)

@@ -1,0 +1,275 @@
+"""Operators and mechanism: the geometry of the true cost, inversions, corrections, separation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isinf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_audit as naive
+import wayfield as wf
+from exact import exact_harmonic
+from exact_amle import exact_amle
+from naive_audit import cases, deciding
+from wayfield.audit import Compatible, geometry, half_gap, mechanism, pool
+
+undirected_unit = cases(lengths=("unit",), directed=False)
+undirected = cases(directed=False)
+
+
+def slopes(graph: wf.Graph, truth, x: int) -> list[Fraction]:
+    row = range(graph.indptr[x], graph.indptr[x + 1])
+    here = Fraction(truth[x])
+    return [(Fraction(truth[graph.indices[e]]) - here) / Fraction(graph.lengths[e]) for e in row]
+
+
+# ------------------------------------------------------------------ geometry
+
+
+@given(undirected_unit)
+def test_proposition_distance_is_amle_exactly_where_it_extends(case) -> None:
+    graph, _, truth, goal = case
+    shape = geometry(graph, truth, goal)
+    for x in deciding(truth, goal):
+        near = truth[graph.neighbours(x)]
+        assert near.min() == truth[x] - 1  # (a)
+        assert near.max() in (truth[x] - 1, truth[x], truth[x] + 1)  # (b)
+        midrange = (near.min() + near.max()) / 2
+        assert shape.midrange_residual[x] == midrange - truth[x]
+        assert shape.extendable[x] == (near.max() == truth[x] + 1)
+        assert (midrange == truth[x]) == shape.extendable[x]  # (c)
+        assert (shape.code[x] in (Compatible.AMLE, Compatible.BOTH)) == shape.extendable[x]
+
+
+@given(undirected_unit)
+def test_corollary_harmonic_residual_counts_neighbours(case) -> None:
+    graph, _, truth, goal = case
+    shape = geometry(graph, truth, goal)
+    for x in deciding(truth, goal):
+        near = truth[graph.neighbours(x)]
+        steps = (near - truth[x]).tolist()
+        counts = [steps.count(step) for step in (1.0, 0.0, -1.0)]
+        assert [shape.n_plus[x], shape.n_zero[x], shape.n_minus[x]] == counts
+        assert shape.averaging_residual[x] == pytest.approx(near.mean() - truth[x], abs=1e-13)
+        residual = (counts[0] - counts[2]) / near.size
+        assert shape.averaging_residual[x] == pytest.approx(residual, abs=1e-15)
+        balanced = shape.code[x] in (Compatible.HARMONIC, Compatible.BOTH)
+        assert balanced == (counts[0] == counts[2])
+
+
+@given(undirected_unit)
+def test_on_unit_lengths_nothing_is_harmonic_alone(case) -> None:
+    graph, _, truth, goal = case
+    assert not (geometry(graph, truth, goal).code == Compatible.HARMONIC).any()
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_on_other_lengths_something_is(scale) -> None:
+    """Slopes -1, 1/2 and 1/2 at vertex 1, where in tenths they round: 0.3 - 0.2 is not 0.1."""
+    lengths = scale * np.array([2.0, 2.0, 2.0, 3.0, 3.0])
+    graph = wf.Graph.from_edges([0, 1, 1, 2, 3], [1, 2, 3, 0, 0], lengths)
+    truth = wf.cost_to_go(graph, 0)
+    shape = geometry(graph, truth, 0)
+    assert (sum(slopes(graph, truth, 1)) == 0) == (scale == 1.0)
+    assert shape.averaging_residual[1] == pytest.approx(0.0, abs=1e-15)
+    assert shape.code[1] == Compatible.HARMONIC
+    assert not shape.extendable[1]
+
+
+@given(undirected)
+def test_the_slope_form_of_the_proposition_on_any_lengths(case) -> None:
+    graph, _, truth, goal = case
+    shape = geometry(graph, truth, goal)
+    for x in deciding(truth, goal):
+        exact = slopes(graph, truth, x)
+        assert float(min(exact)) == pytest.approx(-1.0, abs=1e-9)
+        assert float(max(exact)) <= 1 + 1e-9
+        assert shape.midrange_residual[x] == pytest.approx(
+            float(max(exact) + min(exact)) / 2, abs=1e-9
+        )
+        assert shape.extendable[x] == (float(max(exact)) > 1 - 1e-9)
+        row = slice(graph.indptr[x], graph.indptr[x + 1])
+        conductance = 1 / graph.lengths[row]
+        mean = conductance @ truth[graph.indices[row]] / conductance.sum()
+        assert shape.averaging_residual[x] == pytest.approx(mean - truth[x], abs=1e-9)
+        counted = shape.n_plus[x] + shape.n_zero[x] + shape.n_minus[x]
+        assert counted == graph.degrees[x]
+
+
+def test_the_goal_and_the_unreachable_have_classes_of_their_own() -> None:
+    graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 4])
+    shape = geometry(graph, wf.cost_to_go(graph, 0), 0)
+    assert shape.code.tolist() == [
+        Compatible.NEITHER,
+        Compatible.BOTH,
+        Compatible.NEITHER,
+        Compatible.UNREACHABLE,
+        Compatible.UNREACHABLE,
+    ]
+    assert np.isnan(shape.midrange_residual[3:]).all()
+    assert shape.midrange_residual[0] == 1.0
+
+
+def test_a_goal_without_neighbours() -> None:
+    shape = geometry(wf.Graph.from_edges([], [], num_vertices=1), [0.0], 0)
+    assert shape.code.tolist() == [Compatible.NEITHER]
+    assert np.isnan(shape.averaging_residual[0])
+
+
+def test_operators_of_directed_graphs_are_not_compared() -> None:
+    one_way = wf.Graph.from_edges([1], [0], directed=True)
+    with pytest.raises(wf.InputError, match="undirected"):
+        geometry(one_way, [0.0, 1.0], 0)
+    with pytest.raises(wf.InputError, match="undirected"):
+        mechanism(one_way, [0.0, 1.0], [0.0, 1.0], [0.0, 1.0], 0)
+
+
+# ------------------------------------------------------------------ mechanism
+
+
+@st.composite
+def pairs_of_fields(draw):
+    graph, one, truth, goal = draw(cases(directed=False))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    other = naive.noisy(rng, truth, draw(st.sampled_from(naive.NOISE)))
+    starts = draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=4))
+    return graph, one, other, truth, goal, starts
+
+
+@given(pairs_of_fields())
+def test_counts_are_what_walking_and_counting_gives(problem) -> None:
+    graph, smooth, sharp, truth, goal, starts = problem
+    audit = mechanism(graph, smooth, sharp, truth, goal, starts)
+    plan = wf.plan(graph, smooth, goal, rule="q", ties="index")
+    other = wf.plan(graph, sharp, goal, rule="q", ties="index")
+    shape, certified = geometry(graph, truth, goal), half_gap(graph, sharp, truth, goal).holds
+    count = dict.fromkeys(audit.__dataclass_fields__, 0)
+    for start in starts:
+        for s in dict.fromkeys(plan.rollout(start).path.tolist()):
+            if isinf(truth[s]):
+                count["excluded"] += 1
+                continue
+            code = Compatible(shape.code[s])
+            names = {
+                Compatible.BOTH: "both",
+                Compatible.AMLE: "primary",
+                Compatible.HARMONIC: "harmonic_only",
+                Compatible.NEITHER: "neither",
+            }
+            count["decisions"] += 1
+            count[names[code]] += 1
+            if s == goal:
+                continue
+            best = naive.optimal(graph, truth, s)
+            q = naive.q_values(graph, smooth, s)
+            wrong = any(q[b] < min(q[a] for a in best) for b in set(q) - best)
+            corrected = other.successor[s] in best
+            count["separated"] += wrong and certified[s]
+            count["separated_seen"] += (
+                wrong and certified[s] and corrected and plan.successor[s] not in best
+            )
+            if len(best) == 1:
+                count["untied"] += 1
+                count["inversions"] += wrong
+                count["inversions_primary"] += wrong and code == Compatible.AMLE
+                count["corrected"] += wrong and corrected
+                count["certified"] += wrong and certified[s]
+    assert {name: getattr(audit, name) for name in count} == count
+
+
+@given(pairs_of_fields())
+def test_proposition_combined_local_separation(problem) -> None:
+    graph, smooth, sharp, truth, goal, starts = problem
+    audit = mechanism(graph, smooth, sharp, truth, goal, starts)
+    assert audit.separated_seen == audit.separated
+    assert audit.certified <= audit.corrected <= audit.inversions <= audit.untied
+    assert audit.certified <= audit.separated
+    parts = audit.both + audit.primary + audit.harmonic_only + audit.neither
+    assert parts == audit.decisions
+
+
+def test_the_proposition_is_not_vacuous() -> None:
+    rng = np.random.default_rng(3)
+    separated = 0
+    for _ in range(200):
+        graph = naive.random_graph(rng, 12, "unit", directed=False)
+        truth = wf.cost_to_go(graph, 0)
+        rough, fine = (naive.noisy(rng, truth, kind) for kind in ("rough", "small"))
+        audit = mechanism(graph, rough, fine, truth, 0)
+        assert audit.separated_seen == audit.separated
+        separated += audit.separated
+    assert separated > 500
+
+
+def test_no_converse_of_the_separation_the_seven_nodes() -> None:
+    """At 4 harmonic is wrong and the AMLE right, and clause (i) does not hold: ε = 2/3 > 1/2."""
+    graph, labels = naive.seven()
+    truth = wf.cost_to_go(graph, 0)
+    smooth, sharp = exact_harmonic(graph, labels), exact_amle(graph, labels)
+    assert (smooth[1], smooth[3]) == (Fraction(36, 29), Fraction(39, 29))
+    assert (sharp[1], sharp[3]) == (Fraction(4, 3), 1)
+    fields = [np.array([float(value) for value in field]) for field in (smooth, sharp)]
+    audit = mechanism(graph, *fields, truth, 0, starts=[4])
+    assert (audit.inversions, audit.corrected, audit.certified) == (1, 1, 0)
+    assert audit.separated == 0
+    # 4 has neighbours at distance 1, 2 and 3: the true cost is harmonic there as well as AMLE
+    assert geometry(graph, truth, 0).code[4] == Compatible.BOTH
+    assert audit.inversions_primary == 0
+
+
+def test_on_a_maze_inversions_sit_where_the_distance_is_amle_alone() -> None:
+    """What the paper found on its mazes, on a few goals of one of them."""
+    maze = wf.grid_graph(wf.load_layout("medium"), 8)
+    audits = []
+    for goal in (0, 400, 800, 1200):
+        labels = wf.sample_labels(maze, goal, fraction=0.05, seed=54)
+        fields = (wf.extend(maze, labels, method) for method in (wf.Harmonic(), wf.AMLE()))
+        audits.append(mechanism(maze, *fields, wf.cost_to_go(maze, goal), goal))
+    total = pool(audits)
+    assert total.harmonic_only == total.excluded == 0
+    assert total.separated == total.separated_seen > 0
+    assert 0.02 < total.rates["inversions"] < 0.2
+    assert total.rates["inversions_primary"] > 0.95
+    assert total.rates["corrected"] > 0.8
+    assert total.rates["certified"] < total.rates["corrected"]
+
+
+def test_goals_pool() -> None:
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    parts = []
+    for goal in (0, 5):
+        truth = wf.cost_to_go(path, goal)
+        parts.append(mechanism(path, truth, truth, truth, goal, starts=[2, 3]))
+    total = pool(parts)
+    assert total == parts[0] + parts[1]
+    assert total.decisions == 3 + 4 + 4 + 3  # the goal counted at the end of each walk
+    assert total.rates["neither"] == pytest.approx(4 / 14)  # the goals
+    assert total.rates["both"] == pytest.approx(10 / 14)
+    assert total.rates["inversions"] == 0.0
+    assert np.isnan(total.rates["corrected"])
+
+
+def test_the_other_field_moves_by_the_same_rule() -> None:
+    """Exit ties cross the plateau of the second field, index ties do not."""
+    path = wf.Graph.from_edges([0, 3, 2], [3, 2, 1])  # 0 - 3 - 2 - 1
+    truth = wf.cost_to_go(path, 0)
+    flat, wrong = np.array([0.0, 1.0, 1.0, 1.0]), np.array([0.0, 1.0, 2.0, 3.0])
+    exits = wf.plan(path, wrong, 0, rule="q", ties="exit")
+    by_index = mechanism(path, wrong, flat, truth, 0, starts=[2])
+    by_exit = mechanism(path, wrong, flat, truth, 0, starts=[2], plan=exits)
+    assert by_index.inversions == by_exit.inversions == 1
+    assert (by_index.corrected, by_exit.corrected) == (0, 1)
+
+
+def test_fields_of_the_wrong_size() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    truth = wf.cost_to_go(path, 0)
+    for fields in ((truth[:2], truth), (truth, truth[:2])):
+        with pytest.raises(wf.InputError, match="2 values but the graph has 3 vertices"):
+            mechanism(path, *fields, truth, 0)
+    with pytest.raises(wf.InputError, match="violates the Bellman identity"):
+        mechanism(path, truth, truth, 2 * truth, 0)

@@ -1,0 +1,617 @@
+"""`wayfield plan` on files that users bring, good ones and bad ones."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from shell import wayfield
+
+pq = pytest.importorskip("pyarrow.parquet")
+pa = pytest.importorskip("pyarrow")
+
+ROADS = '''\
+src,dst,cost (m),lanes,kind
+Genève,Lausanne,62,2,highway
+Lausanne,"La Chaux-de-Fonds",80,1,road
+Lausanne,Bern,100,2,highway
+La Chaux-de-Fonds,Bern,70,1,road
+Bern,"Zürich ""HB""",125,3,highway
+'''
+KNOWN = 'node,v\nGenève,287\n"Zürich ""HB""",0\n'
+GOAL = 'Zürich "HB"'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("roads.csv").write_text(ROADS, encoding="utf-8")
+    Path("known.csv").write_text(KNOWN, encoding="utf-8")
+    return tmp_path
+
+
+def write(name: str, text: str) -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def planned(*words: object) -> Any:
+    """The JSON of a plan that must succeed and write nothing."""
+    answer = wayfield("plan", *words, "--json", "--no-files")
+    assert answer.code == 0, answer.err
+    return answer.json
+
+
+def refused(*words: object) -> str:
+    """The one line that a command says before it refuses; nothing may be left behind."""
+    before = sorted(Path.cwd().rglob("*"))
+    answer = wayfield(*words)
+    assert answer.code == 2
+    assert answer.err.startswith("wayfield: ")
+    assert answer.err.count("\n") == 1
+    assert "Traceback" not in answer.err
+    assert sorted(Path.cwd().rglob("*")) == before
+    return answer.err.removeprefix("wayfield: ").strip()
+
+
+def refused_edges(text: str, *words: object) -> str:
+    return refused("plan", write("edges.csv", text), "known.csv", "--goal", GOAL, *words)
+
+
+def refused_labels(text: str, *words: object) -> str:
+    return refused("plan", "roads.csv", write("labels.csv", text), "--goal", GOAL, *words)
+
+
+# ------------------------------------------------------------------ what it says and writes
+
+
+@pytest.mark.usefixtures("folder")
+def test_summary_names_what_was_read_and_found() -> None:
+    answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, "--start", "Genève")
+    assert answer.code == 0
+    said = {line[:9].strip(): line[10:] for line in answer.out.splitlines()}
+    guessed = "from = 'src', to = 'dst', length = 'cost (m)'; 5 columns"
+    assert guessed in answer.out
+    assert "header found" in answer.out
+    assert said["graph"] == "5 vertices, 5 edges, lengths 62 to 125; in one piece"
+    assert said["labels"].startswith("2 (40 % of the vertices), values 0 to 287")
+    assert "converged" in said["method"]
+    assert said["plan"] == "4 of 4 starts that can reach the goal do (100 %)"
+    assert said["route"] == f"Genève → Lausanne → Bern → “{GOAL}”: cost 287, 3 steps"
+    assert "Lausanne" in said["weakest"]
+    assert "wayfield-plan/values.csv" in said["wrote"].replace("\\", "/")
+    assert said["advice"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_values_are_those_of_the_library() -> None:
+    answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, "--out", "made/here")
+    assert answer.code == 0
+    names = ["Genève", "Lausanne", "La Chaux-de-Fonds", "Bern", GOAL]
+    graph = wf.Graph.from_edges([0, 1, 1, 2, 3], [1, 2, 3, 3, 4], [62, 80, 100, 70, 125])
+    field = wf.extend(graph, wf.Labels([0, 4], [287.0, 0.0]), wf.AMLE())
+    moves = wf.plan(graph, field.values, 4)
+    table = pq.read_table("made/here/values.parquet").to_pydict()
+    place = [table["name"].index(name) for name in names]
+    assert [table["value"][i] for i in place] == field.values.tolist()
+    assert [table["lower"][i] for i in place] == field.lower.tolist()  # type: ignore[union-attr]
+    assert [table["upper"][i] for i in place] == field.upper.tolist()  # type: ignore[union-attr]
+    assert [table["successor"][i] for i in place] == [names[y] for y in moves.successor]
+    assert [table["cost"][i] for i in place] == moves.cost.tolist()
+    assert [table["labelled"][i] for i in place] == [True, False, False, False, True]
+    assert set(table["outcome"]) == {"reached"}
+    with Path("made/here/values.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == table["name"]
+    assert [float(row["value"]) for row in rows] == table["value"]
+    assert Path("made/here/plan.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.usefixtures("folder")
+def test_routes_are_written_step_by_step() -> None:
+    words = ("--start", "La Chaux-de-Fonds", "--start", "Genève", "--out", "out")
+    assert wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, *words).code == 0
+    with Path("out/routes.csv").open(encoding="utf-8", newline="") as file:
+        rows = [(row["start"], row["name"], float(row["cost"])) for row in csv.DictReader(file)]
+    assert rows[:3] == [
+        ("La Chaux-de-Fonds", "La Chaux-de-Fonds", 0.0),
+        ("La Chaux-de-Fonds", "Bern", 70.0),
+        ("La Chaux-de-Fonds", GOAL, 195.0),
+    ]
+    assert rows[-1] == ("Genève", GOAL, 287.0)
+
+
+@pytest.mark.usefixtures("folder")
+def test_json_is_all_there_is_on_standard_output() -> None:
+    answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, "--json", "--error", 1)
+    facts = answer.json
+    assert facts["graph"]["vertices"] == 5
+    assert facts["plan"]["success"] == 1.0
+    assert facts["certified"]["error"] == 1.0
+    assert facts["bracket_width"] < 1e-9
+    assert [Path(file).name for file in facts["files"]] == [
+        "values.csv",
+        "values.parquet",
+        "plan.png",
+    ]
+    assert all(Path(file).exists() for file in facts["files"])
+
+
+@pytest.mark.usefixtures("folder")
+def test_states_that_cannot_reach_are_said_first() -> None:
+    write("roads.csv", ROADS + "Lugano,Chiasso,25,2,highway\n")
+    answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL)
+    assert answer.code == 0
+    body = [line for line in answer.out.splitlines() if not line.startswith(("edges", "labels"))]
+    lost = "2 of 7 states cannot reach the goal at all: Lugano, Chiasso"
+    assert body[0] == f"lost      {lost}"
+    table = pq.read_table("wayfield-plan/values.parquet").to_pydict()
+    at = table["name"].index("Lugano")
+    assert table["value"][at] is None
+    assert table["outcome"][at] == "unreachable"
+
+
+@pytest.mark.usefixtures("folder")
+def test_states_that_cannot_reach_may_be_refused() -> None:
+    write("roads.csv", ROADS + "Lugano,Chiasso,25,2,highway\n")
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--unreachable", "error")
+    assert "2 of 7 states cannot reach the goal, such as 'Lugano'" in refused("plan", *words)
+    assert "must be say or error" in refused("plan", *words[:-1], "perhaps")
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_way_streets() -> None:
+    both = planned("roads.csv", "known.csv", "--goal", GOAL)
+    one = planned("roads.csv", "known.csv", "--goal", GOAL, "--directed")
+    assert both["graph"]["strong_components"] == 1
+    assert one["graph"]["strong_components"] == 5
+    assert one["graph"]["directed"]
+    assert one["plan"]["success"] == 1.0
+    complaint = refused(
+        "plan", "roads.csv", "known.csv", "--goal", GOAL, "--directed", "-m", "harmonic"
+    )
+    assert "not defined on directed graphs: use --method amle" in complaint
+
+
+PIT = "0 1\n1 2\n2 3\n3 4\n"
+"""A path whose label 1 at vertex 3 makes a false sink between it and the goal."""
+
+
+@pytest.mark.usefixtures("folder")
+def test_loops_are_named_and_repaired() -> None:
+    write("path.txt", PIT)
+    write("pit.txt", "0 0\n2 5\n3 1\n")
+    stuck = wayfield("plan", "path.txt", "pit.txt", "--goal", 0, "--start", 4, "--out", "out")
+    assert stuck.code == 1  # the start that was asked for does not arrive
+    assert "3 → 4 → 3" in stuck.out
+    assert "loop!" in stuck.out
+    assert "1 labels are lower than all around them" in stuck.out
+    table = pq.read_table("out/values.parquet").to_pydict()
+    assert table["outcome"] == ["reached", "reached", "loop", "loop", "loop"]
+    assert table["cost"][3] is None
+    safe = planned("path.txt", "pit.txt", "--goal", 0, "--start", 4, "--repair")
+    assert safe["plan"]["success"] == 1.0
+    assert safe["plan"]["raised"]["states"] > 0
+    assert safe["routes"][0]["path"] == ["4", "3", "2", "1", "0"]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("word", "method"),
+    [
+        ("amle", "AMLE()"),
+        ("amle-cost", "AMLE(fill='cost')"),
+        ("harmonic", "Harmonic()"),
+        ("p=8", "PLaplacian(p=8.0)"),
+        ("nearest", "NearestLabel()"),
+        ("sweeps=5", "MidrangeSweeps(sweeps=5)"),
+        ("mcshane", "McShane(lipschitz=None)"),
+        ("whitney", "Whitney(lipschitz=None)"),
+    ],
+)
+def test_every_method_has_a_word(word: str, method: str) -> None:
+    assert planned("roads.csv", "known.csv", "--goal", GOAL, "--method", word)["method"] == method
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("word", "complaint"),
+    [
+        ("harmonc", "unknown method 'harmonc'; did you mean harmonic?"),
+        ("p=eight", "'eight' is not a number"),
+        ("sweeps=1.5", "'1.5' is not a whole number"),
+        ("p=1", "p"),
+        ("zzz", "known are amle"),
+    ],
+)
+def test_unknown_methods(word: str, complaint: str) -> None:
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--method", word)
+    assert complaint in refused("plan", *words)
+
+
+@pytest.mark.usefixtures("folder")
+def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
+    n = 400  # too many for a picture without positions
+    edges = "".join(f"{i} {i + 1}\n" for i in range(n - 1))
+    write("line.txt", edges)
+    write("two.txt", f"0 0\n{n - 1} {n - 1}\n")
+    words = ("line.txt", "two.txt", "--goal", 0)
+    bare = wayfield("plan", *words, "--out", "bare")
+    assert "no picture" in bare.err
+    assert not Path("bare/plan.png").exists()
+    places = "".join(f"{i},{i % 20},{i // 20}\n" for i in range(n))
+    write("places.csv", "id,x,y\n" + places)
+    assert wayfield("plan", *words, "--positions", "places.csv", "--out", "own").code == 0
+    assert Path("own/plan.png").exists()
+    rows = "".join(f"{i},{i % 20},{i // 20},{i if i in (0, n - 1) else ''}\n" for i in range(n))
+    write("all.csv", "id,x,y,value\n" + rows)
+    one = wayfield("plan", "line.txt", "all.csv", "--goal", 0, "--out", "one")
+    assert one.code == 0
+    assert "398 rows without a value are no labels" in one.out
+    assert Path("one/plan.png").exists()
+    short = write("short.csv", "id,x,y\n" + "".join(places.splitlines(keepends=True)[:-1]))
+    complaint = refused("plan", *words, "--positions", short)
+    assert complaint == "short.csv has no position for 1 of 400 vertices: '399' is the first"
+
+
+# ------------------------------------------------------------------ the many ways to write a table
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("style", ["semicolon", "tab", "blank", "crlf", "mac", "bom", "utf-16"])
+def test_odd_text_files_say_the_same(style: str) -> None:
+    def odd(text: str) -> bytes:
+        rows = list(csv.reader(text.splitlines()))
+        mark = {"semicolon": ";", "tab": "\t", "blank": "  "}.get(style, ",")
+        cells = [['"' + cell.replace('"', '""') + '"' for cell in row] for row in rows]
+        end = {"crlf": "\r\n", "mac": "\r"}.get(style, "\n")
+        made = "# a comment\n\n" + "".join(mark.join(row) + "\n" for row in cells)
+        made = made.replace("\n", end)
+        return made.encode({"bom": "utf-8-sig", "utf-16": "utf-16"}.get(style, "utf-8"))
+
+    plain = planned("roads.csv", "known.csv", "--goal", GOAL)
+    Path("edges.txt").write_bytes(odd(ROADS))
+    Path("labels.txt").write_bytes(odd(KNOWN))
+    found = planned("edges.txt", "labels.txt", "--goal", GOAL)
+    for fact in ("graph", "labels", "plan", "margin"):
+        assert found[fact] == plain[fact]
+
+
+@pytest.mark.usefixtures("folder")
+def test_decimal_commas_go_with_semicolons_only() -> None:
+    write("roads.csv", ROADS.replace(",", ";").replace("62;", "62,5;"))
+    write("known.csv", "node;v\nGenève;287,25\nBern;125\n")
+    found = planned("roads.csv", "known.csv", "--goal", "Bern")
+    assert found["labels"]["largest"] == 287.25
+    assert found["graph"]["least_length"] == 62.5
+    complaint = refused("plan", "roads.csv", write("t.tsv", "a\tv\nBern\t1,5\n"), "--goal", "Bern")
+    assert complaint.startswith("t.tsv, row 2, column 'v': '1,5' is not a number (write a decimal")
+    thousands = write("t.csv", "a;v\nBern;1.234,5\n")
+    assert "'1.234,5' is not a number" in refused("plan", "roads.csv", thousands, "--goal", "Bern")
+
+
+@pytest.mark.usefixtures("folder")
+def test_packed_files() -> None:
+    plain = planned("roads.csv", "known.csv", "--goal", GOAL)
+    Path("roads.csv.gz").write_bytes(gzip.compress(ROADS.encode()))
+    packed = planned("roads.csv.gz", "known.csv", "--goal", GOAL)
+    assert packed["graph"] == plain["graph"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_latin_1_is_refused_until_named() -> None:
+    Path("roads.csv").write_text(ROADS, encoding="latin-1")
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
+    assert complaint.startswith("roads.csv, row 2: not utf-8 text, byte 0xe8 cannot be read")
+    assert "--encoding latin-1" in complaint
+    Path("known.csv").write_text(KNOWN, encoding="latin-1")
+    words = ("roads.csv", "known.csv", "--goal", GOAL)
+    assert planned(*words, "--encoding", "latin-1")["plan"]["success"] == 1.0
+    assert "unknown encoding 'klingon'" in refused("plan", *words, "--encoding", "klingon")
+
+
+@pytest.mark.usefixtures("folder")
+def test_parquet_and_npz_with_whole_numbers_for_names() -> None:
+    arrays = {"source": [10, 20, 30], "target": [20, 30, 40], "weight": [1.0, 2.0, 3.0]}
+    pq.write_table(pa.table(arrays), "edges.parquet")
+    np.savez("edges.npz", **{name: np.array(column) for name, column in arrays.items()})
+    np.savez("labels.npz", vertices=[10, 40], values=[6.0, 0.0])
+    write("labels.csv", "10,6\n40,0\n")
+    for edges in ("edges.parquet", "edges.npz"):
+        for labels in ("labels.npz", "labels.csv"):
+            answer = wayfield("plan", edges, labels, "--goal", 40, "--out", "out")
+            assert answer.code == 0, answer.err
+            table = pq.read_table("out/values.parquet")
+            assert table.schema.field("name").type == pa.int64()
+            assert sorted(table["name"].to_pylist()) == [10, 20, 30, 40]
+            assert sorted(table["value"].to_pylist()) == [0.0, 3.0, 5.0, 6.0]
+
+
+@pytest.mark.usefixtures("folder")
+def test_saved_graphs_and_sparse_matrices() -> None:
+    from scipy import sparse
+
+    graph = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], [1.0, 2.0, 3.0], directed=True)
+    graph.save("graph.npz")
+    sparse.save_npz("matrix.npz", graph.to_scipy())
+    write("labels.csv", "3,0\n0,6\n")
+    for file in ("graph.npz", "matrix.npz"):
+        found = planned(file, "labels.csv", "--goal", 3)
+        assert found["graph"]["directed"]
+        assert found["graph"]["edges"] == 3
+        assert found["plan"]["success"] == 1.0
+
+
+@pytest.mark.usefixtures("folder")
+def test_columns_may_be_named() -> None:
+    write("odd.csv", "alpha,beta,gamma,delta\nx,1,a,b\nx,2,b,c\n")
+    write("odd-labels.csv", "n,foo,bar\na,1,3\nc,2,0\n")
+    words: tuple[object, ...] = ("odd.csv", "odd-labels.csv", "--goal", "c")
+    columns = ("--tail", "gamma", "--head", 4, "--length", "beta")
+    found = planned(*words, *columns, "--vertex", "n", "--value", "bar")
+    assert found["input"]["edges"]["read_as"].startswith(
+        "from = 'gamma', to = 'delta', length = 'beta'"
+    )
+    assert found["labels"]["largest"] == 3.0
+    assert found["graph"]["largest_length"] == 2.0
+
+
+@pytest.mark.usefixtures("folder")
+def test_letters_are_no_header() -> None:
+    write("letters.csv", "a,b\nb,c\nc,d\n")
+    write("ends.csv", "a,3\nd,0\n")
+    found = planned("letters.csv", "ends.csv", "--goal", "d")
+    assert found["graph"]["vertices"] == 4
+    assert "no header" in found["input"]["edges"]["read_as"]
+    assert "every edge 1 long" in found["input"]["edges"]["read_as"]
+    cut = planned("letters.csv", "ends.csv", "--goal", "d", "--header", "--goal-value", 0)
+    assert cut["graph"]["vertices"] == 3
+
+
+@pytest.mark.usefixtures("folder")
+def test_loops_and_parallels_are_told() -> None:
+    rows = "Bern,Bern,5,1,x\nBern,Lausanne,90,1,x\n"
+    found = planned(write("more.csv", ROADS + rows), "known.csv", "--goal", GOAL)
+    assert found["input"]["notes"] == [
+        "1 self-loops dropped",
+        "1 parallel edges of different length: the shortest is kept",
+    ]
+    assert found["graph"]["edges"] == 5
+
+
+@pytest.mark.usefixtures("folder")
+def test_names_are_compared_with_composed_accents_and_without_space_around() -> None:
+    write("known.csv", 'node,v\n "Gene\u0300ve",287\n' + KNOWN.splitlines()[2] + "\n")
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
+    assert "row 2" in complaint  # a quotation mark after a space is part of the name
+    write("known.csv", "node,v\n Gene\u0300ve ,287\n" + KNOWN.splitlines()[2] + "\n")
+    assert planned("roads.csv", "known.csv", "--goal", GOAL)["labels"]["count"] == 2
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.usefixtures("folder")
+def test_missing_file() -> None:
+    complaint = refused("plan", "rods.csv", "known.csv", "--goal", GOAL)
+    assert complaint == "rods.csv: No such file or directory"
+
+
+@pytest.mark.usefixtures("folder")
+def test_empty_file() -> None:
+    assert refused_edges("") == "edges.csv is empty"
+    assert refused_edges("\n# nothing\n\n") == "edges.csv is empty"
+    assert refused_labels("") == "labels.csv is empty"
+
+
+@pytest.mark.usefixtures("folder")
+def test_header_only() -> None:
+    assert refused_edges("src,dst,cost\n") == "edges.csv has a header but no rows"
+    assert refused_labels("node,value\n") == "labels.csv has a header but no rows"
+
+
+@pytest.mark.usefixtures("folder")
+def test_wrong_delimiter() -> None:
+    assert refused_edges(ROADS, "--delimiter", ";").startswith("edges.csv has one column")
+    assert "is the delimiter right?" in refused_edges("a\nb\n")
+    complaint = refused_labels("Genève\nBern\n")
+    assert complaint.startswith("labels.csv has no column for the value")
+    assert "must be one character" in refused_edges(ROADS, "--delimiter", "ab")
+
+
+@pytest.mark.usefixtures("folder")
+def test_unknown_column() -> None:
+    complaint = refused_edges(ROADS, "--length", "costs (m)")
+    assert complaint.startswith("edges.csv has no column 'costs (m)' (it has 'src', 'dst'")
+    assert complaint.endswith("did you mean 'cost (m)'?")
+    assert "no column '6'" in refused_edges(ROADS, "--tail", 6)
+    assert "no column 'height'" in refused_labels(KNOWN, "--value", "height")
+
+
+@pytest.mark.usefixtures("folder")
+def test_unknown_goal_and_start() -> None:
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", "zurich hb")
+    assert complaint == (f"--goal 'zurich hb' is not a vertex of the graph; did you mean '{GOAL}'?")
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL, "--start", "Geneva")
+    assert complaint.startswith("--start 'Geneva' is not a vertex")
+
+
+@pytest.mark.usefixtures("folder")
+def test_label_for_an_unknown_vertex() -> None:
+    complaint = refused_labels("# known\nnode,v\nGeneve,287\n" + KNOWN.splitlines()[2] + "\n")
+    assert complaint == (
+        "labels.csv, row 3, column 'node': Geneve is not a vertex of the graph; "
+        "did you mean 'Genève'?"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_value_that_is_not_a_number() -> None:
+    complaint = refused_labels(KNOWN + "\n\nBern,12x\n")
+    assert complaint == "labels.csv, row 6, column 'v': '12x' is not a number"
+    complaint = refused_edges(ROADS + "Bern,Thun,far,1,road\n")
+    assert complaint == "edges.csv, row 7, column 'cost (m)': 'far' is not a number"
+    complaint = refused_edges("a b 1\nb c 2\nc d x\n", "--no-header", "--length", 3)
+    assert complaint == "edges.csv, row 3, column 3: 'x' is not a number"
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e200"])
+def test_value_that_is_not_finite(value: str) -> None:
+    complaint = refused_labels(KNOWN + f"Bern,{value}\n")
+    assert complaint.startswith(f"labels.csv, row 4, column 'v': {value} is not a value")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("length", ["0", "-3", "nan", "inf", "", "1e-200"])
+def test_length_that_is_none(length: str) -> None:
+    complaint = refused_edges(ROADS + f"Bern,Thun,{length},1,road\n")
+    assert complaint.startswith("edges.csv, row 7, column 'cost (m)': ")
+    assert "length" in complaint or "between 1e-100 and 1e+100" in complaint
+
+
+@pytest.mark.usefixtures("folder")
+def test_missing_names() -> None:
+    complaint = refused_edges(ROADS + ",Thun,3,1,road\n")
+    assert complaint == "edges.csv, row 7, column 'src': the vertex name is missing"
+    assert "column 'node': the vertex name is missing" in refused_labels(KNOWN + ",3\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_values_for_one_vertex() -> None:
+    assert planned("roads.csv", write("twice.csv", KNOWN + "Genève,287.0\n"), "--goal", GOAL)
+    complaint = refused_labels(KNOWN + "Genève,288\n")
+    assert complaint == (
+        "labels.csv, row 4, column 'v': 'Genève' is labelled 288 here and 287 in row 2"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_goal_without_a_label_and_labels_without_a_goal() -> None:
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", "Bern")
+    assert complaint == (
+        "the goal 'Bern' has no label in known.csv: add a row for it, or pass --goal-value 0"
+    )
+    found = planned("roads.csv", "known.csv", "--goal", "Bern", "--goal-value", "-5")
+    assert found["labels"]["count"] == 3
+    complaint = refused("plan", "roads.csv", "known.csv")
+    assert complaint.startswith("which vertex is the goal? pass --goal (the smallest label is 0")
+    assert "no value at all" in refused_labels("node,v\nGenève,\nBern,\n")
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_cut_off_in_the_middle() -> None:
+    complaint = refused_edges(ROADS[: ROADS.index("125")])
+    assert complaint == "edges.csv, row 6: 3 columns, but 5 expected; is the file cut off?"
+    complaint = refused_edges(ROADS[: ROADS.index("La Chaux-de-Fonds,Bern") + 5])
+    assert complaint == "edges.csv, row 5: 1 column, but 5 expected; is the file cut off?"
+    Path("cut.csv.gz").write_bytes(gzip.compress(ROADS.encode() * 99)[:-60])
+    assert "cut.csv.gz is cut off or damaged" in refused(
+        "plan", "cut.csv.gz", "known.csv", "--goal", GOAL
+    )
+    pq.write_table(pa.table({"src": ["a"], "dst": ["b"]}), "whole.parquet")
+    Path("cut.parquet").write_bytes(Path("whole.parquet").read_bytes()[:-30])
+    assert "cut.parquet is not a Parquet file, or is cut off" in refused(
+        "plan", "cut.parquet", "known.csv", "--goal", GOAL
+    )
+    np.savez("whole.npz", src=np.arange(9), dst=np.arange(9))
+    Path("cut.npz").write_bytes(Path("whole.npz").read_bytes()[:-50])
+    assert "cut.npz is not an npz file, or is damaged" in refused(
+        "plan", "cut.npz", "known.csv", "--goal", GOAL
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_rows_with_too_many_columns() -> None:
+    complaint = refused_edges(ROADS + "Bern,Thun,3,1,road,narrow\n")
+    assert complaint == "edges.csv, row 7: 6 columns, but 5 expected; quotes missing?"
+
+
+@pytest.mark.usefixtures("folder")
+def test_folder_instead_of_a_file() -> None:
+    Path("folder").mkdir()
+    complaint = refused("plan", "folder", "known.csv", "--goal", GOAL)
+    assert complaint == "folder is a folder, not a file"
+
+
+@pytest.mark.usefixtures("folder")
+def test_npz_without_the_arrays() -> None:
+    np.savez("one.npz", weights=np.ones(3))
+    assert "arrays from and to" in refused("plan", "one.npz", "known.csv", "--goal", GOAL)
+    np.savez("uneven.npz", src=np.arange(3), dst=np.arange(4))
+    complaint = refused("plan", "uneven.npz", "known.csv", "--goal", GOAL)
+    assert complaint == "the arrays of uneven.npz are not of one length: src 3, dst 4"
+    np.savez("scalar.npz", src=np.array(3))
+    assert "holds no arrays" in refused("plan", "scalar.npz", "known.csv", "--goal", GOAL)
+    np.savez("pickled.npz", src=np.array([{}], dtype=object))
+    assert "not an npz file, or is damaged" in refused(
+        "plan", "pickled.npz", "known.csv", "--goal", GOAL
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_that_are_no_tables() -> None:
+    Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+    assert "picture.csv" in refused("plan", "picture.csv", "known.csv", "--goal", GOAL)
+    Path("zeros.csv").write_bytes(b"a,b\n\x00\x00,c\n")
+    assert "is not a text file" in refused("plan", "zeros.csv", "known.csv", "--goal", GOAL)
+    Path("book.xlsx").write_bytes(b"PK\x03\x04rest")
+    assert "save the sheet as CSV" in refused("plan", "book.xlsx", "known.csv", "--goal", GOAL)
+
+
+@pytest.mark.usefixtures("folder")
+def test_out_folder_that_cannot_be_written() -> None:
+    write("file", "")
+    for out in ("file", "file/inside"):
+        complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL, "--out", out)
+        assert complaint.startswith("file")
+
+
+@pytest.mark.usefixtures("folder")
+def test_error_bound_that_is_none() -> None:
+    words = ("roads.csv", "known.csv", "--goal", GOAL)
+    assert "error" in refused("plan", *words, "--error", "-1")
+    assert "Try 'wayfield plan --help'" in refused("plan", *words, "--error", "much")
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_is_left_of_an_interrupted_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wayfield.cli import _draw
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_draw, "draw", interrupted)
+    answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, "--out", "a/b")
+    assert answer.code == 130
+    assert not Path("a").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
+    assert "pip install wayfield[files]" in complaint
+
+
+def test_margins_are_the_certificates(folder: Path) -> None:
+    found = planned("roads.csv", "known.csv", "--goal", GOAL)
+    least = found["margin"]["least"]
+    graph = wf.Graph.from_edges([0, 1, 1, 2, 3], [1, 2, 3, 3, 4], [62, 80, 100, 70, 125])
+    labels = wf.Labels([0, 4], [287.0, 0.0])
+    field = wf.extend(graph, labels, wf.AMLE())
+    from wayfield.certify import certify
+
+    proof = certify(graph, labels, field, wf.plan(graph, field.values, 4))
+    assert math.isclose(least, proof.start_margin.min())
+    assert found["margin"]["weakest"][0]["name"] == "Lausanne"

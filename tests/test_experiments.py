@@ -1,0 +1,365 @@
+"""The experiments: each on a tiny cell, what they must count, and the profiles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from wayfield.study import Cell, Row, Task
+from wayfield.study.cells import draw, grid
+from wayfield.study.experiments import EXPERIMENTS, noise, profile, sparse, ties, witnesses
+from wayfield.study.experiments.iteration_audit import BUDGETS
+from wayfield.study.rollout import HARMONIC, SWEEPS, Trial
+from wayfield.study.tasks import as_table
+
+TINY = Cell("umaze", 3, 0.1, 54, goals=4)
+SEVEN_NODE = witnesses.special_cell(witnesses.SEVEN_NODE)
+SMALL_LATTICE = witnesses.special_cell("lattice-3x3")
+OUTCOMES = [name for name in EXPERIMENTS if name not in ("ordering", "mechanism", "witnesses")]
+
+
+def fresh(name: str) -> list[Row]:
+    """Rows of an experiment, checked as the study checks them."""
+    cell = TINY if EXPERIMENTS[name].on_mazes else SEVEN_NODE
+    return as_table(cell, EXPERIMENTS[name].run(cell))
+
+
+rows_of = cache(fresh)
+
+
+def pick(name: str, **settings: Any) -> Row:
+    """The one row with these values."""
+    (row,) = (r for r in rows_of(name) if all(r[k] == v for k, v in settings.items()))
+    return row
+
+
+def shared(row: Row, other: Row) -> tuple[Row, Row]:
+    """Both rows, cut down to the columns they have in common."""
+    names = row.keys() & other.keys()
+    return {k: row[k] for k in names}, {k: other[k] for k in names}
+
+
+# ---------------------------------------------------------------- every experiment
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_rows_are_the_same_every_time(name: str) -> None:
+    assert fresh(name) == rows_of(name)
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_every_start_ends_somewhere(name: str) -> None:
+    ends = ("reached", "boundary", "interior", "dead_ends")
+    for row in rows_of(name):
+        assert sum(row[end] for end in ends) == row["pairs"] == 512
+        assert sum(row[f"{end}_all"] for end in ends) == row["starts_all"]
+        assert row["starts_all"] == TINY.goals * (row["vertices"] - 1)
+        assert row["dead_ends"] == row["dead_ends_all"] == 0
+        assert (row["perfect_goals"] == TINY.goals) == (row["reached_all"] == row["starts_all"])
+        assert (row["cycles"] == 0) == (row["reached_all"] == row["starts_all"])
+        assert row["cost"] >= row["least_cost"]
+        assert row["cost_all"] >= row["least_cost_all"]
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_no_field_has_a_proven_strict_minimum(name: str) -> None:
+    assert not any(row.get("proven_minima", 0) for row in rows_of(name))
+
+
+# ---------------------------------------------------------------- rollouts
+
+
+def test_arms_of_the_main_experiment() -> None:
+    arms = [row["arm"] for row in rows_of("rollout")]
+    assert arms == ["harmonic", "sweeps", "amle", "amle_exit", "nearest", "oracle"]
+
+
+def test_the_oracle_walks_shortest_paths() -> None:
+    row = pick("rollout", arm="oracle")
+    assert row["reached_all"] == row["starts_all"]
+    assert row["cost_all"] == row["least_cost_all"]
+
+
+@pytest.mark.parametrize("name", ["rollout", "held_out", "resolution", "sparse"])
+def test_exact_fields_and_exit_ties_reach_from_everywhere(name: str) -> None:
+    chosen = [row for row in rows_of(name) if row["arm"] == "amle_exit"]
+    assert chosen
+    assert all(row["reached_all"] == row["starts_all"] for row in chosen)
+
+
+def test_counts_agree_with_walking_every_pair() -> None:
+    drawn = draw(TINY)
+    reached = boundary = 0
+    for labels, goal, starts in zip(drawn.labels, drawn.goals, drawn.starts, strict=True):
+        field = wf.extend(drawn.graph, labels, wf.NearestLabel())
+        route = wf.plan(drawn.graph, field.values, int(goal), "q", "index")
+        for start in starts:
+            walk = route.rollout(int(start))
+            reached += walk.path[-1] == goal
+            cycle = walk.path[np.argmax(walk.path == walk.path[-1]) :]
+            boundary += walk.path[-1] != goal and bool(np.isin(cycle, labels.vertices).any())
+    row = pick("rollout", arm="nearest")
+    assert 0 < row["reached"] < row["pairs"]
+    assert (row["reached"], row["boundary"]) == (reached, boundary)
+
+
+def test_fields_are_solved_once_for_each_method() -> None:
+    trial = Trial(TINY)
+    assert trial.fields(HARMONIC.method) is trial.fields(wf.Harmonic())
+
+
+def test_the_draws_of_the_study_stay_as_they_are() -> None:
+    drawn = draw(Cell("large", 8, 0.02, 55))
+    assert drawn.goals[:3].tolist() == [2695, 1953, 1527]
+    assert drawn.starts[0, :3].tolist() == [1489, 1378, 2601]
+    assert drawn.labels[0].vertices[:3].tolist() == [24, 37, 92]
+
+
+# ---------------------------------------------------------------- audits
+
+
+def test_ordering_has_both_scopes_of_every_arm() -> None:
+    rows = rows_of("ordering")
+    assert len({(row["arm"], row["scope"]) for row in rows}) == len(rows) == 6
+    for row in rows:
+        assert row["low_tau"] <= row["ranked"] <= row["decisions"]
+        assert row["agreed"] <= row["decisions"]
+        assert row["excluded"] == 0
+    everything = pick("ordering", arm="amle", scope="all")
+    assert everything["decisions"] == pick("rollout", arm="amle")["starts_all"]
+
+
+def test_decisions_on_rollouts_are_the_steps_of_the_walks() -> None:
+    scope, row = (
+        pick("ordering", arm="amle", scope="eval_rollouts"),
+        pick("rollout", arm="amle"),
+    )
+    assert row["reached"] == row["pairs"]
+    assert scope["decisions"] == row["cost"]
+    assert scope["regret_sum"] == pytest.approx(row["cost"] - row["least_cost"])
+
+
+def test_mechanism_counts_nest() -> None:
+    for row in rows_of("mechanism"):
+        classes = row["both"] + row["primary"] + row["harmonic_only"] + row["neither"]
+        assert classes == row["decisions"]
+        assert row["harmonic_only"] == 0  # unit lengths
+        assert row["certified"] <= row["corrected"] <= row["inversions"] <= row["untied"]
+        assert row["separated_seen"] == row["separated"]
+
+
+def test_both_amles_are_audited_on_the_same_decisions() -> None:
+    sweeps, exact = rows_of("mechanism")
+    for name in ("decisions", "untied", "inversions"):
+        assert sweeps[name] == exact[name]
+
+
+def test_the_family_is_that_of_the_other_experiments() -> None:
+    rows = rows_of("finite_p")
+    assert [row["p"] for row in rows] == [2, 4, 8, 16, 32, 64, 128, math.inf, math.inf]
+    for arm in ("harmonic", "sweeps", "amle"):
+        mine = pick("finite_p", arm=arm)
+        here, there = shared(mine, pick("rollout", arm=arm))
+        assert here == there
+        scope = pick("ordering", arm=arm, scope="eval_rollouts")
+        assert mine["eval_agreed"] == scope["agreed"]
+        assert mine["eval_tau_sum"] == scope["tau_sum"]
+
+
+def test_every_p_is_certified() -> None:
+    widths = [row["width"] for row in rows_of("finite_p") if row["arm"] != "sweeps"]
+    assert max(widths) <= 2e-11
+
+
+@pytest.mark.parametrize("budget", [50, 100, 500])
+def test_sweeps_with_checkpoints_are_separate_runs(budget: int) -> None:
+    alone = Trial(TINY).row(replace(SWEEPS, method=wf.MidrangeSweeps(budget, "harmonic")))
+    here, there = shared(pick("iteration_audit", sweeps=budget), alone)
+    assert here == there
+
+
+def test_residuals_never_grow() -> None:
+    rows = [row for row in rows_of("iteration_audit") if row["arm"] == "sweeps"]
+    assert tuple(row["sweeps"] for row in rows) == BUDGETS
+    residuals = [row["residual"] for row in rows]
+    assert residuals == sorted(residuals, reverse=True)  # the update does not expand distances
+
+
+@pytest.mark.parametrize("name", ["solver_audit", "lbfgs_budget"])
+def test_the_certified_solver_is_the_measure(name: str) -> None:
+    for row in rows_of(name):
+        assert 0 <= row["converged"] <= row["solves"] == TINY.goals
+        if row["arm"] == "certified":
+            assert row["converged"] == row["solves"]
+            assert row["error"] == 0.0
+            assert row["fixed_point"] <= 1e-9
+        else:
+            assert row["error"] > row["width"]
+    solvers = {"lbfgs", "picard", "newton"} if name == "solver_audit" else {"lbfgs700"}
+    assert {row["arm"] for row in rows_of(name)} == solvers | {"certified"}
+    assert max(row["iterations"] for row in rows_of("lbfgs_budget")) <= 700
+
+
+# ---------------------------------------------------------------- small graphs
+
+
+def figure(rows: list[Row], item: str, quantity: str) -> tuple[float, str]:
+    (row,) = (r for r in rows if (r["item"], r["quantity"]) == (item, quantity))
+    return float(row["value"]), str(row["exact"])
+
+
+@pytest.mark.parametrize("k", ["1", "2", "4", "8", "16"])
+def test_margins_under_subdivision(k: str) -> None:
+    rows = [row for row in rows_of("witnesses") if row["table"] == "subdivision"]
+    assert figure(rows, k, "harmonic_branch")[0] == 1
+    assert figure(rows, k, "amle_branch")[0] == 3
+    assert figure(rows, k, "harmonic_margin") == (-3 / 29, "-3/29")
+    assert figure(rows, k, "amle_margin") == (1 / 3, "1/3")
+    assert figure(rows, k, "amle_computed")[0] == pytest.approx(1 / 3)
+
+
+def test_the_seven_nodes() -> None:
+    rows = [row for row in rows_of("witnesses") if row["table"] == "seven_node"]
+    assert figure(rows, "3", "harmonic") == (39 / 29, "39/29")
+    assert figure(rows, "3", "amle") == (1.0, "1")
+    assert figure(rows, "1", "measure") == (12 / 29, "12/29")
+
+
+def test_the_search_counts_its_witnesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witnesses, "CANDIDATES", 60)
+    rows = as_table(SMALL_LATTICE, witnesses.run(SMALL_LATTICE))
+    assert figure(rows, "all", "tested")[0] == 60
+    assert figure(rows, "all", "witnesses_exit")[0] == 0  # the reach theorem
+    for way in ("swept", "exact"):
+        items = {row["item"] for row in rows if str(row["item"]).startswith(f"{way}/")}
+        assert len(items) == figure(rows, "all", f"witnesses_{way}")[0]
+        for item in items:
+            count, names = figure(rows, str(item), "amle_failures")
+            assert count == len(names.split()) > 0
+            better = figure(rows, str(item), "harmonic_success")
+            assert better > figure(rows, str(item), "amle_success")
+
+
+def test_a_graph_nobody_knows() -> None:
+    with pytest.raises(wf.InputError, match="'medium' is neither 'seven-node' nor like"):
+        witnesses.run(Cell("medium", 1, 0.0, 54))
+
+
+# ---------------------------------------------------------------- beyond the paper
+
+
+def test_label_counts_double_from_two() -> None:
+    counts = sorted({row["count"] for row in rows_of("sparse")})
+    assert counts == [2, 4, 6]
+    assert list(sparse.label_counts(40)) == [2, 4, 8, 16, 32, 40]
+    for row in rows_of("sparse"):
+        assert row["count"] <= row["labels"] <= row["count"] + 1
+
+
+def test_without_noise_nothing_changes() -> None:
+    for arm in ("harmonic", "amle"):
+        mine, main = shared(pick("noise", sigma=0.0, arm=arm), pick("rollout", arm=arm))
+        assert mine == main
+    assert pick("noise", sigma=0.0, arm="amle_trimmed")["dropped"] == 0
+
+
+def test_noise_is_scaled_and_spares_the_goals() -> None:
+    drawn = draw(TINY)
+    once, twice = noise.with_noise(drawn, 1.0), noise.with_noise(drawn, 2.0)
+    for exact, one, two, goal in zip(
+        drawn.labels, once.labels, twice.labels, drawn.goals, strict=True
+    ):
+        np.testing.assert_allclose(two.values - exact.values, 2 * (one.values - exact.values))
+        assert one.values[one.vertices == goal] == 0.0
+        assert one.error == np.abs(one.values - exact.values).max() > 0.0
+
+
+def test_dropping_false_sinks_always_reaches() -> None:
+    chosen = [row for row in rows_of("noise") if row["arm"] == "amle_trimmed"]
+    assert [row["sigma"] for row in chosen] == list(noise.SIGMAS)
+    assert all(row["reached_all"] == row["starts_all"] for row in chosen)
+    assert chosen[-1]["dropped"] > 0
+    assert pick("noise", sigma=8.0, arm="amle")["reached"] < 512
+
+
+def test_on_unit_lengths_the_rules_are_one() -> None:
+    for tie in ties.TIES:
+        for tolerance in (0.0, ties.TOLERANCE):
+            same = {"lengths": "unit", "ties": tie, "tolerance": tolerance}
+            q, slope = pick("ties", rule="q", **same), pick("ties", rule="slope", **same)
+            changed = {name for name in q if q[name] != slope[name]}
+            assert changed == {"rule", "arm"}
+
+
+@pytest.mark.parametrize("lengths", ["unit", "random"])
+def test_steepest_descent_with_exit_ties_reaches(lengths: str) -> None:
+    row = pick("ties", lengths=lengths, arm="slope_exit")
+    assert row["reached_all"] == row["starts_all"]
+
+
+def test_random_lengths_are_symmetric_and_drawn_once() -> None:
+    drawn = draw(TINY)
+    rough, again = ties.with_random_lengths(drawn), ties.with_random_lengths(drawn)
+    assert not rough.graph.directed
+    assert set(np.unique(rough.graph.lengths)) <= set(range(1, 10))
+    np.testing.assert_array_equal(rough.graph.lengths, again.graph.lengths)
+    for labels, truth in zip(rough.labels, rough.truths, strict=True):
+        np.testing.assert_array_equal(labels.values, truth[labels.vertices])
+
+
+# ---------------------------------------------------------------- profiles
+
+
+@pytest.mark.parametrize("name", ["quick", "paper", "full"])
+def test_profiles_cover_every_experiment(name: Any) -> None:
+    tasks = profile(name)
+    assert {task.experiment for task in tasks} == set(EXPERIMENTS)
+    assert len(set(tasks)) == len(tasks)
+
+
+def cells(tasks: list[Task], experiment: str) -> list[Cell]:
+    return [task.cell for task in tasks if task.experiment == experiment]
+
+
+def test_the_papers_cells() -> None:
+    tasks = profile("paper")
+    for name in ("rollout", "ordering", "mechanism", "finite_p"):
+        assert cells(tasks, name) == grid()
+    assert len(cells(tasks, "lbfgs_budget")) == 120
+    for name in ("iteration_audit", "solver_audit"):
+        assert len(cells(tasks, name)) == 24
+        assert {cell.refinement for cell in cells(tasks, name)} == {8, 12}
+        assert {cell.label_fraction for cell in cells(tasks, name)} == {0.02, 0.08}
+        assert {cell.seed for cell in cells(tasks, name)} == {54, 55, 56}
+    assert {cell.goals for cell in cells(tasks, "solver_audit")} == {1}
+
+
+def test_held_out_mazes_are_not_the_papers() -> None:
+    mazes = {cell.maze for cell in cells(profile("paper"), "held_out")}
+    assert {"umaze", "giant", "large-eval"} <= mazes
+    assert not mazes & {"medium", "large"}
+    assert mazes <= set(wf.layout_names())
+
+
+def test_goals_may_be_chosen() -> None:
+    settings: list[tuple[Any, int | None]] = [("quick", None), ("paper", None), ("full", None)]
+    chosen = [profile(*setting) for setting in [*settings, ("paper", 8)]]
+    goals = [{cell.goals for cell in cells(tasks, "rollout")} for tasks in chosen]
+    assert goals == [{4}, {16}, {512}, {8}]
+
+
+@pytest.mark.parametrize("goals", [0, 513, 1.5])
+def test_a_number_of_goals_that_is_none(goals: Any) -> None:
+    with pytest.raises(wf.InputError, match="goals"):
+        profile("quick", goals)
+
+
+def test_a_profile_nobody_knows() -> None:
+    with pytest.raises(wf.InputError, match="profile must be one of"):
+        profile("huge")  # type: ignore[arg-type]

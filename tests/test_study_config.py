@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import wayfield as wf
+from study_work import figures, other_figures, toys
+from wayfield.study import Experiment, Store, run
+from wayfield.study.config import SAMPLE, load_config
+
+EXPERIMENTS = toys(figures) | {
+    "rollout": Experiment("rollout", "another", 1, other_figures),
+    "special": Experiment("special", "on graphs of its own", 1, other_figures, on_mazes=False),
+}
+MAZE = "#####\n#...#\n#.#.#\n#####\n"
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "study.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_all_combinations(tmp_path: Path) -> None:
+    text = """
+        [grid]
+        mazes = ["umaze", "antmaze-medium-v2"]
+        refinements = [2, 3]
+        label_fractions = [0.1, 1]
+        seeds = [0, 7]
+        goals = 4
+        experiments = ["toy", "rollout"]
+    """
+    tasks = load_config(write(tmp_path, text), EXPERIMENTS)
+    assert len(set(tasks)) == len(tasks) == 32
+    assert {task.experiment for task in tasks} == {"toy", "rollout"}
+    assert {task.cell.maze for task in tasks} == {"umaze", "medium"}
+    assert {task.cell.label_fraction for task in tasks} == {0.1, 1.0}
+    assert {task.cell.goals for task in tasks} == {4}
+
+
+@pytest.mark.parametrize("text", ["", "[grid]"])
+def test_the_papers_values_are_the_default(tmp_path: Path, text: str) -> None:
+    tasks = load_config(write(tmp_path, text), EXPERIMENTS)
+    assert [task.cell for task in tasks if task.experiment == "rollout"] == [t.cell for t in tasks]
+    assert {task.cell for task in tasks} == set(wf.study.grid())
+
+
+def test_the_sample_can_be_run(tmp_path: Path) -> None:
+    assert len(load_config(write(tmp_path, SAMPLE))) == 36
+
+
+def test_a_maze_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text(MAZE, encoding="utf-8")
+    config = write(tmp_path, '[grid]\nmazes = ["mine.txt"]\nrefinements = [2]\nseeds = [1]')
+    tasks = load_config(config)[:1]
+    cell = tasks[0].cell
+    assert (cell.maze, cell.layout) == ("mine", MAZE.strip())
+    outcome = run(tasks, Store(tmp_path / "results"), workers=1)
+    (rows,) = outcome.tables.values()
+    assert {row["maze"] for row in rows} == {"mine"}
+    assert {row["vertices"] for row in rows} == {5 * 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("goals = 3", "unknown key goals; known are grid"),
+        ("grid = 3", "grid must be a table"),
+        ("[grid]\nmaze = ['umaze']", "unknown key grid.maze; known are mazes, refinements"),
+        ("[grid]\nmazes = 'umaze'", "grid.mazes must be a list with something in it, not 'umaze'"),
+        ("[grid]\nseeds = []", "grid.seeds must be a list with something in it, not []"),
+        ("[grid]\nmazes = ['umaze', 3]", "grid.mazes[1] must be the name of a map"),
+        ("[grid]\nmazes = ['umase']", "grid.mazes[0]: umase: unknown layout 'umase'"),
+        ("[grid]\nmazes = ['no.txt']", "grid.mazes[0]: cannot read no.txt: No such file"),
+        ("[grid]\nmazes = ['odd.txt']", "grid.mazes[0]: odd.txt: "),
+        ("[grid]\nmazes = ['bytes.txt']", "grid.mazes[0]: bytes.txt: "),
+        ("[grid]\nmazes = ['teleport']", "grid.mazes[0]: teleport has one-way cells or teleports"),
+        ("[grid]\nmazes = ['umaze', 'pointmaze-umaze']", "= 'pointmaze-umaze' is there twice"),
+        ("[grid]\nrefinements = [4, 0]", "grid.refinements[1] must be a whole number of at least"),
+        ("[grid]\nrefinements = [2.5]", "grid.refinements[0] must be a whole number"),
+        ("[grid]\nlabel_fractions = [0.0]", "grid.label_fractions[0] must be more than 0"),
+        ("[grid]\nlabel_fractions = [1.5]", "grid.label_fractions[0] must be a finite number"),
+        ("[grid]\nlabel_fractions = ['x']", "grid.label_fractions[0] must be a finite number"),
+        ("[grid]\nseeds = [-1]", "grid.seeds[0] must be a whole number of at least 0, not -1"),
+        ("[grid]\nseeds = [1, 2, 1]", "grid.seeds[2] = 1 is there twice"),
+        ("[grid]\nseeds = [true]", "grid.seeds[0] must be a whole number"),
+        ("[grid]\ngoals = 513", "grid.goals must be at most 512, not 513"),
+        ("[grid]\nexperiments = ['toi']", "grid.experiments[0]: unknown experiment 'toi'"),
+        ("[grid]\nexperiments = [[]]", "grid.experiments[0] must be the name of an experiment"),
+        ("[grid]\nexperiments = ['special']", "grid.experiments[0]: special has graphs of its own"),
+        ("[grid", "Expected"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "odd.txt").write_text("##\n#?", encoding="utf-8")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\xff")
+    path = write(tmp_path, text)
+    with pytest.raises(wf.InputError, match=re.escape(f"{path}: ")) as error:
+        load_config(path, EXPERIMENTS)
+    assert complaint in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load_config(tmp_path / "none.toml")
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(b"\xff")
+    with pytest.raises(wf.InputError, match="decode"):
+        load_config(path)

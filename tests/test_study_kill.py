@@ -1,0 +1,109 @@
+"""Runs killed at random moments, in processes of their own, and started again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from study_work import MARKER, files, run_slowly, slow_figures, some_tasks, toys
+from wayfield.study import State, Store, run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+SEEDS = range(40)
+TASKS = some_tasks(*SEEDS)
+LONGEST = 60.0
+"""Seconds after which something is stuck, however slow the machine."""
+
+
+@pytest.fixture
+def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where workers leave a line for every task they begin."""
+    path = tmp_path / "begun"
+    path.touch()
+    monkeypatch.setenv(MARKER, str(path))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    return path
+
+
+def start(store: Store) -> subprocess.Popen[str]:
+    code = f"import study_work; study_work.{run_slowly.__name__}({str(store.directory)!r}, {SEEDS})"
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+
+
+def wait_until(true: Callable[[], object], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + LONGEST
+    while not true():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    """Wait for the end and return what was said: both pipes end only when the workers have too."""
+    try:
+        _, errors = process.communicate(timeout=LONGEST)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    return errors
+
+
+def done(store: Store) -> int:
+    """Count the tasks that are done; no file may be damaged, at any moment."""
+    states = [store.look(task, 1).state for task in TASKS]
+    assert set(states) <= {State.DONE, State.MISSING}
+    return states.count(State.DONE)
+
+
+def test_a_run_killed_again_and_again_loses_only_what_was_in_flight(
+    tmp_path: Path, marker: Path
+) -> None:
+    store, rng, rounds = Store(tmp_path / "results"), random.Random(7), 2
+    for _ in range(rounds):
+        process, before = start(store), len(files(store))
+        wait_until(lambda before=before: len(files(store)) > before, process)
+        time.sleep(rng.uniform(0.0, 0.2))
+        process.kill()
+        assert "Traceback" not in finish(process)
+        assert process.returncode == -signal.SIGKILL
+        kept = done(store)
+    assert 0 < kept < len(TASKS)
+    outcome = run(TASKS, store, workers=2, experiments=toys(slow_figures))
+    assert (outcome.reused, outcome.damaged, outcome.failed) == (kept, 0, {})
+    assert len(marker.read_text().split()) <= len(TASKS) + 2 * rounds
+    assert not list(store.directory.rglob(".*.tmp"))
+    undisturbed = Store(tmp_path / "undisturbed")
+    run(TASKS, undisturbed, workers=0, experiments=toys())
+    assert files(store) == files(undisturbed)
+
+
+def test_ctrl_c_stops_the_run_and_its_workers(tmp_path: Path, marker: Path) -> None:
+    store = Store(tmp_path / "results")
+    process = start(store)
+    wait_until(lambda: files(store), process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everyone
+    assert finish(process) == ""
+    assert process.returncode == 130
+    assert 0 < done(store) < len(TASKS)
+
+
+def test_ctrl_c_while_workers_start(tmp_path: Path, marker: Path) -> None:
+    store = Store(tmp_path / "results")
+    process = start(store)
+    wait_until((store.directory / ".lock").exists, process)
+    time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    assert finish(process) == ""
+    assert process.returncode == 130
