@@ -52,7 +52,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Put each example where its name stands."""
+    """Put each example where its name stands; tell what is typed from what is answered."""
+    markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
     return EXAMPLE.sub(lambda found: _shown(found[1]), markdown)
 
 

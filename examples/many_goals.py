@@ -33,8 +33,8 @@ def main(path: Path = Path("many_goals.png")) -> None:
         plans = [wf.plan(graph, field.values, goal) for goal, field in enumerate(fields)]
         success = np.array([plan.success for plan in plans])
         print(
-            f"{name}: {len(goals)} goals in {seconds:.2f} s; of {len(goals) ** 2:,} starts "
-            f"{success.mean():.2%} reach their goal, at the worst goal {success.min():.1%}"
+            f"{name}, {len(goals)} goals: {seconds:.2f} s; {success.mean():.2%} of "
+            f"{len(goals) ** 2:,} starts reach, {success.min():.0%} at the worst goal"
         )
         image = draw_success(ax, graph, success)
         ax.set_title(f"{name}: {success.mean():.1%} of all starts reach their goal")

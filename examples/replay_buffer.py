@@ -39,13 +39,14 @@ def main(path: Path = Path("replay_buffer.png")) -> None:
 
     critic = noisy_critic(replay.graph, goal, fraction=0.05, noise=0.1, seed=0)
     kept = critic.without_false_sinks(replay.graph, goal, wf.AMLE())
-    print(f"{critic} → {kept}")
+    print(f"critic: {critic}\n  kept: {kept}")
     field = wf.extend(replay.graph, kept, wf.AMLE(), unreachable="nan")
     values = np.where(report.reaches, field.values, np.inf)
     plan = wf.plan(replay.graph, values, goal)
     walk = plan.rollout(start)
     able = int(report.reaches.sum())
-    print(f"{plan.reached.sum()} of the {able} states that can reach the goal do; {walk}")
+    print(f"{plan.reached.sum()} of the {able} states that can reach the goal do")
+    print(walk)
 
     figure, ax = plt.subplots(figsize=(10, 6.6), layout="constrained")
     wf.plots.field(replay.graph, values, labels=kept, ax=ax)

@@ -30,8 +30,7 @@ def main(path: Path = Path("your_own_graph.png")) -> None:
     least = wf.cost_to_go(graph, depot)
     others = np.arange(graph.num_vertices) != depot
     ratio = float((plan.cost[others] / least[others]).mean())
-    print(graph)
-    print(f"{measured} → {plan}")
+    print(graph, measured, plan, sep="\n")
     print(f"a plan takes {ratio:.3f} times the shortest time on average")
     figure, ax = plt.subplots(figsize=(8, 6.6), layout="constrained")
     wf.plots.field(graph, field.values, plan, measured, ax)

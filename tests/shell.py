@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from wayfield import cli
+from wayfield.cli import _common
 
 
 class Answer(NamedTuple):
@@ -26,6 +27,7 @@ def wayfield(*words: object) -> Answer:
     """Run ``wayfield`` with these words; nothing but `SystemExit` may come out of it."""
     out, err = StringIO(), StringIO()
     with (
+        patch.object(_common, "SLOW", 3600),  # no word about compiling, however slow the machine
         patch.object(sys, "argv", ["wayfield", *map(str, words)]),
         redirect_stdout(out),
         redirect_stderr(err),

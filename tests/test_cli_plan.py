@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import wayfield as wf
 from shell import wayfield
@@ -159,6 +162,17 @@ def test_states_that_cannot_reach_are_said_first() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_loops_where_nothing_can_arrive_are_not_the_plans() -> None:
+    write("apart.csv", ROADS + "Lugano,Chiasso,25,2,highway\n")
+    write("known.csv", KNOWN + "Lugano,300\nChiasso,320\n")
+    found = planned("apart.csv", "known.csv", "--goal", GOAL)
+    assert found["graph"]["cannot_reach_goal"] == 2
+    assert found["graph"]["without_value"] == 0
+    assert found["plan"]["loop_count"] == 0
+    assert found["plan"]["success"] == 1.0
+
+
+@pytest.mark.usefixtures("folder")
 def test_states_that_cannot_reach_may_be_refused() -> None:
     write("roads.csv", ROADS + "Lugano,Chiasso,25,2,highway\n")
     words = ("roads.csv", "known.csv", "--goal", GOAL, "--unreachable", "error")
@@ -192,7 +206,7 @@ def test_loops_are_named_and_repaired() -> None:
     assert stuck.code == 1  # the start that was asked for does not arrive
     assert "3 → 4 → 3" in stuck.out
     assert "loop!" in stuck.out
-    assert "1 labels are lower than all around them" in stuck.out
+    assert "1 label is lower than all around it" in stuck.out
     table = pq.read_table("out/values.parquet").to_pydict()
     assert table["outcome"] == ["reached", "reached", "loop", "loop", "loop"]
     assert table["cost"][3] is None
@@ -244,7 +258,7 @@ def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
     write("two.txt", f"0 0\n{n - 1} {n - 1}\n")
     words = ("line.txt", "two.txt", "--goal", 0)
     bare = wayfield("plan", *words, "--out", "bare")
-    assert "no picture" in bare.err
+    assert "no picture: the graph is large and has no positions" in bare.out
     assert not Path("bare/plan.png").exists()
     places = "".join(f"{i},{i % 20},{i // 20}\n" for i in range(n))
     write("places.csv", "id,x,y\n" + places)
@@ -382,20 +396,90 @@ def test_loops_and_parallels_are_told() -> None:
     assert found["input"]["notes"] == [
         "1 self-loops dropped",
         "1 parallel edges of different length: the shortest is kept",
+        "if the two ways between vertices differ, pass --directed",
     ]
     assert found["graph"]["edges"] == 5
 
 
 @pytest.mark.usefixtures("folder")
 def test_names_are_compared_with_composed_accents_and_without_space_around() -> None:
-    write("known.csv", 'node,v\n "Gene\u0300ve",287\n' + KNOWN.splitlines()[2] + "\n")
-    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
-    assert "row 2" in complaint  # a quotation mark after a space is part of the name
     write("known.csv", "node,v\n Gene\u0300ve ,287\n" + KNOWN.splitlines()[2] + "\n")
     assert planned("roads.csv", "known.csv", "--goal", GOAL)["labels"]["count"] == 2
 
 
+@pytest.mark.usefixtures("folder")
+def test_quotes_may_follow_a_space() -> None:
+    spaced = ROADS.replace(',"', ', "').replace(",6", ", 6")
+    assert spaced != ROADS
+    found = planned(write("spaced.csv", spaced), "known.csv", "--goal", GOAL)
+    assert found["graph"] == planned("roads.csv", "known.csv", "--goal", GOAL)["graph"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_encoding_is_for_the_files_that_need_one() -> None:
+    Path("roads.csv").write_text(ROADS, encoding="latin-1")
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--encoding", "cp1252")
+    assert planned(*words)["plan"]["success"] == 1.0  # known.csv is UTF-8
+
+
+@pytest.mark.usefixtures("folder")
+def test_ways_that_differ_call_for_a_directed_graph() -> None:
+    hill = write("hill.csv", "from,to,cost\na,b,3\nb,a,1\n")
+    ends = write("ends.csv", "a,0\nb,1\n")
+    assert "pass --directed" in planned(hill, ends, "--goal", "a")["input"]["notes"][-1]
+    assert planned(hill, ends, "--goal", "a", "--directed")["input"]["notes"] == []
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", ["$x_1", "$\\frac{1", "[bold]", "駅", "<b>", "a\\b", "{x}"])
+def test_names_are_never_markup(name: str) -> None:
+    write("odd.csv", f"from,to,cost\n{name},b,3\n")
+    write("ends.csv", f"name,v\n{name},0\nb,3\n")
+    answer = wayfield("plan", "odd.csv", "ends.csv", "--goal", name, "--start", "b")
+    assert answer.code == 0, answer.err
+    assert name in answer.out
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_vertex_and_one_edge() -> None:
+    write("one.csv", "from,to,cost\na,a,3\n")
+    write("goal.csv", "a,0\n")
+    answer = wayfield("plan", "one.csv", "goal.csv", "--goal", "a")
+    assert answer.code == 0, answer.err
+    assert "no other state can reach the goal" in answer.out
+    write("two.csv", "a,b\n")
+    assert wayfield("plan", "two.csv", "goal.csv", "--goal", "a").code == 0
+
+
 # ------------------------------------------------------------------ bad input
+
+
+PIECES = st.sampled_from(
+    [b",", b";", b" ", b'"', b"\n", b"#", b"\x00", b"\xff", b"nan", b"-1", b""]
+)
+DAMAGE = st.lists(st.tuples(st.integers(0, 300), st.integers(0, 5), PIECES), max_size=3)
+
+
+@settings(
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(edges=DAMAGE, labels=DAMAGE, directed=st.booleans())
+def test_damaged_files_give_an_answer_or_one_line(
+    folder: Path, edges: Any, labels: Any, directed: bool
+) -> None:
+    for name, text, damage in (("e.csv", ROADS, edges), ("l.csv", KNOWN, labels)):
+        data = text.encode()
+        for place, size, piece in damage:
+            data = data[:place] + piece + data[place + size :]
+        Path(name).write_bytes(data)
+    words = ["--directed"] if directed else []
+    answer = wayfield(
+        "plan", "e.csv", "l.csv", "--goal", "Bern", "--goal-value", 1, "--no-files", *words
+    )
+    assert "mistake of ours" not in answer.err
+    assert answer.code == 0 or (answer.code == 2 and answer.err.count("\n") == 1)
 
 
 @pytest.mark.usefixtures("folder")
@@ -531,7 +615,7 @@ def test_files_cut_off_in_the_middle() -> None:
 @pytest.mark.usefixtures("folder")
 def test_rows_with_too_many_columns() -> None:
     complaint = refused_edges(ROADS + "Bern,Thun,3,1,road,narrow\n")
-    assert complaint == "edges.csv, row 7: 6 columns, but 5 expected; quotes missing?"
+    assert complaint == "edges.csv, row 7: 6 columns, but 5 expected; are quotes missing?"
 
 
 @pytest.mark.usefixtures("folder")
@@ -562,6 +646,9 @@ def test_files_that_are_no_tables() -> None:
     assert "picture.csv" in refused("plan", "picture.csv", "known.csv", "--goal", GOAL)
     Path("zeros.csv").write_bytes(b"a,b\n\x00\x00,c\n")
     assert "is not a text file" in refused("plan", "zeros.csv", "known.csv", "--goal", GOAL)
+    Path("m.mtx").write_bytes(b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n")
+    assert "scipy's save_npz" in refused("plan", "m.mtx", "known.csv", "--goal", GOAL)
+    assert "is a stream" in refused("plan", os.devnull, "known.csv", "--goal", GOAL)
     Path("book.xlsx").write_bytes(b"PK\x03\x04rest")
     assert "save the sheet as CSV" in refused("plan", "book.xlsx", "known.csv", "--goal", GOAL)
 
@@ -598,6 +685,12 @@ def test_nothing_is_left_of_an_interrupted_run(monkeypatch: pytest.MonkeyPatch) 
 def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "matplotlib", None)
+        answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL)
+    assert answer.code == 0
+    assert "no picture: this needs matplotlib, which is not installed: pip install" in answer.out
+    assert Path("wayfield-plan/values.csv").exists()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.csv", None)
     complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
@@ -615,3 +708,28 @@ def test_margins_are_the_certificates(folder: Path) -> None:
     proof = certify(graph, labels, field, wf.plan(graph, field.values, 4))
     assert math.isclose(least, proof.start_margin.min())
     assert found["margin"]["weakest"][0]["name"] == "Lausanne"
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_key_of_the_json_is_documented() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
+    facts = planned("roads.csv", "known.csv", "--goal", GOAL, "--start", "Genève", "--repair")
+
+    def keys(data: Any) -> set[str]:
+        if isinstance(data, dict):
+            return set(data).union(*map(keys, data.values()))
+        return set().union(*map(keys, data)) if isinstance(data, list) else set()
+
+    missing = {key for key in keys(facts) if f"`{key}`" not in page}
+    assert not missing
+
+
+@pytest.mark.usefixtures("folder")
+def test_every_column_of_the_files_is_documented() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "command-line.md").read_text(encoding="utf-8")
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--start", "Genève", "--out", "out")
+    assert wayfield("plan", *words).code == 0
+    for file in ("values.csv", "routes.csv"):
+        with Path("out", file).open(encoding="utf-8", newline="") as text:
+            header = next(csv.reader(text))
+        assert [name for name in header if f"`{name}`" not in page] == []

@@ -129,5 +129,5 @@ def test_the_command(
     out, err = capsys.readouterr()
     assert "reverse Dijkstra" in out
     assert "directed.csv" in out
-    assert "1/1 cells" in err
+    assert "1/1 tasks" in err
     assert (tmp_path / "directed.json").exists()

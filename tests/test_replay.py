@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
+from wayfield.replay import attach
 
 
 def test_exact_merging_numbers_states_as_they_appear() -> None:
@@ -162,11 +163,12 @@ def test_labels_stay_valid_and_the_attached_start_reaches_the_attached_goal() ->
         ({"observation": [0.5, 1.0], "k": 1}, "observation has 2 entries, expected 1"),
         ({"observation": [np.inf], "k": 1}, r"observation\[0\] = inf"),
         ({"observation": [0.5], "role": "end", "k": 1}, "role"),
+        ({"observation": [2.0], "role": "end", "k": 1}, "role"),
         ({"observation": [0.5]}, "give k, radius or both"),
         ({"observation": [0.5], "k": 0}, "k must be"),
         ({"observation": [0.5], "radius": -1.0}, "radius"),
         ({"observation": [9.0], "radius": 1.0}, "nearest, vertex 3, is 3 away"),
-        ({"observation": [0.5], "k": 1, "pace": 0.0}, "lengths of the attached arcs"),
+        ({"observation": [0.5], "k": 1, "pace": 0.0}, r"lengths\[0\] = 0.0"),
         ({"observation": [0.5], "k": 1, "pace": np.nan}, "pace"),
     ],
 )
@@ -180,6 +182,45 @@ def test_without_arcs_there_is_no_pace() -> None:
     assert still.stayed == 2
     with pytest.raises(wf.InputError, match="give pace"):
         still.attach([1.0], "start", k=1)
+
+
+def test_any_graph_can_be_attached_to_by_distances_of_its_own() -> None:
+    graph = wf.Graph.from_distances([[0.0, 1.0, 9.0], [5.0, 0.0, 1.0], [9.0, 9.0, 0.0]], cutoff=5.0)
+    larger, goal = attach(graph, [np.inf, 4.0, 2.0], "goal", k=2)
+    larger, start = attach(larger, [0.5, 3.0, np.inf, np.inf], "start", radius=1.0)
+    assert wf.cost_to_go(larger, goal).tolist() == [4.0, 3.0, 2.0, 0.0, 4.5]
+    assert larger.neighbours(start).tolist() == [0]
+    assert larger.neighbours(goal).size == 0
+    assert graph.num_vertices == 3
+
+
+def test_an_undirected_graph_stays_one() -> None:
+    square = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    places = square.with_positions([(0, 0), (1, 0), (1, 1), (0, 1)])
+    larger, new = attach(places, [1.0, 1.0, 5.0, 5.0], "both", k=2)
+    assert not larger.directed
+    assert larger.num_edges == 6
+    assert larger.positions is not None
+    assert larger.positions[new].tolist() == [0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"lengths": [1.0]}, "lengths has 1 entries, expected 2"),
+        ({"lengths": [1.0, 0.0]}, r"lengths\[1\] = 0.0 is not positive"),
+        ({"lengths": [np.nan, 1.0]}, r"lengths\[0\] = nan"),
+        ({"lengths": [np.inf, np.inf]}, "nothing to attach to"),
+        ({"role": "start"}, "both ways"),
+        ({"k": None}, "give k, radius or both"),
+        ({"graph": [[0, 1]]}, "graph"),
+    ],
+)
+def test_bad_distances_are_refused(arguments: dict[str, object], message: str) -> None:
+    edge = wf.Graph.from_edges([0], [1])
+    good = {"graph": edge, "lengths": [1.0, 2.0], "role": "both", "k": 1}
+    with pytest.raises(wf.InputError, match=message):
+        attach(**(good | arguments))  # type: ignore[arg-type]
 
 
 # -------------------------------------------------------------------- what cannot reach

@@ -1,21 +1,49 @@
+"""The report: verdicts by rule, a page that is whole, and tables that read back."""
+
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import pytest
 
-from wayfield.report import Provenance, render, write_report
-from wayfield.report.verdicts import compare, power, printed_success, signed, verdicts
-from wayfield.study import Cell, Record, Store, paper, run, select_cells
-from wayfield.study.tables import Results
+from wayfield.report import Provenance, judge, make_claims, write_report
+from wayfield.report.findings import findings, headline
+from wayfield.report.mismatch import inconsistencies, mismatches
+from wayfield.report.rules import KINDS, REASONS
+from wayfield.report.svg import Scale, Series, line_chart
+from wayfield.study import Cell
+from wayfield.study.experiments import EXPERIMENTS, witnesses
+from wayfield.study.measures import Measure
+from wayfield.study.paper import FIGURES, TABLES
+from wayfield.study.tables import Rows, as_rows
+from wayfield.study.tasks import Row, as_table
 
 mpl.use("Agg")
 
-PROVENANCE = Provenance("wayfield reproduce", workers=2, seconds=12.0)
-VOID = {"meta", "img", "br"}
+PROVENANCE = Provenance("wayfield reproduce", 2, 75.0, computing={"rollout": 12.3})
+CHARTS = (
+    "Success against resolution",
+    "Success against labels",
+    "Success against sweeps",
+    "Residual against sweeps",
+    "Success against p",
+    "Poorly ranked decisions against p",
+    "Mechanism audit against resolution",
+    "Success against the number of labels",
+    "Success against noise, lf = 0.08",
+    "Success on finer graphs",
+    "success of AMLE, exact by maze, resolution and label fraction",
+    "Seven nodes, harmonic",
+)
+VOID = {"meta", "img", "br", "input"}
 
 
 class Outline(HTMLParser):
@@ -26,22 +54,28 @@ class Outline(HTMLParser):
         self.open: list[str] = []
         self.text: list[str] = []
         self.sources: list[str] = []
+        self.targets: list[str] = []
+        self.ids: list[str] = []
         self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self.sources += [value or "" for name, value in attrs if name in ("src", "href")]
+        given = {name: value or "" for name, value in attrs}
+        self.sources += [given["src"]] if "src" in given else []
+        self.targets += [given["href"]] if "href" in given else []
+        self.ids += [given["id"]] if "id" in given else []
         if tag not in VOID:
             self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return " ".join("".join(self.text).split())
 
 
 def outline(page: str) -> Outline:
@@ -52,154 +86,311 @@ def outline(page: str) -> Outline:
     return parser
 
 
-def as_printed(cell: Cell, exact_failures: int = 0) -> Record:
-    """Figures of a cell that has exactly the paper's success."""
-    row = paper.GRID[cell.configuration]
-    record: Record = {"pairs": 512.0, "seconds": 0.5, "vertices": 416.0, "labels": 9.0}
-    reached = {
-        "harmonic": round(512 * row.harmonic),
-        "sweeps": round(512 * row.amle),
-        "amle": 512 - exact_failures,
-        "amle_exit": 512 - exact_failures,
+@pytest.fixture(scope="module")
+def tables() -> dict[str, list[Row]]:
+    """Every experiment on one tiny cell of the paper's grid's kind, and the small graphs."""
+    cell = Cell("medium", 2, 0.08, 54, goals=2)
+    found = {
+        name: as_table(cell, experiment.run(cell))
+        for name, experiment in EXPERIMENTS.items()
+        if name != "witnesses"
     }
-    for arm, count in reached.items():
-        for suffix in ("", "_all"):
-            record[f"{arm}.reached{suffix}"] = count
-            record[f"{arm}.boundary{suffix}"] = 512 - count
-            record[f"{arm}.interior{suffix}"] = 0
-        record[f"{arm}.relative_width"] = 1e-16
-    return record
+    small = witnesses.special_cell(witnesses.SEVEN_NODE)
+    return found | {"witnesses": as_table(small, witnesses.run(small))}
 
 
 @pytest.fixture(scope="module")
-def printed() -> Results:
-    return Results({cell: as_printed(cell) for cell in select_cells("all")})
+def folder(tables: dict[str, list[Row]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("new") / "report"
+    assert write_report(tables, out, PROVENANCE) == out / "index.html"
+    return out
 
 
 @pytest.fixture(scope="module")
-def page(printed: Results) -> str:
-    return render(printed, PROVENANCE)
+def page(folder: Path) -> str:
+    return (folder / "index.html").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------- the page
 
 
 def test_page_is_whole_and_loads_nothing(page: str) -> None:
     found = outline(page)
-    assert found.tags.count("svg") == 5  # three panels, two charts
-    assert found.tags.count("img") == 3
-    assert all(source.startswith(("data:", "#")) for source in found.sources)
-    assert "<script" not in page
-    assert not re.search(r"url\((?!#)|@import", page)
+    assert all(source.startswith("data:") for source in found.sources)
+    assert {target for target in found.targets if not target.startswith("#")} == {
+        "claims.json",
+        "tables/",
+    }
+    assert len(found.ids) == len(set(found.ids))
+    anchors = {target[1:] for target in found.targets if target.startswith("#")}
+    assert anchors <= set(found.ids)
+    assert not re.search(r"url\((?!#)|@import|https?:", page)
 
 
-@pytest.mark.parametrize("configuration", paper.GRID)
-def test_page_has_the_papers_figures(page: str, configuration: tuple[str, int, float]) -> None:
-    row = paper.GRID[configuration]
-    maze, refinement, fraction = configuration
-    table = page[page.index(f"AntMaze {maze}") :]
-    place = re.search(
-        rf'<tr><th scope="row">{refinement}</th><th scope="row">{fraction:.2f}</th>(.*?)</tr>',
-        table,
-        flags=re.DOTALL,
-    )
-    assert place is not None
-    numbers = re.findall(r">([+−]?\d+\.\d+)<", place[1])
-    assert numbers[1] == f"{row.harmonic:.3f}"
-    assert numbers[4] == f"{row.amle:.3f}"
-    assert numbers[7] == f"+{row.lift:.1f}"
+def test_page_has_every_figure_and_section(page: str) -> None:
+    found = outline(page)
+    for name in FIGURES:
+        assert f"<code>{name}</code>" in page
+    for table in TABLES.values():
+        assert f"table-{table.name}" in found.ids
+        assert table.title.replace("'", "’") in found.words.replace("'", "’")
+    assert found.tags.count("img") == 6  # three fields, three failure maps
+    for chart in CHARTS:
+        assert f'aria-label="{chart}"' in page
+    assert "wayfield reproduce" in found.words
+    assert "1 min 15 s of wall clock" in found.words
+    assert "12 s" in found.words
 
 
-def test_page_has_the_aggregates(page: str) -> None:
-    text = " ".join("".join(outline(page).text).split())
-    for figure in ("0.584 ± 0.230", "[0.543, 0.623]", "0.970 ± 0.061", "+38.6 ± 20.9", "96.1 %"):
-        assert figure in text
-    assert "wayfield reproduce" in text
-    assert "54, 55, 56, 57, 58" in text
+def test_same_rows_same_page(tables: dict[str, list[Row]], page: str, tmp_path: Path) -> None:
+    again = write_report(tables, tmp_path, PROVENANCE)
+    assert again.read_text(encoding="utf-8") == page
 
 
-def test_ink_follows_the_page(page: str) -> None:
-    assert "currentColor" in page
-    assert "#123456" not in page
-
-
-def test_same_figures_same_page(printed: Results, page: str) -> None:
-    assert render(printed, PROVENANCE) == page
-
-
-def test_report_of_a_quick_run(tmp_path: Path) -> None:
-    outcome = run(select_cells("quick", goals=2), Store(tmp_path / "results"), workers=1)
-    path = write_report(Results(outcome.records), tmp_path / "new" / "report", PROVENANCE)
-    assert path == tmp_path / "new" / "report" / "index.html"
-    text = "".join(outline(path.read_text(encoding="utf-8")).text)
-    assert "8 cells" in text
-    assert "2 goals" in text
-
-
-def test_failed_cells_are_shown_and_escaped(printed: Results) -> None:
-    failed = {"medium-r04": "Traceback\nValueError: <b>bad</b>"}
-    page = render(printed, Provenance("wayfield reproduce", 2, 1.0, 119, failed))
+def test_failed_tasks_are_shown_and_escaped(tmp_path: Path) -> None:
+    failed = {"rollout medium-r04": "Traceback\nValueError: <b>bad</b>"}
+    path = write_report({}, tmp_path, Provenance("wayfield reproduce", 2, 1.0, 119, failed))
+    page = path.read_text(encoding="utf-8")
     assert "ValueError: &lt;b&gt;bad&lt;/b&gt;" in page
     assert "119 taken from an earlier run, 1 failed" in page
+
+
+def test_a_report_of_nothing_says_what_to_run(tmp_path: Path) -> None:
+    words = outline(write_report({}, tmp_path, PROVENANCE).read_text(encoding="utf-8")).words
+    for name in EXPERIMENTS:
+        assert f"“{name}”" in words
+    assert "wayfield reproduce --profile paper" in words
+    assert "nan" not in words.split()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_any_experiment_may_be_missing(
+    name: str, tables: dict[str, list[Row]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wayfield.report.contents.field_pictures", lambda cell: [])
+    monkeypatch.setattr("wayfield.report.contents.failure_maps", lambda cells: [])
+    alone = write_report({name: tables[name]}, tmp_path / "alone", PROVENANCE)
+    outline(alone.read_text(encoding="utf-8"))
+    rest = {other: rows for other, rows in tables.items() if other != name}
+    page = write_report(rest, tmp_path / "rest", PROVENANCE).read_text(encoding="utf-8")
+    assert "Not run here" in outline(page).words
+
+
+def test_nothing_is_left_half_written(
+    folder: Path, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Path, target: Path) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report({}, folder, PROVENANCE)
+    assert (folder / "index.html").read_text(encoding="utf-8") == page
+    assert not list(folder.rglob(".*"))
+
+
+# ------------------------------------------------------------------- claims and tables
+
+
+def test_claims_read_back(folder: Path) -> None:
+    records = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    assert len(records) == len({record["id"] for record in records}) == len(FIGURES) >= 150
+    fields = {"id", "table", "paper", "ours", "ours_exact", "difference", "verdict"}
+    for record in records:
+        assert fields <= record.keys()
+        assert record["paper"] == FIGURES[record["id"]].value
+        mark = record["verdict"].partition(":")[0]
+        assert mark in ("reproduced", "differs", "solver artefact", "not measured")
+        if record["ours"] is None:
+            assert mark == "not measured"
+            assert record["note"] in record["verdict"]
+        else:
+            assert record["difference"] == record["ours"] - record["paper"]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_read_back(name: str, folder: Path) -> None:
+    text = (folder / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert [line["paper"] for line in lines] == [f.printed for f in TABLES[name].figures]
+    latex = (folder / "tables" / f"{name}.tex").read_text(encoding="utf-8")
+    columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", latex)[1])  # type: ignore[index]
+    body = latex.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().splitlines()
+    assert len(body) == len(TABLES[name].rows)
+    assert all(line.count("&") == columns - 1 and line.endswith(r"\\") for line in body)
+    assert latex.count("{") == latex.count("}")
+    assert latex.isascii() or set(latex) - set(map(chr, range(128))) <= set("×·")
+
+
+def test_our_own_tables_read_back(folder: Path) -> None:
+    text = (folder / "tables" / "ties-ties.csv").read_text(encoding="utf-8")
+    lines = list(csv.reader(io.StringIO(text)))
+    assert len(lines) == 17
+    assert len({len(line) for line in lines}) == 1
 
 
 # ------------------------------------------------------------------- verdicts
 
 
-def test_verdicts_on_the_papers_own_figures(printed: Results) -> None:
-    marks = [verdict.mark for verdict in verdicts(printed)]
-    expected = ["reproduced", "reproduced", "reproduced", "artefact", "new", "reproduced", "new"]
-    assert marks == expected
-    assert "reproduced within 0.01" in verdicts(printed)[0].finding
-    assert "Positive in 24 of 24" in verdicts(printed)[2].finding
+@pytest.mark.parametrize(
+    ("figure", "measure", "verdict"),
+    [
+        ("main/amle/success", Measure(0.9704), "reproduced: to the last digit"),
+        ("main/amle/success", Measure(0.99), "reproduced: within 0.05"),
+        ("main/amle/success", Measure(0.9195), "reproduced: within 0.05"),  # .05 and half a digit
+        ("main/amle/success", Measure(0.9194), "differs: −0.051, the paper's sweeps"),
+        ("main/harmonic/success", Measure(0.7), "differs: +0.116, the paper's harmonic solver"),
+        (
+            "main/harmonic/success",
+            Measure(0.7, error=0.06),
+            "differs: +0.116, within the spread of",
+        ),
+        (
+            "main/amle/success",
+            Measure(0.97, exact=1.0),
+            "solver artefact: 0.970 stopped early, 1.000 solved exactly",
+        ),
+        ("main/amle/success", Measure(0.99, exact=0.97), "reproduced"),  # exact is closer
+        ("main/amle/success", Measure(0.99, exact=0.993), "reproduced"),  # less than the grain
+        ("main/amle/success", Measure(0.9, exact=1.0), "differs"),  # budget does not match
+        (
+            "finite-p/p16/success",
+            Measure(0.9, exact=0.9),
+            "solver artefact: 0.982 from a solver that had not converged, 0.900 certified",
+        ),
+        ("finite-p/p16/success", Measure(1.0, exact=1.0), "reproduced"),
+        ("finite-p/p4/success", Measure(0.8, exact=0.8), "differs"),  # that one had converged
+        ("main/amle/success", Measure(None, note="no cells"), "not measured: no cells"),
+        ("seven-nodes/harmonic(1)/value", Measure(36 / 29), "reproduced"),
+        ("seven-nodes/harmonic(1)/value", Measure(1.2414), "differs: 0.000"),
+        ("subdivision/k4/harmonic_margin", Measure(3 / 29), "reproduced: to the last digit"),
+        ("iterations/sweeps50/residual", Measure(0.07), "reproduced: within 25%"),
+        ("iterations/sweeps50/residual", Measure(0.08), "differs: +2.5\xa0×\xa010⁻²"),
+        ("mechanism-main/primary_geometry/rate", Measure(34.8), "differs: −20.0, other graphs"),
+        ("baselines/nearest/success", Measure(0.05), "differs: +0.018, other graphs"),
+        ("failures/harmonic/interior", Measure(0.0), "differs: −1.6, the paper's harmonic solver"),
+        ("failures/harmonic/strict_minima", Measure(3.0), "differs: −113"),
+        ("lbfgs/p8/converged", Measure(20.0), "reproduced: within 12"),
+        ("search/witnesses/value", Measure(8.0, exact=2.0), "differs: +3, another draw"),
+    ],
+)
+def test_verdicts(figure: str, measure: Measure, verdict: str) -> None:
+    assert judge(FIGURES[figure], measure).text.startswith(verdict)
 
 
-def test_no_artefact_while_exact_solves_fail() -> None:
-    worse = Results({cell: as_printed(cell, exact_failures=9) for cell in select_cells("all")})
-    found = verdicts(worse)
-    assert found[3].mark == found[4].mark == "differs"
-    assert "Solver artefact" not in found[3].finding
-    assert "1,080 of 61,440 starts fail" in found[4].finding
+def test_the_paper_reproduces_itself() -> None:
+    claims = make_claims({name: Measure(figure.value) for name, figure in FIGURES.items()})
+    assert {claim.verdict.mark for claim in claims} == {"reproduced"}
+    assert all(claim.difference == 0 for claim in claims)
 
 
-def test_no_failures_at_all() -> None:
-    perfect = {
-        cell: {
-            name: 512.0 if "reached" in name else 0.0 if "." in name else value
-            for name, value in as_printed(cell).items()
-        }
-        for cell in select_cells("all")
-    }
-    found = verdicts(Results(perfect))
-    assert found[3].mark == "differs"
-    assert found[5].finding == "Ours: no sampled pair ends in a loop."
-    assert "nan" not in "".join(outline(render(Results(perfect), PROVENANCE)).text).split()
+def test_every_kind_is_explained_and_used() -> None:
+    assert {figure.kind for figure in FIGURES.values()} == KINDS.keys()
 
 
-def test_printed_success_is_the_papers(printed: Results) -> None:
-    assert printed_success(printed, "harmonic") == pytest.approx(0.584, abs=1e-3)
-    medium = printed.where(maze="medium", refinement=4)
-    assert printed_success(medium, "amle") == pytest.approx((0.977 + 0.996 + 0.996 + 1) / 4)
+def test_every_difference_has_a_reason() -> None:
+    claims = make_claims({name: Measure(figure.value + 1e9) for name, figure in FIGURES.items()})
+    unexplained = [c.figure.table for c in claims if c.verdict.reason == "unknown"]
+    allowed = ("ordering", "baselines", "baselines-by-r", "seven-nodes", "subdivision", "witnesses")
+    assert set(unexplained) <= set(allowed)
+    assert {claim.verdict.reason for claim in claims} == REASONS.keys() - {"seeds"}
+
+
+# ------------------------------------------------------------------- sentences
+
+
+def arm(name: str, reached: int, **more: Any) -> Row:
+    about: Row = {"maze": "large", "refinement": 8, "label_fraction": 0.02, "seed": 54, "goals": 16}
+    counts: Row = {"arm": name, "pairs": 1000, "reached": reached, "width": 1e-16}
+    return about | counts | {"starts_all": 1000, "reached_all": reached} | more
+
+
+def rollouts(harmonic: int, sweeps: int, exact: int, exits: int) -> Mapping[str, Rows]:
+    rows = [arm("harmonic", harmonic), arm("sweeps", sweeps), arm("amle", exact)]
+    return as_rows({"rollout": [*rows, arm("amle_exit", exits)]})
+
+
+def marks(tables: Mapping[str, Rows]) -> list[str]:
+    return [finding.mark for finding in findings(tables)]
+
+
+def test_findings_follow_the_numbers() -> None:
+    assert marks(rollouts(450, 940, 1000, 1000))[:3] == ["artefact", "new", "reproduced"]
+    assert marks(rollouts(450, 940, 990, 999))[:2] == ["differs", "differs"]
+    assert marks(rollouts(450, 1000, 1000, 1000))[0] == "differs"  # nothing fails: no artefact
+    assert marks(rollouts(950, 940, 1000, 1000))[2] == "differs"  # no lift
+    assert marks(rollouts(450, 940, 1000, 1000))[3] == "reproduced"  # row by row
+    assert marks(rollouts(250, 940, 1000, 1000))[3] == "differs"
+
+
+def test_headline_compares_with_the_same_rows_of_the_paper() -> None:
+    said = headline(make_claims({}), rollouts(450, 940, 999, 1000))
+    assert len(said) == 3
+    assert "45.0% of the starts on harmonic values (paper: 45.8%)" in said[1]
+    assert "fails from 1 of 1,000 starts" in said[2]
+    assert len(headline(make_claims({}), {})) == 1
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "words"),
+    ("last", "mark"), [(1000, "artefact"), (980, "artefact"), (1012, "differs")]
+)
+def test_p_sixteen_beside_the_amle(last: int, mark: str) -> None:
+    rows = [arm(f"p{p}", 1000, p=float(p)) for p in (4, 8)]
+    rows += [arm("p16", last, p=16.0), arm("amle", 1000, p=float("inf"))]
+    assert findings(as_rows({"finite_p": rows}))[0].mark == mark
+
+
+def test_mismatches_are_grouped_by_reason() -> None:
+    ours = {name: Measure(figure.value) for name, figure in FIGURES.items()}
+    assert mismatches(make_claims(ours))[0].title == "Nothing differs"
+    ours |= {
+        "failures/harmonic/strict_minima": Measure(3.0),
+        "baselines/nearest/success": Measure(0.05),
+        "setup/medium/r4/rows/value": Measure(32.0),
+    }
+    found = mismatches(make_claims(ours))
+    assert [item.title for item in found] == [
+        "Other graphs: 2 figures.",
+        "The paper's harmonic solver: 1 figure.",
+    ]
+    assert "32 × 24" in found[0].text
+    assert "3 against 116" in found[1].text
+
+
+def test_inconsistencies_quote_the_paper() -> None:
+    told = " ".join(inconsistencies())
+    for quoted in ("93.8", "93.9", "2 and 5", "0.750", "0.833"):
+        assert quoted in told
+
+
+# ------------------------------------------------------------------- charts
+
+
+def test_a_chart_says_its_numbers() -> None:
+    series = [Series("ours", "harmonic", [(0, 0.25), (1, 1.0)], [(0.2, 0.3), (1.0, 1.0)])]
+    drawn = line_chart(series, [(0, "r = 4"), (1, "r = 8")], "success")
+    assert "<title>ours, r = 4: 0.25</title>" in drawn
+    assert outline(drawn).tags.count("title") == 2
+
+
+def test_a_chart_leaves_out_what_is_no_number() -> None:
+    series = [Series("ours", "harmonic", [(0, float("nan")), (1, 0.5)])]
+    drawn = line_chart(
+        [*series, Series("none", "exit", [(0, float("nan"))])], [(0, "a"), (1, "b")], ""
+    )
+    assert outline(drawn).tags.count("title") == 1
+    assert "nan" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("scale", "ticks"),
     [
-        (0.5, 0.5, "reproduced within 0.01"),
-        (0.52, 0.5049, "reproduced within 0.02"),
-        (0.55, 0.51, "reproduced within 0.05"),
-        (0.6, 0.5, "differs by +0.100"),
-        (0.4, 0.5, "differs by −0.100"),
+        (Scale(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (Scale(0.95, 1), [0.95, 0.96, 0.97, 0.98, 0.99, 1.0]),
+        (Scale(1e-5, 1e-1, log=True), [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
     ],
 )
-def test_comparisons_in_words(ours: float, theirs: float, words: str) -> None:
-    assert compare(ours, theirs) == words
-
-
-def test_powers_of_ten() -> None:
-    assert [power(x).split() for x in (4.4e-16, 0.0, 25.0)] == [
-        ["4.4", "×", "10⁻¹⁶"],
-        ["0"],
-        ["2.5", "×", "10¹"],
-    ]
-
-
-def test_signs() -> None:
-    assert [signed(x, 1) for x in (1.25, -1.25, 0.0, -0.01)] == ["+1.2", "−1.2", "0.0", "0.0"]
+def test_ticks_are_round(scale: Scale, ticks: list[float]) -> None:
+    assert scale.ticks == pytest.approx(ticks)
+    assert scale.place(scale.low) > scale.place(scale.high)
+    assert scale.place(scale.high * 10) == scale.place(scale.high)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -61,6 +62,19 @@ def test_transduction_is_the_extension_over_the_neighbour_graph(method: str) -> 
     assert model.transduction_ == pytest.approx(field.values, abs=1e-11)
     assert np.array_equal(model.transduction_[known], y[known])
     assert np.array_equal(model.predict(X), model.transduction_)
+
+
+def test_the_extension_has_its_bracket() -> None:
+    field = GraphValueRegressor("amle").fit(*blob()).extension_
+    assert field.status == wf.Status.CONVERGED
+    assert field.width < 1e-12
+
+
+def test_a_solve_that_misses_its_guarantee_is_a_warning() -> None:
+    hasty = wf.PLaplacian(3, max_steps=1)
+    with pytest.warns(ConvergenceWarning, match="iterations ran out"):
+        model = GraphValueRegressor(hasty, n_neighbors=4, unreachable="nan").fit(*blob(n=400))
+    assert model.extension_.status == wf.Status.BUDGET
 
 
 def star_equation(method: str, value: float, values: Any, lengths: Any) -> float:

@@ -6,12 +6,7 @@ from scipy import stats
 
 from wayfield import InputError
 from wayfield.study.paper import value
-from wayfield.study.statistics import (
-    bootstrap_interval,
-    estimate,
-    paired_lift,
-    wilson_interval,
-)
+from wayfield.study.statistics import bootstrap_interval, wilson_interval
 from wayfield.study.tables import mean_difference
 
 Z = stats.norm.ppf(0.975)
@@ -40,17 +35,8 @@ def test_wilson_of_no_share(successes: int, trials: int) -> None:
         wilson_interval(successes, trials)
 
 
-def test_mean_and_sample_deviation() -> None:
-    found = estimate([1.0, 2.0, 3.0, 4.0])
-    assert found.mean == 2.5
-    assert found.sd == pytest.approx(np.sqrt(5 / 3))
-    assert found.count == 4
-    assert found.low < found.mean < found.high
-
-
 def test_one_figure_has_no_spread() -> None:
-    found = estimate([0.25])
-    assert (found.mean, found.sd, found.low, found.high) == (0.25, 0.0, 0.25, 0.25)
+    assert bootstrap_interval([0.25]) == (0.25, 0.25)
 
 
 def test_bootstrap_is_seeded() -> None:
@@ -72,20 +58,14 @@ def test_bootstrap_of_two_cells_by_enumeration() -> None:
     assert bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)  # means 0, 1/2, 1 at 1/4, 1/2, 1/4
 
 
-def test_lift_is_paired() -> None:
-    found = paired_lift([0.5, 0.75, 1.0], [0.25, 0.5, 0.75])
-    assert (found.mean, found.sd) == (0.25, 0.0)
-
-
-@pytest.mark.parametrize("values", [[], [np.nan], [[1.0]]])
-def test_figures_must_be_finite_and_there(values: list[float]) -> None:
-    with pytest.raises(InputError):
-        estimate(values)
-
-
-def test_lift_of_unequal_lists() -> None:
-    with pytest.raises(InputError, match="figures has 1 entries, expected 2"):
-        paired_lift([0.1, 0.2], [0.1])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [([], "no figures"), ([np.nan], "figures"), ([[1.0]], "figures")],
+    ids=["none", "nan", "two dimensions"],
+)
+def test_figures_must_be_finite_and_there(values: list[float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        bootstrap_interval(values)
 
 
 def test_mean_difference() -> None:

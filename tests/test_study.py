@@ -174,7 +174,7 @@ def test_rows_that_make_no_table_are_a_failure(tmp_path: Path) -> None:
 def test_a_task_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
     tasks = some_tasks(1, 2, BAD_SEED, 3, 4)
     outcome = run(tasks, Store(tmp_path), workers=1, experiments=toys(die_on_bad_seed))
-    assert outcome.failed == {tasks[2]: "its worker died 3 times\n"}
+    assert outcome.failed == {tasks[2]: "its worker died 3 times; out of memory?\n"}
     assert len(outcome.tables) == 4
 
 
@@ -318,14 +318,21 @@ def test_lines_are_not_too_many(tmp_path: Path) -> None:
         assert len(log.read().splitlines()) == 1
 
 
-def test_time_left_goes_by_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_goes_by_what_an_experiments_tasks_took(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     show = Display(Console(quiet=True))
-    show.expect("toy", 2, work=10.0)
+    show.expect("toy", 3, work=10.0)
+    show.expect("other", 2, work=4.0)
+    assert show.pace == "0/5 tasks"
     now = 30.0
     show.count("toy", [], work=2.0)
-    assert show.pace == "1/2 tasks, 0.0/s, 2:00 left"
+    assert show.pace == "1/5 tasks, 0.0/s, 3:00 left"  # 12 units of work at 15 s each
+    show.count("toy", [], work=4.0, seconds=30.0)  # by another worker, at the same time
+    assert show.pace == "2/5 tasks, 0.1/s, 0:40 left"  # 8 units at 10 s each, two at a time
+    now = 50.0
+    show.count("other", [], work=2.0, seconds=40.0)
+    assert show.pace == "3/5 tasks, 0.1/s, 0:40 left"  # 4 at 10 s and 2 at 20 s
 
 
 def test_live_table_on_a_terminal(tmp_path: Path) -> None:

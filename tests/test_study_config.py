@@ -7,7 +7,7 @@ import pytest
 
 import wayfield as wf
 from study_work import figures, other_figures, toys
-from wayfield.study import Experiment, Store, run
+from wayfield.study import Experiment, Store, by_experiment, run
 from wayfield.study.config import SAMPLE, load_config
 
 EXPERIMENTS = toys(figures) | {
@@ -59,8 +59,9 @@ def test_a_maze_of_ones_own(tmp_path: Path) -> None:
     cell = tasks[0].cell
     assert (cell.maze, cell.layout) == ("mine", MAZE.strip())
     outcome = run(tasks, Store(tmp_path / "results"), workers=1)
-    (rows,) = outcome.tables.values()
+    (rows,) = by_experiment(outcome.tables).values()
     assert {row["maze"] for row in rows} == {"mine"}
+    assert {row["layout"] for row in rows} == {MAZE.strip()}
     assert {row["vertices"] for row in rows} == {5 * 4}
 
 

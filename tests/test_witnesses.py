@@ -276,7 +276,7 @@ def test_a_picture_on_given_axes() -> None:
 
 
 def test_a_picture_of_something_else() -> None:
-    with pytest.raises(wf.InputError, match=r"witness must be a wayfield\.audit\.Witness, not int"):
+    with pytest.raises(wf.InputError, match=r"needs a Witness of wayfield\.audit, not int"):
         wf.plots.witness(7)
 
 

@@ -24,7 +24,7 @@ from .labels import Labels, TrimmedLabels, fill_distance
 from .layouts import Layout, layout_names, load_layout
 from .oracle import cost_to_go, sample_labels
 from .plan import Outcome, Plan, Rollout, plan
-from .replay import Replay, replay_graph
+from .replay import ReachReport, Replay, replay_graph
 
 __version__ = "0.1.0"
 
@@ -48,6 +48,7 @@ __all__ = [
     "Outcome",
     "PLaplacian",
     "Plan",
+    "ReachReport",
     "Replay",
     "Rollout",
     "Status",

@@ -79,6 +79,14 @@ class Comparison:
         Whether plans were walked on the graph they were made on.
     goal_labelled : bool
         Whether the goal is among the labels. If not, no field knows where to descend to.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
+    >>> found.labels_pay, found.starts
+    (False, 7)
     """
 
     rows: tuple[Row, ...]

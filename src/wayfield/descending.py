@@ -42,6 +42,14 @@ class Descending:
         ``values`` less the given ones, zero everywhere if those were already good: positive where
         a value was lifted; inf where it was finite though the goal cannot be reached; -inf where
         it was +inf though the goal can be reached.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> safe = wf.descending(path, [0.0, 4.0, 1.0, 2.0], goal=0)
+    >>> safe.unchanged, safe.raised > 0
+    (False, array([False, False,  True,  True]))
     """
 
     values: FloatArray

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 
 class WayfieldError(Exception):
-    """Base of every error this library raises on purpose."""
+    """Base of every error this library raises on purpose.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> try:
+    ...     wf.Labels([0], [float("nan")])
+    ... except wf.WayfieldError as error:
+    ...     print(error)
+    label values[0] = nan is not a finite number
+    """
 
 
 class InputError(WayfieldError, ValueError):
-    """Invalid input; the message names the offending value and its position."""
+    """Invalid input; the message names the offending value and its position.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> wf.Graph.from_edges([0, 1], [1, 2], lengths=[1.0, -2.0])
+    Traceback (most recent call last):
+    wayfield.errors.InputError: lengths[1] = -2.0 is not positive
+    """
 
 
 class NotConverged(WayfieldError):  # noqa: N818  (a state of affairs, named as users read it)
@@ -22,6 +40,17 @@ class NotConverged(WayfieldError):  # noqa: N818  (a state of affairs, named as 
         Residual of the field at the stop, in the method's own measure.
     width : float
         Largest width of the bracket around the exact values, ``inf`` if there is none.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.grid_graph(wf.load_layout("large"), refinement=4)
+    >>> labels = wf.sample_labels(maze, goal=0, fraction=0.02)
+    >>> try:
+    ...     wf.extend(maze, labels, wf.PLaplacian(16, max_steps=1))
+    ... except wf.NotConverged as error:
+    ...     print(error.status)
+    the cap on iterations ran out
     """
 
     def __init__(self, status: str, residual: float, width: float) -> None:
@@ -38,4 +67,15 @@ class NotConverged(WayfieldError):  # noqa: N818  (a state of affairs, named as 
 
 
 class InputWarning(UserWarning):
-    """Input was accepted, but part of it was not used; the message says which part."""
+    """Input was accepted, but part of it was not used; the message says which part.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import wayfield as wf
+    >>> with warnings.catch_warnings(record=True, category=wf.InputWarning) as caught:
+    ...     warnings.simplefilter("always")
+    ...     graph = wf.Graph.from_edges([0, 1, 1], [1, 1, 2])
+    >>> str(caught[0].message)
+    '1 self-loops dropped'
+    """

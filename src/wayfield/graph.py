@@ -379,6 +379,14 @@ class Graph:
         return f"Graph({self.num_vertices:,} vertices, {self.num_edges:,} {kind}, {span})"
 
 
+def same_graph(one: Graph, other: Graph) -> bool:
+    """Whether two graphs have the same arcs and lengths; positions do not matter."""
+    pairs = zip(one.arcs, other.arcs, strict=True)
+    return one is other or (
+        one.directed == other.directed and all(np.array_equal(a, b) for a, b in pairs)
+    )
+
+
 def check_graph(value: object) -> Graph:
     """Return `value` if it is a graph."""
     if not isinstance(value, Graph):

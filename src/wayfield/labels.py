@@ -132,6 +132,15 @@ class TrimmedLabels(Labels):
         Vertices whose labels were dropped, ascending.
     rounds : int
         How often labels were dropped and the rest extended again.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
+    >>> kept = noisy.without_false_sinks(path, 0, wf.AMLE())
+    >>> kept.dropped, kept.rounds
+    (array([4]), 1)
     """
 
     dropped: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))

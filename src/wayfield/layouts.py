@@ -216,7 +216,13 @@ class Layout:
 
 
 def layout_names() -> tuple[str, ...]:
-    """Names that `load_layout` knows, without their aliases, from the smallest grid up."""
+    """Names that `load_layout` knows, without their aliases, from the smallest grid up.
+
+    Examples
+    --------
+    >>> layout_names()[:3]
+    ('umaze', 'umaze-eval', 'small')
+    """
     return tuple(MAPS)
 
 

@@ -61,7 +61,15 @@ PATIENCE = 16
 
 
 class Outcome(StrEnum):
-    """How a rollout ended."""
+    """How a rollout ended.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> wf.plan(path, [0.0, 4.0, 1.0, 2.0], goal=0).rollout(2).outcome
+    <Outcome.LOOP: 'loop'>
+    """
 
     REACHED = "reached"
     """At the goal."""
@@ -90,6 +98,14 @@ class Rollout:
     detour : float
         Part of the cost spent on coming back to states seen before, repair's price: the cost
         less that of the same path with its loops cut out.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> walk = wf.plan(path, [0.0, 1.0, 2.0, 3.0], goal=0).rollout(3)
+    >>> walk.path, walk.cost
+    (array([3, 2, 1, 0]), 3.0)
     """
 
     path: NDArray[np.int64]
@@ -124,6 +140,16 @@ class Plan:
         The limit cycles one after another; see `cycles`.
     graph, values, goal, rule, ties, tie_tolerance
         What was planned on, and how.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> pit = wf.plan(path, [0.0, 4.0, 1.0, 2.0], goal=0)
+    >>> pit.reached, pit.basin
+    (array([ True,  True, False, False]), array([-1, -1,  0,  0]))
+    >>> pit.cycles
+    (array([2, 3]),)
     """
 
     graph: Graph

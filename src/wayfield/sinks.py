@@ -24,7 +24,16 @@ from .plan import plan
 
 @trims_labels
 def without_false_sinks(labels: Labels, graph: Graph, goal: int, method: Method) -> TrimmedLabels:
-    """Drop false sinks until there are none; see `Labels.without_false_sinks`."""
+    """Drop false sinks until there are none; see `Labels.without_false_sinks`.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
+    >>> wf.sinks.without_false_sinks(noisy, path, 0, wf.AMLE())
+    TrimmedLabels(2 vertices, values 0 to 5, 1 dropped in 1 round)
+    """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     if not labels.mask(graph)[goal]:
         raise InputError(f"the goal {goal} is not labelled: every plan to it would end elsewhere")

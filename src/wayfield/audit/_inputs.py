@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from ..errors import InputError
 from ..extension import Extension
-from ..graph import Graph, check_graph
+from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import FloatArray
 from ..kernels.decisions import worst_bellman
 from ..kernels.walks import visit_counts
@@ -85,6 +85,19 @@ def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
     return owned(cost)
 
 
+def true_q(graph: Graph, truth: FloatArray) -> FloatArray:
+    """(m,) floats: the true Q-value ℓ + V*(y) of every arc."""
+    return graph.lengths + truth[graph.indices]
+
+
+def ranks(graph: Graph, values: FloatArray) -> FloatArray:
+    """(m,) floats: what a field ranks the arcs by, ℓ + u(y).
+
+    On unit lengths u(y) alone, as the planner does, so that adding 1 rounds nothing away.
+    """
+    return values[graph.indices] if graph.is_unit else graph.lengths + values[graph.indices]
+
+
 def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
     """Return `plan` if it is one for this goal on this graph."""
     if not isinstance(plan, Plan):
@@ -92,7 +105,7 @@ def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
     n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
     if other != n:
         raise InputError(f"the plan's graph has {other} vertices, but the graph has {n}")
-    if plan.graph is not graph and not _same_arcs(plan.graph, graph):
+    if not same_graph(plan.graph, graph):
         raise InputError("the plan belongs to another graph: its arcs differ")
     if plan.goal != goal:
         raise InputError(f"the plan leads to vertex {plan.goal}, but the goal is {goal}")
@@ -118,8 +131,3 @@ def visits_from(plan: Plan, starts: ArrayLike | None) -> NDArray[np.int64]:
     start = starts_of(plan.graph, starts, plan.goal)
     begun = np.bincount(start, minlength=plan.graph.num_vertices).astype(np.float64)
     return frozen(visit_counts(plan.successor, plan.goal, begun).astype(np.int64))
-
-
-def _same_arcs(one: Graph, other: Graph) -> bool:
-    pairs = zip(one.arcs, other.arcs, strict=True)
-    return one.directed == other.directed and all(np.array_equal(a, b) for a, b in pairs)

@@ -89,7 +89,7 @@ class HalfGap:
     holds : (n,) bool array
         Whether ε < Δ* / 2. True at the goal, False where it cannot be reached.
     regret : (n,) float array
-        True Q-value of the plan's move less the best one: 0 where it is optimal and at the goal,
+        True Q-value of the plan's move less V*: 0 where it is optimal and at the goal,
         inf where there is no move, NaN where the goal cannot be reached.
     first_break : (n,) int64 array
         First state on the walk from this start where `holds` is False; -1 if there is none.

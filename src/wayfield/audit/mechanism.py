@@ -26,7 +26,7 @@ from ..graph import Graph, check_graph
 from ..kernels.decisions import misranked
 from ..plan import Plan
 from ..plan import plan as greedy_plan
-from ._inputs import check_truth, field_of, plan_on, visits_from
+from ._inputs import check_truth, field_of, plan_on, ranks, visits_from
 from ._tally import Tally, share
 from .half_gap import judge
 from .operators import Compatible, geometry
@@ -136,7 +136,7 @@ def mechanism(
     other = greedy_plan(graph, sharp, goal, route.rule, route.ties, route.tie_tolerance)
     by_harmonic, by_amle = judge(route, smooth, cost), judge(other, sharp, cost)
 
-    inverted = misranked(graph.arcs, smooth, by_harmonic.optimal, graph.is_unit)
+    inverted = misranked(graph.indptr, ranks(graph, smooth), by_harmonic.optimal)
     untied = by_harmonic.untied
     inversion = untied & inverted
     separated = by_amle.holds & inverted

@@ -37,10 +37,10 @@ from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
-from ..kernels.decisions import neighbour_orders, small_gap_pairs
+from ..kernels.decisions import local_errors, neighbour_orders, small_gap_pairs
 from ..labels import Labels, fill_distance
 from ..plan import Plan
-from ._inputs import check_truth, field_of, plan_on, rounding, visits_from
+from ._inputs import check_truth, field_of, plan_on, ranks, rounding, true_q, visits_from
 from ._tally import Tally, share
 from .half_gap import HalfGap, judge
 
@@ -163,10 +163,9 @@ class Ordering:
             raise InputError("the fill-distance bound of the AMLE is for undirected graphs")
         _check_labels(graph, labels, self.truth, goal)
         far = fill_distance(graph, labels)
-        reach = np.zeros(graph.num_vertices)
-        np.maximum.at(reach, graph.tails, far[graph.indices])
+        reach = local_errors(graph.arcs, far, np.zeros(far.size))
         widths = 2.0 * labels.error + 4.0 * reach
-        pairs = small_gap_pairs(graph.arcs, self.truth, widths, rounding(graph))
+        pairs = small_gap_pairs(graph.indptr, true_q(graph, self.truth), widths, rounding(graph))
         return _per_pair(self.half_gap, pairs)
 
     def _scope(self, counts: NDArray[np.int64]) -> Scope:
@@ -235,9 +234,9 @@ def ordering(
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
     audit = judge(plan_on(graph, values, goal, plan), values, cost)
-    arcs, relative = graph.arcs, rounding(graph)
-    tau, inversions = neighbour_orders(arcs, values, cost, relative, graph.is_unit)
-    small = small_gap_pairs(arcs, cost, 2.0 * audit.error, relative)
+    q, relative = true_q(graph, cost), rounding(graph)
+    tau, inversions = neighbour_orders(graph.indptr, q, ranks(graph, values), relative)
+    small = small_gap_pairs(graph.indptr, q, 2.0 * audit.error, relative)
     return Ordering(
         tau=frozen(np.where(audit.decides, tau, np.nan)),
         tau_nbr=_per_pair(audit, inversions),

@@ -95,6 +95,16 @@ class FillCertificate:
         Δ, a lower bound on the true action gap; 0 if the graph gives none.
     graph_kind : str
         What it was taken from.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(5), range(1, 6))
+    >>> labels = wf.Labels([0, 5], [0.0, 5.0])
+    >>> field = wf.extend(path, labels, wf.AMLE())
+    >>> cert = wf.certify(path, labels, field, wf.plan(path, field.values, goal=0))
+    >>> cert.fill.bound
+    array([0., 2., 4., 4., 2., 0.])
     """
 
     round_trip: FloatArray

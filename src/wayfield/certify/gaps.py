@@ -50,7 +50,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..errors import InputError
 from ..extension import Extension
-from ..graph import Graph, check_graph
+from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certify import along_walks, decisions
 from ..labels import Labels
@@ -83,6 +83,18 @@ class Certificate:
         Whether the gaps hold for the exact extension; if not, for the computed values only.
     labels, extension, plan
         What was certified.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(5), range(1, 6))
+    >>> labels = wf.Labels([0, 5], [0.0, 5.0])
+    >>> field = wf.extend(path, labels, wf.AMLE())
+    >>> cert = wf.certify(path, labels, field, wf.plan(path, field.values, goal=0))
+    >>> cert.margin
+    array([inf, 1., 1., 1., 1., inf])
+    >>> bool(cert.start_certified.all()), cert.refuted
+    (True, False)
     """
 
     gap: FloatArray
@@ -202,7 +214,7 @@ def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArr
             raise InputError(
                 f"{name} must be a wayfield.{kind.__name__}, not {type(part).__name__}"
             )
-    if not _same_graph(graph, plan.graph):
+    if not same_graph(graph, plan.graph):
         raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
     labels.check(graph)
     if ext.values.size != n:
@@ -211,13 +223,6 @@ def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArr
     other = known != plan.values
     refuse(other, plan.values, "plan.values", "is not the extension's value there")
     return plan.values
-
-
-def _same_graph(one: Graph, other: Graph) -> bool:
-    return one is other or (
-        one.directed == other.directed
-        and all(np.array_equal(a, b) for a, b in zip(one.arcs, other.arcs, strict=True))
-    )
 
 
 def _check_error(error: ArrayLike, size: int) -> float | FloatArray:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from inspect import cleandoc
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -61,6 +62,9 @@ def _paragraphs(text: str | None) -> str:
 
 def main() -> None:
     """Run the command line; whatever goes wrong is one line and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to stop
+            stream.reconfigure(errors="replace")
     try:
         code = app(prog_name="wayfield", standalone_mode=False)
     except BrokenPipeError:  # the reader has had enough: head, less

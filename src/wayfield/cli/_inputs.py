@@ -126,6 +126,8 @@ class Wanted:
         labels, goal = self._with_goal(table, names)
         stages.begin("building the graph")
         graph, remarks = edges.to_graph(self.directed, _positions(table, places))
+        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
+            remarks.append("if the two ways between vertices differ, pass --directed")
         remarks = [*remarks, *table.notes, *(places.notes if places else ())]
         facts: dict[str, Any] = {
             "edges": {"path": str(self.edges), "read_as": edges.said},

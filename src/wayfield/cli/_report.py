@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import typer
 from rich.console import Console
 
-from ._result import Result, facts
+from ._facts import facts
+from ._result import Result
 from ._show import advice, show, summary
 
 
@@ -25,5 +27,6 @@ def tell(result: Result, more: dict[str, Any], as_json: bool) -> None:
 
 
 def print_json(found: dict[str, Any]) -> None:
-    """Print one JSON document on standard output."""
-    typer.echo(json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False))
+    """Print one JSON document on standard output, escaped if that cannot show every letter."""
+    plain = "utf" not in (sys.stdout.encoding or "utf-8").lower()
+    typer.echo(json.dumps(found, ensure_ascii=plain, indent=2, allow_nan=False))

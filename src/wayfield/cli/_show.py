@@ -25,8 +25,8 @@ def show(lines: Iterable[Line], console: Console) -> None:
         for word, text in lines:
             console.print(Text(f"{word:<9} {text}"), soft_wrap=True, highlight=False)
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="bold", no_wrap=True, min_width=9)
     table.add_column()
     for word, text in lines:
         table.add_row(word, Text(text, style=_STYLES.get(word, "")))
@@ -44,7 +44,8 @@ def summary(facts: Mapping[str, Any]) -> list[Line]:
     lines += _trust(facts)
     lines += [("route", _route(route)) for route in facts["routes"]]
     if facts["files"]:
-        lines.append(("wrote", ", ".join(facts["files"])))
+        missing = f"; no picture: {facts['no_picture']}" if facts["no_picture"] else ""
+        lines.append(("wrote", ", ".join(facts["files"]) + missing))
     lines.append(("advice", facts["advice"]))
     return lines
 
@@ -66,13 +67,15 @@ def advice(facts: Mapping[str, Any]) -> str:
             return "walks get stuck on this field: try --method amle, or --repair to lift it"
         sinks = facts["labels"]["false_sinks"]
         if sinks:
-            return (
-                f"{sinks} labels are lower than all around them, so walks end there: check them, "
-                "or --repair the field"
-            )
+            low = "1 label is lower than all around it" if sinks == 1 else f"{sinks} labels are"
+            low += "" if sinks == 1 else " lower than all around them"
+            return f"{low}, so walks end there: check it, or --repair the field"
         return "walks get stuck on this field: --repair lifts it until they arrive"
     if made["raised"] and made["raised"]["states"]:
         return "the field was lifted to make walks arrive: check the labels near the raised states"
+    ratio = facts["labels"]["per_graph_distance"]
+    if ratio is not None and not 0.5 <= ratio <= 2.0:
+        return f"labels are {ratio:.2g} times the graph's own distances: are both in the same unit?"
     if not facts["routes"]:
         return "all who can arrive do; name a --start to see its route"
     return "if the graph's lengths are right, `wayfield compare` tells whether the labels pay"
@@ -152,15 +155,16 @@ def _trust(facts: Mapping[str, Any]) -> list[Line]:
     """Margins, the states that decide them, and what is certified."""
     margin, certified, bound = facts["margin"], facts["certified"], facts["value_error_bound"]
     lines = []
-    if margin["weakest"]:
+    if facts["plan"]["reach"]:
         lines.append(("margin", _margin(margin)))
+    if margin["weakest"]:
         lines.append(("weakest", "; ".join(map(_weak, margin["weakest"]))))
     if certified["error"]:
         states, starts = percent(certified["states"]), percent(certified["starts"])
         text = f"with errors up to {certified['error']:g}, {states} of moves are proved optimal"
         lines.append(("certified", f"{text}, and {starts} of routes"))
     span = facts["labels"]["largest"] - facts["labels"]["least"]
-    if bound["largest"] is not None and bound["largest"] < span:  # else it says nothing
+    if bound["largest"] is not None and bound["largest"] < span / 2:  # else it says little
         text = f"values are within {bound['largest']:.3g} of the true cost-to-go"
         middle = f"half of them within {bound['median']:.3g}"
         lines.append(("bound", f"{text} ({middle}), if graph and labels are right"))
@@ -171,7 +175,7 @@ def _margin(margin: Mapping[str, Any]) -> str:
     least, middle = margin["least"], f"{margin_text(margin['median'])} for the median route"
     if least is None or least >= _TIE:
         return f"{margin_text(least)}: no errors below that change a route ({middle})"
-    return f"none on some routes, where moves tie or nearly so ({middle})"
+    return f"none on some routes, where another move looks as cheap ({middle})"
 
 
 def _weak(state: Mapping[str, Any]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Stages:
@@ -32,6 +31,8 @@ class Stages:
             console=console,
             transient=True,
             disable=not console.is_terminal,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     def __enter__(self) -> Self:
@@ -45,6 +46,13 @@ class Stages:
         trace: TracebackType | None,
     ) -> None:
         self.display.__exit__(kind, error, trace)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the display away while something is printed."""
+        self.display.stop()
+        yield
+        self.display.start()
 
     def begin(self, name: str) -> Callable[[int, int], None]:
         """End the stage before and begin this one; the answer is to be told how far it is."""

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
-from ._common import compile_kernels, notes, read_layout, say
+from ._common import compile_kernels, explained, notes, read_layout, say
 from ._inputs import (
     Delimiter,
     Directed,
@@ -104,7 +104,8 @@ def compare(
             say(notes(), f"{word:<9} {text}")
         graph, known, target = given.graph, given.labels, given.goal
     methods = [each for each in chosen if words or each.directed or not graph.directed]
-    found = _facts(graph, known, target, methods)
+    with explained(notes(), "comparing …"):
+        found = _facts(graph, known, target, methods)
     if json_wanted:
         print_json(found)
     else:
@@ -127,7 +128,7 @@ def _facts(graph: Graph, labels: Labels, goal: int, methods: list[Method]) -> di
     """Compare, and choose by the rule above."""
     from .. import __version__
     from .. import compare as compared
-    from ._result import plain
+    from ._facts import plain
 
     found: Comparison = compared(graph, labels, goal, methods)
     rows = [_row(found.rows[0], None)]
@@ -151,7 +152,8 @@ def _facts(graph: Graph, labels: Labels, goal: int, methods: list[Method]) -> di
 
 
 def _median_margin(graph: Graph, labels: Labels, goal: int, method: Method) -> float | None:
-    from ._result import Question, answer, margins
+    from ._facts import margins
+    from ._result import Question, answer
 
     middle: float | None = margins(answer(Question(graph, labels, goal, method, str)))["median"]
     return middle

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from ._common import compile_kernels, notes, read_layout
+from ._common import compile_kernels, explained, notes, read_layout
 from ._inputs import Error, Json, Method, Repair
 from ._methods import parse_method
 
@@ -70,14 +70,15 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
     starts = tuple(as_vertex(x, "start", graph.num_vertices) for x in start or ())
-    result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
+    with explained(notes(), "extending, planning, certifying …"):
+        result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
     written = [] if picture is None else [_write(result, picture)]
     if not json_wanted:
         screen = Console()
-        colour = screen.is_terminal and screen.color_system is not None
+        colour = screen.color_system in ("256", "truecolor")
         screen.print(drawn(result, refinement, screen.width, colour), soft_wrap=True)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    tell(result, {"input": about, "files": written}, json_wanted)
+    tell(result, {"input": about, "files": written, "no_picture": None}, json_wanted)
 
 
 def _write(result: Result, path: Path) -> str:

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from ._common import compile_kernels, notes, say
+from ._common import compile_kernels, notes
 from ._inputs import (
     Delimiter,
     Directed,
@@ -37,8 +37,7 @@ from ._methods import parse_method
 from ._stages import Stages
 
 if TYPE_CHECKING:
-    from ..files import Outbox
-    from ._inputs import Given
+    from ..files import Names, Outbox
     from ._result import Result
 
 
@@ -102,18 +101,19 @@ def plan(
     with Stages(notes()) as stages, _outbox(out if files else None) as outbox:
         given = wanted.read(stages, error)
         if not json_wanted:
-            show(given.said, Console())
+            with stages.aside():
+                show(given.said, Console())
         starts = tuple(given.names.index(name, "--start ") for name in start or ())
         stages.begin(f"extending ({method}), planning, certifying")
         asked = Question(given.graph, given.labels, given.goal, chosen, given.names.__getitem__)
         result = answer(replace(asked, starts=starts, error=error, repair=repair))
         if unreachable == "error" and result.able + 1 < given.graph.num_vertices:
             raise InputError(_lost(result))
-        written = []
+        more: dict[str, Any] = {"input": given.facts, "files": [], "no_picture": None}
         if outbox is not None:
             stages.begin("writing")
-            written = _write(outbox, result, given)
-    tell(result, {"input": given.facts, "files": written}, json_wanted)
+            more |= _write(outbox, result, given.names)
+    tell(result, more, json_wanted)
 
 
 def _outbox(folder: Path | None) -> Any:
@@ -133,22 +133,18 @@ def _lost(result: Result) -> str:
     )
 
 
-def _write(outbox: Outbox, result: Result, given: Given) -> list[str]:
-    """Write the results into the box; return the names they will have."""
+def _write(outbox: Outbox, result: Result, names: Names) -> dict[str, Any]:
+    """Write the results into the box; say which files there will be, and why no picture."""
     from ..files import write_table
-    from ._draw import draw, drawable
+    from ._draw import draw, drawable, why_not_drawn
     from ._tables import route_columns, value_columns
 
-    columns = value_columns(result, given.names)
+    columns = value_columns(result, names)
     write_table(columns, outbox.path("values.csv"))
     write_table(columns, outbox.path("values.parquet"))
     if result.question.starts:
         write_table(route_columns(result), outbox.path("routes.csv"))
-    graph = drawable(result.question.graph)
-    if graph is None:
-        remark = "no picture: the graph is large and has no positions (--positions FILE)"
-        given.facts["notes"].append(remark)
-        say(notes(), remark)
-    else:
-        draw(result, graph, outbox.path("plan.png"))
-    return [str(file) for file in outbox.files]
+    reason = why_not_drawn(result.question.graph)
+    if reason is None:
+        draw(result, drawable(result.question.graph), outbox.path("plan.png"))
+    return {"files": [str(file) for file in outbox.files], "no_picture": reason}

@@ -26,7 +26,18 @@ from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
 
 
 class Status(StrEnum):
-    """How a solve ended."""
+    """How a solve ended.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> ends = wf.Labels([0, 3], [0.0, 3.0])
+    >>> wf.extend(path, ends, wf.AMLE()).status
+    <Status.CONVERGED: 'converged'>
+    >>> wf.extend(path, ends, wf.MidrangeSweeps(5)).status
+    <Status.STOPPED: 'stopped after the number of sweeps asked for'>
+    """
 
     CONVERGED = "converged"
     """The method's own guarantee holds; where there is a bracket, it was verified."""
@@ -151,6 +162,16 @@ class Extension:
         The settings that made it.
     details : mapping of str to float
         Further figures, named by the method.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.Harmonic())
+    >>> bool((field.lower <= [0, 1, 2, 3]).all() and (field.upper >= [0, 1, 2, 3]).all())
+    True
+    >>> field.status.good, field.width < 1e-14
+    (True, True)
     """
 
     values: FloatArray

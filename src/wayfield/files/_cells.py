@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -74,11 +75,16 @@ def refuse_cells(
     if bad.any():
         row = int(np.argmax(bad))
         cell = column[row].as_py()
-        shown = "an empty cell" if cell in (None, "") else str(cell).strip()
+        shown = "an empty cell" if cell in (None, "") else shortened(str(cell).strip())
         told = why if isinstance(why, str) else why(shown)
         more = int(bad.sum()) - 1
         also = f" (and {more:,} more)" if more else ""
         raise InputError(f"{sheet.place(row, index)}: {shown} {told}{also}")
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Return text that fits into a message."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _floats(column: Any) -> FloatArray:
@@ -110,7 +116,9 @@ def _not_a_number(sheet: Sheet, index: int, column: Any) -> InputError:
             pa.array([cell], pa.string()).cast(pa.float64())
         except pa.ArrowInvalid:
             text = column[row].as_py()
-            comma = "," in text and text.replace(",", "", 1).replace("-", "", 1).isdigit()
+            comma = re.fullmatch(r"\s*-?\d+,\d+\s*", text)
             hint = " (write a decimal point, or semicolons between columns)" if comma else ""
-            return InputError(f"{sheet.place(row, index)}: {text!r} is not a number{hint}")
+            return InputError(
+                f"{sheet.place(row, index)}: {shortened(text)!r} is not a number{hint}"
+            )
     raise AssertionError("every cell is a number")

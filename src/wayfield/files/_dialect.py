@@ -88,14 +88,22 @@ def guess_dialect(
 
 def split(lines: list[str], delimiter: str) -> list[list[str]]:
     """Cut lines into cells."""
-    if delimiter == BLANKS:
-        lines = [tabbed(line.encode()).decode() for line in lines]
-        delimiter = "\t"
+    lines = [tidied(line.encode(), delimiter).decode() for line in lines]
+    delimiter = "\t" if delimiter == BLANKS else delimiter
     return [next(csv.reader([line], delimiter=delimiter), [""]) for line in lines]
 
 
-def tabbed(data: bytes) -> bytes:
-    """Replace every run of blanks by one tab, those at the ends of lines by nothing."""
+def tidied(data: bytes, delimiter: str) -> bytes:
+    """Return lines in which quotes follow their delimiter, and runs of blanks are one tab."""
+    if delimiter == BLANKS:
+        return _tabbed(data)
+    mark = delimiter.encode()
+    if mark + b' "' in data:  # inside quotes a quotation mark would be doubled
+        data = re.sub(b"(?<=" + re.escape(mark) + rb') +(?="[^"])', b"", data)
+    return data
+
+
+def _tabbed(data: bytes) -> bytes:
     data = re.sub(rb"^[ \t]+|[ \t]+$", b"", data, flags=re.MULTILINE)
     if b'"' in data:
         return _RUN_OR_QUOTED.sub(lambda found: found[1] or b"\t", data)

@@ -43,11 +43,20 @@ def tokens(heading: str) -> list[str]:
 
 def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
     """Whether the first row has two words expected in a header and no cell that comes again."""
-    known = {word for role in roles for word in WORDS[role]}
     first = rows[0]
-    hits = sum(bool(known.intersection(tokens(cell))) for cell in first)
+    hits = len({i for role in roles for i in matching_columns(role, first)})
     again = {cell for row in rows[1:] for cell in row}.intersection(first)
     return hits >= min(2, len(first)) and not again
+
+
+def _means(token: str, word: str) -> bool:
+    """Whether a token is the word, its plural, or its first three letters or more."""
+    return token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
+
+
+def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
+    """Put columns without a heading last: as a rule they are numbers of rows."""
+    return sorted(columns, key=lambda i: header is not None and header[i][:7] in ("", "Unnamed"))
 
 
 def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
@@ -58,9 +67,10 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
     told = [tokens(heading) for heading in header or ()]
     ranks: dict[int, tuple[int, int]] = {}
     for i, words in enumerate(told):
-        known = [WORDS[role].index(word) for word in words if word in WORDS[role]]
-        if known:
-            ranks[i] = (min(known), len(words))
+        for rank, word in enumerate(WORDS[role]):
+            if any(_means(token, word) for token in words):
+                ranks[i] = (rank, len(words))
+                break
     return sorted(ranks, key=lambda i: (ranks[i], i))
 
 

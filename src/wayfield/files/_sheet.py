@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._optional import need
 from ..errors import InputError
-from ._dialect import BLANKS, Style, guess_dialect, split, tabbed
+from ._dialect import BLANKS, Style, guess_dialect, split, tidied
 from ._roles import looks_like_header
 from ._text import Block, Progress, TextFile
 
@@ -60,6 +60,12 @@ class Sheet(ABC):
         """Return what a column is called."""
         return str(column + 1) if self.header is None else repr(self.header[column])
 
+    def understood(self, at: Mapping[str, int], besides: str = "") -> str:
+        """Say which column is taken for what, and how the file is written."""
+        word = "column " if self.header is None else ""
+        told = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
+        return f"{told}{besides}; {self.width} columns, {self.said}"
+
     def place(self, row: int, column: int) -> str:
         """Say where a cell stands: file, row and column."""
         return f"{self.path}, row {self.row_number(row)}, column {self.called(column)}"
@@ -70,8 +76,10 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is a stream, which cannot be read twice: save it to a file first")
     with path.open("rb") as file:
-        start = file.read(8)
+        start = file.read(14)
     if not start:
         raise InputError(f"{path} is empty")
     if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
@@ -80,6 +88,8 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
         return ArraySheet(path)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
+    if start == b"%%MatrixMarket":
+        raise InputError(f"{path} is a Matrix Market file: save the matrix with scipy's save_npz")
     return TextSheet(path, style, roles)
 
 
@@ -115,7 +125,7 @@ class TextSheet(Sheet):
     def _parse(self, block: Block, columns: Sequence[int]) -> Any:
         pa, csv = need("pyarrow", "files"), need("pyarrow.csv", "files")
         blanks = self.dialect.delimiter == BLANKS
-        data = tabbed(block.data) if blanks else block.data
+        data = tidied(block.data, self.dialect.delimiter)
         names = [str(i) for i in range(self.width)]
         wanted = [str(i) for i in dict.fromkeys(columns)]
         try:
@@ -134,13 +144,16 @@ class TextSheet(Sheet):
 
     def _ragged(self, block: Block) -> InputError | None:
         """Find the row that has too few columns, or too many."""
-        for number, line in enumerate(block.data.decode().split("\n"), block.first_line):
-            cells = split([line], self.dialect.delimiter)[0] if line else []
-            if line and len(cells) != self.width:
-                why = "is the file cut off?" if len(cells) < self.width else "quotes missing?"
-                found = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+        lines = block.data.decode().rstrip("\n").split("\n")
+        for number, line in enumerate(lines, block.first_line):
+            count = len(split([line], self.dialect.delimiter)[0]) if line else self.width
+            if count != self.width:
+                last = number == block.first_line + len(lines) - 1
+                short = "is the file cut off?" if last else "is a delimiter missing?"
+                found = "1 column" if count == 1 else f"{count} columns"
                 return InputError(
-                    f"{self.path}, row {number}: {found}, but {self.width} expected; {why}"
+                    f"{self.path}, row {number}: {found}, but {self.width} expected; "
+                    f"{short if count < self.width else 'are quotes missing?'}"
                 )
         return None
 
@@ -153,10 +166,12 @@ class ParquetSheet(Sheet):
         parquet, pa = need("pyarrow.parquet", "files"), need("pyarrow", "files")
         try:
             self.file = parquet.ParquetFile(path)
+            self.header = tuple(self.file.schema_arrow.names)
             first = next(self.file.iter_batches(_SAMPLE_ROWS), None)
-        except (pa.ArrowException, OSError) as error:
+            if first is not None:
+                first.validate(full=True)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} is not a Parquet file, or is cut off: {error}") from error
-        self.header = tuple(self.file.schema_arrow.names)
         if first is None or not first.num_rows:
             raise InputError(f"{path} has columns but no rows")
         columns = [map(_as_cell, column.to_pylist()) for column in first.columns]
@@ -175,6 +190,7 @@ class ParquetSheet(Sheet):
                 if progress is not None:
                     progress(i + 1, self.file.num_row_groups)
             table = pa.concat_tables(groups)
+            table.validate(full=True)  # text of a damaged file need not be UTF-8
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.path} is cut off or damaged: {error}") from error
         return [table.column(self.header[i]) for i in columns]

@@ -15,6 +15,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -37,8 +38,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_SUSPECTS = (b"#", b" ", b"\t", b",", b";", b"|")
-_EMPTY = re.compile(rb"^(?:[ \t,;|]+|[ \t]*#[^\n]*)$", re.MULTILINE)
+_SUSPECTS = (b"#", b"%", b" ", b"\t", b",", b";", b"|")
+_EMPTY = re.compile(rb"^(?:[ \t,;|]+|[ \t]*[#%][^\n]*)$", re.MULTILINE)
 
 
 class Block(NamedTuple):
@@ -57,7 +58,7 @@ class TextFile:
     path : Path
         Where it is.
     encoding : str or None
-        Its encoding; None for what its byte-order mark says, or else UTF-8.
+        Its encoding if it has no byte-order mark and is not UTF-8.
     """
 
     path: Path
@@ -110,7 +111,8 @@ class TextFile:
         mark, encoding = next(
             ((mark, name) for mark, name in _MARKS if first.startswith(mark)), (b"", "utf-8")
         )
-        encoding = self.encoding or encoding
+        if not mark and self.encoding is not None and not self._is_utf8:
+            encoding = self.encoding
         decoder = codecs.getincrementaldecoder(encoding)()
         lines, held, chunk, ends = 0, "", first[len(mark) :], False
         while not ends:
@@ -128,6 +130,16 @@ class TextFile:
             lines += text.count("\n")
             yield text.encode()
             chunk = following
+
+    @cached_property
+    def _is_utf8(self) -> bool:
+        """Whether all of the file is UTF-8, whatever the user says about files that are not."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            texts = (decoder.decode(chunk) for chunk in self._chunks(BLOCK, None))
+            return not any("\x00" in text for text in texts)
+        except UnicodeDecodeError:
+            return False
 
     def _chunks(self, size: int, progress: Progress | None) -> Iterator[bytes]:
         """Read pieces of the file as bytes, unpacked."""

@@ -23,7 +23,7 @@ from ..graph import Graph
 from ..kernels._types import FloatArray
 from ._cells import as_names, as_numbers, refuse_cells
 from ._dialect import Style, is_number
-from ._roles import matching_columns, named_column
+from ._roles import matching_columns, named_column, unnamed_last
 from ._sheet import ArraySheet, Sheet, npz_arrays, open_sheet
 from ._text import Progress
 from .names import Names, canonical
@@ -120,7 +120,9 @@ def read_edges(
     lengths = None
     if "length" in at:
         lengths = _lengths(sheet, at["length"], loaded[2])
-    return Edges(names, tails, heads, lengths, _say(sheet, at))
+    unit = "" if "length" in at else ", every edge 1 long"
+    said = sheet.understood({role: at[role] for role in ROLES if role in at}, unit)
+    return Edges(names, tails, heads, lengths, said)
 
 
 def _edge_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
@@ -139,7 +141,8 @@ def _edge_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
             at[role] = free[0]
     for role in ROLES[:2]:
         if role not in at:
-            at[role] = next((i for i in range(width) if i not in at.values()), -1)
+            free = [i for i in unnamed_last(range(width), header) if i not in at.values()]
+            at[role] = next(iter(free), -1)
             if at[role] < 0:
                 raise InputError(f"{sheet.path} has no column left for the edge's {role}")
     if "length" not in at and width == 3:
@@ -165,17 +168,6 @@ def _lengths(sheet: Sheet, index: int, column: Any) -> FloatArray:
     beyond = (lengths > LARGEST) | (lengths < 1 / LARGEST)
     refuse_cells(beyond, sheet, index, column, f"is not between {1 / LARGEST:g} and {LARGEST:g}")
     return frozen(lengths)
-
-
-def _say(sheet: Sheet, at: Mapping[str, int]) -> str:
-    ends = ", ".join(f"{role} = {_column(sheet, at[role])}" for role in ROLES if role in at)
-    unit = "" if "length" in at else ", every edge 1 long"
-    return f"{ends}{unit}; {sheet.width} columns, {sheet.said}"
-
-
-def _column(sheet: Sheet, index: int) -> str:
-    called = sheet.called(index)
-    return f"column {called}" if sheet.header is None else called
 
 
 def _stored_graph(path: Path) -> Edges | None:

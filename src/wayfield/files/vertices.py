@@ -22,7 +22,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._cells import as_names, as_numbers, empty_cells, refuse_cells
 from ._dialect import Style, is_number
-from ._roles import matching_columns, named_column
+from ._roles import matching_columns, named_column, unnamed_last
 from ._sheet import Sheet, open_sheet
 from ._text import Progress
 from .names import Names, canonical, canonical_name
@@ -122,7 +122,7 @@ def read_labels(
     if not given.all():
         notes.append(f"{sheet.path}: {int((~given).sum()):,} rows without a value are no labels")
     positions = _positions(sheet, at, found, vertex, len(names))
-    return VertexTable(labels, positions, _say(sheet, at), tuple(notes))
+    return VertexTable(labels, positions, _said(sheet, at), tuple(notes))
 
 
 def read_positions(
@@ -161,7 +161,7 @@ def read_positions(
         )
     strange = int((vertex < 0).sum())
     notes = (f"{sheet.path}: {strange:,} rows are no vertices of the graph",) if strange else ()
-    return VertexTable(None, frozen(positions), _say(sheet, at), notes)
+    return VertexTable(None, frozen(positions), _said(sheet, at), notes)
 
 
 def _vertex_columns(
@@ -181,7 +181,7 @@ def _vertex_columns(
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
         at["vertex"] = max(free, key=lambda i: _share_named(sheet, i, names), default=-1)
     if "value" not in at and needed == "value":
-        numeric = [i for i in range(width) if _is_numeric(sheet, i)]
+        numeric = [i for i in unnamed_last(range(width), header) if _is_numeric(sheet, i)]
         likely = [*matching_columns("value", header), *numeric, *range(width)]
         at["value"] = next((i for i in likely if i not in at.values()), -1)
     if needed == "x" and "x" not in at and header is None and width == 3:
@@ -253,10 +253,5 @@ def _refuse_two_values(
         )
 
 
-def _say(sheet: Sheet, at: Mapping[str, int]) -> str:
-    told = ", ".join(
-        f"{role} = {'' if sheet.header else 'column '}{sheet.called(at[role])}"
-        for role in ROLES
-        if role in at
-    )
-    return f"{told}; {sheet.width} columns, {sheet.said}"
+def _said(sheet: Sheet, at: Mapping[str, int]) -> str:
+    return sheet.understood({role: at[role] for role in ROLES if role in at})

@@ -1,9 +1,9 @@
 """Decisions compared with the truth: one pass over the arcs per question.
 
-At a state s the true Q-value of an arc s → y is ℓ + V*(y), V* being the cost-to-go. Two of them
-are *equal* if they differ by no more than `relative` times the larger; infinite ones are equal.
-A field u ranks the same arcs by ℓ + u(y), or by u(y) alone on unit lengths, as the planner does,
-so that adding 1 rounds nothing away; its values are equal only if they are the same number.
+At a state s the true Q-value of an arc s → y is ℓ + V*(y), V* being the cost-to-go; `q` is the
+array of them, arc by arc. Two are *equal* if they differ by no more than `relative` times the
+larger; infinite ones are equal. A field's own ranking of the same arcs is an array `ranks`, smaller
+is better, and equal only where it is the same number.
 """
 
 from __future__ import annotations
@@ -20,31 +20,13 @@ from .csr import Arcs
 @njit(cache=True, nogil=True)
 def apart(low: float, high: float, relative: float) -> bool:
     """Whether `high` exceeds `low` by more than rounding: `relative` times `high`."""
-    return high > low and (high == inf or high - low > relative * high)
+    return high * (1.0 - relative) > low
 
 
 @njit(cache=True, nogil=True)
 def order(one: float, other: float, relative: float) -> int:
     """-1 if `one` goes first, +1 if `other` does, 0 if they are equal."""
-    if apart(one, other, relative):
-        return -1
-    return 1 if apart(other, one, relative) else 0
-
-
-@njit(cache=True, nogil=True)
-def toll(arcs: Arcs, values: FloatArray, e: int, unit: bool) -> float:
-    """Return what a field ranks the arc in slot `e` by; smaller is better."""
-    there = values[arcs.indices[e]]
-    return there if unit else arcs.lengths[e] + there
-
-
-@njit(cache=True, nogil=True)
-def least_toll(arcs: Arcs, values: FloatArray, x: int) -> float:
-    """Least ℓ + value over the arcs out of `x`; inf if there is none."""
-    least = inf
-    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        least = min(least, arcs.lengths[e] + values[arcs.indices[e]])
-    return least
+    return int(apart(other, one, relative)) - int(apart(one, other, relative))
 
 
 # ------------------------------------------------------------------ the truth
@@ -52,15 +34,15 @@ def least_toll(arcs: Arcs, values: FloatArray, x: int) -> float:
 
 @njit(cache=True, nogil=True)
 def worst_bellman(arcs: Arcs, truth: FloatArray, goal: int, relative: float) -> tuple[int, float]:
-    """Vertex where truth and the least ℓ + truth(y) differ most, and the latter; -1 if equal."""
+    """Vertex where truth and its least Q-value differ most, and the latter; -1 if they agree."""
+    indptr, heads, lengths = arcs.indptr, arcs.indices, arcs.lengths
     worst, other, excess = -1, 0.0, 0.0
     for x in range(truth.size):
-        if x == goal:
-            continue
-        best = least_toll(arcs, truth, x)
-        low, high = min(best, truth[x]), max(best, truth[x])
-        if apart(low, high, relative) and high - low > excess:
-            worst, other, excess = x, best, high - low
+        best = inf
+        for e in range(indptr[x], indptr[x + 1]):
+            best = min(best, lengths[e] + truth[heads[e]])
+        if x != goal and order(best, truth[x], relative) != 0 and abs(best - truth[x]) > excess:
+            worst, other, excess = x, best, abs(best - truth[x])
     return worst, other
 
 
@@ -73,18 +55,21 @@ def true_actions(
     The gap is inf where every arc is optimal and at the goal, where no arc is; NaN where the goal
     cannot be reached, where none is either.
     """
+    indptr, heads, lengths = arcs.indptr, arcs.indices, arcs.lengths
     n = truth.size
-    optimal = np.zeros(arcs.indices.size, np.bool_)
+    optimal = np.zeros(heads.size, np.bool_)
     gap = np.full(n, inf)
     for x in range(n):
         if x == goal:
             continue
-        best = least_toll(arcs, truth, x)
+        best = inf
+        for e in range(indptr[x], indptr[x + 1]):
+            best = min(best, lengths[e] + truth[heads[e]])
         if best == inf:
             gap[x] = nan
             continue
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            q = arcs.lengths[e] + truth[arcs.indices[e]]
+        for e in range(indptr[x], indptr[x + 1]):
+            q = lengths[e] + truth[heads[e]]
             if apart(best, q, relative):
                 gap[x] = min(gap[x], q - best)
             else:
@@ -96,20 +81,19 @@ def true_actions(
 def regrets(
     arcs: Arcs, truth: FloatArray, goal: int, optimal: BoolArray, successor: IntArray
 ) -> FloatArray:
-    """Return the true Q-value of the chosen arc less the best; 0 if optimal, and at the goal.
+    """Return the Q-value of the chosen arc less the truth; 0 if it is optimal, and at the goal.
 
     It is inf where nothing is chosen, NaN where the goal cannot be reached.
     """
+    indptr, heads, lengths = arcs.indptr, arcs.indices, arcs.lengths
     n = truth.size
-    regret = np.full(n, inf)
+    regret = np.empty(n)
     for x in range(n):
-        best = least_toll(arcs, truth, x)
-        if best == inf:
-            regret[x] = nan
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            if arcs.indices[e] == successor[x] and best < inf:
-                q = arcs.lengths[e] + truth[arcs.indices[e]]
-                regret[x] = 0.0 if optimal[e] else q - best
+        regret[x] = inf if truth[x] < inf else nan
+        for e in range(indptr[x], indptr[x + 1]):
+            if heads[e] == successor[x] and truth[x] < inf:
+                cost = lengths[e] + truth[heads[e]]
+                regret[x] = 0.0 if optimal[e] else cost - truth[x]
     regret[goal] = 0.0
     return regret
 
@@ -117,29 +101,29 @@ def regrets(
 @njit(cache=True, nogil=True)
 def local_errors(arcs: Arcs, values: FloatArray, truth: FloatArray) -> FloatArray:
     """Largest |value - truth| over the heads of the arcs out of every vertex; inf - inf is 0."""
+    indptr, heads = arcs.indptr, arcs.indices
     n = truth.size
     error = np.zeros(n)
     for x in range(n):
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            y = arcs.indices[e]
+        for e in range(indptr[x], indptr[x + 1]):
+            y = heads[e]
             if values[y] != truth[y]:
                 error[x] = max(error[x], abs(values[y] - truth[y]))
     return error
 
 
 @njit(cache=True, nogil=True)
-def misranked(arcs: Arcs, values: FloatArray, optimal: BoolArray, unit: bool) -> BoolArray:
-    """Where the field puts an arc that is not optimal strictly before all that are."""
-    n = values.size
+def misranked(indptr: IntArray, ranks: FloatArray, optimal: BoolArray) -> BoolArray:
+    """Where an arc that is not optimal is ranked strictly before all that are."""
+    n = indptr.size - 1
     wrong = np.zeros(n, np.bool_)
     for x in range(n):
         best, rival, some = inf, inf, False
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            cost = toll(arcs, values, e, unit)
+        for e in range(indptr[x], indptr[x + 1]):
             if optimal[e]:
-                best, some = min(best, cost), True
+                best, some = min(best, ranks[e]), True
             else:
-                rival = min(rival, cost)
+                rival = min(rival, ranks[e])
         wrong[x] = some and rival < best
     return wrong
 
@@ -149,50 +133,47 @@ def misranked(arcs: Arcs, values: FloatArray, optimal: BoolArray, unit: bool) ->
 
 @njit(cache=True, nogil=True)
 def neighbour_orders(
-    arcs: Arcs, values: FloatArray, truth: FloatArray, relative: float, unit: bool
+    indptr: IntArray, q: FloatArray, ranks: FloatArray, relative: float
 ) -> tuple[FloatArray, IntArray]:
     """Kendall's τ-b of the two rankings of the arcs out of every vertex, and their inversions.
 
     τ-b is NaN where fewer than two arcs are ranked, or a ranking ties them all. For inversions
     ties are broken by index, in both rankings.
     """
-    n = truth.size
+    n = indptr.size - 1
     tau = np.full(n, nan)
     inversions = np.zeros(n, np.int64)
     for x in range(n):
-        score, truth_untied, field_untied = 0, 0, 0
-        for i in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            true_i = arcs.lengths[i] + truth[arcs.indices[i]]
-            field_i = toll(arcs, values, i, unit)
-            for j in range(i + 1, arcs.indptr[x + 1]):
-                true_j = arcs.lengths[j] + truth[arcs.indices[j]]
-                field_j = toll(arcs, values, j, unit)
-                by_truth = order(true_i, true_j, relative)
-                by_field = order(field_i, field_j, 0.0)
+        score, truth_untied, field_untied, inverted = 0, 0, 0, 0
+        for i in range(indptr[x], indptr[x + 1]):
+            for j in range(i + 1, indptr[x + 1]):
+                by_truth = order(q[i], q[j], relative)
+                by_field = order(ranks[i], ranks[j], 0.0)
                 score += by_truth * by_field
-                truth_untied += by_truth != 0
-                field_untied += by_field != 0
-                inversions[x] += (by_truth > 0) != (by_field > 0)
+                truth_untied += abs(by_truth)
+                field_untied += abs(by_field)
+                inverted += int((by_truth > 0) != (by_field > 0))
+        inversions[x] = inverted
         if truth_untied > 0 and field_untied > 0:
             tau[x] = score / sqrt(float(truth_untied) * float(field_untied))
     return tau, inversions
 
 
 @njit(cache=True, nogil=True)
-def small_gap_pairs(arcs: Arcs, truth: FloatArray, widths: FloatArray, relative: float) -> IntArray:
+def small_gap_pairs(
+    indptr: IntArray, q: FloatArray, widths: FloatArray, relative: float
+) -> IntArray:
     """M_s(η): pairs of arcs out of s whose true Q-values differ by at most η = `widths`[s]."""
-    n = truth.size
-    count = np.zeros(n, np.int64)
+    n = indptr.size - 1
+    pairs = np.zeros(n, np.int64)
     for x in range(n):
-        for i in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            one = arcs.lengths[i] + truth[arcs.indices[i]]
-            for j in range(i + 1, arcs.indptr[x + 1]):
-                other = arcs.lengths[j] + truth[arcs.indices[j]]
-                low, high = min(one, other), max(one, other)
-                slack = relative * high if high < inf else 0.0
-                if low == high or high - low <= widths[x] + slack:
-                    count[x] += 1
-    return count
+        count, width = 0, widths[x]
+        for i in range(indptr[x], indptr[x + 1]):
+            for j in range(i + 1, indptr[x + 1]):
+                low, high = min(q[i], q[j]), max(q[i], q[j])
+                count += int(not apart(low + width, high, relative))
+        pairs[x] = count
+    return pairs
 
 
 # ------------------------------------------------------------------ operators
@@ -209,18 +190,19 @@ def operator_residuals(
     Σ slope / Σ (1 / ℓ); and whether the latter is zero but for rounding. NaN and False where the
     cost is infinite or there is no arc.
     """
+    indptr, heads, lengths = arcs.indptr, arcs.indices, arcs.lengths
     n = truth.size
     signs = np.zeros((n, 3), np.int64)
     midrange, average = np.full(n, nan), np.full(n, nan)
     balanced = np.zeros(n, np.bool_)
     for x in range(n):
-        begin, end = arcs.indptr[x], arcs.indptr[x + 1]
+        begin, end = indptr[x], indptr[x + 1]
         here = truth[x]
         if begin == end or here == inf:
             continue
         steepest, lowest, total, conductance, blur = -inf, inf, 0.0, 0.0, 0.0
         for e in range(begin, end):
-            there, length = truth[arcs.indices[e]], arcs.lengths[e]
+            there, length = truth[heads[e]], lengths[e]
             slope = (there - here) / length
             if not apart(there, here + length, relative):
                 signs[x, 0] += 1

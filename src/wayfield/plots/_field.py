@@ -64,6 +64,15 @@ def field(
     -------
     Axes
         What was drawn on; ``ax.figure.savefig("field.png")`` writes it.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.grid_graph(wf.load_layout("umaze"), refinement=4)
+    >>> values = wf.cost_to_go(maze, 0)
+    >>> axes = wf.plots.field(maze, values, wf.plan(maze, values, goal=0))
+    >>> axes.get_title()
+    ''
     """
     positions = plane(graph)
     value = as_floats(values, "values", graph.num_vertices)

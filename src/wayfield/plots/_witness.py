@@ -33,7 +33,7 @@ def witness(found: Witness, axes: Sequence[Axes] | None = None) -> tuple[Axes, A
     Parameters
     ----------
     found : Witness
-        From `wayfield.audit.search` or `wayfield.audit.contests`.
+        From `wayfield.audit.lattice_search`, its `search` or `contests`.
     axes : two matplotlib Axes, optional
         Where to draw; a new figure if not given.
 
@@ -41,9 +41,22 @@ def witness(found: Witness, axes: Sequence[Axes] | None = None) -> tuple[Axes, A
     -------
     (Axes, Axes)
         What was drawn on; ``axes[0].figure.savefig("witness.png")`` writes it.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield.audit.witnesses import seven_node
+    >>> graph, labels, goal, names = seven_node()
+    >>> places = [(0, 0), (1, 1), (1, 0), (2, 1), (0, 1), (2, 0), (3, 0)]
+    >>> drawn = graph.with_positions(places)
+    >>> found = wf.audit.lattice_search.contests(drawn, labels, goal, np.array(names))
+    >>> left, right = wf.plots.witness(found["exit"])
+    >>> right.get_title()
+    'AMLE: 1.000'
     """
     if not isinstance(found, Witness):
-        raise InputError(f"witness must be a wayfield.audit.Witness, not {type(found).__name__}")
+        kind = type(found).__name__
+        raise InputError(f"a picture of a witness needs a Witness of wayfield.audit, not {kind}")
     places = plane(found.graph)
     if axes is None:
         span = np.ptp(places, axis=0) / _spacing(found) + 0.8

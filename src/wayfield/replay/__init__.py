@@ -3,10 +3,11 @@
 What a buffer does not hold cannot be planned: a graph of transitions is directed, usually falls
 into many strong components, and parts of it do not lead to the goal at all. `Replay.report` says
 so before anything is computed. Starts and goals that were never observed are attached to their
-neighbours (`Replay.attach`) for as long as they are needed.
+neighbours (`Replay.attach`, or `attach` on any graph) for as long as they are needed.
 """
 
+from ._attach import attach
 from ._reach import ReachReport
 from ._replay import Replay, replay_graph
 
-__all__ = ["ReachReport", "Replay", "replay_graph"]
+__all__ = ["ReachReport", "Replay", "attach", "replay_graph"]

@@ -12,7 +12,7 @@ from ..graph import Graph
 from ..kernels._types import BoolArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReachReport:
     """Which states can reach a goal at all. Printed, it says what cannot, first.
 
@@ -30,11 +30,11 @@ class ReachReport:
     Examples
     --------
     >>> import wayfield as wf
-    >>> reach = wf.replay_graph([[0.0], [1.0]], [[1.0], [2.0]]).report(goal=1)
-    >>> reach.reaches
-    array([ True,  True, False])
-    >>> reach.traps
-    (array([2]),)
+    >>> report = wf.replay_graph([[0.0], [1.0]], [[1.0], [2.0]]).report(goal=1)
+    >>> report
+    ReachReport(2 of 3 states can reach the goal 1)
+    >>> report.reaches, report.traps
+    (array([ True,  True, False]), (array([2]),))
     """
 
     goal: int
@@ -57,6 +57,10 @@ class ReachReport:
         order = np.argsort(self.component[members], kind="stable")
         groups = np.split(members[order], np.cumsum(sizes)[:-1]) if names.size else []
         return tuple(sorted(groups, key=lambda group: -group.size))
+
+    def __repr__(self) -> str:
+        able, n = int(self.reaches.sum()), self.reaches.size
+        return f"ReachReport({able:,} of {n:,} states can reach the goal {self.goal})"
 
     def __str__(self) -> str:
         n, lost = self.reaches.size, int((~self.reaches).sum())

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_choice, as_finite, as_lengths, as_real, as_vertex, as_whole, frozen
+from .._arrays import as_choice, as_finite, as_real, as_vertex, frozen
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels._types import FloatArray, IntArray
+from ..kernels._types import FloatArray
 from ..kernels.flooding import reaching
+from ._attach import ROLES, Role, attach, neighbours
 from ._buffer import cheapest, chosen_lengths, merged, read_rows
 from ._reach import ReachReport
-
-Role = Literal["start", "goal", "both"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,9 +83,9 @@ class Replay:
         role : {"start", "goal", "both"}
             A start has arcs out to its neighbours, a goal arcs in from them.
         k : int, optional
-            Attach to the k nearest states,
+            How many of the nearest states to attach to, at most.
         radius : float, optional
-            that are at most this far away. Give one of them, or both.
+            How far away they may be. Give one of the two, or both.
         pace : float, optional
             Length of an arc per unit of distance. By default the median over the buffer's arcs,
             so that an attached arc costs what a transition of its span does.
@@ -106,24 +104,18 @@ class Replay:
         >>> start, larger.graph.neighbours(start)
         (4, array([0, 1], dtype=int32))
         """
-        as_choice(role, "role", get_args(Role))
-        distance = self._distances(observation)[: len(self.states) - self.attached]
+        as_choice(role, "role", ROLES)
+        distance = self._distances(observation)
+        distance[len(distance) - self.attached :] = np.inf
         nearest = int(np.argmin(distance))
         if distance[nearest] <= self.tolerance:
             return self, nearest
-        near = _neighbours(distance, k, radius)
+        near = neighbours(distance, k, radius)
         pace = self._pace if pace is None else as_real(pace, "pace", least=0.0)
-        lengths = as_lengths(pace * distance[near], "lengths of the attached arcs")
-        new = self.graph.num_vertices
-        here = np.full(near.size, new)
-        arcs = [(self.graph.tails, self.graph.indices, self.graph.lengths)]
-        if role != "goal":
-            arcs.append((here, near, lengths))
-        if role != "start":
-            arcs.append((near, here, lengths))
-        tails, heads, costs = (np.concatenate(parts) for parts in zip(*arcs, strict=True))
+        lengths = np.full(distance.size, np.inf)
+        lengths[near] = pace * distance[near]
+        graph, new = attach(self.graph, lengths, role, k=near.size, position=observation)
         states = frozen(np.vstack([self.states, np.asarray(observation, dtype=np.float64)]))
-        graph = Graph.from_edges(tails, heads, costs, new + 1, True, _positions(states))
         return replace(self, graph=graph, states=states, attached=self.attached + 1), new
 
     def report(self, goal: int) -> ReachReport:
@@ -184,9 +176,9 @@ def replay_graph(
         other, and the transition of a terminal row is one like any other; in both cases
         ``ends`` lists the vertices where episodes ended.
     lengths : (t,) float array, optional
-        Cost of each transition, 1 if not given; without `next_observations` one per observation,
-        for the move to the next, those at an episode's end unused. Of several transitions between
-        the same two states the cheapest counts.
+        Cost of each transition, 1 if not given. Without `next_observations` either one for each
+        move that is a transition, or one per row, those at an episode's end unused. Of several
+        transitions between the same two states the cheapest counts.
     tolerance : float
         Observations at most this far (Euclidean) from the first one seen at a vertex belong to
         that vertex; 0 merges equal observations only.
@@ -214,21 +206,3 @@ def replay_graph(
 
 def _positions(states: FloatArray) -> FloatArray | None:
     return states if states.shape[1] in (2, 3) else None
-
-
-def _neighbours(distance: FloatArray, k: int | None, radius: float | None) -> IntArray:
-    """Vertices within `radius` and among the `k` nearest, ascending; ties to the lower index."""
-    if k is None and radius is None:
-        raise InputError("give k, radius or both: how many neighbours to attach to, how far away")
-    near = np.argsort(distance, kind="stable")
-    if k is not None:
-        near = near[: as_whole(k, "k", least=1)]
-    if radius is not None:
-        reach = as_real(radius, "radius", least=0.0)
-        if distance[near[0]] > reach:
-            raise InputError(
-                f"no state within radius {reach:g} of the observation: "
-                f"the nearest, vertex {near[0]}, is {distance[near[0]]:g} away"
-            )
-        near = near[distance[near] <= reach]
-    return np.sort(near)

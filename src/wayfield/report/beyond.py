@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from ..study.rollout import PAPER_SWEEPS
 from ..study.tables import Rows
 from .charts import LOOKS, Chart, against
 from .words import power
@@ -81,15 +83,18 @@ def sweep_tables(rows: Rows, column: str, title: str) -> list[Plain]:
 _HEADS = {"count": "labels", "sigma": "σ", "refinement": "r"}
 
 
-def sparse_charts(rows: Rows) -> list[Chart]:
-    """Success against the number of labels, for counts that every cell has."""
+def shared_counts(tables: Mapping[str, Rows]) -> Rows:
+    """Keep the numbers of labels that every cell has been tried with."""
+    rows = tables["sparse"]
     cells = len(rows.cells)
     common = [count for count, some in rows.by("count").items() if len(some.cells) == cells]
-    shared = Rows.of(row for row in rows if row["count"] in common)
+    return Rows.of(row for row in rows if row["count"] in common)
+
+
+def sparse_charts(rows: Rows) -> list[Chart]:
+    """Success against the number of labels."""
     arms = ("harmonic", "p8", "amle", "amle_exit")
-    return [
-        against(shared, "count", arms, "Success against the number of labels", lambda n: f"{n}")
-    ]
+    return [against(rows, "count", arms, "Success against the number of labels")]
 
 
 def noise_charts(rows: Rows) -> list[Chart]:
@@ -101,6 +106,22 @@ def noise_charts(rows: Rows) -> list[Chart]:
     ]
 
 
+def all_resolutions(tables: Mapping[str, Rows]) -> Rows:
+    """Put the paper's resolutions before the finer ones, with the same labels and seeds."""
+    finer, coarser = tables["resolution"], tables.get("rollout", Rows(()))
+    fractions, seeds = finer.values("label_fraction"), finer.values("seed")
+    arms, mazes = finer.values("arm"), finer.values("maze")
+    alike = (
+        row
+        for row in coarser
+        if row["arm"] in arms
+        and row["maze"] in mazes
+        and row["label_fraction"] in fractions
+        and row["seed"] in seeds
+    )
+    return Rows((*alike, *finer))
+
+
 def resolution_charts(rows: Rows) -> list[Chart]:
     """Success against resolution."""
     arms = ("harmonic", "amle", "amle_exit")
@@ -109,13 +130,13 @@ def resolution_charts(rows: Rows) -> list[Chart]:
 
 def family_tables(rows: Rows) -> list[Plain]:
     """Tell success and the widest bracket along the whole family."""
+    ends = {"sweeps": f"∞, {PAPER_SWEEPS} sweeps", "amle": "∞, exact"}
     lines = []
     for (p, arm), chosen in rows.by("p", "arm").items():
         width = float(chosen.column("width").max())
-        name = "∞, 300 sweeps" if arm == "sweeps" else "∞, exact" if p == inf else f"{p:g}"
         lines.append(
             [
-                name,
+                ends.get(str(arm), f"{p:g}"),
                 f"{chosen.share('reached', 'pairs').mean():.4f}",
                 f"{chosen.ratio('reached_all', 'starts_all'):.5f}",
                 "none" if width == inf else power(width),

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import platform
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from .._optional import need
 from ..study.measures import measures
-from ..study.paper import FIGURES, TABLES
-from ..study.statistics import BOOTSTRAP_SEED, RESAMPLES
+from ..study.paper import AUTHOR, FIGURES, TABLES, TITLE
 from ..study.tables import Rows, as_rows
 from ..study.tasks import Row
 from .charts import LOOKS, panels, printed_success
 from .claims import as_json, count_marks, make_claims
+from .contents import SPECS
 from .export import as_csv, as_latex, plain_csv, plain_latex
 from .findings import findings, headline
-from .layout import View
 from .mismatch import inconsistencies, mismatches
 from .phase import colour_bar
+from .provenance import Provenance, experiment_line, facts, sampling, versions
 from .rules import KINDS, WORDS, Verdict
-from .sections import SPECS, build_section
+from .sections import build_section
 from .words import plural
 
-_PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
 _OWN_PARTS = (
     ("picture", "The headline in one picture"),
     ("glance", "All figures at a glance"),
@@ -44,34 +40,6 @@ _LAST_PARTS = (
 )
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """How the figures came about.
-
-    Attributes
-    ----------
-    command : str
-        What was typed.
-    workers : int
-        Number of processes.
-    seconds : float
-        Wall-clock time of the run.
-    reused : int
-        Tasks taken from an earlier run.
-    failed : mapping of str to str
-        Traceback of every task that failed, by its name.
-    computing : mapping of str to float
-        Seconds of computing by experiment, all workers together, where known.
-    """
-
-    command: str
-    workers: int
-    seconds: float
-    reused: int = 0
-    failed: Mapping[str, str] = field(default_factory=dict)
-    computing: Mapping[str, float] = field(default_factory=dict)
-
-
 def write_report(tables: Mapping[str, Iterable[Row]], out: Path, provenance: Provenance) -> Path:
     """Write the page, the claims and the tables under a folder; return the page's path.
 
@@ -84,6 +52,15 @@ def write_report(tables: Mapping[str, Iterable[Row]], out: Path, provenance: Pro
         table as CSV and LaTeX.
     provenance : Provenance
         Goes into the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> out = Path(tempfile.mkdtemp())
+    >>> write_report({}, out, Provenance("wayfield report", workers=0, seconds=0.0)).name
+    'index.html'
+    >>> sorted(path.name for path in out.iterdir())
+    ['claims.json', 'index.html', 'tables']
     """
     report = Report(as_rows(tables), provenance)
     files = {"claims.json": as_json(report.claims), **report.table_files()}
@@ -133,35 +110,33 @@ class Report:
         rollouts = self.tables.get("rollout", Rows(()))
         contents = [(section.spec.id, section.spec.title) for section in self.sections]
         return {
+            "title": TITLE,
+            "author": AUTHOR,
             "headline": headline(self.claims, self.tables),
             "tiles": _tiles(rollouts),
             "contents": [*_OWN_PARTS, *contents, *_LAST_PARTS],
             "panels": panels(rollouts) if len(rollouts) else [],
             "colours": colour_bar(),
-            "about": _about(rollouts),
+            "about": sampling(rollouts),
             "claims": self.claims,
             "marks": count_marks(self.claims),
             "mark_words": WORDS,
             "plural": plural,
             "examples": {mark: Verdict(mark, words) for mark, words in WORDS.items()},
-            "glance": [{"view": each, "apart": _apart(each)} for each in self._views()],
+            "glance": [each for section in self.sections for each in section.views],
             "findings": findings(self.tables),
             "sections": self.sections,
             "mismatches": mismatches(self.claims),
             "inconsistencies": inconsistencies(),
             "kinds": _kinds(),
             "provenance": self.provenance,
-            "facts": _facts(rollouts, self.provenance),
+            "facts": facts(rollouts, self.provenance),
             "experiments": [
-                _experiment(name, rows, self.provenance) for name, rows in self.tables.items()
+                experiment_line(name, rows, self.provenance) for name, rows in self.tables.items()
             ],
-            "versions": {"Python": platform.python_version()}
-            | {name: metadata.version(name) for name in _PACKAGES},
+            "versions": versions(),
             "today": dt.datetime.now(dt.UTC).date().isoformat(),
         }
-
-    def _views(self) -> list[View]:
-        return [each for section in self.sections for each in section.views]
 
 
 def _tiles(rows: Rows) -> list[dict[str, str]]:
@@ -185,26 +160,6 @@ def _tiles(rows: Rows) -> list[dict[str, str]]:
     return tiles
 
 
-def _about(rows: Rows) -> dict[str, Any]:
-    if not len(rows):
-        return {"seeds": [], "goals": 0, "starts": 0}
-    goals = max(rows.values("goals"))
-    return {
-        "seeds": rows.values("seed"),
-        "goals": goals,
-        "starts": rows.total("pairs") // (len(rows) * goals),
-    }
-
-
-def _apart(shown: View) -> str:
-    """Mean absolute difference over a table's measured figures, where they are of one kind."""
-    kinds = {claim.figure.kind.removesuffix("5") for claim in shown.claims}
-    told = [abs(claim.difference) for claim in shown.claims if claim.difference is not None]
-    if not told or len(kinds - {"spread"}) > 1 or kinds & {"count", "exact", "residual", "coarse"}:
-        return ""
-    return f"{sum(told) / len(told):.3g}"
-
-
 def _kinds() -> list[dict[str, Any]]:
     used = [figure.kind for figure in FIGURES.values()]
     return [
@@ -219,58 +174,6 @@ def _kinds() -> list[dict[str, Any]]:
             "count": used.count(name),
         }
         for name, kind in KINDS.items()
-    ]
-
-
-def _experiment(name: str, rows: Rows, provenance: Provenance) -> dict[str, str]:
-    seconds = provenance.computing.get(name)
-    told = "" if seconds is None else f"{seconds:,.0f} s"
-    return {
-        "name": name,
-        "cells": f"{len(rows.cells):,}",
-        "rows": f"{len(rows):,}",
-        "seconds": told,
-    }
-
-
-def _facts(rows: Rows, provenance: Provenance) -> list[tuple[str, str]]:
-    about = _about(rows)
-    seeds = ", ".join(map(str, about["seeds"])) or "none"
-    minutes, seconds = divmod(round(provenance.seconds), 60)
-    clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-    return [
-        (
-            "tasks",
-            f"{provenance.reused:,} taken from an earlier run, {len(provenance.failed)} failed",
-        ),
-        ("time", f"{clock} of wall clock for this run on {provenance.workers} workers"),
-        (
-            "seeds",
-            f"{seeds}; draws come from numpy's SeedSequence of (maze, r, lf, seed), so results "
-            "depend neither on order nor on the number of workers",
-        ),
-        (
-            "graphs",
-            "the public D4RL maps, medium 8 × 8 and large 9 × 12; each free cell becomes r × r "
-            "vertices, 4-neighbour, unit lengths, numbered row by row",
-        ),
-        (
-            "labels",
-            "round(lf · vertices) uniform vertices, shared by all goals of a cell, and the goal; "
-            "exact distances",
-        ),
-        ("pairs", f"{about['goals']} goals × {about['starts']} starts per cell"),
-        (
-            "planner",
-            "argmin Q, lowest index first in a tie; “exit ties” prefer the neighbour nearest to "
-            "a lower one",
-        ),
-        (
-            "fields",
-            "harmonic: exact sparse solve; AMLE: 300 Jacobi midrange sweeps from the harmonic "
-            "field, and exact with a proved bracket; p-Laplacian: certified by duality",
-        ),
-        ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
     ]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from ..study.paper import FIGURES, value
+from ..study.rollout import SWEEPS
 from ..study.statistics import bootstrap_interval
 from ..study.tables import Rows
 from .phase import Configuration, phase_panel
@@ -17,7 +18,7 @@ from .svg import SHARE, Scale, Series, legend, line_chart
 
 LOOKS = {
     "harmonic": ("harmonic", "harmonic", "circle"),
-    "sweeps": ("AMLE, 300 sweeps", "sweeps", "square"),
+    "sweeps": (SWEEPS.title, "sweeps", "square"),
     "amle": ("AMLE, exact", "exact-line", "triangle"),
     "amle_exit": ("AMLE, exact, exit ties", "exit", "diamond"),
     "nearest": ("nearest label", "nearest", "diamond"),
@@ -197,10 +198,10 @@ def _low_tau(rows: Rows, powers: Sequence[float], ticks: list[tuple[float, str]]
         if (name := f"p-family/p{p:g}/low_tau") in FIGURES
     ]
     series.append(Series("paper, mean of the two", "line-c", printed, (), "diamond", hollow=True))
-    highest = max(y for each in series for _, y in each.points)
+    highest = max((y for each in series for _, y in each.points if isfinite(y)), default=1.0)
     names = ("p", "share with τ < 0.5")
     return _chart(
-        "Poorly ranked decisions against p", series, ticks, Scale(0, 1.1 * highest), names
+        "Poorly ranked decisions against p", series, ticks, Scale(0, 1.1 * highest or 1.0), names
     )
 
 
@@ -242,5 +243,5 @@ def _chart(
 
 def _share_scale(series: Sequence[Series]) -> Scale:
     """From 0 to 1, or from closer to 1 if all values are there."""
-    lowest = min(low for each in series for _, low in each.points)
+    lowest = min((y for each in series for _, y in each.points if isfinite(y)), default=0.0)
     return Scale(next((s for s in (0.95, 0.9, 0.8, 0.6, 0.4) if lowest >= s + 0.02), 0.0), 1.0)

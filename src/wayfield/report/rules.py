@@ -5,9 +5,10 @@ has a say in it, with the figure of the same cells solved exactly. In this order
 
 1. *not measured*: there is no figure of ours; the verdict says why.
 2. *solver artefact*: ours is close to the paper's, but solving exactly moves the figure away from
-   the paper's, by more than the grain of its kind: what the paper printed belongs to the stopped
-   solver. So is a figure that the paper took from a solver which, by its own
-   account, had not converged, if the certified figure is not close to it.
+   the paper's, by more than the grain of its kind (and than two standard errors, if the exact
+   figure is over other goals): what the paper printed belongs to the stopped solver. So does a
+   figure that the paper took from a solver which, by its own account, had not converged, if the
+   certified figure is not close to it.
 3. *reproduced*: ours is close to the paper's.
 4. *differs*: it is not. The verdict names the difference and a class of reasons: the spread of
    seeds if the difference is within two standard errors of it, otherwise the class that `REASONS`
@@ -92,6 +93,7 @@ REASONS = {
     "graphs": "other graphs",
     "harmonic": "the paper's harmonic solver",
     "budget": "the paper's sweeps",
+    "both": "harmonic and sweeps together",
     "finite p": "the paper's finite-p solver",
     "search": "another draw of the search",
     "unknown": "no reason found",
@@ -105,8 +107,8 @@ _REASON_OF = (
     ("failures/harmonic/*", "harmonic"),
     ("failures/amle/*", "budget"),
     ("*harmonic*", "harmonic"),
-    ("lift/*", "harmonic"),
-    ("*/lift", "harmonic"),
+    ("lift/*", "both"),
+    ("*/lift", "both"),
     ("finite-p*/p2*", "harmonic"),
     ("*/p2/*", "harmonic"),
     ("*pinf*", "budget"),
@@ -151,18 +153,22 @@ def judge(figure: Figure, measure: Measure) -> Verdict:
     """
     if measure.value is None:
         return Verdict("missing", f"not measured: {measure.note}")
+    scope = f" ({measure.note})" if measure.note else ""
     if _is_artefact(figure, measure):
-        return Verdict("artefact", f"solver artefact: {_two_answers(figure, measure)}")
+        return Verdict("artefact", f"solver artefact: {_two_answers(figure, measure)}{scope}")
     if _close(figure, measure.value):
-        if figure.unit and abs(measure.value - figure.value) <= 0.5 * figure.unit:
-            return Verdict("reproduced", "reproduced: to the last digit")
-        within = KINDS[figure.kind].described()
-        return Verdict(
-            "reproduced", f"reproduced: within {within}" if figure.unit else "reproduced"
-        )
+        return Verdict("reproduced", f"reproduced{_how_close(figure, measure.value)}{scope}")
     reason = _reason(figure, measure)
     apart = signed(measure.value - figure.value, figure)
-    return Verdict("differs", f"differs: {apart}, {REASONS[reason]}", reason)
+    return Verdict("differs", f"differs: {apart}, {REASONS[reason]}{scope}", reason)
+
+
+def _how_close(figure: Figure, ours: float) -> str:
+    if not figure.unit:
+        return ""
+    if abs(ours - figure.value) <= 0.5 * figure.unit:
+        return ": to the last digit"
+    return f": within {KINDS[figure.kind].described()}"
 
 
 def _close(figure: Figure, ours: float) -> bool:
@@ -181,7 +187,8 @@ def _is_artefact(figure: Figure, measure: Measure) -> bool:
     kind = KINDS[figure.kind]
     moved = kind.difference(measure.exact, measure.value)
     away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
-    return _close(figure, measure.value) and away and moved > kind.grain
+    noise = 0.0 if measure.paired else math.inf if measure.error is None else 2 * measure.error
+    return _close(figure, measure.value) and away and moved > max(kind.grain, noise)
 
 
 def _two_answers(figure: Figure, measure: Measure) -> str:

@@ -33,9 +33,9 @@ class Series:
     colour : str
         Class of the style sheet.
     points : sequence of (float, float)
-        Place along the axis, and value.
+        Place along the axis, and value; what is not a number is left out.
     intervals : sequence of (float, float), optional
-        Low and high end at every point.
+        Low and high end at every point, if all of them are numbers.
     shape : str
         Of the marks: circle, square, diamond or triangle.
     hollow : bool
@@ -136,11 +136,12 @@ def line_chart(
 
     parts = [_axes(scale, [(across(place), text) for place, text in ticks], names)]
     for each in series:
-        marks = [(across(x), scale.place(y)) for x, y in each.points]
-        inside = "" if each.hollow else _path(marks)
+        known = [(x, y) for x, y in each.points if math.isfinite(y)]
+        marks = [(across(x), scale.place(y)) for x, y in known]
+        inside = "" if each.hollow or not marks else _path(marks)
         for (x, _), (bottom, top) in zip(marks, each.intervals, strict=False):
             inside += tag("path", d=f"M{x:.1f} {scale.place(bottom):.1f}V{scale.place(top):.1f}")
-        for (x, y), (place, value) in zip(marks, each.points, strict=True):
+        for (x, y), (place, value) in zip(marks, known, strict=True):
             told = next((text for at, text in ticks if at == place), f"{place:g}")
             title = tag("title", escape(f"{each.label}, {told}: {value:.4g}"))
             move = f"translate({x:.1f} {y:.1f})"

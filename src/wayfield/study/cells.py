@@ -115,7 +115,7 @@ def draw(cell: Cell) -> Draw:
     --------
     >>> drawn = draw(Cell("medium", 4, 0.02, 54))
     >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
-    (416, (16, 32), Labels(9 vertices, values 0 to 34))
+    (416, (16, 32), Labels(9 vertices, values 0 to 30))
     """
     own = cell.layout
     layout = Layout.from_text(own, cell.maze) if own else load_layout(cell.maze)

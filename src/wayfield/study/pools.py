@@ -137,7 +137,7 @@ class _Crew:
             return None
         self.deaths[worker.job.task] += 1
         if self.deaths[worker.job.task] == TRIES:
-            return Result([], f"its worker died {TRIES} times\n", 0.0)
+            return Result([], f"its worker died {TRIES} times; out of memory?\n", 0.0)
         self.waiting.appendleft(worker.job)
         return None
 

@@ -26,12 +26,21 @@ class _Count:
 
     Attributes
     ----------
+    total, done : int
+        Tasks.
+    work, worked : float
+        Estimated work in the tasks of this run, and in those that are done.
+    seconds : float
+        What those took.
     shares : dict
         By arm, success in every finished cell: the sum of the shares, and how many there are.
     """
 
     total: int
+    work: float
     done: int = 0
+    worked: float = 0.0
+    seconds: float = 0.0
     shares: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def add(self, rows: Sequence[Row]) -> None:
@@ -71,9 +80,8 @@ class Display:
         self.every = every
         self._counts: dict[str, _Count] = {}
         self._changed: set[str] = set()  # since the last plain line
-        self._work = self._worked = 0.0
         self._fresh = 0
-        self._began = self._spoke = time.monotonic()
+        self._began = self._spoke = self._counted = time.monotonic()
         self._spinner = Spinner("dots")
         self._live = Live(console=console, transient=True, get_renderable=self._render)
 
@@ -97,20 +105,26 @@ class Display:
 
     def expect(self, experiment: str, tasks: int, work: float | None = None) -> None:
         """Announce tasks of an experiment, and how much work there is in those yet to be run."""
-        self._counts[experiment] = _Count(tasks)
-        self._work += tasks if work is None else work
+        self._counts[experiment] = _Count(tasks, tasks if work is None else work)
 
     def recall(self, experiment: str, rows: Sequence[Row]) -> None:
         """Count a task that was done before."""
         self._counts[experiment].add(rows)
 
-    def count(self, experiment: str, rows: Sequence[Row], work: float = 1.0) -> None:
-        """Count one more task; it has no rows if it failed."""
-        self._counts[experiment].add(rows)
+    def count(
+        self, experiment: str, rows: Sequence[Row], work: float = 1.0, seconds: float | None = None
+    ) -> None:
+        """Count one more task; it has no rows if it failed.
+
+        `seconds` is what it took, the time since the last one if not given.
+        """
+        now, count = time.monotonic(), self._counts[experiment]
+        count.add(rows)
+        count.worked += work
+        count.seconds += now - self._counted if seconds is None else seconds
+        self._counted = now
         self._fresh += 1
-        self._worked += work
         self._changed.add(experiment)
-        now = time.monotonic()
         due = self.done == self.total or now - self._spoke >= self.every
         if due and not self.console.is_terminal:
             self.note(f"{self.pace}; {self._line(self._changed)}")
@@ -129,13 +143,23 @@ class Display:
 
     @property
     def pace(self) -> str:
-        """Tasks done, tasks per second, and time left by the amount of work, in words."""
+        """Tasks done, tasks per second and time left, in words."""
         done = f"{self.done}/{self.total} tasks"
         if not self._fresh:
             return done
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        left = round(elapsed * max(self._work / self._worked - 1, 0.0))
+        left = round(self._time_left(elapsed))
         return f"{done}, {self._fresh / elapsed:.1f}/s, {left // 60}:{left % 60:02d} left"
+
+    def _time_left(self, elapsed: float) -> float:
+        """Go by what each experiment's tasks took so far, or all tasks where none is done yet."""
+        counts = self._counts.values()
+        seconds, worked = sum(c.seconds for c in counts), sum(c.worked for c in counts)
+        if not seconds or not worked:
+            return 0.0
+        cost = [c.seconds / c.worked if c.worked else seconds / worked for c in counts]
+        left = sum(max(c.work - c.worked, 0.0) * each for c, each in zip(counts, cost, strict=True))
+        return left * elapsed / seconds  # several workers do more than a second's work in one
 
     def _line(self, names: Set[str]) -> str:
         """Tell how far these experiments are, and the success in the first that has any."""
@@ -156,5 +180,6 @@ class Display:
             bar = ProgressBar(count.total, count.done, width=20)
             table.add_row(name, bar, f"{count.done}/{count.total}", count.success)
         head = Table.grid(padding=(0, 1))
-        head.add_row(self._spinner, Text(self.pace, style="bold"))
+        bar = ProgressBar(max(self.total, 1), self.done, width=40)
+        head.add_row(self._spinner, bar, Text(self.pace, style="bold"))
         return Group(head, table)

@@ -16,7 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..audit.extrema import strict_extrema
-from ..extension import AMLE, Extension, Harmonic, Method, MidrangeSweeps, NearestLabel, extend_many
+from ..extension import (
+    AMLE,
+    Extension,
+    Harmonic,
+    Method,
+    MidrangeSweeps,
+    NearestLabel,
+    PLaplacian,
+    extend_many,
+)
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..plan import Plan, RuleName, TieName, plan
@@ -56,6 +65,17 @@ class Arm:
     ties: TieName = "index"
     rule: RuleName = "q"
     tie_tolerance: float = 0.0
+
+
+def power_arm(p: int) -> Arm:
+    """Return the arm of the certified p-Laplacian extension.
+
+    Examples
+    --------
+    >>> power_arm(8).name
+    'p8'
+    """
+    return Arm(f"p{p}", f"p = {p}", PLaplacian(p))
 
 
 HARMONIC = Arm("harmonic", "harmonic", Harmonic())
@@ -113,21 +133,27 @@ class Trial:
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         quality: Row = {"residual": max(f.residual for f in fields), "width": max(widths)}
-        plans = self.plans([field.values for field in fields], arm)
+        values = [field.values for field in fields]
+        plans = self.plans(values, arm.rule, arm.ties, arm.tie_tolerance)
         return {"arm": arm.name} | self.outcomes(plans) | self.minima(fields) | quality
 
     def oracle_row(self) -> Row:
-        """Say the same of the true cost-to-go: argmin Q, index ties."""
+        """Say the same of the true cost-to-go."""
         truths = self.drawn.truths
-        plans = self.plans(truths, HARMONIC)
         exact: Row = {"residual": 0.0, "width": 0.0}
-        return {"arm": ORACLE} | self.outcomes(plans) | self.minima(truths) | exact
+        return {"arm": ORACLE} | self.outcomes(self.plans(truths)) | self.minima(truths) | exact
 
-    def plans(self, fields: Iterable[FloatArray], arm: Arm) -> list[Plan]:
-        """One plan for every goal, by the arm's rule."""
+    def plans(
+        self,
+        fields: Iterable[FloatArray],
+        rule: RuleName = "q",
+        ties: TieName = "index",
+        tie_tolerance: float = 0.0,
+    ) -> list[Plan]:
+        """One plan for every goal; the paper's rule by default."""
         graph, goals = self.drawn.graph, self.drawn.goals.tolist()
         return [
-            plan(graph, values, goal, arm.rule, arm.ties, arm.tie_tolerance)
+            plan(graph, values, goal, rule, ties, tie_tolerance)
             for values, goal in zip(fields, goals, strict=True)
         ]
 

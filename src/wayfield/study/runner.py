@@ -148,7 +148,7 @@ def _keep(store: Store, job: Job, result: Result, show: Display) -> None:
     else:
         store.write(job.task, job.experiment.version, result.rows)
         store.log(job.task, result.seconds)
-    show.count(job.task.experiment, result.rows, _work(job))
+    show.count(job.task.experiment, result.rows, _work(job), result.seconds)
 
 
 def _work(job: Job) -> float:

@@ -1,4 +1,4 @@
-"""The study's statistics: spread over cells, and two kinds of 95 % interval.
+"""The study's statistics: two kinds of 95 % interval.
 
 The *run bootstrap* resamples whole cells with replacement, since pairs within a cell share a
 graph, labels and goals; the *Wilson* interval takes every rollout as independent, as the paper
@@ -6,8 +6,6 @@ does, and is therefore too narrow. Both are reported.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,33 +19,14 @@ BOOTSTRAP_SEED = 0
 _Z = 1.959963984540054  # the standard normal's 97.5 % point
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Mean of a figure over cells, its standard deviation, and a 95 % interval of the mean."""
-
-    mean: float
-    sd: float
-    low: float
-    high: float
-    count: int
-
-
-def estimate(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> Estimate:
-    """Mean, sample standard deviation and run-bootstrap interval of figures, one per cell.
+def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[float, float]:
+    """Percentile 95 % interval of the mean under resampling, whatever the order of the values.
 
     Examples
     --------
-    >>> estimate([0.5, 0.5, 0.5])
-    Estimate(mean=0.5, sd=0.0, low=0.5, high=0.5, count=3)
+    >>> bootstrap_interval([0.5, 0.5, 0.5])
+    (0.5, 0.5)
     """
-    figures = _figures(values)
-    sd = float(figures.std(ddof=1)) if figures.size > 1 else 0.0
-    low, high = bootstrap_interval(figures, seed)
-    return Estimate(float(figures.mean()), sd, low, high, figures.size)
-
-
-def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[float, float]:
-    """Percentile 95 % interval of the mean under resampling, whatever the order of the values."""
     figures = np.sort(_figures(values))
     rng = np.random.default_rng(seed)
     means = figures[rng.integers(figures.size, size=(RESAMPLES, figures.size))].mean(axis=1)
@@ -72,13 +51,6 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     scale = 1 + _Z**2 / trials
     low, high = float((middle - spread) / scale), float((middle + spread) / scale)
     return max(low, 0.0), min(high, 1.0)
-
-
-def paired_lift(after: ArrayLike, before: ArrayLike, seed: int = BOOTSTRAP_SEED) -> Estimate:
-    """Estimate of the gain, cell by cell, of one method over another."""
-    second = _figures(after)
-    first = as_finite(before, "figures", second.size)
-    return estimate(second - first, seed)
 
 
 def _figures(values: ArrayLike) -> FloatArray:

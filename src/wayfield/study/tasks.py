@@ -115,6 +115,8 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
 def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
     """Put the tables of many tasks under each other, one for every experiment.
 
+    Rows on a maze of one's own have its text as one more column, ``layout``.
+
     Examples
     --------
     >>> cells = [Cell("umaze", 2, 0.1, seed) for seed in (54, 55)]
@@ -124,7 +126,8 @@ def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
     """
     joined: dict[str, list[Row]] = {}
     for task, rows in tables.items():
-        joined.setdefault(task.experiment, []).extend(rows)
+        own: Row = {"layout": task.cell.layout} if task.cell.layout else {}
+        joined.setdefault(task.experiment, []).extend(row | own for row in rows)
     return joined
 
 

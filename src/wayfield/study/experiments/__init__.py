@@ -8,6 +8,7 @@ the paper measures, and what lies beyond it, at 16 goals × 32 starts; *full* ta
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias, get_args
 
 from ..._arrays import as_choice, as_whole
@@ -34,21 +35,22 @@ _ALL = (
     Experiment("rollout", "Main rollouts", 1, rollout.run, weight=1.0),
     Experiment("ordering", "Ordering audit", 1, ordering.run, weight=1.0),
     Experiment("mechanism", "Mechanism audit", 1, mechanism.run, weight=1.0),
-    Experiment("finite_p", "The family from p = 2 to ∞", 1, finite_p.run, weight=15.0),
+    Experiment("finite_p", "The family from p = 2 to ∞", 1, finite_p.run, weight=18.0),
     Experiment("iteration_audit", "Midrange sweeps", 1, iteration_audit.run, weight=5.0),
-    Experiment("solver_audit", "Finite-p solvers", 1, solver_audit.run, weight=300.0),
-    Experiment("lbfgs_budget", "L-BFGS-B, 700 steps", 1, solver_audit.run_budget, weight=30.0),
-    Experiment("witnesses", "Small graphs", 1, witnesses.run, weight=1000.0, on_mazes=False),
-    Experiment("sparse", "Down to two labels", 1, sparse.run, weight=15.0),
-    Experiment("held_out", "Held-out mazes", 1, rollout.run, weight=1.0),
-    Experiment("noise", "Noisy labels", 1, noise.run, weight=20.0),
-    Experiment("ties", "Ties and rules", 1, ties.run, weight=1.0),
-    Experiment("resolution", "Finer graphs", 1, rollout.run_ends, weight=0.5),
+    Experiment("solver_audit", "Finite-p solvers", 1, solver_audit.run, weight=320.0),
+    Experiment("lbfgs_budget", "L-BFGS-B, 700 steps", 1, solver_audit.run_budget, weight=50.0),
+    Experiment("witnesses", "Small graphs", 1, witnesses.run, weight=3500.0, on_mazes=False),
+    Experiment("sparse", "Down to two labels", 1, sparse.run, weight=28.0),
+    Experiment("held_out", "Held-out mazes", 1, rollout.run, weight=1.5),
+    Experiment("noise", "Noisy labels", 1, noise.run, weight=34.0),
+    Experiment("ties", "Ties and rules", 1, ties.run, weight=1.3),
+    Experiment("resolution", "Finer graphs", 1, rollout.run_ends, weight=0.3),
 )
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 
 HELD_OUT = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
 AUDIT_SEEDS = SEEDS[:3]
+"""Of the paper's two audits on 24 cells, and of everything beyond the paper."""
 
 Cells: TypeAlias = dict[str, list[Cell]]
 
@@ -87,7 +89,7 @@ def _quick(goals: int) -> Cells:
         "iteration_audit": few,
         "solver_audit": grid(("medium",), (3,), (0.08,), SEEDS[:1], goals=1),
         "lbfgs_budget": grid(("medium",), (3,), (0.02, 0.08), SEEDS[:1], goals=1),
-        "witnesses": [witnesses.special_cell(witnesses.SEVEN_NODE)],
+        "witnesses": [witnesses.special_cell(name) for name in ("seven-node", "lattice-4x4")],
         "sparse": one,
         "held_out": grid(HELD_OUT, (3,), (0.05,), SEEDS[:1], goals),
         "noise": one,
@@ -107,36 +109,23 @@ def _full(goals: int) -> Cells:
 def _study(goals: int, *, finite_p: int, audits: int, beyond: int) -> Cells:
     """Everything; solvers that take long have a number of goals of their own."""
     main = grid(goals=goals)
+    audited = partial(grid, refinements=(8, 12), label_fractions=(0.02, 0.08), seeds=AUDIT_SEEDS)
+    ours = partial(grid, seeds=AUDIT_SEEDS, goals=beyond)
+    small_graphs = (witnesses.SEVEN_NODE, *witnesses.LATTICES)
     return {
         "rollout": main,
         "ordering": main,
         "mechanism": main,
         "finite_p": grid(goals=finite_p),
-        "iteration_audit": grid(
-            refinements=(8, 12), label_fractions=(0.02, 0.08), seeds=AUDIT_SEEDS, goals=beyond
-        ),
-        "solver_audit": grid(
-            refinements=(8, 12), label_fractions=(0.02, 0.08), seeds=AUDIT_SEEDS, goals=audits
-        ),
+        "iteration_audit": audited(goals=beyond),
+        "solver_audit": audited(goals=audits),
         "lbfgs_budget": grid(goals=audits),
-        "witnesses": [
-            witnesses.special_cell(maze) for maze in (witnesses.SEVEN_NODE, *witnesses.LATTICES)
-        ],
-        "sparse": grid(
-            refinements=(8, 12), label_fractions=(0.05,), seeds=AUDIT_SEEDS, goals=beyond
-        ),
-        "held_out": grid(
-            HELD_OUT, label_fractions=(0.02, 0.05, 0.12), seeds=AUDIT_SEEDS, goals=beyond
-        ),
-        "noise": grid(
-            refinements=(8,), label_fractions=(0.02, 0.12), seeds=AUDIT_SEEDS, goals=beyond
-        ),
-        "ties": grid(
-            refinements=(4, 8), label_fractions=(0.02, 0.05), seeds=AUDIT_SEEDS, goals=beyond
-        ),
-        "resolution": grid(
-            refinements=(16, 20, 24), label_fractions=(0.02, 0.08), seeds=AUDIT_SEEDS, goals=beyond
-        ),
+        "witnesses": [witnesses.special_cell(name) for name in small_graphs],
+        "sparse": ours(label_fractions=(0.05,)),
+        "held_out": ours(HELD_OUT, label_fractions=(0.02, 0.05, 0.12)),
+        "noise": ours(refinements=(8,), label_fractions=(0.02, 0.05, 0.12)),
+        "ties": grid(goals=beyond),
+        "resolution": ours(refinements=(16, 20, 24), label_fractions=(0.02, 0.08)),
     }
 
 

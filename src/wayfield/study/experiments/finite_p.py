@@ -10,16 +10,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from math import inf
 
-from ...extension import PLaplacian
 from ..cells import Cell
-from ..rollout import EXACT, HARMONIC, SWEEPS, Arm, Trial
+from ..rollout import EXACT, HARMONIC, SWEEPS, Arm, Trial, power_arm
 from ..tasks import Row
 from .ordering import scopes_of
 
 POWERS = (4, 8, 16, 32, 64, 128)
 FAMILY = (
     (2.0, HARMONIC),
-    *((float(p), Arm(f"p{p}", f"p = {p}", PLaplacian(p))) for p in POWERS),
+    *((float(p), power_arm(p)) for p in POWERS),
     (inf, SWEEPS),
     (inf, EXACT),
 )
@@ -32,11 +31,9 @@ def run(cell: Cell) -> list[Row]:
 
 
 def _ordering(trial: Trial, arm: Arm) -> Row:
-    fields = [field.values for field in trial.fields(arm.method)]
-    scopes = scopes_of(trial, fields, arm)
     short = {"all": "all", "eval_rollouts": "eval"}
     return {
         f"{short[name]}_{figure}": value
-        for name, scope in scopes.items()
+        for name, scope in scopes_of(trial, arm.method).items()
         for figure, value in asdict(scope).items()
     }

@@ -26,7 +26,7 @@ def run(cell: Cell) -> list[Row]:
     rows: list[Row] = [{"sweeps": 0} | start]
     for sweeps, fields, residual in _checkpoints(trial, BUDGETS):
         about: Row = {"sweeps": sweeps, "arm": "sweeps"}
-        counts = trial.outcomes(trial.plans(fields, HARMONIC)) | trial.minima(fields)
+        counts = trial.outcomes(trial.plans(fields)) | trial.minima(fields)
         rows.append(about | counts | {"residual": residual, "width": inf})
     return [*rows, {"sweeps": 0} | exact]
 

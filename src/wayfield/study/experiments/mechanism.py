@@ -22,9 +22,11 @@ def run(cell: Cell) -> list[Row]:
 
 def _row(trial: Trial, arm: Arm) -> Row:
     drawn = trial.drawn
-    fields = zip(trial.fields(HARMONIC.method), trial.fields(arm.method), strict=True)
+    fields = trial.fields(HARMONIC.method), trial.fields(arm.method)
     counts = pool(
-        mechanism(drawn.graph, harmonic, amle, drawn.truths[i], int(goal), drawn.starts[i])
-        for i, ((harmonic, amle), goal) in enumerate(zip(fields, drawn.goals, strict=True))
+        mechanism(drawn.graph, harmonic, amle, truth, int(goal), starts)
+        for harmonic, amle, truth, goal, starts in zip(
+            *fields, drawn.truths, drawn.goals, drawn.starts, strict=True
+        )
     )
     return {"arm": arm.name} | asdict(counts)

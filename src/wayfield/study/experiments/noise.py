@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...extension import AMLE, PLaplacian
+from ...extension import AMLE
 from ...labels import Labels
 from ..cells import Cell, Draw, draw
-from ..rollout import EXACT, EXACT_EXIT, HARMONIC, Arm, Trial
+from ..rollout import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 from ..tasks import Row
 
 SIGMAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-AS_THEY_ARE = (HARMONIC, Arm("p8", "p = 8", PLaplacian(8)), EXACT)
+AS_THEY_ARE = (HARMONIC, power_arm(8), EXACT)
 TRIMMED = replace(EXACT_EXIT, name="amle_trimmed", title="AMLE, false sinks dropped", rule="slope")
 
 
@@ -42,7 +42,7 @@ def run(cell: Cell) -> list[Row]:
 
 
 def with_noise(drawn: Draw, sigma: float) -> Draw:
-    """Add normal errors to all labels but the goals'; a goal's are the same for every σ, scaled."""
+    """Add normal errors to all labels but the goals'; for another σ the same ones, scaled."""
     noisy = []
     for index, (labels, goal) in enumerate(zip(drawn.labels, drawn.goals, strict=True)):
         rng = np.random.default_rng([drawn.label_seed, index])

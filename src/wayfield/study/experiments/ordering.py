@@ -7,13 +7,12 @@ quotients of sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
 
 from ...audit import Scope, ordering, pool
-from ...kernels._types import FloatArray
+from ...extension import Method
 from ..cells import Cell
-from ..rollout import EXACT, HARMONIC, SWEEPS, Arm, Trial
+from ..rollout import EXACT, HARMONIC, SWEEPS, Trial
 from ..tasks import Row
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
@@ -25,19 +24,19 @@ def run(cell: Cell) -> list[Row]:
     trial = Trial(cell)
     rows: list[Row] = []
     for arm in ARMS:
-        fields = [field.values for field in trial.fields(arm.method)]
-        scopes = scopes_of(trial, fields, arm)
+        scopes = scopes_of(trial, arm.method)
         rows += [{"arm": arm.name, "scope": name} | asdict(scopes[name]) for name in SCOPES]
     return rows
 
 
-def scopes_of(trial: Trial, fields: Iterable[FloatArray], arm: Arm) -> dict[str, Scope]:
-    """Audit the fields of all goals, planned on by the arm's rule, and add them up by scope."""
+def scopes_of(trial: Trial, method: Method) -> dict[str, Scope]:
+    """Audit a method's fields for all goals, planned on as the paper does, and add them up."""
     drawn = trial.drawn
-    values = list(fields)
     found = [
-        ordering(drawn.graph, values[i], drawn.truths[i], route.goal, route, drawn.starts[i])
-        for i, route in enumerate(trial.plans(values, arm))
+        ordering(drawn.graph, field, truth, int(goal), starts=starts)
+        for field, truth, goal, starts in zip(
+            trial.fields(method), drawn.truths, drawn.goals, drawn.starts, strict=True
+        )
     ]
     return {
         "all": pool(audit.all for audit in found),

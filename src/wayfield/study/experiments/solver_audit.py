@@ -20,7 +20,7 @@ from ...extension import Extension, PLaplacian, Status
 from ...graph import Graph
 from ...labels import Labels
 from ..cells import Cell
-from ..rollout import HARMONIC, Trial
+from ..rollout import Trial
 from ..solvers import Audit, Energy, lbfgs, newton_cg, relaxed_picard
 from ..tasks import Row
 
@@ -76,7 +76,7 @@ def _row(trial: Trial, found: list[Audit], exact: list[Extension]) -> Row:
         np.abs(audit.values - field.values).max() / span
         for audit, field, span in zip(found, exact, trial.spans, strict=True)
     ]
-    plans = trial.plans([audit.values for audit in found], HARMONIC)
+    plans = trial.plans([audit.values for audit in found])
     return trial.outcomes(plans) | {
         "solves": len(found),
         "converged": sum(audit.converged for audit in found),

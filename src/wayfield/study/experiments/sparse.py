@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...extension import PLaplacian
 from ...oracle import sample_labels
 from ..cells import Cell, draw
-from ..rollout import EXACT, EXACT_EXIT, HARMONIC, Arm, Trial
+from ..rollout import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 from ..tasks import Row
 
-ARMS = (HARMONIC, Arm("p8", "p = 8", PLaplacian(8)), EXACT, EXACT_EXIT)
+ARMS = (HARMONIC, power_arm(8), EXACT, EXACT_EXIT)
 
 
 def run(cell: Cell) -> list[Row]:

@@ -7,6 +7,9 @@ is taken only if every configuration it covers is there; a smaller number of see
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import isfinite
+
 from ..paper import FIGURES
 from ._audits import audit_measures
 from ._base import Measure, Tables
@@ -36,4 +39,13 @@ def measures(tables: Tables) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
     for take in (rollout_measures, audit_measures, solver_measures, small_graph_measures):
         found |= take(tables)
-    return {name: found[name] for name in FIGURES}
+    return {name: _whole(found[name]) for name in FIGURES}
+
+
+def _whole(measure: Measure) -> Measure:
+    """Leave out rates that have nothing to be a rate of."""
+    if measure.value is not None and not isfinite(measure.value):
+        return Measure(None, note="there is nothing to take a rate of")
+    if measure.exact is not None and not isfinite(measure.exact):
+        return replace(measure, exact=None)
+    return measure

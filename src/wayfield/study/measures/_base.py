@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kernels._types import FloatArray, IntArray
 from ..cells import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..paper import TABLES
+from ..paper import FIGURES, TABLES
 from ..tables import Rows
 
 Configuration: TypeAlias = tuple[str, int, float]
@@ -22,6 +22,8 @@ GRID: tuple[Configuration, ...] = tuple(product(MAZES, REFINEMENTS, LABEL_FRACTI
 AUDITED: tuple[Configuration, ...] = tuple(product(MAZES, (8, 12), (0.02, 0.08)))
 """Those of its solver and iteration audits, which take three seeds."""
 AUDIT_SEEDS = SEEDS[:3]
+_COUNTS = ("cells", "cells24", "count")
+"""Kinds of figures that need every cell."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class Measure:
         solver is in doubt.
     error : float or None
         Standard error of the value's difference to a second such study, where known.
+    paired : bool
+        Whether value and exact are over the same cells and goals, so that they differ by the
+        solver alone.
     note : str
         Why there is no value, or what to know about it.
     """
@@ -44,6 +49,7 @@ class Measure:
     value: float | None
     exact: float | None = None
     error: float | None = None
+    paired: bool = True
     note: str = ""
 
 
@@ -70,7 +76,7 @@ def mean_of(
     Examples
     --------
     >>> mean_of(np.array([0.5, 1.0, 1.0, 0.5]), np.ones(4), strata=np.array([0, 0, 1, 1]))
-    Measure(value=0.75, exact=1.0, error=0.25, note='')
+    Measure(value=0.75, exact=1.0, error=0.25, paired=True, note='')
     """
     sure = None if exact is None else float(scale * exact.mean())
     error = None if strata is None else _seed_error(scale * values, strata)
@@ -138,8 +144,11 @@ def covered(
     cells, all_cells = len(kept.cells), len(everything) * len(seeds)
     if cells == all_cells:
         return found
+    note = f"over {cells} of {all_cells} cells"
     return {
-        name: replace(each, note=each.note or f"over {cells} of {all_cells} cells")
+        name: replace(each, note=each.note or note)
+        if name not in FIGURES or FIGURES[name].kind not in _COUNTS
+        else Measure(None, note=note)
         for name, each in found.items()
     }
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...audit.witnesses import DECISION, seven_node
 from ...oracle import cost_to_go
+from ..fits import FITS
 from ..paper import TABLES
 from ..tables import Rows
 from ._base import Measure, Tables, ids
 
-_UNPRINTED = "the paper does not print its witnesses' edges and labels"
+_FITTED = "on a graph that fits, the paper's own is not printed"
 _LATTICE = "lattice-4x4"
 
 
 def small_graph_measures(tables: Tables) -> dict[str, Measure]:
     """Take all measures of the small graphs."""
-    rows = tables.get("witnesses")
-    if rows is None or not len(rows):
-        absent = Measure(None, note="the experiment was not run")
-        return dict.fromkeys(ids("seven-nodes", "subdivision", "search", "witnesses"), absent)
-    found = dict.fromkeys(ids("witnesses"), Measure(None, note=_UNPRINTED))
-    seven, cut, searched = (rows.where(table=t) for t in ("seven_node", "subdivision", "search"))
-    if len(seven):
-        found |= _seven_nodes(seven)
-    if len(cut):
-        found |= _subdivision(cut)
-    return found | _search(searched.where(maze=_LATTICE))
+    rows = tables.get("witnesses", Rows(()))
+    names = ids("seven-nodes", "subdivision", "search", "witnesses")
+    found = dict.fromkeys(names, Measure(None, note="the experiment was not run"))
+    if not len(rows):
+        return found
+    parts = {"seven_node": _seven_nodes, "subdivision": _subdivision}
+    for table, measure in parts.items():
+        if len(some := rows.where(table=table)):
+            found |= measure(some)
+    if len(searched := rows.where(table="search", maze=_LATTICE)):
+        found |= _search(searched)
+    return found | _witnesses()
 
 
 def _figure(rows: Rows, item: object, quantity: str) -> float:
@@ -72,10 +76,28 @@ def _true_branch(k: int) -> float:
 
 
 def _search(rows: Rows) -> dict[str, Measure]:
-    if not len(rows):
-        return dict.fromkeys(ids("search"), Measure(None, note="the search was not run"))
     swept, exact = (_figure(rows, "all", f"witnesses_{way}") for way in ("swept", "exact"))
     return {
         "search/candidates/value": Measure(_figure(rows, "all", "tested")),
         "search/witnesses/value": Measure(swept, exact),
     }
+
+
+def _witnesses() -> dict[str, Measure]:
+    """Measure the paper's witnesses on graphs that fit their lines: see `study.fits`."""
+    found: dict[str, Measure] = {}
+    for number, fit in FITS.items():
+        swept, exact = fit.witnesses["swept"], fit.witnesses["exact"]
+        plans = swept.amle_plan, exact.amle_plan
+        line: dict[str, Sequence[float]] = {
+            "vertices": [swept.graph.num_vertices],
+            "goal": [swept.names[swept.goal]],
+            "labels": [len(swept.labels)],
+            "harmonic": [fit.success(fit.swept_harmonic), fit.success(exact.harmonic_plan)],
+            "amle": [fit.success(route) for route in plans],
+            "failing": [len(fit.failing(route)) for route in plans],
+        }
+        for column, figures in line.items():
+            value, sure = float(figures[0]), float(figures[1]) if len(figures) > 1 else None
+            found[f"witnesses/witness{number}/{column}"] = Measure(value, sure, note=_FITTED)
+    return found

@@ -84,7 +84,7 @@ def _joined(certified: Measure, stopped: Measure) -> Measure:
     """Put the stopped solver's figure first and the certified one beside it, where both are."""
     if stopped.value is None:
         return certified
-    return replace(stopped, exact=certified.value)
+    return replace(stopped, exact=certified.value, paired=False)
 
 
 def _names(p: float, row: str) -> list[str]:
