@@ -22,7 +22,7 @@ from wayfield.cli._terminal import picture
 
 
 def result(method: str = "amle", refinement: int = 4, fraction: float = 0.02) -> Result:
-    from wayfield.cli._methods import parse_method
+    from wayfield.extension._words import parse_method
 
     graph = wf.grid_graph(wf.load_layout("medium"), refinement)
     labels = wf.sample_labels(graph, 0, fraction)
@@ -153,7 +153,7 @@ def test_names_of_several_words_are_quoted() -> None:
 
 
 def advised(labels: wf.Labels, method: str = "amle", **changes: object) -> str:
-    from wayfield.cli._methods import parse_method
+    from wayfield.extension._words import parse_method
 
     path = wf.Graph.from_edges(range(4), range(1, 5))
     found = facts(answer(Question(path, labels, 0, parse_method(method), str)))

@@ -20,7 +20,6 @@ Guarantee. ``extension_`` has the method's rigorous bracket. A solve that misses
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import Any, Literal, Self
 
@@ -30,7 +29,8 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import as_choice, as_whole
 from ._optional import need
 from .errors import InputError
-from .extension import AMLE, Extension, Harmonic, Method, NearestLabel, PLaplacian, extend
+from .extension import Extension, Method, extend
+from .extension._words import parse_method
 from .graph import Graph
 from .kernels._types import FloatArray
 from .labels import Labels
@@ -57,8 +57,8 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str or Method
-        "amle", "harmonic", "nearest" or "p=…" with a number from 2, such as "p=8"; or an extension
-        with settings of its own, such as ``wf.PLaplacian(8, tolerance=1e-10)``.
+        A word such as "amle", "harmonic", "p=8" (any p from 2) or "nearest", or an extension with
+        settings of its own, such as ``wf.PLaplacian(8, tolerance=1e-10)``.
     n_neighbors : int
         Neighbours of each sample, at most all others.
     metric : str or callable
@@ -195,21 +195,11 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _as_method(value: str | Method) -> Method:
     """Return the extension that a name stands for."""
+    if isinstance(value, str):
+        return parse_method(value)
     if isinstance(value, Method) and not isinstance(value, type):
         return value
-    named: dict[str, Method] = {
-        "amle": AMLE(),
-        "harmonic": Harmonic(),
-        "nearest": NearestLabel(),
-    }
-    if value in named:
-        return named[value]
-    power = re.fullmatch(r"p=(\d+(?:\.\d+)?)", value) if isinstance(value, str) else None
-    if power is None:
-        raise InputError(
-            f"method must be 'amle', 'harmonic', 'nearest', 'p=8' or an extension, not {value!r}"
-        )
-    return PLaplacian(float(power[1]))
+    raise InputError(f"method must be a word such as 'amle' or an extension, not {value!r}")
 
 
 def _mean_labels(vertex: NDArray[np.int64], target: FloatArray) -> Labels:

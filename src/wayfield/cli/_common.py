@@ -29,12 +29,12 @@ def say(console: Console, text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def compile_kernels(console: Console, directed: bool = False) -> None:
+def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
     """Load the kernels; if that takes long they are being compiled, so say it."""
     from .._warmup import warm_up
 
     with explained(console, "compiling the kernels (first run only) …"):
-        warm_up(directed)
+        warm_up(directed, study)
 
 
 @contextmanager

@@ -62,10 +62,17 @@ def _draw_diagram(result: Result, graph: Graph, axes: Any) -> None:
     places = graph.positions
     assert places is not None
     size = 9.0 if graph.num_vertices <= _NAMED else 5.0
-    ends = np.stack([places[graph.tails], places[graph.indices]], axis=1)
-    lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_EDGE, lw=0.8)
-    axes.add_collection(lines)
-    _draw_moves(axes, places, result.plan.successor, result.plan.reached, size)
+    if graph.directed:
+        for x, y in zip(graph.tails.tolist(), graph.indices.tolist(), strict=True):
+            _draw_arrow(axes, places[x], places[y], _EDGE, size)
+    else:
+        ends = np.stack([places[graph.tails], places[graph.indices]], axis=1)
+        lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_EDGE, lw=0.8)
+        axes.add_collection(lines)
+    for x, y in enumerate(result.plan.successor.tolist()):
+        if y >= 0 and y != x:
+            colour = _INK if result.plan.reached[x] else _LOOP
+            _draw_arrow(axes, places[x], places[y], colour, size)
     drawn = _draw_discs(axes, places, result, size)
     _draw_names(axes, places, result)
     if np.isfinite(result.field.values).any():
@@ -88,7 +95,7 @@ def _draw_discs(axes: Any, places: FloatArray, result: Result, size: float) -> A
     }
     disc: dict[str, Any] = {"s": size**2, "zorder": 3}
     axes.scatter(*places[~known].T, c="#dddddd", marker="X", **disc)
-    drawn = axes.scatter(*places[known].T, c=values[known], cmap="Blues", **rings, **disc)
+    drawn = axes.scatter(*places[known].T, c=values[known], cmap="Blues_r", **rings, **disc)
     star: dict[str, Any] = {"marker": "*", "c": _GOAL, "edgecolors": _INK, "lw": 0.8, "zorder": 4}
     axes.scatter(*places[result.plan.goal], s=max(5 * size**2, 220), **star)
     return drawn
@@ -105,14 +112,11 @@ def _draw_names(axes: Any, places: FloatArray, result: Result) -> None:
         axes.annotate(result.question.called(x), places[x], (6, 6), parse_math=False, **look)
 
 
-def _draw_moves(axes: Any, places: FloatArray, successor: Any, reached: Any, size: float) -> None:
-    """One arrow from every state to the next, red where the walk never arrives."""
-    for x, y in enumerate(successor.tolist()):
-        if y >= 0 and y != x:
-            colour = _INK if reached[x] else _LOOP
-            look = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "mutation_scale": 1.3 * size}
-            look |= {"shrinkA": size / 2, "shrinkB": size / 2 + 1}
-            axes.annotate("", places[y], places[x], arrowprops=look, zorder=2)
+def _draw_arrow(axes: Any, tail: FloatArray, head: FloatArray, colour: str, size: float) -> None:
+    """Draw an arrow from disc to disc, those of the graph below those of the plan."""
+    look = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "mutation_scale": 1.3 * size}
+    look |= {"shrinkA": size / 2, "shrinkB": size / 2 + 1}
+    axes.annotate("", head, tail, arrowprops=look, zorder=1 if colour == _EDGE else 2)
 
 
 def _caption(result: Result) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from ._methods import METHOD_HELP
+from ..extension._words import METHOD_HELP
 from ._show import Line, quoted
 from ._stages import Stages
 

@@ -136,7 +136,7 @@ def _plan(made: Mapping[str, Any]) -> str:
         text += f"; {made['dead_ends']:,} end at a dead end"
     if made["raised"] and made["raised"]["states"]:
         raised = made["raised"]
-        text += f"; {raised['states']:,} values raised by at most {raised['most']:.3g}"
+        text += f"; {_count(raised['states'], 'values')} raised by at most {raised['most']:.3g}"
     return text
 
 
@@ -173,7 +173,9 @@ def _trust(facts: Mapping[str, Any]) -> list[Line]:
 
 def _margin(margin: Mapping[str, Any]) -> str:
     least, middle = margin["least"], f"{margin_text(margin['median'])} for the median route"
-    if least is None or least >= _TIE:
+    if least is None:
+        return "∞: nowhere on the routes is there another move"
+    if least >= _TIE:
         return f"{margin_text(least)}: no errors below that change a route ({middle})"
     return f"none on some routes, where another move looks as cheap ({middle})"
 

@@ -86,7 +86,7 @@ def run_tasks(
         raise typer.BadParameter("--workers and --cluster exclude each other")
     console = notes()
     if cluster is None:
-        compile_kernels(console)
+        compile_kernels(console, study=True)
     try:
         outcome = run(tasks, Store(results), count_workers(workers), cluster, console)
     except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import InputError
+from ..extension._words import METHOD_HELP, parse_method
 from ._common import compile_kernels, explained, notes, read_layout, say
 from ._inputs import (
     Delimiter,
@@ -31,7 +32,6 @@ from ._inputs import (
     VertexColumn,
     Wanted,
 )
-from ._methods import METHOD_HELP, parse_method
 from ._stages import Stages
 
 if TYPE_CHECKING:

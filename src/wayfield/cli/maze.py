@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
+from ..extension._words import parse_method
 from ._common import compile_kernels, explained, notes, read_layout
 from ._inputs import Error, Json, Method, Repair
-from ._methods import parse_method
 
 if TYPE_CHECKING:
     from ._result import Result

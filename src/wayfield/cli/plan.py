@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
+from ..extension._words import parse_method
 from ._common import compile_kernels, notes
 from ._inputs import (
     Delimiter,
@@ -33,7 +34,6 @@ from ._inputs import (
     VertexColumn,
     Wanted,
 )
-from ._methods import parse_method
 from ._stages import Stages
 
 if TYPE_CHECKING:

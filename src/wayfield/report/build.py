@@ -140,37 +140,31 @@ class Report:
 
 
 def _tiles(rows: Rows) -> list[dict[str, str]]:
-    """Success of the four main arms in large type."""
+    """Success of the four main arms in large type; that with exit ties over all starts."""
     if not len(rows):
         return []
-    tiles = []
-    for arm in ("harmonic", "sweeps", "amle", "amle_exit"):
-        chosen = rows.where(arm=arm)
-        which = "_all" if arm == "amle_exit" else ""
-        everyone = chosen.total("starts_all" if which else "pairs")
-        note = (
-            f"{everyone - chosen.total(f'reached{which}'):,} of {everyone:,} "
-            f"{'starts' if which else 'pairs'} fail"
-        )
-        theirs = printed_success(rows, _PAPERS[arm]) if arm in _PAPERS else None
-        if theirs is not None:
-            note = f"paper {theirs:.3f}"
-        share = chosen.share(f"reached{which}", "starts_all" if which else "pairs").mean()
-        tiles.append({"name": LOOKS[arm][0], "value": f"{share:.3f}", "note": note})
-    return tiles
+    tiles = [_tile(rows, arm, "reached", "pairs") for arm in ("harmonic", "sweeps", "amle")]
+    return [*tiles, _tile(rows, "amle_exit", "reached_all", "starts_all")]
+
+
+def _tile(rows: Rows, arm: str, part: str, whole: str) -> dict[str, str]:
+    chosen = rows.where(arm=arm)
+    theirs = printed_success(rows, _PAPERS[arm]) if arm in _PAPERS else None
+    lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
+    what = whole.removesuffix("_all")
+    note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
+    share = chosen.share(part, whole).mean()
+    return {"name": LOOKS[arm][0], "value": f"{share:.3f}", "note": note}
 
 
 def _kinds() -> list[dict[str, Any]]:
+    """List the kinds of figures, for the table of rules."""
     used = [figure.kind for figure in FIGURES.values()]
     return [
         {
             "title": kind.title,
-            "tolerance": "printed precision" if name == "exact" else kind.described(),
-            "grain": ""
-            if kind.grain > 1e9 or name == "exact"
-            else f"{kind.grain:.0%}"
-            if kind.relative
-            else f"{kind.grain:g}",
+            "tolerance": kind.described(),
+            "grain": kind.grain_described(),
             "count": used.count(name),
         }
         for name, kind in KINDS.items()

@@ -38,6 +38,14 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
         Which table.
     claims : mapping of str to Claim
         By the figure's id.
+
+    Examples
+    --------
+    >>> from wayfield.report import make_claims
+    >>> from wayfield.study.paper import TABLES
+    >>> claims = {claim.figure.id: claim for claim in make_claims({})}
+    >>> print(as_csv(TABLES["by-r"], claims).splitlines()[1])
+    4,harmonic,0.850,,,,not measured: not among the experiments that were run
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -56,7 +64,16 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
 
 
 def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
-    """Write a table for LaTeX with booktabs: under each column the paper's, ours, and exact."""
+    r"""Write a table for LaTeX with booktabs: under each column the paper's, ours, and exact.
+
+    Examples
+    --------
+    >>> from wayfield.report import make_claims
+    >>> from wayfield.study.paper import TABLES
+    >>> claims = {claim.figure.id: claim for claim in make_claims({})}
+    >>> print(as_latex(TABLES["by-r"], claims).splitlines()[-4])
+    12 & 0.368 & -- & 0.946 & -- & +57.8 & -- \\
+    """
     parts = {column: _parts(table, column, claims) for column in table.columns}
     keys = len(table.keys)
     spans, rules, column = [], [], keys + 1
@@ -105,7 +122,13 @@ def plain_csv(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def plain_latex(
     title: str, name: str, heads: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> str:
-    """Write any table for LaTeX with booktabs; the first column is text, the rest numbers."""
+    r"""Write any table for LaTeX with booktabs; the first column is text, the rest numbers.
+
+    Examples
+    --------
+    >>> print(plain_latex("Success", "s", ["r", "share"], [[4, "85 %"]]).splitlines()[8])
+    4 & 85 \% \\
+    """
     lines = [
         r"\begin{table}",
         r"\centering\small",

@@ -27,7 +27,15 @@ _MAKERS: dict[str, tuple[Callable[[Rows], Iterator[Finding]], ...]] = {
 
 
 def headline(claims: list[Claim], tables: Mapping[str, Rows]) -> list[str]:
-    """Say it in three sentences."""
+    """Say it in three sentences, or in one if there are no rollouts.
+
+    Examples
+    --------
+    >>> from wayfield.report import make_claims
+    >>> headline(make_claims({}), {})
+    ['Of 483 figures of the paper, 0 are reproduced, 0 belong to a solver that was stopped early,
+      0 differ and 483 were not measured.']
+    """
     marks = count_marks(claims)
     said = [
         f"Of {len(claims)} figures of the paper, {marks['reproduced']} are reproduced, "

@@ -19,6 +19,15 @@ def graph_drawing(graph: Graph, labels: Labels, plan: Plan, description: str) ->
 
     Labelled vertices have a double ring, the goal is filled, and starts that never reach it are
     in a warning colour.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> graph = wf.Graph.from_edges([0, 1], [1, 2], positions=[(0, 0), (1, 0), (2, 0)])
+    >>> labels = wf.Labels([0, 2], [0.0, 2.0])
+    >>> values = wf.extend(graph, labels, wf.AMLE()).values
+    >>> graph_drawing(graph, labels, wf.plan(graph, values, 0), "a path").count("<circle")
+    5
     """
     assert graph.positions is not None
     places = _places(graph.positions)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..study.paper import PaperTable
-from .claims import Claim
+from .claims import Claim, count_marks
 from .rules import Mark
 
 NAMES = {
@@ -109,16 +109,9 @@ class View:
     claims: list[Claim]
 
     @property
-    def hidden(self) -> bool:
-        """Whether some figures are not among the columns shown."""
-        shown = sum(claim is not None for _, row in self.rows for claim in row)
-        return shown < len(self.claims)
-
-    @property
     def marks(self) -> dict[Mark, int]:
         """Number of claims by mark, in the order of the page."""
-        marks: tuple[Mark, ...] = ("reproduced", "artefact", "differs", "missing")
-        return {mark: sum(c.verdict.mark == mark for c in self.claims) for mark in marks}
+        return count_marks(self.claims)
 
 
 def view(table: PaperTable, claims: Mapping[str, Claim], columns: Sequence[str] = ()) -> View:
@@ -138,10 +131,8 @@ def view(table: PaperTable, claims: Mapping[str, Claim], columns: Sequence[str] 
         ([name(entry) for entry in row], [claims.get(table.id(row, each)) for each in shown])
         for row in table.rows
     ]
-    exact = [
-        any(row[k] is not None and row[k].exact is not None for _, row in rows)  # type: ignore[union-attr]
-        for k in range(len(shown))
-    ]
+    columns_of_claims = zip(*(row for _, row in rows), strict=True)
+    exact = [any(c is not None and c.exact is not None for c in some) for some in columns_of_claims]
     groups = [(name(each), some) for each, some in zip(shown, exact, strict=True)]
     keys = ["" if key == "." else key for key in table.keys]
     return View(table, keys, groups, rows, [claims[figure.id] for figure in table.figures])

@@ -26,6 +26,12 @@ def phase_panel(
         The paper's success, where it has one.
     title : str
         Name of the method, for readers who cannot see the picture.
+
+    Examples
+    --------
+    >>> drawn = phase_panel({("large", 8, 0.02): 0.9}, {("large", 8, 0.02): 0.932}, "AMLE")
+    >>> "<title>large, r = 8, lf = 0.02: 0.9000, paper 0.932</title>" in drawn
+    True
     """
     mazes = list(dict.fromkeys(maze for maze, _, _ in shares))
     sizes = sorted({r for _, r, _ in shares})

@@ -44,7 +44,13 @@ class Provenance:
 
 
 def versions() -> dict[str, str]:
-    """Versions of everything that has a say in the report."""
+    """Tell the versions of everything that has a say in the report.
+
+    Examples
+    --------
+    >>> list(versions())[:2]
+    ['Python', 'wayfield']
+    """
     packages = {name: metadata.version(name) for name in _PACKAGES}
     return {"Python": platform.python_version(), **packages}
 
@@ -109,7 +115,8 @@ def facts(rows: Rows, provenance: Provenance) -> list[tuple[str, str]]:
         (
             "fields",
             f"harmonic: exact sparse solve; AMLE: {PAPER_SWEEPS} Jacobi midrange sweeps from the "
-            "harmonic field, and exact with a proved bracket; p-Laplacian: certified by duality",
+            "harmonic field, and exact with a proved bracket; p-Laplacian: solved with a proved "
+            "bracket",
         ),
         ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
     ]

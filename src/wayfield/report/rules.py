@@ -36,6 +36,8 @@ WORDS: dict[Mark, str] = {
     "differs": "differs",
     "missing": "not measured",
 }
+EXACT = 1e-9
+"""Rounding that a figure which should be exact may show."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,16 @@ class Kind:
 
     def described(self) -> str:
         """Return the tolerance in words."""
-        return f"{self.tolerance:.0%}" if self.relative else f"{self.tolerance:g}"
+        return self._told(self.tolerance)
+
+    def grain_described(self) -> str:
+        """Return the grain in words; nothing if no change by an exact solve counts."""
+        return "" if math.isinf(self.grain) else self._told(self.grain)
+
+    def _told(self, size: float) -> str:
+        if size == EXACT:
+            return "printed precision"
+        return f"{size:.0%}" if self.relative else f"{size:g}"
 
 
 KINDS = {
@@ -85,7 +96,7 @@ KINDS = {
     "cells": Kind("number of cells, of 120", 12, 6),
     "cells24": Kind("number of cells, of 24", 2, 2),
     "count": Kind("number of decisions or of candidates", 0.10, 0.05, relative=True),
-    "exact": Kind("what mathematics or the maps settle", 1e-9, 1e-9),
+    "exact": Kind("what mathematics or the maps settle", EXACT, EXACT),
 }
 
 REASONS = {

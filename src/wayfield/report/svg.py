@@ -101,7 +101,13 @@ def tag(name: str, content: str = "", **attributes: Any) -> str:
 
 
 def drawing(content: str, width: float, height: float, description: str) -> str:
-    """Wrap a drawing that takes the width of its place, but is not blown up."""
+    """Wrap a drawing that takes the width of its place, but is not blown up.
+
+    Examples
+    --------
+    >>> drawing("", 100, 40, "nothing")
+    '<svg viewBox="0 0 100 40" style="max-width: 125px" role="img" aria-label="nothing"></svg>'
+    """
     box, most = f"0 0 {width:g} {height:g}", f"max-width: {1.25 * width:.0f}px"
     return tag("svg", content, viewBox=box, style=most, role="img", aria_label=escape(description))
 
@@ -127,6 +133,12 @@ def line_chart(
         The vertical axis.
     names : (str, str)
         Of the two axes.
+
+    Examples
+    --------
+    >>> drawn = line_chart([Series("ours", "exact-line", [(0, 0.5)])], [(0, "r = 4")], "success")
+    >>> "<title>ours, r = 4: 0.5</title>" in drawn
+    True
     """
     places = [place for place, _ in ticks]
     low, high = min(places) - 0.4, max(places) + 0.4
@@ -152,7 +164,13 @@ def line_chart(
 
 
 def legend(series: Sequence[Series]) -> str:
-    """Name the lines of a chart, as a list for the page."""
+    """Name the lines of a chart, as a list for the page.
+
+    Examples
+    --------
+    >>> legend([Series("ours", "exact-line", [])]).endswith("ours</li></ul>")
+    True
+    """
     items = []
     for each in series:
         mark = tag("path", class_="mark", d=_SHAPES[each.shape], transform="translate(12 7)")

@@ -9,13 +9,14 @@ which has no sampling error in the starts.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..audit.extrema import strict_extrema
+from ..audit import End, Failures, failures
 from ..extension import (
     AMLE,
     Extension,
@@ -27,7 +28,6 @@ from ..extension import (
     extend_many,
 )
 from ..kernels._types import FloatArray
-from ..labels import Labels
 from ..plan import Plan, RuleName, TieName, plan
 from .cells import Cell, Draw, draw
 from .tasks import Row
@@ -35,9 +35,13 @@ from .tasks import Row
 PAPER_SWEEPS = 300
 """Midrange sweeps that stand for the paper's budget: our reading of it, see the report."""
 
-REACHED, BOUNDARY, INTERIOR, DEAD_END = range(4)
-"""Ends of a walk: the goal, a cycle through a label, one without, a state without a move."""
-ENDS = ("reached", "boundary", "interior", "dead_ends")
+ENDS = {
+    "reached": End.REACHED,
+    "boundary": End.BOUNDARY,
+    "interior": End.INTERIOR,
+    "dead_ends": End.DEAD_END,
+}
+"""Columns that count walks by how they end."""
 COSTS = ("cost", "least_cost", "cost_all", "least_cost_all")
 
 
@@ -133,77 +137,65 @@ class Trial:
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         quality: Row = {"residual": max(f.residual for f in fields), "width": max(widths)}
-        values = [field.values for field in fields]
-        plans = self.plans(values, arm.rule, arm.ties, arm.tie_tolerance)
-        return {"arm": arm.name} | self.outcomes(plans) | self.minima(fields) | quality
+        outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
+        return {"arm": arm.name} | outcomes | quality
 
     def oracle_row(self) -> Row:
         """Say the same of the true cost-to-go."""
-        truths = self.drawn.truths
-        exact: Row = {"residual": 0.0, "width": 0.0}
-        return {"arm": ORACLE} | self.outcomes(self.plans(truths)) | self.minima(truths) | exact
+        quality: Row = {"residual": 0.0, "width": 0.0}
+        return {"arm": ORACLE} | self.outcomes(self.drawn.truths) | quality
 
-    def plans(
+    def outcomes(
         self,
-        fields: Iterable[FloatArray],
+        fields: Iterable[Extension | FloatArray],
         rule: RuleName = "q",
         ties: TieName = "index",
         tie_tolerance: float = 0.0,
-    ) -> list[Plan]:
-        """One plan for every goal; the paper's rule by default."""
-        graph, goals = self.drawn.graph, self.drawn.goals.tolist()
-        return [
-            plan(graph, values, goal, rule, ties, tie_tolerance)
-            for values, goal in zip(fields, goals, strict=True)
-        ]
-
-    def outcomes(self, plans: Sequence[Plan]) -> Row:
-        """Count starts by where they end; add up costs of those that reach beside the least."""
+    ) -> Row:
+        """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
         drawn = self.drawn
-        pairs, everyone = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
-        costs = np.zeros(4)
-        for index, route in enumerate(plans):
-            ends = endings(route, drawn.labels[index])
-            others, starts = np.delete(np.arange(ends.size), route.goal), drawn.starts[index]
-            pairs += np.bincount(ends[starts], minlength=4)
-            everyone += np.bincount(ends[others], minlength=4)
-            costs += (
-                *_cost_and_least(route, drawn.truths[index], starts),
-                *_cost_and_least(route, drawn.truths[index], others),
-            )
+        graph = drawn.graph
+        audits = []
+        for field, labels, goal in zip(fields, drawn.labels, drawn.goals.tolist(), strict=True):
+            values = field.values if isinstance(field, Extension) else field
+            route = plan(graph, values, goal, rule, ties, tie_tolerance)
+            audits.append(failures(graph, field, labels, goal, route))
+        return self._counts(audits) | self._costs(audits) | _minima(audits)
+
+    def _counts(self, audits: Sequence[Failures]) -> Row:
+        drawn = self.drawn
+        ends = np.concatenate(
+            [audit.end[starts] for audit, starts in zip(audits, drawn.starts, strict=True)]
+        )
+        everyone: Counter[End] = sum((Counter(audit.counts) for audit in audits), Counter())
         return {
             "vertices": drawn.graph.num_vertices,
             "labels": max(len(labels) for labels in drawn.labels),
-            "pairs": int(pairs.sum()),
-            **dict(zip(ENDS, pairs.tolist(), strict=True)),
-            "starts_all": int(everyone.sum()),
-            **{f"{end}_all": n for end, n in zip(ENDS, everyone.tolist(), strict=True)},
-            "cycles": sum(len(route.cycles) for route in plans),
-            "perfect_goals": sum(bool(route.reached.all()) for route in plans),
-            **dict(zip(COSTS, costs.tolist(), strict=True)),
+            "pairs": ends.size,
+            **{name: int((ends == end).sum()) for name, end in ENDS.items()},
+            "starts_all": everyone.total(),
+            **{f"{name}_all": everyone[end] for name, end in ENDS.items()},
+            "cycles": sum(audit.touching.size for audit in audits),
+            "perfect_goals": sum(bool(audit.plan.reached.all()) for audit in audits),
         }
 
-    def minima(self, fields: Sequence[Extension | FloatArray]) -> Row:
-        """Strict interior minima of the fields: how many, how many proven, the deepest."""
-        found = [
-            strict_extrema(self.drawn.graph, labels, field)[0]
-            for labels, field in zip(self.drawn.labels, fields, strict=True)
-        ]
-        return {
-            "minima": sum(len(minima) for minima in found),
-            "proven_minima": sum(int(minima.proven.sum()) for minima in found),
-            "minimum_depth": max(minima.deepest for minima in found),
-        }
+    def _costs(self, audits: Sequence[Failures]) -> Row:
+        sums = np.zeros(4)
+        for audit, truth, starts in zip(audits, self.drawn.truths, self.drawn.starts, strict=True):
+            everyone = np.arange(truth.size)  # the goal among them, which costs nothing
+            sums += (
+                *_cost_and_least(audit.plan, truth, starts),
+                *_cost_and_least(audit.plan, truth, everyone),
+            )
+        return dict(zip(COSTS, sums.tolist(), strict=True))
 
 
-def endings(route: Plan, labels: Labels) -> NDArray[np.int64]:
-    """(n,) array: how the walk from every start ends."""
-    ends = np.full(route.basin.size, DEAD_END)
-    ends[route.reached] = REACHED
-    looping = route.basin >= 0
-    touching = route.touches(labels)[route.basin[looping]]
-    ends[looping] = np.where(touching, BOUNDARY, INTERIOR)
-    return ends
+def _minima(audits: Sequence[Failures]) -> Row:
+    return {
+        "minima": sum(len(audit.minima) for audit in audits),
+        "proven_minima": sum(int(audit.minima.proven.sum()) for audit in audits),
+        "minimum_depth": max(audit.minima.deepest for audit in audits),
+    }
 
 
 def _cost_and_least(

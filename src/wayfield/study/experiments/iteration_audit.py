@@ -26,8 +26,8 @@ def run(cell: Cell) -> list[Row]:
     rows: list[Row] = [{"sweeps": 0} | start]
     for sweeps, fields, residual in _checkpoints(trial, BUDGETS):
         about: Row = {"sweeps": sweeps, "arm": "sweeps"}
-        counts = trial.outcomes(trial.plans(fields)) | trial.minima(fields)
-        rows.append(about | counts | {"residual": residual, "width": inf})
+        quality: Row = {"residual": residual, "width": inf}
+        rows.append(about | trial.outcomes(fields) | quality)
     return [*rows, {"sweeps": 0} | exact]
 
 

@@ -76,8 +76,7 @@ def _row(trial: Trial, found: list[Audit], exact: list[Extension]) -> Row:
         np.abs(audit.values - field.values).max() / span
         for audit, field, span in zip(found, exact, trial.spans, strict=True)
     ]
-    plans = trial.plans([audit.values for audit in found])
-    return trial.outcomes(plans) | {
+    return trial.outcomes([audit.values for audit in found]) | {
         "solves": len(found),
         "converged": sum(audit.converged for audit in found),
         "iterations": max(audit.iterations for audit in found),

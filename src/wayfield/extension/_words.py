@@ -1,15 +1,18 @@
-"""Methods as words on the command line: amle, harmonic, p=8, sweeps=300 and others."""
+"""Methods as words, for command lines and settings: amle, harmonic, p=8, sweeps=300 and others."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..errors import InputError
-
-if TYPE_CHECKING:
-    from ..extension import Method
+from ._base import Method
+from .amle import AMLE
+from .envelopes import McShane, NearestLabel, Whitney
+from .harmonic import Harmonic
+from .plaplacian import PLaplacian
+from .sweeps import MidrangeSweeps
 
 N = TypeVar("N", int, float)
 
@@ -30,16 +33,6 @@ def parse_method(text: str) -> Method:
     Traceback (most recent call last):
     wayfield.errors.InputError: unknown method 'harmonc'; did you mean harmonic?
     """
-    from ..extension import (
-        AMLE,
-        Harmonic,
-        McShane,
-        MidrangeSweeps,
-        NearestLabel,
-        PLaplacian,
-        Whitney,
-    )
-
     word, equals, number = text.strip().lower().partition("=")
     if equals and word in ("p", "sweeps"):
         if word == "p":
