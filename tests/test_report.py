@@ -340,6 +340,13 @@ def test_p_sixteen_beside_the_amle(last: int, mark: str) -> None:
     assert findings(as_rows({"finite_p": rows}))[0].mark == mark
 
 
+@pytest.mark.parametrize(("eight", "told"), [(900, "1 of 1 cell"), (400, "0 of 1 cell")])
+def test_monotone_in_p(eight: int, told: str) -> None:
+    rows = [arm("harmonic", 500, p=2.0), arm("p8", eight, p=8.0), arm("p16", 1000, p=16.0)]
+    rows += [arm("sweeps", 700, p=float("inf")), arm("amle", 1000, p=float("inf"))]
+    assert told in findings(as_rows({"finite_p": rows}))[1].text
+
+
 def test_mismatches_are_grouped_by_reason() -> None:
     ours = {name: Measure(figure.value) for name, figure in FIGURES.items()}
     assert mismatches(make_claims(ours))[0].title == "Nothing differs"

@@ -29,7 +29,7 @@ from .words import plural
 _OWN_PARTS = (
     ("picture", "The headline in one picture"),
     ("glance", "All figures at a glance"),
-    ("new", "What is new"),
+    ("new", "Findings, and what is new"),
 )
 _PAPERS = {"harmonic": "harmonic", "sweeps": "amle"}  # arms that stand for the paper's methods
 _LAST_PARTS = (

@@ -14,7 +14,7 @@ from .finding import Finding, failing, success
 
 _MAKERS: dict[str, tuple[Callable[[Rows], Iterator[Finding]], ...]] = {
     "rollout": (paper.artefact, paper.reach, paper.lifts, paper.row_by_row, paper.brackets),
-    "finite_p": (paper.family_end, paper.certified),
+    "finite_p": (paper.family_end, paper.monotone, paper.certified),
     "lbfgs_budget": (paper.stopped,),
     "iteration_audit": (paper.budget,),
     "witnesses": (beyond.papers_witnesses, beyond.witnesses),
