@@ -93,10 +93,24 @@ def test_a_label_out_of_reach_of_the_goal() -> None:
     graph = wf.Graph.from_edges([0, 2], [1, 3])
     labels, truth = wf.Labels([0, 3], [0.0, 1.0]), wf.cost_to_go(graph, 0)
     with pytest.raises(wf.InputError, match="vertex 3 is labelled"):
-        extension_error(graph, labels, np.zeros(4), truth, 0)
+        extension_error(graph, labels, [0.0, 1.0, 1.0, 1.0], truth, 0)
 
 
 def test_a_field_of_another_graph() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     with pytest.raises(wf.InputError, match="another graph"):
         extension_error(path, wf.Labels([0], [0.0]), [0.0, 1.0], wf.cost_to_go(path, 0), 0)
+
+
+def test_labels_that_are_none() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    truth = wf.cost_to_go(path, 0)
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not dict"):
+        extension_error(path, {0: 0.0}, truth, truth, 0)
+
+
+def test_a_field_that_does_not_take_its_labels() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    truth = wf.cost_to_go(path, 0)
+    with pytest.raises(wf.InputError, match=r"the field is 2.0 at vertex 2, .* labelled 2.5"):
+        extension_error(path, wf.Labels([0, 2], [0.0, 2.5]), truth, truth, 0)

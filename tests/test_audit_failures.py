@@ -22,7 +22,6 @@ from wayfield.kernels.extrema import (
     deficits,
     midrange_residuals,
     neighbour_range,
-    steepest_out,
 )
 
 METHODS = pytest.mark.parametrize(
@@ -226,12 +225,11 @@ def test_neighbour_range_twin(world) -> None:
 
 
 @given(worlds(), st.data())
-def test_slopes_twins(world, data) -> None:
-    """Steepest slopes out and in, and the change of value that balances their arcs."""
+def test_deficits_twin(world, data) -> None:
+    """The change of value that balances the arcs of the steepest slopes out and in."""
     graph, values, _ = world
     field, n = np.array(values), graph.num_vertices
     left_out = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    steepest = steepest_out(graph.arcs, field, field)
     deficit = deficits(graph.arcs, graph.reverse_arcs, field, left_out)
     row = rows(graph)
     for x in row:
@@ -244,7 +242,6 @@ def test_slopes_twins(world, data) -> None:
                 if x in row[y] and not left_out[y] and values[y] < inf
             ]
         (fall, behind), (rise, ahead) = (max(s, key=lambda pair: pair[0]) for s in (out, into))
-        assert steepest[x] == fall
         behind, ahead = behind or ahead, ahead or behind
         share = behind * ahead / (behind + ahead) if behind else 0.0
         assert deficit[x] == (fall - rise) * share
@@ -290,6 +287,15 @@ def test_unconverged_sweeps_on_a_maze(sweeps: int) -> None:
     assert found.holds
     assert found.delta == rough.residual > 0.0
     assert found.residual[labels.vertices].tolist() == [0.0] * len(labels)
+
+
+def test_cost_fill_has_strict_maxima() -> None:
+    """Beyond the last label it climbs by the length: the end of the path is above its neighbour."""
+    path, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 1], [0.0, 1.0])
+    _, maxima = strict_extrema(path, labels, wf.extend(path, labels, wf.AMLE(fill="cost")))
+    assert (maxima.vertices.tolist(), maxima.proven.tolist()) == ([2], [True])
+    _, none = strict_extrema(path, labels, wf.extend(path, labels, wf.AMLE(fill="flat")))
+    assert len(none) == 0
 
 
 def test_a_residual_without_any_extremum() -> None:
@@ -422,3 +428,15 @@ def test_a_residual_on_a_directed_graph() -> None:
 def test_a_negative_tolerance() -> None:
     with pytest.raises(wf.InputError, match="tolerance must be a finite number of at least 0"):
         plateaus(PATH, GOAL, FIELD, 0, tolerance=-1.0)
+
+
+@pytest.mark.parametrize("labels", [None, [0], "abc", np.zeros(4)])
+def test_labels_that_are_none(labels) -> None:
+    for audit in (
+        lambda: failures(PATH, FIELD, labels, 0),
+        lambda: plateaus(PATH, labels, FIELD, 0),
+        lambda: strict_extrema(PATH, labels, FIELD),
+        lambda: residual_margin(PATH, labels, FIELD),
+    ):
+        with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not"):
+            audit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from itertools import pairwise
 from math import inf, isinf, nan
@@ -16,6 +17,8 @@ import wayfield as wf
 from naive_audit import cases, deciding
 from walkers import worlds
 from wayfield.audit import half_gap
+from wayfield.audit._inputs import rounding
+from wayfield.graph import same_graph
 from wayfield.kernels.walks import first_breaks, visit_counts
 
 # ------------------------------------------------------------------ twins
@@ -308,7 +311,7 @@ def refused(match: str, field=TRUTH, truth=TRUTH, goal=0, graph=PATH, plan=None)
 
 def test_truth_that_violates_the_bellman_identity() -> None:
     refused(
-        r"truth\[3\] = 2.5 violates the Bellman identity: .* out of 3 is 3.0",
+        r"truth\[3\] = 2.5 violates the Bellman identity: .* walk to 0, is 3.0",
         truth=[0.0, 1.0, 2.0, 2.5],
     )
 
@@ -338,6 +341,31 @@ def test_negative_truth() -> None:
     refused(r"truth\[2\] = -1.0 is not a cost", truth=[0.0, 1.0, -1.0, 0.0])
 
 
+def test_truth_on_lengths_below_its_digits() -> None:
+    """7 = 7 + 1e-30 in doubles: the identity alone would let any number pass at 1 and 2."""
+    graph = wf.Graph.from_edges([0, 1], [1, 2], [10.0, 1e-30])
+    half_gap(graph, [0.0, 10.0, 10.0], [0.0, 10.0, 10.0], 0)
+    refused(
+        r"truth\[1\] = 7.0 violates the Bellman identity: .* is 10.0",
+        field=[0.0, 7.0, 7.0],
+        truth=[0.0, 7.0, 7.0],
+        graph=graph,
+    )
+    apart = wf.Graph.from_edges([1], [2], [1e-30], num_vertices=3)
+    refused(r"truth\[1\] = 7.0 violates", field=[0.0] * 3, truth=[0.0, 7.0, 7.0], graph=apart)
+
+
+def test_truth_that_drifts_along_a_path() -> None:
+    """Off by less than rounding at every step, and by far more at the end."""
+    n = 2000
+    path = wf.Graph.from_edges(range(n - 1), range(1, n), np.full(n - 1, 1.25))
+    drift = [0.0]
+    for _ in range(n - 1):
+        drift.append((drift[-1] + 1.25) * (1.0 + 0.9 * rounding(path)))
+    assert drift[-1] > wf.cost_to_go(path, 0)[-1] * (1.0 + 100.0 * rounding(path))
+    refused(r"truth\[1999\] = .* violates the Bellman identity", drift, drift, graph=path)
+
+
 def test_truth_that_is_no_number() -> None:
     refused(r"truth\[1\] = nan is not a cost", truth=[0.0, nan, 2.0, 3.0])
 
@@ -363,6 +391,27 @@ def test_extension_of_another_graph() -> None:
     edge = wf.Graph.from_edges([0], [1])
     ext = wf.extend(edge, wf.Labels([0], [0.0]), wf.AMLE())
     refused("the field has 2 values but the graph has 4 vertices", field=ext)
+
+
+def test_extension_of_another_graph_of_the_same_size() -> None:
+    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+    labels = wf.Labels([0, 3], [0.0, 1.0])
+    refused("the field belongs to another graph", field=wf.extend(star, labels, wf.AMLE()))
+    twin = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    half_gap(PATH, wf.extend(twin, wf.Labels([0, 3], [0.0, 3.0]), wf.AMLE()), TRUTH, 0)
+
+
+def test_every_extension_knows_its_graph() -> None:
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    alone = wf.extend(PATH, labels, wf.AMLE())
+    corrected = wf.extend(PATH, labels, wf.AMLE(), prior=TRUTH)
+    many = wf.extend_many(PATH, [labels, labels], wf.Harmonic())
+    around = wf.extend_many(PATH, [labels], wf.AMLE(), prior=TRUTH)
+    assert all(field.graph is PATH for field in (alone, corrected, *many, *around))
+    again = pickle.loads(pickle.dumps(alone))
+    assert same_graph(again.graph, PATH)
+    assert repr(again) == repr(alone)
+    half_gap(PATH, again, TRUTH, 0)
 
 
 @pytest.mark.parametrize("value", [nan, -inf])

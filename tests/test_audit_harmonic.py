@@ -205,6 +205,32 @@ def test_a_wrong_move_need_not_be_certified() -> None:
     assert wf.plan(graph, np.zeros(5), 0, "q", "index").successor[3] == 1
 
 
+def test_an_exact_tie_never_fires() -> None:
+    """Both branches cost 1 + (Y + Z + S)/3 to the harmonic field, in numbers that round."""
+    rng = np.random.default_rng(0)
+    lengths = [1.0, 1.0, 1.0, 0.5, 0.5, 0.5]
+    graph = wf.Graph.from_edges([0, 1, 1, 0, 2, 2], [1, 3, 4, 2, 5, 6], lengths)
+    truth = wf.cost_to_go(graph, 4)
+    signs = set()
+    for s, y, z in rng.integers(0, 1000, (300, 3)) / 64.0:
+        labels = wf.Labels([0, 3, 4, 5, 6], [s, y, z, y + 1.5, z])
+        found = anti_admissibility(graph, labels, truth, 4, [0])
+        signs.add(float(np.sign(found.margin[0])))
+        assert not found.fires[0]
+        assert found.undecided[0]
+        assert abs(found.margin[0]) <= found.bound[0]
+    assert -1.0 in signs  # a test of the sign alone would fire
+
+
+def test_a_move_too_short_for_the_truth_leaves_it_open() -> None:
+    """The truth is 1 at both ends of the arc 1 – 2, so that either passes for the other's best."""
+    graph = wf.Graph.from_edges([0, 1], [1, 2], [1.0, 1e-30])
+    truth = wf.cost_to_go(graph, 0)
+    found = anti_admissibility(graph, wf.Labels([0, 1, 2], truth), truth, 0, [1, 2])
+    assert not found.fires.any()
+    assert found.undecided.all()
+
+
 def test_forms_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, labels, goal, names = seven_node()
     plain = Walk.measure

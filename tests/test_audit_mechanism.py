@@ -15,7 +15,7 @@ import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
 from naive_audit import cases, deciding
-from wayfield.audit import Compatible, geometry, half_gap, mechanism, pool
+from wayfield.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
 
 undirected_unit = cases(lengths=("unit",), directed=False)
 undirected = cases(directed=False)
@@ -263,6 +263,36 @@ def test_the_other_field_moves_by_the_same_rule() -> None:
     by_exit = mechanism(path, wrong, flat, truth, 0, starts=[2], plan=exits)
     assert by_index.inversions == by_exit.inversions == 1
     assert (by_index.corrected, by_exit.corrected) == (0, 1)
+
+
+def test_arcs_too_short_for_the_truth_have_no_slope() -> None:
+    """V* is the same number at 1 and 2: neither is seen to be nearer to the goal."""
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], [10.0, 1e-30, 1.0])
+    truth = wf.cost_to_go(path, 0)
+    shape = geometry(path, truth, 0)
+    assert shape.code.tolist() == [
+        Compatible.NEITHER,
+        Compatible.BLURRED,
+        Compatible.BLURRED,
+        Compatible.NEITHER,
+    ]
+    assert shape.known.tolist() == [True, False, False, True]
+    assert shape.n_minus.tolist() == [0, 0, 0, 1]
+    assert np.isnan(shape.midrange_residual).tolist() == [False, True, True, False]
+    audit = half_gap(path, truth, truth, 0)
+    assert audit.blurred.tolist() == [False, True, True, False]
+    counts = mechanism(path, truth, truth, truth, 0, starts=[3])
+    assert (counts.decisions, counts.excluded) == (2, 2)  # the goal is one that counts
+    scope = ordering(path, truth, truth, 0, starts=[3]).eval_rollouts
+    assert (scope.decisions, scope.agreed, scope.excluded) == (1, 1, 2)
+
+
+@given(undirected)
+def test_every_state_but_the_goal_has_a_way_down(case) -> None:
+    graph, _, truth, goal = case
+    shape = geometry(graph, truth, goal)
+    others = shape.known & (np.arange(truth.size) != goal)
+    assert (shape.n_minus[others] > 0).all()
 
 
 def test_fields_of_the_wrong_size() -> None:

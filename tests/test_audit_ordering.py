@@ -285,3 +285,41 @@ def test_start_that_is_no_vertex_and_truth_that_is_none() -> None:
         ordering(path, [0.0, 1.0, 2.0], [0.0, 1.0, 2.0], 0, starts=[3])
     with pytest.raises(wf.InputError, match="violates the Bellman identity"):
         ordering(path, [0.0, 1.0, 2.0], [0.0, 1.0, 3.0], 0)
+
+
+@pytest.mark.parametrize("audit", [None, "audit", 3.0])
+def test_bad_tail_of_something_else(audit) -> None:
+    for function in (bad_tail_bound, smallest_c0):
+        with pytest.raises(wf.InputError, match=r"audit must be a wayfield.audit.Ordering, not"):
+            function(audit)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.3, 0.5, 2.0, 1e9])
+@pytest.mark.parametrize("alpha", [1e-30, 300.0, 1e4, 10**30])
+def test_powers_beyond_the_range_of_doubles(scale: float, alpha: float) -> None:
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    truth = wf.cost_to_go(path, 0)
+    rough = truth + scale * np.array([0.0, 3.0, -2.0, 1.0, -3.0])
+    audit = ordering(path, rough, truth, 0)
+    for theta in (-1.0, 0.0, 0.9):
+        tail = bad_tail_bound(audit, theta, alpha)
+        assert 0.0 <= tail.mass <= tail.bound
+
+
+@pytest.mark.parametrize("records", [None, 5, "abc", [1, 2], [None]])
+def test_a_pool_of_something_else(records) -> None:
+    with pytest.raises(wf.InputError, match="records must be"):
+        pool(records)
+
+
+def test_a_pool_of_two_kinds() -> None:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    truth = wf.cost_to_go(path, 0)
+    counts = wf.audit.mechanism(path, truth, truth, truth, 0)
+    with pytest.raises(wf.InputError, match=r"records\[1\] is Mechanism, records\[0\] Scope"):
+        pool([small().all, counts])
+
+
+def test_density_bound_of_no_labels() -> None:
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not list"):
+        small().amle_bound([0])

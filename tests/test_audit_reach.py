@@ -17,7 +17,7 @@ from wayfield.audit.reach import Reach, reach
 from wayfield.audit.witnesses import seven_node
 from wayfield.extension.envelopes import lipschitz_constant
 
-NAMES = ["labels", "balance", "geodesics", "sinks", "plateaus", "planner"]
+NAMES = ["labels", "finite", "balance", "geodesics", "sinks", "plateaus", "planner"]
 KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
@@ -87,12 +87,22 @@ def test_exact_labels_and_the_amle_are_guaranteed(problem) -> None:
         assert found.lipschitz == pytest.approx(factor, rel=1e-12)
 
 
+def enclosed(exact: list[Fraction]) -> wf.Extension:
+    """Rationals as an extension: the doubles nearest to them, between those around."""
+    values = np.array([float(value) for value in exact])
+    pairs = list(zip(values, exact, strict=True))
+    lower = [v if Fraction(v) <= e else np.nextafter(v, -np.inf) for v, e in pairs]
+    upper = [v if Fraction(v) >= e else np.nextafter(v, np.inf) for v, e in pairs]
+    bracket = np.array(lower), np.array(upper)
+    return wf.Extension(values, *bracket, wf.Status.CONVERGED, 0.0, 0, 0.0, wf.AMLE(), {})
+
+
 @given(exact_problems(directed=False))
 def test_the_field_in_rationals(problem) -> None:
-    """No bracket and no solver: conclusions 1 to 4 hold of the exact field."""
+    """No solver: conclusions 1 to 4 hold of the exact field."""
     graph, goal, truth, labels, _ = problem
     exact = exact_amle(graph, labels)
-    found = reach(graph, labels, [float(value) for value in exact], truth, goal)
+    found = reach(graph, labels, enclosed(exact), truth, goal)
     assert found.guaranteed
     factor = Fraction(found.factor).limit_denominator(1000)
     for x in np.flatnonzero(found.on_geodesic).tolist():
@@ -261,10 +271,10 @@ def test_harmonic_is_not_balanced() -> None:
     found = reach(graph, labels, harmonic, wf.cost_to_go(graph, goal), goal)
     assert not found.guaranteed
     assert found.broken.name == "balance"
-    assert not found.premises[2].holds  # nor is it c·V* on the geodesics from the label 7
-    first = names[found.premises[2].vertex]
-    assert found.premises[2].excess == pytest.approx(39 / 29 - 1)
-    assert first == 3
+    geodesics = found.premises[NAMES.index("geodesics")]
+    assert not geodesics.holds  # nor is it c·V* on the geodesics from the label 7
+    assert geodesics.excess == pytest.approx(39 / 29 - 1)
+    assert names[geodesics.vertex] == 3
     assert np.isinf(found.bound).all()
 
 
@@ -276,7 +286,7 @@ def test_harmonic_on_a_path_is_the_amle() -> None:
 def test_sweeps_that_have_not_converged() -> None:
     labels = wf.Labels([0, 5], [0.0, 5.0])
     found = audit(labels, wf.extend(LINE, labels, wf.MidrangeSweeps(2, start="lower")))
-    assert holding(found) == ["labels", "sinks", "plateaus", "planner"]
+    assert holding(found) == ["labels", "finite", "sinks", "plateaus", "planner"]
     assert found.broken.name == "balance"
 
 
@@ -287,6 +297,44 @@ def test_a_false_sink_and_the_starts_below_it() -> None:
     assert found.premises[NAMES.index("sinks")].vertex == 4
     assert np.flatnonzero(found.proved).tolist() == [1]
     assert np.flatnonzero(found.plan.reached).tolist() == [0, 1, 2]
+
+
+def test_a_start_without_a_value() -> None:
+    """Values that say "cannot reach" wrongly break nothing else, and the plan halts there."""
+    tree = wf.Graph.from_edges([0, 1, 2, 1, 4], [1, 2, 3, 4, 5])
+    field = [0.0, 1.0, 2.0, 3.0, np.inf, np.inf]
+    found = reach(tree, wf.Labels([0, 3], [0.0, 3.0]), field, wf.cost_to_go(tree, 0), 0)
+    assert [premise.name for premise in found.premises if not premise.holds] == ["finite"]
+    assert found.broken.vertex == 4
+    assert not found.guaranteed
+    assert not found.plan.reached[5]
+    assert np.flatnonzero(found.proved).tolist() == [1, 2, 3]
+
+
+def test_there_is_no_bound_without_a_bracket() -> None:
+    """Values within the tolerance of the premises may walk further than their slope allows."""
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], lengths=[1e-4, 1e-4, 1e6])
+    truth = wf.cost_to_go(path, 0)
+    labels = wf.Labels([0, 3], truth[[0, 3]])
+    found = reach(path, labels, [0.0, 1e-5, 9e-4, truth[3]], truth, 0)
+    assert found.guaranteed
+    assert np.isinf(found.bound).all()
+    assert np.isfinite(
+        reach(path, labels, wf.extend(path, labels, wf.AMLE()), truth, 0).bound[1:]
+    ).all()
+
+
+def test_the_bound_counts_the_rounding_of_labels() -> None:
+    """The labels 1 and 2 are 0.002 apart at a height of 1e7: rounding flattens the way between."""
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], lengths=[1e7, 0.002, 1.885, 0.596])
+    truth = wf.cost_to_go(path, 0)
+    labels = wf.Labels([0, 1, 2, 4], truth[[0, 1, 2, 4]])
+    field = wf.extend(path, labels, wf.AMLE())
+    found = reach(path, labels, field, truth, 0)
+    assert found.guaranteed
+    first = (field.lower[4] - field.upper[3]) / 0.596
+    assert found.plan.cost[4] > (1.0 + 1e-7) * field.upper[4] / first
+    assert (found.plan.cost[found.starts] <= found.bound[found.starts]).all()
 
 
 def test_a_plateau_without_exit() -> None:
@@ -378,3 +426,8 @@ def test_a_plan_to_another_goal() -> None:
 def test_a_goal_out_of_range() -> None:
     with pytest.raises(wf.InputError, match="goal 6 is not a vertex"):
         reach(LINE, LABELS, TRUTH, TRUTH, 6)
+
+
+def test_labels_that_are_none() -> None:
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not NoneType"):
+        reach(LINE, None, wf.cost_to_go(LINE, 0), wf.cost_to_go(LINE, 0), 0)

@@ -9,7 +9,7 @@ from math import gcd, inf, nan, nextafter
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
@@ -20,6 +20,8 @@ from wayfield.certify import certify
 from wayfield.kernels.certify import period
 
 PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+ENDS = wf.Labels([0, 3], [0.0, 3.0])
 
 
 def as_field(values, lower=None, upper=None, method: wf.extension.Method | None = None):
@@ -33,7 +35,8 @@ def certificate(graph, values, goal, error=0.0, *, rule="slope", labels=None, **
     field = as_field(values, **bracket)
     known = np.where(np.isnan(field.values), inf, field.values)
     plan = wf.plan(graph, known, goal, rule=rule)
-    return certify(graph, labels or wf.Labels([goal], [0.0]), field, plan, error)
+    least = int(np.argmin(known))
+    return certify(graph, labels or wf.Labels([least], known[[least]]), field, plan, error)
 
 
 def random_graph(rng, n, directed, lengths=None):
@@ -70,7 +73,7 @@ def leads(graph, values, plan, s):
     base = Fraction(row[chosen]) + Fraction(values[chosen])
     out = {}
     for y, length in row.items():
-        if y == chosen or (values[y] == inf and not can[y]):
+        if y == chosen or not can[y]:
             continue
         out[y] = -inf if values[y] == inf else Fraction(length) + Fraction(values[y]) - base
     return out
@@ -79,9 +82,14 @@ def leads(graph, values, plan, s):
 def twin_gap(graph, values, plan, s):
     if s == plan.goal:
         return inf
-    return (
-        -inf if plan.successor[s] < 0 else min(leads(graph, values, plan, s).values(), default=inf)
-    )
+    if not leads_on(plan, s):
+        return -inf
+    return min(leads(graph, values, plan, s).values(), default=inf)
+
+
+def leads_on(plan, s):
+    """Whether there is a move from s, to a state from which the goal can be reached."""
+    return plan.successor[s] >= 0 and bool(plan.reachable[plan.successor[s]])
 
 
 def twin_walk(plan, s):
@@ -105,6 +113,7 @@ def check_gap(got, exact):
 @given(worlds(), st.data())
 def test_the_naive_twin(world, data) -> None:
     graph, values, goal = world
+    assume(min(values) < inf)
     n = graph.num_vertices
     error = st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e5])
     budget = data.draw(error | st.lists(error, min_size=n, max_size=n))
@@ -115,7 +124,7 @@ def test_the_naive_twin(world, data) -> None:
     for s in range(n):
         exact = twin_gap(graph, values, plan, s)
         check_gap(cert.gap[s], exact)
-        if s == goal or plan.successor[s] < 0:
+        if s == goal or not leads_on(plan, s):
             assert cert.certified[s] == (s == goal)
             continue
         here = Fraction(bounds[plan.successor[s]])
@@ -386,7 +395,33 @@ def test_a_neighbour_that_cannot_reach_the_goal_is_no_rival() -> None:
     cert = certificate(one_way(), [5.0, 0.0, inf], 1, error=100.0)
     assert cert.gap.tolist() == [inf, inf, -inf]
     assert cert.certified.tolist() == [True, True, False]
-    assert certificate(one_way(), [5.0, 0.0, 3.0], 1).gap[0] == 3.0
+    assert certificate(one_way(), [5.0, 0.0, 3.0], 1, error=100.0).certified[0]
+
+
+def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> None:
+    """The label -5 draws the plan into the trap 2, from which nothing leads on."""
+    labels = wf.Labels([1, 2], [0.0, -5.0])
+    field = wf.extend(one_way(), labels, wf.AMLE())
+    plan = wf.plan(one_way(), field.values, 1)
+    assert plan.successor.tolist() == [2, 1, -1]
+    for error in (0.0, 0.1, 1e9):
+        cert = certify(one_way(), labels, field, plan, error)
+        assert cert.gap.tolist() == [-inf, inf, -inf]
+        assert cert.certified.tolist() == [False, True, False]
+        assert cert.fill.certified.tolist() == [False, True, False]
+    assert cert.fill.bound[2] == inf
+
+
+def test_a_component_without_the_goal_is_not_certified() -> None:
+    """Its states have labels and values, and no way to the goal."""
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    labels = wf.Labels([0, 2], [0.0, 1.0])
+    field = wf.extend(apart, labels, wf.AMLE())
+    cert = certify(apart, labels, field, wf.plan(apart, field.values, 0))
+    assert cert.certified.tolist() == [True, True, False, False]
+    assert cert.fill.certified.tolist() == [True, True, False, False]
+    assert cert.fill.bound.tolist() == [0.0, 2.0, inf, inf]
+    assert not cert.refuted
 
 
 def test_infinite_where_the_goal_is_in_reach_spoils_the_gap() -> None:
@@ -416,10 +451,10 @@ def test_goal_dead_end_and_only_move() -> None:
     assert cert.weakest.tolist() == [0, -1, 2]
     assert cert.start_certified.all()
     stuck = certificate(chain, [1.0, 0.0, 2.0], 2)
-    assert stuck.gap.tolist() == [inf, -inf, inf]
+    assert stuck.gap.tolist() == [-inf, -inf, inf]
     assert stuck.start_margin.tolist() == [-inf, -inf, inf]
-    assert stuck.first_weak.tolist() == [1, 1, -1]
-    assert stuck.weakest.tolist() == [1, 1, -1]
+    assert stuck.first_weak.tolist() == [0, 1, -1]
+    assert stuck.weakest.tolist() == [0, 1, -1]
 
 
 def test_an_unknown_error_certifies_nothing_beside_it() -> None:
@@ -435,11 +470,13 @@ def test_an_unknown_error_certifies_nothing_beside_it() -> None:
 
 def test_values_too_large_to_subtract_certify_nothing() -> None:
     star = wf.Graph.from_edges([0, 0], [1, 2], [1.0, 2.0])
-    cert = certificate(star, [0.0, -1.7e308, 1.7e308], 1)
+    centre = wf.Labels([0], [0.0])
+    cert = certificate(star, [0.0, -1.7e308, 1.7e308], 1, labels=centre)
     assert cert.gap[0] == -inf
     assert not cert.certified[0]
     level = wf.Graph.from_edges([0, 0], [1, 2])
-    assert certificate(level, [0.0, -1.7e308, 1.7e308], 1).gap[0] == np.finfo(float).max
+    cert = certificate(level, [0.0, -1.7e308, 1.7e308], 1, labels=centre)
+    assert cert.gap[0] == np.finfo(float).max
 
 
 # -------------------------------------------------------------------- the fill distance
@@ -682,19 +719,24 @@ def test_what_it_says() -> None:
     ("change", "message"),
     [
         ({"graph": None}, "graph must be a wayfield.Graph, not NoneType"),
-        ({"labels": [0]}, "labels must be a wayfield.Labels, not list"),
+        ({"labels": [0]}, "labels must be wayfield.Labels, not list"),
         ({"ext": np.zeros(4)}, "ext must be a wayfield.Extension, not ndarray"),
         ({"plan": np.zeros(4)}, "plan must be a wayfield.Plan, not ndarray"),
         ({"labels": wf.Labels([9], [0.0])}, r"label vertices\[0\] = 9 is out of range"),
         ({"graph": wf.Graph.from_edges([0, 1], [1, 2])}, "the plan is one of another graph"),
         ({"graph": replace(PATH, lengths=2 * PATH.lengths)}, "the plan is one of another graph"),
         ({"graph": replace(PATH, directed=True)}, "the plan is one of another graph"),
-        ({"ext": as_field([0.0, 1.0])}, "the extension has 2 values, the graph 4 vertices"),
+        ({"ext": as_field([0.0, 1.0])}, "the field has 2 values but the graph has 4 vertices"),
         ({"ext": as_field([0.0, 1.0, 2.5, 3.0])}, r"plan.values\[2\] = 2.0 is not the extension's"),
         ({"ext": as_field([0.0, 1.0, 2.0, nan])}, r"plan.values\[3\] = 3.0 is not the extension's"),
         ({"error": -0.1}, "error must be a finite number of at least 0, not -0.1"),
         ({"error": nan}, "error must be a finite number of at least 0, not nan"),
-        ({"error": inf}, "error must be a finite number of at least 0, not inf"),
+        ({"error": -inf}, "error must be a finite number of at least 0, not -inf"),
+        (
+            {"labels": wf.Labels([0, 2], [0.0, 2.5])},
+            "the field is 2.0 at vertex 2, .* labelled 2.5",
+        ),
+        ({"ext": wf.extend(STAR, ENDS, wf.AMLE())}, "the field belongs to another graph"),
         ({"error": None}, "error must be real numbers, not object"),
         ({"error": "1"}, "error must be real numbers, not"),
         ({"error": True}, "error must be a finite number of at least 0, not True"),
@@ -721,7 +763,20 @@ def test_the_same_graph_in_other_arrays_will_do() -> None:
     assert again.error == 0.5
 
 
-def test_the_fill_certificate_wants_the_labels_that_were_extended() -> None:
-    cert = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, labels=wf.Labels([0, 2], [0.0, 2.5]))
-    with pytest.raises(wf.InputError, match=r"label values\[1\] = 2.5 is not the extension's"):
-        _ = cert.fill
+def test_an_infinite_error_is_one_that_is_not_known() -> None:
+    anywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=inf)
+    everywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=[inf] * 4)
+    assert anywhere.certified.tolist() == everywhere.certified.tolist() == [True] + 3 * [False]
+    assert repr(anywhere) == repr(everywhere)
+
+
+def test_labels_that_are_not_all_of_those_extended() -> None:
+    """The field climbs 5 a step to a label that is withheld: the bound takes its own slope."""
+    line, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 2], [0.0, 10.0])
+    field = wf.extend(line, labels, wf.AMLE())
+    plan = wf.plan(line, field.values, 0)
+    fill = certify(line, wf.Labels([0], [0.0]), field, plan).fill
+    assert fill.lipschitz == pytest.approx(5.0)
+    assert (np.abs(field.values - wf.cost_to_go(line, 0)) <= fill.bound).all()
+    noisy = wf.Labels([0, 2], [0.0, 10.0], error=8.0)
+    assert certify(line, noisy, field, plan).fill.lipschitz == 1.0

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
         (["certify"], "naive or rounding or periods or round_trips or gap_bound"),
         (["audit_half_gap", "audit_ordering", "audit_mechanism"], ""),
         (["audit_failures"], "twin or walker"),
+        (["energy_solvers"], "twin or level"),
         (["fuzz"], "wild"),
     ],
     ids=str,

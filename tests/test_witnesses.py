@@ -320,3 +320,19 @@ def test_a_seed_that_is_none() -> None:
 def test_a_subdivision_into_nothing() -> None:
     with pytest.raises(wf.InputError, match="k must be a whole number of at least 1, not 0"):
         subdivision([0])
+
+
+@pytest.mark.parametrize("lattice", [None, 5])
+def test_a_lattice_that_is_no_pair(lattice) -> None:
+    with pytest.raises(wf.InputError, match=f"lattice must be a collection, not {lattice}"):
+        search(lattice)
+
+
+def test_a_subdivision_by_one_number() -> None:
+    with pytest.raises(wf.InputError, match="ks must be a collection, not 3"):
+        subdivision(3)
+
+
+def test_survivors_of_no_way() -> None:
+    with pytest.raises(wf.InputError, match="way must be one of 'swept', 'exact', 'exit'"):
+        search(candidates=0).survivors("nope")

@@ -175,6 +175,24 @@ def trims_labels(trimmer: Trimmer) -> Trimmer:
     return trimmer
 
 
+def check_labels(value: object, graph: Graph) -> Labels:
+    """Return `value` if it is labels of vertices of `graph`."""
+    if not isinstance(value, Labels):
+        raise InputError(f"labels must be wayfield.Labels, not {type(value).__name__}")
+    return value.check(graph)
+
+
+def check_takes(values: FloatArray, labels: Labels) -> None:
+    """Refuse a field that does not take its labels' values: it is no extension of them."""
+    off = np.flatnonzero(values[labels.vertices] != labels.values)
+    if off.size:
+        vertex, label = labels.vertices[off[0]], labels.values[off[0]]
+        raise InputError(
+            f"the field is {values[vertex]} at vertex {vertex}, which is labelled {label}: "
+            "it is no extension of these labels"
+        )
+
+
 def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
     """Distance from every vertex to the nearest label it can reach; inf where there is none.
 
@@ -192,9 +210,7 @@ def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
 
 def nearest_label(graph: Graph, labels: Labels) -> tuple[FloatArray, NDArray[np.int64]]:
     """Distance to the nearest label, and which vertex that is (-1 where none can be reached)."""
-    if not isinstance(labels, Labels):
-        raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
-    sources = labels.check(graph).vertices
+    sources = check_labels(labels, graph).vertices
     if graph.is_unit:
         return breadth_first(graph.reverse_arcs, sources)
     offsets = np.zeros(sources.size)

@@ -6,16 +6,23 @@
 
 inf = inf included. For lengths are positive: where V*(x) is finite, the arc that attains the
 minimum leads strictly down, hence to g, and V*(x) is the cost of that walk; and no walk is cheaper,
-since V*(x) ≤ ℓ + V*(y) along all of its arcs. So a truth that passes is the truth, and one of
-another graph or another goal does not pass.
+since V*(x) ≤ ℓ + V*(y) along all of its arcs. The identity has one solution; in floating point
+many fields nearly solve it, some far from that one, as errors add up along walks and arcs too short
+for the digits bind nothing. So a truth is compared with the solution itself, `cost_to_go`.
 
-**Rounding.** On unit lengths the identity is checked exactly. Otherwise a value is a sum of at most
-n - 1 lengths, which floating point gives to a relative (n - 1) eps / 2 in any order; two values or
+**Rounding.** On unit lengths the comparison is exact. Otherwise a value is a sum of at most n - 1
+lengths, which floating point gives to a relative (n - 1) eps / 2 in any order; two values or
 Q-values are *equal* if they differ by no more than `rounding` times the larger one.
+
+**Blurred arcs.** An arc so short that rounding hides it in the truth at its ends may pass for
+optimal both ways: the digits of V* do not say which end is nearer to the goal. A state with such an
+arc among its best moves is *blurred*, and judged by nothing that rests on A*.
 """
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -24,16 +31,18 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from ..errors import InputError
 from ..extension import Extension
+from ..extension._base import check_size
 from ..graph import Graph, check_graph, same_graph
-from ..kernels._types import FloatArray
-from ..kernels.decisions import worst_bellman
+from ..kernels._types import BoolArray, FloatArray
 from ..kernels.walks import visit_counts
+from ..oracle import cost_to_go
 from ..plan import Plan
 from ..plan import plan as greedy_plan
 
 EPS = float(np.finfo(np.float64).eps)
 
 Checked = TypeVar("Checked", bound=Plan)
+Item = TypeVar("Item")
 
 
 def rounding(graph: Graph) -> float:
@@ -50,15 +59,12 @@ def field_of(graph: Graph, ext: Extension | ArrayLike) -> FloatArray:
     +inf means "cannot reach the goal". An extension's NaN, which stands where no label is
     connected, becomes +inf; in an array NaN is an error, and so is -inf everywhere.
     """
-    n = check_graph(graph).num_vertices
-    values = ext.values if isinstance(ext, Extension) else as_floats(ext, "values")
-    if values.size != n:
-        raise InputError(
-            f"the field has {values.size} values but the graph has {n} vertices: "
-            "it belongs to another graph"
-        )
     if isinstance(ext, Extension):
-        values = np.where(np.isnan(values), np.inf, values)
+        found = ext.check(graph).values
+        values = np.where(np.isnan(found), np.inf, found)
+    else:
+        values = as_floats(ext, "values")
+        check_size(values, check_graph(graph))
     refuse(~(values > -np.inf), values, "values", "is neither a number nor +inf")
     return owned(values)
 
@@ -66,7 +72,7 @@ def field_of(graph: Graph, ext: Extension | ArrayLike) -> FloatArray:
 def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
     """Return `truth` as a frozen array if it is the cost-to-go to `goal`, else say where it fails.
 
-    The test is the Bellman identity; see the module.
+    It is the one solution of the Bellman identity; see the module.
     """
     n = check_graph(graph).num_vertices
     goal = as_vertex(goal, "goal", n)
@@ -76,13 +82,28 @@ def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
     refuse(~(cost >= 0.0), cost, "truth", "is not a cost: neither positive nor zero")
     if cost[goal] != 0.0:
         raise InputError(f"truth[{goal}] = {cost[goal]}, but vertex {goal} is the goal: 0 expected")
-    worst, best = worst_bellman(graph.arcs, cost, goal, rounding(graph))
-    if worst >= 0:
+    solution = cost_to_go(graph, goal)
+    low, high = np.minimum(cost, solution), np.maximum(cost, solution)
+    wrong = np.flatnonzero(low < high * (1.0 - rounding(graph)))
+    if wrong.size:
+        worst = wrong[np.argmax(high[wrong] - low[wrong])]
         raise InputError(
             f"truth[{worst}] = {cost[worst]} violates the Bellman identity: "
-            f"the least ℓ + truth[y] over the arcs out of {worst} is {best}"
+            f"its solution there, the cost of the cheapest walk to {goal}, is {solution[worst]}"
         )
     return owned(cost)
+
+
+def blurred(graph: Graph, truth: FloatArray, arcs: BoolArray | None = None) -> BoolArray:
+    """(n,) bool: states with an arc, of `arcs` if given, too short to show in the truth's digits.
+
+    Never on unit lengths.
+    """
+    where = np.zeros(graph.num_vertices, dtype=bool)
+    if not graph.is_unit:
+        short = graph.lengths <= 2.0 * rounding(graph) * truth[graph.tails]
+        where[graph.tails[short if arcs is None else short & arcs]] = True
+    return where
 
 
 def true_q(graph: Graph, truth: FloatArray) -> FloatArray:
@@ -117,6 +138,14 @@ def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> P
     if plan is None:
         return greedy_plan(graph, values, goal, rule="q", ties="index")
     return check_plan(graph, plan, goal)
+
+
+def as_list(data: Iterable[Item], name: str) -> list[Item]:
+    """Return `data` as a list, if it is a collection."""
+    try:
+        return list(data)
+    except TypeError as error:
+        raise InputError(f"{name} must be a collection, not {reprlib.repr(data)}") from error
 
 
 def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:

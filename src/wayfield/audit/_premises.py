@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from ..extension import Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.extrema import deficits, on_geodesics, steepest_out
+from ..kernels.certify import along_walks
+from ..kernels.extrema import deficits, on_geodesics
 from ..kernels.planning import sunk
 from ..kernels.shortest import dijkstra
 from ..labels import Labels
@@ -79,6 +80,10 @@ class Case:
         worst = int(np.argmax(np.where(bad, np.where(lost, np.inf, off), -1.0)))
         return factor, lipschitz, Premise("labels", False, int(vertices[worst]), float(off[worst]))
 
+    def finite(self) -> Premise:
+        """Whether every vertex that can reach the goal has a finite value."""
+        return listed("finite", np.flatnonzero(np.isfinite(self.truth) & np.isinf(self.values)))
+
     def balance(self) -> tuple[BoolArray, Premise]:
         """Which vertices are filled by cost, and whether the AMLE's equation holds at the others.
 
@@ -115,7 +120,7 @@ class Case:
             nothing = np.zeros(self.values.size)
             return marked, nothing, Premise("geodesics", False, self.goal, np.nan)
         line = factor * np.where(marked, self.truth, 0.0) + self.values[self.goal]
-        lower, upper = self._bracket()
+        lower, upper = self.bracket() or (self.values, self.values)
         beyond = np.maximum(lower - line, line - upper)
         deviation = np.where(marked, np.maximum(beyond, 0.0), 0.0)
         broken = np.flatnonzero(deviation > self.slack)
@@ -124,24 +129,35 @@ class Case:
         first = int(broken[np.argmin(self.truth[broken])])
         return marked, deviation, Premise("geodesics", False, first, float(deviation.max()))
 
-    def _bracket(self) -> tuple[FloatArray, FloatArray]:
+    def bracket(self) -> tuple[FloatArray, FloatArray] | None:
+        """Bounds on the exact field, if there are any."""
         if isinstance(self.ext, Extension) and self.ext.lower is not None:
             assert self.ext.upper is not None
             return self.ext.lower, self.ext.upper
-        return self.values, self.values
+        return None
 
     def sinks(self) -> Premise:
         """Whether every label but the goal's has an arc to a smaller value."""
         others = self.labels.vertices[self.labels.vertices != self.goal]
         return listed("sinks", others[sunk(self.graph.arcs, self.values, others)])
 
-    def cost_bound(self) -> FloatArray:
-        """(u(s) − u(g)) / α from the bracket: α at least, u(s) at most what it may be."""
-        lower, upper = self._bracket()
-        slope = steepest_out(self.graph.arcs, lower, upper)
-        bound = np.full(slope.size, np.inf)
-        descends = slope > 0.0
-        bound[descends] = (upper[descends] - lower[self.goal]) / slope[descends]
+    def cost_bound(self, plan: Plan) -> FloatArray:
+        """(u(s) − u(g)) / α, u(s) at most and α at least what the bracket allows; inf without one.
+
+        α is the least slope of the moves on the walk: see `wayfield.audit.reach`.
+        """
+        bound = np.full(self.values.size, np.inf)
+        bracket = self.bracket()
+        if bracket is None:
+            return bound
+        lower, upper = bracket
+        taken = self.graph.indices == plan.successor[self.graph.tails]
+        tails, heads = self.graph.tails[taken], self.graph.indices[taken]
+        slope = np.full(bound.size, np.inf)
+        slope[tails] = (lower[tails] - upper[heads]) / self.graph.lengths[taken]
+        least, _, _ = along_walks(plan.successor, self.goal, slope, np.ones(bound.size, bool))
+        descends = plan.reached & (least > 0.0)
+        bound[descends] = (upper[descends] - lower[self.goal]) / least[descends]
         return bound
 
     def cheapest(self, plan: Plan) -> bool:

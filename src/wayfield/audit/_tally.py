@@ -9,6 +9,7 @@ from operator import add
 from typing import Self, TypeVar
 
 from ..errors import InputError
+from ._inputs import as_list
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,13 @@ def pool(records: Iterable[Record]) -> Record:
     >>> pool(ordering(path, V, V, goal).all for V, goal in zip(truths, (0, 3))).decisions
     6
     """
-    known = list(records)
+    known = as_list(records, "records")
     if not known:
         raise InputError("there is nothing to pool")
+    for position, record in enumerate(known):
+        if not isinstance(record, Tally) or type(record) is not type(known[0]):
+            kinds = f"{type(record).__name__}, records[0] {type(known[0]).__name__}"
+            raise InputError(f"records must be tallies of one kind: records[{position}] is {kinds}")
     return reduce(add, known)
 
 

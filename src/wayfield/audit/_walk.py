@@ -132,7 +132,7 @@ class Walk:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Harmonic values, Σ ω Y at the same vertices, and a checked bound on their difference."""
         solution = solve_block(self.system, [self.problem], certificate=True)[0]
-        field = package(solution, Harmonic(), seconds=0.0)
+        field = package(solution, self.problem.graph, Harmonic(), seconds=0.0)
         assert field.lower is not None
         assert field.upper is not None
         labels = self.problem.labels

@@ -11,10 +11,14 @@ For 1 - τ_nbr ≤ 2 G_s(2 ε_s) ≤ 2 C₀ (2 ε_s)^α by the lemma of `orderin
 The premise is a hypothesis about the graph. The proof uses it at η = 2 ε_s alone, and that is what
 is verified here, at every decision. It still fails for every C₀ where a decision has tied
 neighbours and no error, G_s(0) > 0, as every maze has: the bound is then infinite.
+
+The bound is computed as 2 / (1 - θ) · E[C₀ (2 ε_s)^α], each term at least G_s as the premise says,
+so that powers beyond the range of doubles leave it a bound.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from math import inf, isinf
 
@@ -24,6 +28,7 @@ from numpy.typing import NDArray
 from .._arrays import as_choice, as_real
 from ..errors import InputError
 from ..kernels._types import FloatArray
+from ._inputs import EPS
 from ._tally import share
 from .ordering import Ordering
 
@@ -37,7 +42,7 @@ class BadTail:
     Attributes
     ----------
     bound : float
-        2^(α+1) C₀ / (1 - θ) · E[ε^α]; from 1 on it says nothing.
+        2^(α+1) C₀ / (1 - θ) · E[ε^α], rounded up; from 1 on it says nothing.
     mass : float
         Share of the decisions with τ_nbr ≤ θ.
     c0, alpha, theta : float
@@ -114,9 +119,13 @@ def bad_tail_bound(
         worst = int(states[np.argmax(needed)])
         raise InputError(f"c0 = {constant:g} is too small: state {worst} needs {least:g}")
     total = int(weight.sum())
-    moment = share(float(weight @ audit.half_gap.error[states] ** alpha), total)
-    vacuous = isinf(constant) or isinf(moment)
-    bound = inf if vacuous else 2.0 ** (alpha + 1.0) * constant / (1.0 - theta) * moment
+    small, scale = _pairs_and_scale(audit, states, alpha)
+    bound = inf
+    if not isinf(constant) and not np.isinf(scale).any():
+        room = 1.0 + (states.size + 8) * EPS
+        with np.errstate(over="ignore"):
+            expected = share(float(weight @ np.maximum(constant * scale, small)), total)
+        bound = 2.0 / (1.0 - theta) * expected * room
     mass = share(int(weight[audit.tau_nbr[states] <= theta].sum()), total)
     return BadTail(bound, mass, constant, alpha, theta, total)
 
@@ -130,6 +139,8 @@ def _exponent(alpha: float) -> float:
 
 def _decisions(audit: Ordering, scope: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """States with two neighbours or more that the scope meets, and how often it does."""
+    if not isinstance(audit, Ordering):
+        raise InputError(f"audit must be a wayfield.audit.Ordering, not {type(audit).__name__}")
     once = as_choice(scope, "scope", SCOPES) == "all"
     met = ~np.isnan(audit.tau_nbr) & (once | (audit.visits > 0))
     states = np.flatnonzero(met)
@@ -138,9 +149,20 @@ def _decisions(audit: Ordering, scope: str) -> tuple[NDArray[np.int64], NDArray[
 
 def _needed_c0(audit: Ordering, states: NDArray[np.int64], alpha: float) -> FloatArray:
     """G_s(2 ε_s) / (2 ε_s)^α at the states; inf where ε_s = 0 and some neighbours tie."""
-    small = 0.5 * (1.0 - audit.bound[states])
-    scale = (2.0 * audit.half_gap.error[states]) ** alpha
+    small, scale = _pairs_and_scale(audit, states, alpha)
     needed = np.zeros(states.size)
-    np.divide(small, scale, out=needed, where=scale > 0.0)
+    with np.errstate(over="ignore"):
+        np.divide(small, scale, out=needed, where=scale > 0.0)
     needed[(scale == 0.0) & (small > 0.0)] = inf
     return needed
+
+
+def _pairs_and_scale(
+    audit: Ordering, states: NDArray[np.int64], alpha: float
+) -> tuple[FloatArray, FloatArray]:
+    """G_s(2 ε_s) and (2 ε_s)^α at the states; a power too large for a double is the largest."""
+    small = 0.5 * (1.0 - audit.bound[states])
+    with np.errstate(over="ignore"):
+        width = 2.0 * audit.half_gap.error[states]
+        power = width**alpha
+    return small, np.where(np.isinf(width), inf, np.minimum(power, sys.float_info.max))

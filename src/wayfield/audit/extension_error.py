@@ -29,7 +29,7 @@ from ..errors import InputError
 from ..extension import AMLE, Extension, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray
-from ..labels import Labels, fill_distance
+from ..labels import Labels, check_labels, check_takes, fill_distance
 from ._inputs import check_truth, field_of
 
 
@@ -87,7 +87,7 @@ def extension_error(
     labels : Labels
         What was extended.
     ext : Extension or (n,) array
-        The field u.
+        The field u; it takes the labels' values.
     truth : (n,) array
         The cost-to-go V*; checked by the Bellman identity.
     goal : int
@@ -108,7 +108,8 @@ def extension_error(
     values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
     if graph.directed:
         raise InputError("the AMLE's extension error is bounded on undirected graphs only")
-    known = cost[labels.check(graph).vertices]
+    check_takes(values, check_labels(labels, graph))
+    known = cost[labels.vertices]
     if not np.isfinite(known).all():
         vertex = int(labels.vertices[np.argmin(np.isfinite(known))])
         raise InputError(f"vertex {vertex} is labelled, but the goal {goal} is out of its reach")

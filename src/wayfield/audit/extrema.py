@@ -23,7 +23,7 @@ from ..extension import Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.extrema import midrange_residuals, neighbour_range
-from ..labels import Labels
+from ..labels import Labels, check_labels
 from ._inputs import EPS, field_of
 
 
@@ -64,8 +64,9 @@ def strict_extrema(
     """Strict interior minima and maxima of a field (Lemma, no strict interior extrema).
 
     A vertex is compared with the heads of its arcs; infinite values take no part. Exact
-    harmonic, p-harmonic and AMLE fields of undirected graphs have none: what there is in
-    doubles is rounding, and never `proven`.
+    harmonic, p-harmonic and AMLE fields of undirected graphs have none, the AMLE with flat fill
+    and all of them without a prior: what there is in doubles is rounding, and never `proven`.
+    Cost fill raises the far end of a filled region above its neighbours.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def strict_extrema(
     (array([1]), array([0.5]))
     """
     values = field_of(graph, ext)
-    free = ~labels.mask(graph) & np.isfinite(values)
+    free = ~check_labels(labels, graph).mask(graph) & np.isfinite(values)
     least, most = neighbour_range(graph.arcs, values, values)
     low = np.flatnonzero(free & (values < least) & (least < np.inf))
     high = np.flatnonzero(free & (values > most) & (most > -np.inf))
@@ -150,7 +151,7 @@ def residual_margin(graph: Graph, labels: Labels, ext: Extension | ArrayLike) ->
     if graph.directed:
         raise InputError("the midrange residual is not defined on directed graphs")
     known = np.isfinite(values)
-    fixed = labels.mask(graph) | ~known | (graph.degrees == 0)
+    fixed = check_labels(labels, graph).mask(graph) | ~known | (graph.degrees == 0)
     residual = midrange_residuals(graph.arcs, fixed, graph.is_unit, values)
     slack = 8.0 * EPS * float(np.abs(values[known]).max(initial=0.0))
     return ResidualMargin(frozen(residual), *strict_extrema(graph, labels, ext), slack)

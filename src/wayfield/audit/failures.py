@@ -23,7 +23,7 @@ from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.planning import DEAD_END, GOAL
-from ..labels import Labels
+from ..labels import Labels, check_labels
 from ..plan import Plan
 from ._inputs import field_of, plan_on
 from .extrema import Extrema, strict_extrema
@@ -130,7 +130,8 @@ def failures(
     goal : int
         Where the plan is to lead.
     plan : Plan, optional
-        The paper's on this field, argmin Q with index ties, if not given.
+        The paper's on this field, argmin Q with index ties, if not given. A plan on other
+        values is described as it is; the remark is about plans on this field.
 
     Examples
     --------
@@ -144,6 +145,7 @@ def failures(
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     values = field_of(graph, ext)
+    check_labels(labels, graph)
     route = plan_on(graph, values, goal, plan)
     touching = route.touches(labels)
     spread, level = _levels(ext, values, route)

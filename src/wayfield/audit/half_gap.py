@@ -46,7 +46,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..kernels.decisions import local_errors, regrets, true_actions
 from ..kernels.walks import first_breaks
 from ..plan import Plan
-from ._inputs import check_truth, field_of, plan_on, rounding, starts_of
+from ._inputs import blurred, check_truth, field_of, plan_on, rounding, starts_of
 from ._tally import share
 
 
@@ -60,7 +60,8 @@ class FailureBound:
         Probability that the walk meets a state with ε ≥ Δ* / 2; NaN if no start can reach the
         goal.
     failure : float
-        Probability that the walk does not reach the goal; at most `bound` for argmin Q.
+        Probability that the walk does not reach the goal; at most `bound` for argmin Q on the
+        field that was audited.
     excluded : int
         Number of starts that cannot reach the goal; the two above leave them out.
     """
@@ -81,13 +82,17 @@ class HalfGap:
     optimal : (m,) bool array
         Whether an arc, in the order of ``graph.indices``, is truly optimal at its tail. False
         for arcs out of states that decide nothing.
+    blurred : (n,) bool array
+        Whether an arc that passes for optimal is too short to show in the truth's digits, so
+        that it need not be. Never on unit lengths.
     gap : (n,) float array
         True action gap Δ*: +inf where every neighbour is optimal and at the goal, NaN where the
         goal cannot be reached.
     error : (n,) float array
         Local error ε: largest |u - V*| over the neighbours.
     holds : (n,) bool array
-        Whether ε < Δ* / 2. True at the goal, False where it cannot be reached.
+        Whether ε < Δ* / 2. True at the goal, False where it cannot be reached and where
+        `blurred`.
     regret : (n,) float array
         True Q-value of the plan's move less V*: 0 where it is optimal and at the goal,
         inf where there is no move, NaN where the goal cannot be reached.
@@ -102,6 +107,7 @@ class HalfGap:
     plan: Plan
     decides: BoolArray
     optimal: BoolArray
+    blurred: BoolArray
     gap: FloatArray
     error: FloatArray
     holds: BoolArray
@@ -213,8 +219,8 @@ def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
     optimal, gap = true_actions(arcs, truth, goal, relative)
     error = local_errors(arcs, values, truth)
     holds = _half_gap_holds(truth, gap, error, relative)
-    if relative:
-        holds[_blurred(graph, truth, optimal, relative)] = False
+    unclear = blurred(graph, truth, optimal)
+    holds[unclear] = False
     holds[goal] = True
     decides = np.isfinite(truth)
     decides[goal] = False
@@ -224,6 +230,7 @@ def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
         plan,
         decides=frozen(decides),
         optimal=frozen(optimal),
+        blurred=frozen(unclear),
         gap=frozen(gap),
         error=frozen(error),
         holds=frozen(holds),
@@ -247,18 +254,6 @@ def _half_gap_holds(
         needed = 2.0 * error * (1.0 + relative) + relative * second
     holds: BoolArray = needed < gap
     return holds
-
-
-def _blurred(
-    graph: Graph, truth: FloatArray, optimal: BoolArray, relative: float
-) -> NDArray[np.int64]:
-    """List states with an optimal arc so short that the truth at its ends is the same number.
-
-    Such an arc passes for optimal both ways, and V* need not fall along it.
-    """
-    tails = graph.tails
-    lost = optimal & (graph.lengths <= 2.0 * relative * truth[tails])
-    return tails[lost].astype(np.int64)
 
 
 def _weights(weights: ArrayLike, size: int) -> FloatArray:

@@ -20,7 +20,7 @@ from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.decisions import true_actions
 from ..labels import Labels
-from ._inputs import check_truth, rounding
+from ._inputs import EPS, blurred, check_truth, rounding
 from ._walk import Walk
 
 
@@ -124,7 +124,11 @@ class AntiAdmissibility:
     states : (k,) int64 array
         The decision states.
     fires : (k,) bool array
-        Whether the harmonic-greedy planner strictly prefers some b outside A* there.
+        Whether the harmonic-greedy planner strictly prefers some b outside A* there, beyond
+        doubt: both margins below minus their bound.
+    undecided : (k,) bool array
+        Whether rounding leaves that open: it does not fire, and a margin is within its bound of
+        0, or a move that passes for optimal is too short to show in the truth's digits.
     competitor : (k,) int64 array
         The b it likes best outside A*, -1 where every neighbour is optimal.
     margin : (k,) float array
@@ -134,11 +138,12 @@ class AntiAdmissibility:
         The same from the hitting probabilities,
         max over a in A* of ℓ(s, b) − ℓ(s, a) + Σ (ω_b − ω_a) Y.
     bound : (k,) float array
-        Bound on the numerical difference of the two.
+        Bound on the numerical error of either.
     """
 
     states: NDArray[np.int64]
     fires: BoolArray
+    undecided: BoolArray
     competitor: NDArray[np.int64]
     margin: FloatArray
     measure_margin: FloatArray
@@ -160,7 +165,7 @@ def anti_admissibility(
         ℓ(s, b) − ℓ(s, a) + Σ_z (ω_b(z) − ω_a(z)) Y(z) < 0         for every a in A*.
 
     Both sides are computed, the first by solving for h, the second from harmonic measures, and
-    must agree within a bound on their rounding.
+    must agree within a bound on their rounding; a tie never fires.
 
     Parameters
     ----------
@@ -201,9 +206,12 @@ def anti_admissibility(
     margin, competitor = moves.margin(moves.lengths + values[at], optimal)
     measure_margin, _ = moves.margin(moves.lengths + by_measure[at], optimal)
     doubt = np.zeros(state.size)
-    np.maximum.at(doubt, moves.owner, 2.0 * bound[at])
-    fires = margin < 0.0
-    arrays = (state, fires, competitor, margin, measure_margin, doubt)
+    sums = EPS * (moves.lengths + np.abs(values[at]) + bound[at])
+    np.maximum.at(doubt, moves.owner, 2.0 * (bound[at] + sums))
+    fires = np.maximum(margin, measure_margin) < -doubt
+    close = np.minimum(margin, measure_margin) <= doubt
+    undecided = ~fires & (close | blurred(graph, cost, best)[state])
+    arrays = (state, fires, undecided, competitor, margin, measure_margin, doubt)
     return AntiAdmissibility(*(frozen(array) for array in arrays))
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import as_whole, frozen
+from .._arrays import as_choice, as_whole, frozen
 from ..errors import InputError
 from ..extension import AMLE, Harmonic, extend
 from ..graph import Graph
@@ -33,6 +33,7 @@ from ..kernels.midrange import sweep
 from ..labels import Labels
 from ..oracle import cost_to_go
 from ..plan import TieName, plan
+from ._inputs import as_list
 from .witnesses import Witness
 
 WAYS: tuple[str, ...] = ("swept", "exact", "exit")
@@ -72,7 +73,8 @@ class Search:
 
     def survivors(self, way: str) -> list[int]:
         """Candidates that are witnesses the paper's way and in this one too."""
-        return sorted(set(self.witnesses["swept"]) & set(self.witnesses[way]))
+        chosen = self.witnesses[as_choice(way, "way", WAYS)]
+        return sorted(set(self.witnesses["swept"]) & set(chosen))
 
     def __repr__(self) -> str:
         rows, columns = self.lattice
@@ -144,9 +146,10 @@ def _swept(graph: Graph, labels: Labels, start: FloatArray) -> FloatArray:
 
 
 def _check_lattice(lattice: Sequence[int]) -> tuple[int, int]:
-    if len(lattice) != 2:
+    sides = as_list(lattice, "lattice")
+    if len(sides) != 2:
         raise InputError(f"lattice must be two numbers, rows and columns, not {lattice!r}")
-    rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in lattice)
+    rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in sides)
     if rows * columns < 2:
         raise InputError("a lattice of one vertex has no room for a goal and a label")
     return rows, columns

@@ -22,14 +22,14 @@ from numpy.typing import ArrayLike
 
 from .._arrays import as_vertex
 from ..extension import Extension
-from ..graph import Graph, check_graph
+from ..graph import Graph
 from ..kernels.decisions import misranked
 from ..plan import Plan
 from ..plan import plan as greedy_plan
 from ._inputs import check_truth, field_of, plan_on, ranks, visits_from
 from ._tally import Tally, share
 from .half_gap import judge
-from .operators import Compatible, geometry
+from .operators import Compatible, check_undirected, classify
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ class Mechanism(Tally):
     separated_seen : int
         Those of them where the AMLE's move is optimal and the harmonic one is not.
     excluded : int
-        Visits of states that cannot reach the goal, left out of all above.
+        Visits of states that cannot reach the goal, or have an arc too short to show in the
+        truth's digits; left out of all above.
     """
 
     decisions: int
@@ -115,7 +116,8 @@ def mechanism(
         Starts of the walks, repeats counted; every vertex but the goal if not given.
     plan : Plan, optional
         The harmonic plan whose walks are meant; the paper's, argmin Q with index ties, if not
-        given. The AMLE moves by the same rule.
+        given. The AMLE moves by the same rule. A plan on other values is compared with the
+        truth as it is, and owes its outcome to nothing here.
 
     Examples
     --------
@@ -128,10 +130,11 @@ def mechanism(
     >>> audit.inversions, audit.corrected, audit.certified
     (1, 1, 0)
     """
-    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    check_undirected(graph)
+    goal = as_vertex(goal, "goal", graph.num_vertices)
     smooth, sharp = field_of(graph, harmonic), field_of(graph, amle)
     cost = check_truth(graph, truth, goal)
-    shape = geometry(graph, cost, goal)
+    shape = classify(graph, cost, goal)
     route = plan_on(graph, smooth, goal, plan)
     other = greedy_plan(graph, sharp, goal, route.rule, route.ties, route.tie_tolerance)
     by_harmonic, by_amle = judge(route, smooth, cost), judge(other, sharp, cost)
@@ -143,9 +146,8 @@ def mechanism(
     seen = separated & by_amle.chosen_optimal & ~by_harmonic.chosen_optimal
 
     visits = visits_from(route, starts)
-    known = shape.code != Compatible.UNREACHABLE
     counted = {
-        "decisions": known,
+        "decisions": shape.known,
         "both": shape.code == Compatible.BOTH,
         "primary": shape.primary,
         "harmonic_only": shape.code == Compatible.HARMONIC,
@@ -157,6 +159,7 @@ def mechanism(
         "certified": inversion & by_amle.holds,
         "separated": separated,
         "separated_seen": seen,
-        "excluded": ~known,
     }
-    return Mechanism(**{name: int(visits[where].sum()) for name, where in counted.items()})
+    met = visits * shape.known
+    counts = {name: int(met[where].sum()) for name, where in counted.items()}
+    return Mechanism(**counts, excluded=int(visits[~shape.known].sum()))

@@ -19,7 +19,8 @@ nowhere is V* harmonic and not AMLE. On other lengths slopes lie in between as w
 is lost, and `HARMONIC` alone does occur: slopes -1, 1/2 and 1/2. The residual is then the weighted
 one, Σ slope / Σ (1 / ℓ), of the harmonic extension with conductances 1 / ℓ.
 
-The goal has slopes +1 alone: it satisfies neither equation.
+The goal has slopes +1 alone: it satisfies neither equation. Where an arc is too short to show in
+the digits of V* (see ``_inputs``) its slope cannot be read, and the state has no class.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.decisions import operator_residuals
-from ._inputs import check_truth, rounding
+from ._inputs import blurred, check_truth, rounding
 
 
 class Compatible(IntEnum):
     """Which equations the true cost-to-go satisfies at a state."""
 
+    BLURRED = -2
+    """Not known: an arc is too short to show in the digits of V*; never on unit lengths."""
     UNREACHABLE = -1
     """None to ask: the goal cannot be reached."""
     NEITHER = 0
@@ -60,10 +63,10 @@ class Geometry:
     Attributes
     ----------
     n_plus, n_zero, n_minus : (n,) int64 arrays
-        Neighbours with V*(y) - V*(x) = ℓ, strictly between, and -ℓ.
+        Neighbours with V*(y) - V*(x) = ℓ, strictly between, and -ℓ; 0 where there is no class.
     midrange_residual : (n,) float array
         Half the sum of the largest and the smallest slope; on unit lengths (min + max) / 2 - V*.
-        NaN where the goal cannot be reached, and at a goal without neighbours.
+        NaN where there is no class, and at a goal without neighbours.
     averaging_residual : (n,) float array
         Σ slope / Σ (1 / ℓ); on unit lengths mean - V*, which is (n₊ - n₋) / deg. NaN likewise.
     code : (n,) int64 array
@@ -78,6 +81,12 @@ class Geometry:
     code: NDArray[np.int64]
 
     @property
+    def known(self) -> BoolArray:
+        """(n,) bool: whether the state has a class."""
+        known: BoolArray = self.code >= Compatible.NEITHER
+        return known
+
+    @property
     def extendable(self) -> BoolArray:
         """(n,) bool: whether a shortest path to the goal runs through here, or ends here."""
         extendable: BoolArray = self.n_plus > 0
@@ -90,12 +99,21 @@ class Geometry:
         return primary
 
     def __repr__(self) -> str:
-        known = self.code[self.code != Compatible.UNREACHABLE]
+        known = self.code[self.known]
         kinds = (Compatible.BOTH, Compatible.AMLE, Compatible.NEITHER)
         both, primary, neither = ((known == kind).mean() for kind in kinds)
         return (
             f"Geometry({known.size:,} states: {both:.1%} both compatible, {primary:.1%} AMLE only, "
             f"{neither:.1%} neither)"
+        )
+
+
+def check_undirected(graph: Graph) -> None:
+    """Refuse a directed graph."""
+    if check_graph(graph).directed:
+        raise InputError(
+            "the operators compared here are those of undirected graphs: the harmonic extension "
+            "has no directed form"
         )
 
 
@@ -116,18 +134,22 @@ def geometry(graph: Graph, truth: ArrayLike, goal: int) -> Geometry:
     >>> shape.n_plus - shape.n_minus, shape.primary
     (array([ 1,  1,  0, -1, -1]), array([False,  True, False, False, False]))
     """
-    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    if graph.directed:
-        raise InputError(
-            "the operators compared here are those of undirected graphs: the harmonic extension "
-            "has no directed form"
-        )
-    cost = check_truth(graph, truth, goal)
-    signs, midrange, average, balanced = operator_residuals(graph.arcs, cost, rounding(graph))
+    check_undirected(graph)
+    goal = as_vertex(goal, "goal", graph.num_vertices)
+    return classify(graph, check_truth(graph, truth, goal), goal)
+
+
+def classify(graph: Graph, truth: FloatArray, goal: int) -> Geometry:
+    """Class every state of an undirected graph; nothing is checked."""
+    reachable, unclear = np.isfinite(truth), blurred(graph, truth)
+    known = reachable & ~unclear
+    residuals = operator_residuals(graph.arcs, truth, known, rounding(graph))
+    signs, midrange, average, balanced = residuals
     amle = signs[:, 0] > 0
     amle[goal] = False
     code = Compatible.AMLE * amle + Compatible.HARMONIC * balanced
-    code[np.isinf(cost)] = Compatible.UNREACHABLE
+    code[unclear] = Compatible.BLURRED
+    code[~reachable] = Compatible.UNREACHABLE
     return Geometry(
         n_plus=frozen(signs[:, 0]),
         n_zero=frozen(signs[:, 1]),

@@ -17,11 +17,12 @@ than 2 ε_s cannot swap. `Ordering.bound`.
 
 **Corollary (end-to-end ordinal fidelity; cor:3.6.X.3).** For the AMLE of labels with error at most
 ε_lab, ε_s ≤ ε_lab + 2 L h(N(s)), h(N(s)) being the largest distance from a neighbour of s to its
-nearest label and L the Lipschitz constant of V*, so M_s(2 ε_lab + 4 L h(N(s))) may stand above. The
-goal is labelled and V*(y) - V*(goal) is a distance, so L = 1. `Ordering.amle_bound`.
+nearest label and L the Lipschitz constant of V*, so M_s(2 ε_lab + 4 L h(N(s))) may stand above.
+L = 1, since V*(x) ≤ ℓ + V*(y) along every arc. `Ordering.amle_bound`.
 
 **Scopes.** `all`: every state that decides, once. `eval_rollouts`: by how often the plan's walks
-from the starts visit it; a walk ends at the goal or at the first state it has seen before.
+from the starts visit it; a walk ends at the goal or at the first state it has seen before. States
+that are `blurred` (see ``half_gap``) are left out of both, and counted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..kernels.decisions import local_errors, neighbour_orders, small_gap_pairs
-from ..labels import Labels, fill_distance
+from ..labels import Labels, check_labels, fill_distance
 from ..plan import Plan
 from ._inputs import check_truth, field_of, plan_on, ranks, rounding, true_q, visits_from
 from ._tally import Tally, share
@@ -68,7 +69,7 @@ class Scope(Tally):
         Sum of the true gaps Q*(s, chosen) - min Q*; inf if a state has no move or moves to one
         that cannot reach the goal.
     excluded : int
-        Visits of states that cannot reach the goal, left out of all above.
+        Visits of states that cannot reach the goal or are blurred, left out of all above.
     """
 
     decisions: int
@@ -161,7 +162,7 @@ class Ordering:
         graph, goal = self.half_gap.graph, self.half_gap.goal
         if graph.directed:
             raise InputError("the fill-distance bound of the AMLE is for undirected graphs")
-        _check_labels(graph, labels, self.truth, goal)
+        _check_close(graph, check_labels(labels, graph), self.truth, goal)
         far = fill_distance(graph, labels)
         reach = local_errors(graph.arcs, far, np.zeros(far.size))
         widths = 2.0 * labels.error + 4.0 * reach
@@ -170,10 +171,11 @@ class Ordering:
 
     def _scope(self, counts: NDArray[np.int64]) -> Scope:
         audit = self.half_gap
-        met = audit.decides & (counts > 0)
+        judged = audit.decides & ~audit.blurred
+        met = judged & (counts > 0)
         weight, tau, regret = counts[met], self.tau[met], audit.regret[met]
         ranked = ~np.isnan(tau)
-        lost = ~audit.decides
+        lost = ~judged
         lost[audit.goal] = False
         return Scope(
             decisions=int(weight.sum()),
@@ -256,7 +258,7 @@ def _per_pair(audit: HalfGap, pairs: NDArray[np.int64]) -> FloatArray:
     return frozen(value)
 
 
-def _check_labels(graph: Graph, labels: Labels, truth: FloatArray, goal: int) -> None:
+def _check_close(graph: Graph, labels: Labels, truth: FloatArray, goal: int) -> None:
     if not labels.mask(graph)[goal]:
         raise InputError(f"the goal {goal} is not labelled")
     true = truth[labels.vertices]

@@ -19,7 +19,7 @@ from ..extension import Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.planning import SLOPE, STUCK, UNIT, Rule, first_moves, level_hops
-from ..labels import Labels
+from ..labels import Labels, check_labels
 from ._inputs import field_of
 
 
@@ -79,7 +79,7 @@ def plateaus(
     values = field_of(graph, ext)
     goal = as_vertex(goal, "goal", graph.num_vertices)
     tolerance = as_real(tolerance, "tolerance", least=0.0)
-    region, count = _regions(graph, values, ~labels.mask(graph), tolerance)
+    region, count = _regions(graph, values, ~check_labels(labels, graph).mask(graph), tolerance)
     inside = region >= 0
     closed = np.zeros(count, dtype=bool)
     np.logical_or.at(closed, region[inside], stuck(graph, values, goal, tolerance)[inside])

@@ -10,11 +10,13 @@ goal's among them, and u their exact AMLE. Then, by the slope rule with exit tie
 
 On a directed graph the AMLE with cost fill has 1 to 3, and not 4.
 
-**Premises**, in the order in which they are checked; the theorem's own are the first two, and the
-others are what its proof makes of them, checked on the field as computed:
+**Premises**, in the order in which they are checked; the theorem's own are the first and the third,
+and the others are what its proof makes of them, checked on the field as computed:
 
 - ``"labels"``: Y − Y(g) = c·V* at every label, c being the steepest slope from a label to the goal.
   Then c is also the labels' Lipschitz constant: V* is 1-Lipschitz.
+- ``"finite"``: every vertex that can reach the goal has a finite value. The exact AMLE has; a
+  prior, an array, or a label that is not reached may say otherwise.
 - ``"balance"``: at every unlabelled vertex the steepest slope in equals the steepest slope out,
   vertices filled by cost left out; these have u(x) = min ℓ + u(y) and nothing descends into them.
 - ``"geodesics"``: u − Y(g) = c·V*, within the bracket, on all cheapest paths from labels to the
@@ -28,6 +30,12 @@ others are what its proof makes of them, checked on the field as computed:
 By the slope rule with exit ties values never rise, and only a *stuck* vertex (no level way to an
 exit) stops the descent; so a start whose value does not exceed that of any stuck vertex reaches,
 whatever the field is.
+
+**The bound in doubles.** What the theorem says is that along the walk slopes never fall below that
+of the first move, α. Labels that are rounded are exact up to rounding only, which may cost a good
+part of the slope between two that are close together, and the plan follows values as computed. So α
+is lowered to the least slope on the walk, all slopes taken from the bracket: then the bound holds
+up to the rounding of its own few sums. Without a bracket there is none.
 """
 
 from __future__ import annotations
@@ -38,16 +46,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import as_vertex, frozen
-from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray
-from ..labels import Labels
+from ..labels import Labels, check_labels, check_takes
 from ..plan import Plan
 from ..plan import plan as greedy_plan
-from ._inputs import check_plan, check_truth, field_of
+from ._inputs import check_plan, check_truth, field_of, plan_on
 from ._premises import Case, Premise, listed, planner
-from .half_gap import half_gap
+from .half_gap import judge
 from .plateaus import stuck
 
 
@@ -71,13 +78,13 @@ class Reach:
     starts : (n,) bool array
         Vertices other than the goal from which it can be reached.
     proved : (n,) bool array
-        Starts that are proved to reach: all if the premises hold, else those below every stuck
-        vertex.
+        Starts that are proved to reach: if the premise ``"planner"`` holds, those of finite value
+        that are not stuck and no higher than any stuck vertex. All, if every premise holds.
     certified : (n,) bool array
         Starts that the paper's certificate covers: half-gaps all along the argmin-Q walk.
     bound : (n,) float array
         Bound on the cost of the walk, (u(s) − u(g)) / α; inf where there is none: on plateaus, on
-        directed graphs, with cost fill, and wherever a premise breaks.
+        directed graphs, with cost fill, without a bracket, and wherever a premise breaks.
     plan : Plan
         The plan audited; ``plan.reached`` and ``plan.cost`` are what was measured.
     labels_optimal : bool
@@ -175,7 +182,7 @@ def reach(
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
-    _agrees(values, labels.check(graph))
+    check_takes(values, check_labels(labels, graph))
     route = greedy_plan(graph, values, goal) if plan is None else check_plan(graph, plan, goal)
     case = Case(graph, labels, ext, values, cost, goal)
     factor, lipschitz, exact = case.label_slopes()
@@ -184,6 +191,7 @@ def reach(
     halted = stuck(graph, values, goal)
     premises = (
         exact,
+        case.finite(),
         balance,
         geodesics,
         case.sinks(),
@@ -204,21 +212,11 @@ def reach(
         frozen(deviation),
         frozen(starts),
         frozen(proved),
-        frozen(half_gap(graph, ext, cost, goal).start_holds & starts),
-        frozen(case.cost_bound() if bounded else np.full(values.size, np.inf)),
+        frozen(judge(plan_on(graph, values, goal, None), values, cost).start_holds & starts),
+        frozen(case.cost_bound(route) if bounded else np.full(values.size, np.inf)),
         route,
         case.cheapest(route),
     )
-
-
-def _agrees(values: FloatArray, labels: Labels) -> None:
-    off = np.flatnonzero(values[labels.vertices] != labels.values)
-    if off.size:
-        vertex, label = labels.vertices[off[0]], labels.values[off[0]]
-        raise InputError(
-            f"the field is {values[vertex]} at vertex {vertex}, which is labelled {label}: "
-            "it is no extension of these labels"
-        )
 
 
 def _share(chosen: BoolArray, starts: BoolArray) -> float:

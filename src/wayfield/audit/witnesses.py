@@ -26,6 +26,7 @@ from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..plan import Plan
+from ._inputs import as_list
 from ._rationals import rational_amle, rational_harmonic
 
 DECISION, DIRECT, DETOUR = 4, 3, 1
@@ -129,7 +130,7 @@ def subdivision(ks: Iterable[int] = (1, 2, 4, 8, 16)) -> list[SubdivisionRow]:
     1 1 -3/29 3 1/3
     3 1 -3/29 3 1/3
     """
-    return [_subdivided(as_whole(k, "k", least=1)) for k in ks]
+    return [_subdivided(as_whole(k, "k", least=1)) for k in as_list(ks, "ks")]
 
 
 def _subdivided(k: int) -> SubdivisionRow:

@@ -17,9 +17,13 @@ b = d(z → x) at most L b. So u(x) lies in [Y(z) - L b, Y(z) + L a] and V(x) in
 method, with label noise, directed or not; the goal need not be labelled. The AMLE of exact labels
 has L = 1, whatever its fill: V(z) - V(w) ≤ d(z → w), the AMLE is nowhere steeper than its steepest
 pair of labels, and filled vertices lose no more than the way costs. On an undirected graph the
-plain AMLE of noisy labels has L = 1 as well (the paper's lemma on the AMLE's local extension
-error): it moves by no more than its labels do, so it is within ε of the AMLE of the exact ones, to
-which the bound with ε = 0 applies.
+*bound* of the plain AMLE holds with L = 1 for noisy labels too, though the field may be steeper
+(the paper's lemma on the AMLE's local extension error): it moves by no more than its labels do, so
+it is within ε of the AMLE of the exact ones, to which the bound with ε = 0 applies.
+
+That asks for all the labels that were extended, within ε of the truth each. A field steeper than 1
+though ε = 0 shows that it was made from others too: then its own L is taken. With ε > 0 nothing
+shows it, and labels left out make the bound wrong.
 
 Round trips are taken step by step, over arcs that have a reverse. On a directed graph that may
 overstate ρ, which is +inf beyond one-way arcs, and keeps the cost that of one search.
@@ -33,9 +37,9 @@ it on other undirected graphs, +inf if all walks with the same ends are equally 
 worse than another). Lengths without a common measure have none: Δ = 0, nothing is certified. Any
 doubles have one, but unless sums of n lengths are doubles too, labels are not that exact.
 
-**Verdict** (the paper's corollary on AMLE admissibility). *If |u - V| ≤ e on the neighbours of s
-and 2 e + δ < Δ, where δ = max(0, -gap(s)) is how far the move c of the plan is from the least Q,
-then c is optimal.*
+**Verdict** (the paper's corollary on AMLE admissibility). *Let |u - V| ≤ e on the neighbours of s
+that can reach the goal, and the move c of the plan among them. If 2 e + δ < Δ, where
+δ = max(0, -gap(s)) is how far c is from the least Q of these, then c is optimal.*
 
 *Proof.* Let a be optimal and c not. Then Q(c) ≥ Q*(c) - e ≥ Q*(a) + Δ - e ≥ Q(a) + Δ - 2e, but
 Q(c) ≤ Q(a) + δ. So Δ ≤ 2e + δ. ∎ Where c has the least Q, δ = 0, this is e < Δ/2.
@@ -53,7 +57,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import frozen, refuse
+from .._arrays import frozen
 from ..extension import AMLE, Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
@@ -80,9 +84,9 @@ class FillCertificate:
         Length of a round trip to a label, ρ; twice the fill distance on an undirected graph.
     bound : (n,) float array
         Bound on the field's error, ε + L ρ. 0 where the field says rightly that the goal cannot
-        be reached, +inf where nothing is known.
+        be reached, +inf where it does not say so, and where nothing is known.
     local : (n,) float array
-        The largest bound among a state's out-neighbours.
+        The largest bound among a state's out-neighbours that can reach the goal.
     certified : (n,) bool array
         Whether the move is optimal by this bound and `gap_bound` alone.
     start_certified : (n,) bool array
@@ -90,7 +94,8 @@ class FillCertificate:
     label_error : float
         ε, the bound on the labels' error that they came with.
     lipschitz : float
-        L, a bound on the steepest descent of the field and of the truth.
+        L of the bound: 1 for the plain AMLE on an undirected graph, which may be steeper if its
+        labels are noisy; else a bound on the steepest descent of the field and of the truth.
     gap_bound : float
         Δ, a lower bound on the true action gap; 0 if the graph gives none.
     graph_kind : str
@@ -99,10 +104,11 @@ class FillCertificate:
     Examples
     --------
     >>> import wayfield as wf
+    >>> from wayfield.certify import certify
     >>> path = wf.Graph.from_edges(range(5), range(1, 6))
     >>> labels = wf.Labels([0, 5], [0.0, 5.0])
     >>> field = wf.extend(path, labels, wf.AMLE())
-    >>> cert = wf.certify(path, labels, field, wf.plan(path, field.values, goal=0))
+    >>> cert = certify(path, labels, field, wf.plan(path, field.values, goal=0))
     >>> cert.fill.bound
     array([0., 2., 4., 4., 2., 0.])
     """
@@ -145,14 +151,14 @@ def fill_certificate(
     (array([0., 0., 0., 0., 2.]), array([ True,  True,  True, False,  True]))
     """
     graph = plan.graph
-    _check_labels(labels, ext)
-    trip, lipschitz = _round_trips(graph, labels), _lipschitz(graph, ext)
+    trip, lipschitz = _round_trips(graph, labels), _lipschitz(graph, labels, ext)
     bound = error_bounds(trip, lipschitz, labels.error)
-    lost = np.isinf(plan.values)
-    if lost.any():
-        bound = np.where(lost, np.where(plan.reachable, np.inf, 0.0), bound)
+    says_lost = np.isinf(plan.values)
+    bound[says_lost | ~plan.reachable] = np.inf
+    bound[says_lost & ~plan.reachable] = 0.0
     true_gap = _true_gap(graph)
-    local, safe = fill_verdicts(graph.arcs, frozen(bound), gap, true_gap, plan.goal)
+    relevant = frozen(np.where(plan.reachable, bound, 0.0))
+    local, safe = fill_verdicts(graph.arcs, relevant, gap, true_gap, plan.goal)
     certified = frozen(safe)
     _, _, first_weak = along_walks(plan.successor, plan.goal, gap, certified)
     return FillCertificate(
@@ -168,12 +174,6 @@ def fill_certificate(
     )
 
 
-def _check_labels(labels: Labels, ext: Extension) -> None:
-    """Refuse labels that the field does not take: they are not those that were extended."""
-    other = ext.values[labels.vertices] != labels.values
-    refuse(other, labels.values, "label values", "is not the extension's value there")
-
-
 def _round_trips(graph: Graph, labels: Labels) -> FloatArray:
     """Least round trip to a label over arcs that have a reverse, rounded up; inf without one."""
     trip = np.zeros(graph.num_vertices)
@@ -182,14 +182,17 @@ def _round_trips(graph: Graph, labels: Labels) -> FloatArray:
     return frozen(trip)
 
 
-def _lipschitz(graph: Graph, ext: Extension) -> float:
-    """Bound on the descent per length of the exact extension, or of the values if no bracket."""
-    if ext.lower is None or ext.upper is None:
+def _lipschitz(graph: Graph, labels: Labels, ext: Extension) -> float:
+    """L of the bound; see the module. Without a bracket the values themselves are the field."""
+    lower, upper = ext.lower, ext.upper
+    if lower is None or upper is None:
         return float(steepest_descent(graph.arcs, ext.values, ext.values))
     # a correction to a prior is an AMLE too, but one with its fill set
-    if isinstance(ext.method, AMLE) and ext.method.fill is None and not graph.directed:
+    plain = isinstance(ext.method, AMLE) and ext.method.fill is None and not graph.directed
+    # from lower down to upper is the least that the exact field can fall
+    if plain and (labels.error > 0.0 or steepest_descent(graph.arcs, upper, lower) == 1.0):
         return 1.0
-    return float(steepest_descent(graph.arcs, ext.lower, ext.upper))
+    return float(steepest_descent(graph.arcs, lower, upper))
 
 
 def _true_gap(graph: Graph) -> float:

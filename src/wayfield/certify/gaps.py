@@ -6,13 +6,14 @@ V. At a state s other than the goal the plan moves to c. Its **gap** is
     gap(s) = min over the other out-neighbours b of Q(s, b) - Q(s, c),
 
 0 at a tie, negative if the plan did not take the least Q (the slope rule need not), +inf where
-there is no other move and at the goal, -inf where there is no move. The **margin** is gap / 2.
+there is no other move and at the goal, -inf where there is no move or the move leads to a state
+that cannot reach the goal, which the graph tells. The **margin** is gap / 2.
 
 **Half-gap lemma.** *Let |u(y) - V(y)| ≤ e at c and at every other out-neighbour of s from which the
 goal can be reached. If gap(s) > 2e, then c is the one optimal move from s.*
 
 *Proof.* For such a neighbour b, Q*(s, b) - Q*(s, c) ≥ Q(s, b) - e - Q(s, c) - e ≥ gap(s) - 2e > 0.
-For any other b, Q*(s, b) = +inf, and Q*(s, c) is finite, being within e of Q(s, c). So Q*(s, ·) has
+For any other b, Q*(s, b) = +inf, and Q*(s, c) is finite, as c can reach the goal. So Q*(s, ·) has
 its only minimum at c, and by Bellman's equation V(s) = Q*(s, c). ∎ With bounds e_y of their own at
 the vertices the proof asks for Q(s, b) - Q(s, c) > e_b + e_c at every b.
 
@@ -32,9 +33,10 @@ all sums are rounded against the plan: `gap` is a lower bound for the exact exte
 other field in the bracket. A tie inside the bracket is never certified. Without a bracket the
 values themselves are the field u. The comparison with e_b + e_c is exact, its sum rounded up.
 
-**No value.** +inf (or NaN, which a plan reads as +inf) says "cannot reach the goal". Where the
-graph agrees, the neighbour takes no part: it is no rival. Where the graph says that it can, as may
-happen with a prior or an unlabelled goal, its value is unknown and s is not certified: gap -inf.
+**Out of reach.** A neighbour that cannot reach the goal takes no part, whatever its value: it is no
+rival. +inf (or NaN, which a plan reads as +inf) says "cannot reach the goal"; where the graph says
+that it can, as may happen with a prior or an unlabelled goal, the value is unknown and s is not
+certified: gap -inf.
 
 **Cost**: O(n + m), one pass over the arcs and one walk over the moves.
 """
@@ -53,7 +55,7 @@ from ..extension import Extension
 from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certify import along_walks, decisions
-from ..labels import Labels
+from ..labels import Labels, check_labels, check_takes
 from ..plan import Plan
 from .fill import FillCertificate, fill_certificate
 
@@ -69,7 +71,8 @@ class Certificate:
     margin : (n,) float array
         Half of it: no error below the margin can undo the move.
     certified : (n,) bool array
-        Whether the move is optimal if the field is no further than `error` from the truth.
+        Whether the move is optimal if the field is no further than `error` from the truth. Never
+        where the goal cannot be reached.
     start_margin : (n,) float array
         Least margin on the walk from each start, all of a cycle counted: a start that reaches the
         goal is certified for every error below it. +inf at the goal.
@@ -87,10 +90,11 @@ class Certificate:
     Examples
     --------
     >>> import wayfield as wf
+    >>> from wayfield.certify import certify
     >>> path = wf.Graph.from_edges(range(5), range(1, 6))
     >>> labels = wf.Labels([0, 5], [0.0, 5.0])
     >>> field = wf.extend(path, labels, wf.AMLE())
-    >>> cert = wf.certify(path, labels, field, wf.plan(path, field.values, goal=0))
+    >>> cert = certify(path, labels, field, wf.plan(path, field.values, goal=0))
     >>> cert.margin
     array([inf, 1., 1., 1., 1., inf])
     >>> bool(cert.start_certified.all()), cert.refuted
@@ -144,7 +148,7 @@ def certify(
     graph : Graph
         The graph that was planned on.
     labels : Labels
-        The labels that were extended; only `Certificate.fill` looks at their values.
+        The labels that were extended, all of them: `Certificate.fill` rests on that.
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan
@@ -178,10 +182,8 @@ def certify(
     budget = _check_error(error, graph.num_vertices)
     lower = values if ext.lower is None else ext.lower
     upper = values if ext.upper is None else ext.upper
-    lost = np.isinf(values)
-    if lost.any():
-        unknown_or_no_rival = np.where(plan.reachable, -np.inf, np.inf)
-        lower = np.where(lost, unknown_or_no_rival, lower)
+    rivals = np.where(np.isinf(values), -np.inf, lower)
+    lower = np.where(plan.reachable, rivals, np.inf)
     errors = frozen(np.full(values.size, budget)) if isinstance(budget, float) else budget
     moves, goal = plan.successor, plan.goal
     gap, safe = decisions(graph.arcs, frozen(lower), frozen(upper), errors, moves, goal)
@@ -204,24 +206,19 @@ def certify(
 
 def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArray:
     """Return the field the plan was made on if all the parts belong together."""
-    n = check_graph(graph).num_vertices
-    for name, part, kind in (
-        ("labels", labels, Labels),
-        ("ext", ext, Extension),
-        ("plan", plan, Plan),
-    ):
+    check_graph(graph)
+    for name, part, kind in (("ext", ext, Extension), ("plan", plan, Plan)):
         if not isinstance(part, kind):
             raise InputError(
                 f"{name} must be a wayfield.{kind.__name__}, not {type(part).__name__}"
             )
     if not same_graph(graph, plan.graph):
         raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
-    labels.check(graph)
-    if ext.values.size != n:
-        raise InputError(f"the extension has {ext.values.size} values, the graph {n} vertices")
-    known = np.where(np.isnan(ext.values), np.inf, ext.values)
-    other = known != plan.values
+    check_labels(labels, graph)
+    values = ext.check(graph).values
+    other = np.where(np.isnan(values), np.inf, values) != plan.values
     refuse(other, plan.values, "plan.values", "is not the extension's value there")
+    check_takes(plan.values, labels)
     return plan.values
 
 
@@ -229,7 +226,7 @@ def _check_error(error: ArrayLike, size: int) -> float | FloatArray:
     """Return the error budget: one number, or a frozen array of one per vertex."""
     array = as_real_array(error, "error")
     if array.ndim == 0:
-        return as_real(array.item(), "error", least=0.0)
+        return as_real(array.item(), "error", least=0.0, most=np.inf)
     errors = as_floats(array, "error", size)
     refuse(~(errors >= 0.0), errors, "error", "is not a bound of at least 0")
     return owned(errors)

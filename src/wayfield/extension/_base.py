@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import as_choice, frozen
 from ..errors import InputError, NotConverged
-from ..graph import Graph
+from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray
-from ..labels import Labels
+from ..labels import Labels, check_labels
 from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
 
 
@@ -162,6 +162,8 @@ class Extension:
         The settings that made it.
     details : mapping of str to float
         Further figures, named by the method.
+    graph : Graph or None
+        The graph it was made on; None if put together by hand.
 
     Examples
     --------
@@ -183,6 +185,14 @@ class Extension:
     seconds: float
     method: Method
     details: Mapping[str, float]
+    graph: Graph | None = None
+
+    def check(self, graph: Graph) -> Self:
+        """Return this extension if it is one on `graph`, else raise `InputError`."""
+        check_size(self.values, check_graph(graph))
+        if self.graph is not None and not same_graph(self.graph, graph):
+            raise InputError("the field belongs to another graph: its arcs differ")
+        return self
 
     @property
     def width(self) -> float:
@@ -199,6 +209,15 @@ class Extension:
             bracket += f", {unreachable:,} without a label in reach"
         size = f"{self.values.size:,} values"
         return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
+
+
+def check_size(values: FloatArray, graph: Graph) -> None:
+    """Refuse a field that has not one value for every vertex."""
+    if values.size != graph.num_vertices:
+        raise InputError(
+            f"the field has {values.size} values but the graph has {graph.num_vertices} vertices: "
+            "it belongs to another graph"
+        )
 
 
 def describe(method: Method) -> str:
@@ -259,17 +278,15 @@ def extend(
     correction, settings = without_prior(problem, field), correcting(method)
     start = time.perf_counter()
     solution = with_prior(settings.solve(correction), problem, field)
-    return package(solution, settings, time.perf_counter() - start, check)
+    return package(solution, graph, settings, time.perf_counter() - start, check)
 
 
 def make_problem(
     graph: Graph, labels: Labels, method: Method, unreachable: Literal["error", "nan"]
 ) -> Problem:
     """Validate once what every method takes for granted."""
-    if not isinstance(graph, Graph):
-        raise InputError(f"graph must be a wayfield.Graph, not {type(graph).__name__}")
-    if not isinstance(labels, Labels):
-        raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
+    check_graph(graph)
+    check_labels(labels, graph)
     if isinstance(method, type) or not isinstance(method, Method):
         raise InputError(f"method must be an extension such as AMLE(), not {method!r}")
     as_choice(unreachable, "unreachable", ("error", "nan"))
@@ -320,11 +337,11 @@ def finish(problem: Problem, method: Method, check: bool | None = None) -> Exten
     """Solve, and raise unless the method kept its promise or the caller waived it."""
     start = time.perf_counter()
     solution = method.solve(problem)
-    return package(solution, method, time.perf_counter() - start, check)
+    return package(solution, problem.graph, method, time.perf_counter() - start, check)
 
 
 def package(
-    solution: Solution, method: Method, seconds: float, check: bool | None = None
+    solution: Solution, graph: Graph, method: Method, seconds: float, check: bool | None = None
 ) -> Extension:
     """Turn a method's solution into an `Extension`, or raise `NotConverged`."""
     arrays = (solution.values, solution.lower, solution.upper)
@@ -340,6 +357,7 @@ def package(
         seconds,
         method,
         dict(solution.details),
+        graph,
     )
     if not result.status.good and (method.check if check is None else check):
         raise NotConverged(str(result.status), result.residual, result.width)

@@ -119,7 +119,7 @@ def extend_many(
                 solutions, seconds = future.result()
                 for position, solution in zip(batch.positions, solutions, strict=True):
                     share = seconds / len(batch.positions)
-                    results.append(_package(position, solution, method, share, check))
+                    results.append(_package(position, solution, graph, method, share, check))
                 if progress is not None:
                     progress(len(results), len(problems))
         except BaseException:
@@ -208,10 +208,15 @@ def _timed(batch: Batch) -> tuple[Sequence[Solution], float]:
 
 
 def _package(
-    position: int, solution: Solution, method: Method, seconds: float, check: bool | None
+    position: int,
+    solution: Solution,
+    graph: Graph,
+    method: Method,
+    seconds: float,
+    check: bool | None,
 ) -> Extension:
     try:
-        return package(solution, method, seconds, check)
+        return package(solution, graph, method, seconds, check)
     except NotConverged as error:
         status = f"labels_list[{position}]: {error.status}"
         raise NotConverged(status, error.residual, error.width) from error

@@ -59,7 +59,8 @@ def decisions(
 ) -> tuple[FloatArray, BoolArray]:
     """Gap of every state's move, and whether no errors within the bounds can undo it.
 
-    A neighbour whose `lower` is +inf takes no part; with -inf it is unknown and spoils the gap.
+    A neighbour whose `lower` is +inf cannot reach the goal: it is no rival, and a move to it never
+    stands. One with -inf is unknown and spoils the gap.
     """
     indptr, indices, lengths = arcs
     n = successor.size
@@ -67,7 +68,7 @@ def decisions(
     safe = np.zeros(n, np.bool_)
     for s in range(n):
         chosen = successor[s]
-        if s == goal or chosen < 0:
+        if s == goal or chosen < 0 or lower[chosen] == inf:
             continue
         slot = indptr[s]
         while indices[slot] != chosen:

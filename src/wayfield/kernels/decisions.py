@@ -33,20 +33,6 @@ def order(one: float, other: float, relative: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def worst_bellman(arcs: Arcs, truth: FloatArray, goal: int, relative: float) -> tuple[int, float]:
-    """Vertex where truth and its least Q-value differ most, and the latter; -1 if they agree."""
-    indptr, heads, lengths = arcs.indptr, arcs.indices, arcs.lengths
-    worst, other, excess = -1, 0.0, 0.0
-    for x in range(truth.size):
-        best = inf
-        for e in range(indptr[x], indptr[x + 1]):
-            best = min(best, lengths[e] + truth[heads[e]])
-        if x != goal and order(best, truth[x], relative) != 0 and abs(best - truth[x]) > excess:
-            worst, other, excess = x, best, abs(best - truth[x])
-    return worst, other
-
-
-@njit(cache=True, nogil=True)
 def true_actions(
     arcs: Arcs, truth: FloatArray, goal: int, relative: float
 ) -> tuple[BoolArray, FloatArray]:
@@ -181,14 +167,14 @@ def small_gap_pairs(
 
 @njit(cache=True, nogil=True)
 def operator_residuals(
-    arcs: Arcs, truth: FloatArray, relative: float
+    arcs: Arcs, truth: FloatArray, known: BoolArray, relative: float
 ) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
     """How the true cost sits among its neighbours' values, by slopes (V*(y) - V*(x)) / ℓ.
 
     Returns, per vertex: how many slopes are +1, strictly between and -1, an (n, 3) array; the
     midrange residual, half the sum of the largest and the smallest slope; the averaging residual,
-    Σ slope / Σ (1 / ℓ); and whether the latter is zero but for rounding. NaN and False where the
-    cost is infinite or there is no arc.
+    Σ slope / Σ (1 / ℓ); and whether the latter is zero but for rounding. 0, NaN and False where
+    slopes are not `known` or there is no arc.
     """
     indptr, heads, lengths = arcs.indptr, arcs.indices, arcs.lengths
     n = truth.size
@@ -198,7 +184,7 @@ def operator_residuals(
     for x in range(n):
         begin, end = indptr[x], indptr[x + 1]
         here = truth[x]
-        if begin == end or here == inf:
+        if begin == end or not known[x]:
             continue
         steepest, lowest, total, conductance, blur = -inf, inf, 0.0, 0.0, 0.0
         for e in range(begin, end):

@@ -48,23 +48,6 @@ def midrange_residuals(arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatAr
 
 
 @njit(cache=True, nogil=True)
-def steepest_out(arcs: Arcs, here: FloatArray, there: FloatArray) -> FloatArray:
-    """Steepest descent from every vertex, (here(x) - there(y)) / ℓ, at least 0.
-
-    Vertices without a finite value have 0, and heads without one take no part.
-    """
-    n = arcs.indptr.size - 1
-    steepest = np.zeros(n)
-    for x in range(n):
-        if here[x] < inf:
-            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                slope = (here[x] - there[arcs.indices[e]]) / arcs.lengths[e]
-                if slope > steepest[x]:
-                    steepest[x] = slope
-    return steepest
-
-
-@njit(cache=True, nogil=True)
 def deficits(arcs: Arcs, reverse: Arcs, values: FloatArray, left_out: BoolArray) -> FloatArray:
     """Steepest slope out of every vertex less the steepest into it, arcs from `left_out` aside.
 

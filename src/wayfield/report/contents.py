@@ -149,7 +149,7 @@ SPECS = (
         plain=beyond.family_tables,
         notes=(
             "The paper's ordering along the family is the mean of the two scopes of the ordering "
-            "audit; so is ours. L-BFGS-B is run on one goal per cell.",
+            "audit; so is ours. L-BFGS-B is run on four goals of each cell.",
         ),
     ),
     Spec(
