@@ -325,15 +325,15 @@ def test_there_is_no_bound_without_a_bracket() -> None:
 
 
 def test_the_bound_counts_the_rounding_of_labels() -> None:
-    """The labels 1 and 2 are 0.002 apart at a height of 1e7: rounding flattens the way between."""
+    """The labels 1 and 2 are 0.002 apart at a height of 1e7: rounding makes the way too steep."""
     path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], lengths=[1e7, 0.002, 1.885, 0.596])
     truth = wf.cost_to_go(path, 0)
     labels = wf.Labels([0, 1, 2, 4], truth[[0, 1, 2, 4]])
     field = wf.extend(path, labels, wf.AMLE())
     found = reach(path, labels, field, truth, 0)
     assert found.guaranteed
-    first = (field.lower[4] - field.upper[3]) / 0.596
-    assert found.plan.cost[4] > (1.0 + 1e-7) * field.upper[4] / first
+    first = (field.lower[2] - field.upper[1]) / 0.002
+    assert found.plan.cost[2] > (1.0 + 1e-7) * field.upper[2] / first
     assert (found.plan.cost[found.starts] <= found.bound[found.starts]).all()
 
 

@@ -156,7 +156,7 @@ class Case:
         slope = np.full(bound.size, np.inf)
         slope[tails] = (lower[tails] - upper[heads]) / self.graph.lengths[taken]
         least, _, _ = along_walks(plan.successor, self.goal, slope, np.ones(bound.size, bool))
-        descends = plan.reached & (least > 0.0)
+        descends = plan.reached & (least > 0.0) & (least < np.inf)
         bound[descends] = (upper[descends] - lower[self.goal]) / least[descends]
         return bound
 

@@ -32,9 +32,9 @@ exit) stops the descent; so a start whose value does not exceed that of any stuc
 whatever the field is.
 
 **The bound in doubles.** What the theorem says is that along the walk slopes never fall below that
-of the first move, α. Labels that are rounded are exact up to rounding only, which may cost a good
-part of the slope between two that are close together, and the plan follows values as computed. So α
-is lowered to the least slope on the walk, all slopes taken from the bracket: then the bound holds
+of the first move, α. Rounded labels are exact up to rounding only, which makes the way between two
+that are close together steeper or flatter, and the plan follows values as computed. So α is lowered
+to the least slope on the walk, all slopes taken from the bracket: then the bound holds
 up to the rounding of its own few sums. Without a bracket there is none.
 """
 

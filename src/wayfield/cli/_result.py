@@ -98,10 +98,13 @@ def answer(question: Question) -> Result:
     field = extend(graph, question.labels, method, unreachable="nan", check=False)
     known = np.where(np.isnan(field.values), np.inf, field.values)
     lifted = descending(graph, known, goal) if question.repair else None
-    judged = field
-    if lifted is not None and not lifted.unchanged:  # the bracket is not one of the lifted field
+    judged, labels = field, question.labels
+    if lifted is not None and not lifted.unchanged:
+        # neither the bracket nor the labels that were lifted are those of the lifted field
         known = lifted.values
         judged = replace(field, values=known, lower=None, upper=None)
+        kept = known[labels.vertices] == labels.values
+        labels = Labels(labels.vertices[kept], labels.values[kept], labels.error)
     moves = plan(graph, known, goal)
-    certificate = certify(graph, question.labels, judged, moves, question.error)
+    certificate = certify(graph, labels, judged, moves, question.error)
     return Result(question, field, moves, certificate, lifted)
