@@ -112,7 +112,9 @@ def query(
         try:
             answer = connection.sql(sql)
         except duckdb.Error as error:
-            raise WayfieldError(str(error).partition("\n")[0]) from error
+            said = str(error).partition("\n")[0]
+            hint = "DESCRIBE rollout lists the columns of a table, SHOW TABLES the tables"
+            raise WayfieldError(f"{said} ({hint})") from error
         if answer is not None:
             typer.echo(str(answer).rstrip())
 

@@ -257,7 +257,9 @@ def extend(
         correction has no slope of its own: `AMLE` continues it flat, `McShane` and `Whitney` take
         its own constant; ``method`` of the result shows it. ``residual`` is the correction's.
     unreachable : {"error", "nan"}
-        What to do with a component that has no label: raise `InputError`, or return NaN there.
+        What to do with a component that has no label: raise `InputError`, or return NaN there. On
+        a directed graph a vertex that can reach no label has the value +inf in any case, and only
+        (weak) components without any label are meant.
     check : bool, optional
         Overrides ``method.check``: raise `NotConverged`, or hand back the unconverged field.
 

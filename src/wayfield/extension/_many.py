@@ -81,7 +81,9 @@ def extend_many(
         on it.
     prior : (n,) or (k, n) array, optional
         One prior for all label sets, or one for each; see `extend`.
-    unreachable, check
+    unreachable : {"error", "nan"}
+        As for `extend`.
+    check : bool, optional
         As for `extend`.
     progress : callable, optional
         Called with (solved so far, total), in order, from the calling thread.

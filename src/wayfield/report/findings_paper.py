@@ -58,12 +58,12 @@ def lifts(rows: Rows) -> Iterator[Finding]:
     }
     positive = sum(lift > 0 for lift in lifts)
     grows = bool((np.diff(list(by_r.values())) > 0).all())
-    told = ", ".join(f"{lift:+.1f} at r = {r}" for r, lift in by_r.items())
+    told = ", ".join(f"{lift:+.1f} points at r = {r}" for r, lift in by_r.items())
     yield Finding(
         "reproduced" if positive == len(lifts) and grows else "differs",
         "The paper: AMLE lifts success over harmonic everywhere, the more the finer the graph.",
         f"At the paper's budget the lift is positive in {positive} of {len(lifts)} configurations. "
-        f"Solved exactly it is {told} points"
+        f"Solved exactly it is {told}"
         + (", growing with r." if grows and len(by_r) > 1 else "."),
     )
 

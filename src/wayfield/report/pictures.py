@@ -15,7 +15,6 @@ from .. import plots
 from .._optional import need
 from ..extension import Extension, extend_many
 from ..kernels._types import FloatArray
-from ..layouts import load_layout
 from ..plan import plan
 from ..study.cells import Cell, Draw, draw
 from ..study.rollout import EXACT, HARMONIC, SWEEPS, Arm
@@ -88,8 +87,9 @@ def _success(drawn: Draw, arm: Arm, fields: Sequence[Extension], index: int) -> 
 
 def _field_picture(drawn: Draw, arm: Arm, field: Extension, index: int) -> Picture:
     outcome = plan(drawn.graph, field.values, int(drawn.goals[index]), "q", arm.ties)
-    rows, columns = load_layout(drawn.cell.maze).shape
-    size = (6.4, 6.4 * (rows - 2) / (columns - 2))
+    assert drawn.graph.positions is not None
+    width, height = np.ptp(drawn.graph.positions, axis=0) + 1.0
+    size = (6.4, 6.4 * height / width)
     figure: Any = need("matplotlib.figure", "study").Figure(size, layout="constrained")
     labels = drawn.labels[index]
     plots.field(drawn.graph, field.values, outcome, labels, figure.subplots(), colour_bar=False)
