@@ -62,7 +62,7 @@ def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels], fill: str) -> None
 
 
 def test_most_brackets_are_proved() -> None:
-    """No bracket is the exception: ties of computed values."""
+    """No bracket is the exception: values that differ by a hair."""
     rng = np.random.default_rng(0)
     proved = 0
     for _ in range(50):

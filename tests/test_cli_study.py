@@ -81,6 +81,15 @@ def test_a_study_of_ones_own(command: Command) -> None:
     )
     answer = command("study", "query", sql)
     assert counts(answer.out) == ["3", "3.0"]
+    for words, complaint in {
+        "SELECT nothing FROM rollout": 'Binder Error: Referenced column "nothing"',
+        "SELECT * FROM nothing": "Catalog Error: Table with name nothing",
+        "COPY rollout TO 'elsewhere.csv'": "Permission Error",
+    }.items():
+        answer = command("study", "query", words)
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert complaint in answer.err
+        assert "SHOW TABLES" in answer.err
 
 
 def test_failing_tasks_are_said(command: Command, replace_rollouts: Callable[[Any], None]) -> None:
@@ -145,8 +154,7 @@ def test_a_sample_to_start_from(command: Command) -> None:
         (["run", "study.toml", "--cluster", "nonsense"], "no Dask scheduler answers at 'nonsense'"),
         (["run", "study.toml", "--workers", "0"], "--workers"),
         (["run", "study.toml", "--results", "study.toml"], "study.toml"),
-        (["query", "SELECT nothing"], 'Binder Error: Referenced column "nothing"'),
-        (["query", "SELECT * FROM rollout"], "Catalog Error: Table with name rollout"),
+        (["query", "SELECT 1"], "there are no results in results yet"),
     ],
 )
 def test_errors_are_one_line(command: Command, words: list[str], complaint: str) -> None:

@@ -57,12 +57,23 @@ def test_a_maze_of_ones_own(tmp_path: Path) -> None:
     config = write(tmp_path, '[grid]\nmazes = ["mine.txt"]\nrefinements = [2]\nseeds = [1]')
     tasks = load_config(config)[:1]
     cell = tasks[0].cell
-    assert (cell.maze, cell.layout) == ("mine", MAZE.strip())
+    assert cell.layout == MAZE.strip()
+    assert cell.maze.startswith("mine@")
     outcome = run(tasks, Store(tmp_path / "results"), workers=1)
     (rows,) = by_experiment(outcome.tables).values()
-    assert {row["maze"] for row in rows} == {"mine"}
+    assert {row["maze"] for row in rows} == {cell.maze}
     assert {row["layout"] for row in rows} == {MAZE.strip()}
     assert {row["vertices"] for row in rows} == {5 * 4}
+
+
+def test_a_maze_of_ones_own_passes_for_no_other(tmp_path: Path) -> None:
+    """Neither for a map of the same name, nor for itself before it was edited."""
+    config = write(tmp_path, '[grid]\nmazes = ["medium.txt"]\nrefinements = [2]\nseeds = [1]')
+    names = []
+    for text in (MAZE, MAZE.replace("#.#.#", "#...#")):
+        (tmp_path / "medium.txt").write_text(text, encoding="utf-8")
+        names.append(load_config(config)[0].cell.maze)
+    assert len({*names, "medium"}) == 3
 
 
 @pytest.mark.parametrize(
@@ -78,6 +89,9 @@ def test_a_maze_of_ones_own(tmp_path: Path) -> None:
         ("[grid]\nmazes = ['no.txt']", "grid.mazes[0]: cannot read no.txt: No such file"),
         ("[grid]\nmazes = ['odd.txt']", "grid.mazes[0]: odd.txt: "),
         ("[grid]\nmazes = ['bytes.txt']", "grid.mazes[0]: bytes.txt: "),
+        ("[grid]\nmazes = ['cell.txt']", "grid.mazes[0]: cell.txt must have two free cells"),
+        ("[grid]\nmazes = ['apart.txt']", "grid.mazes[0]: apart.txt must have two free cells"),
+        ("[grid]\nseeds = [9223372036854775808]", "grid.seeds[0] must be at most"),
         ("[grid]\nmazes = ['teleport']", "grid.mazes[0]: teleport has one-way cells or teleports"),
         ("[grid]\nmazes = ['umaze', 'pointmaze-umaze']", "= 'pointmaze-umaze' is there twice"),
         ("[grid]\nrefinements = [4, 0]", "grid.refinements[1] must be a whole number of at least"),
@@ -97,6 +111,8 @@ def test_a_maze_of_ones_own(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, complaint: str) -> None:
     (tmp_path / "odd.txt").write_text("##\n#?", encoding="utf-8")
+    (tmp_path / "cell.txt").write_text("###\n#.#\n###", encoding="utf-8")
+    (tmp_path / "apart.txt").write_text("#####\n#.#.#\n#####", encoding="utf-8")
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\xff")
     path = write(tmp_path, text)
     with pytest.raises(wf.InputError, match=re.escape(f"{path}: ")) as error:

@@ -105,18 +105,22 @@ def query(
     from .._optional import need
 
     duckdb = need("duckdb", "study")
-    with duckdb.connect() as connection:
-        for folder in sorted({path.parent for path in results.glob("*/*.parquet")}):
-            tables = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
-            tables.create_view(folder.name)
-        try:
+    folders = sorted({path.parent for path in results.glob("*/*.parquet")})
+    if not folders:
+        raise WayfieldError(f"there are no results in {results} yet")
+    try:
+        with duckdb.connect() as connection:
+            for folder in folders:
+                rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
+                rows.create(folder.name)
+            connection.execute("SET enable_external_access = false")  # results are only read
             answer = connection.sql(sql)
-        except duckdb.Error as error:
-            said = str(error).partition("\n")[0]
-            hint = "DESCRIBE rollout lists the columns of a table, SHOW TABLES the tables"
-            raise WayfieldError(f"{said} ({hint})") from error
-        if answer is not None:
-            typer.echo(str(answer).rstrip())
+            if answer is not None:
+                typer.echo(str(answer).rstrip())
+    except duckdb.Error as error:
+        said = str(error).partition("\n")[0]
+        hint = "DESCRIBE rollout lists the columns of a table, SHOW TABLES the tables"
+        raise WayfieldError(f"{said} ({hint})") from error
 
 
 @study_app.command()

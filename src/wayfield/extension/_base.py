@@ -46,7 +46,7 @@ class Status(StrEnum):
     UNVERIFIED = "the bracket could not be verified"
     """The field was computed, but the proof of how good it is failed."""
     NO_BRACKET = "solved, without a bracket"
-    """The field was computed; values too close to tell apart leave its bracket undecided."""
+    """The field was computed; its bracket was not asked for, or rationals did not settle a tie."""
     STALLED = "the iteration stalled above its tolerance"
     """No further descent, residual above the tolerance."""
     BUDGET = "the cap on iterations ran out"

@@ -21,9 +21,11 @@ and no tolerance to choose. Near-linear in practice.
 verified sub- and supersolution (`wayfield.kernels.amle_bracket`): `lower` ≤ exact ≤ `upper`, with
 all rounding counted in. If that proof fails anywhere the status is `UNVERIFIED`. Where vertices
 are filled it must be certain which: every other vertex lies on a strict descent, and no descent
-leads through the filled ones. If values are too close to tell, or the bracket was not asked for,
-there is none, and the status says so (`NO_BRACKET`): a slope next to nothing then decides between
-fixed and filled.
+leads through the filled ones. Where values are too close for intervals to tell, as they are where
+they tie, the fixed ones are computed again and verified in rationals
+(`wayfield.extension._exact`). If that would take too long or does not settle it, or the bracket
+was not asked for, there is none, and the status says so (`NO_BRACKET`): a slope next to nothing
+then decides between fixed and filled.
 
 **References.** G. Aronsson, Extension of functions satisfying Lipschitz conditions (1967);
 E. Le Gruyer, On absolutely minimizing Lipschitz extensions and PDE Δ∞(u) = 0 (2007); R. Kyng,
@@ -34,7 +36,7 @@ lexicographic minimisers and steepest paths, also directed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -58,6 +60,7 @@ from ..kernels.doubledouble import Pair
 from ..kernels.fill import all_descend, fill, known_beside_unknown, two_least
 from ..kernels.pressure import FIXED, make_record, make_scratch
 from ._base import Problem, Solution, Status
+from ._exact import Log, rational_amle
 
 Fill: TypeAlias = Literal["cost", "flat", "lower"]
 
@@ -124,20 +127,34 @@ class AMLE:
         finished = solve(state)
         fixed = state.record.tag == FIXED
         plain = np.where(fixed, state.record.value, np.nan)
-        lower, upper = None, None
         if not finished or not (leave_flat or (fixed | problem.orphaned).all()):
-            status, values = Status.BUDGET, scaled.restored(plain)
+            result = _Outcome(Status.BUDGET, fixed, scaled.restored(plain))
         elif self.certificate:
-            status, values, lower, upper = _bracketed(scaled, plain)
+            result = _bracketed(scaled, fixed, plain)
+            if leave_flat:
+                order = state.order[: state.counts[FIXES]]
+                result = _decided(problem, result, Log(order, state.batch, plain))
         else:
-            status, values = Status.CONVERGED, scaled.restored(plain)
+            status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
+            result = _Outcome(status, fixed, scaled.restored(plain))
+        status, fixed, values, lower, upper = result
         residual = imbalance(_sides(graph), ~fixed | problem.labelled, values)
         if leave_flat and finished:
-            if status is not Status.CONVERGED:
-                lower, upper = None, None  # too vague to say which vertices to fill
-            status, lower, upper = _filled(problem, fixed, rule, (values, lower, upper))
+            for field, rounding in ((values, 0), (lower, -1), (upper, 1)):
+                if field is not None:
+                    _fill(problem, fixed, rule, field, rounding)
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         return Solution(values, lower, upper, status, residual, int(state.counts[FRAMES]), details)
+
+
+class _Outcome(NamedTuple):
+    """A field on the fixed vertices and its bracket; what the others hold is not looked at."""
+
+    status: Status
+    fixed: BoolArray
+    values: FloatArray
+    lower: FloatArray | None = None
+    upper: FloatArray | None = None
 
 
 class _Scaled:
@@ -209,10 +226,8 @@ class _Scaled:
         return values, lower, upper
 
 
-def _bracketed(
-    scaled: _Scaled, plain: FloatArray
-) -> tuple[Status, FloatArray, FloatArray | None, FloatArray | None]:
-    """Replay in double-double and prove how far the outcome can be from the AMLE."""
+def _bracketed(scaled: _Scaled, fixed: BoolArray, plain: FloatArray) -> _Outcome:
+    """Replay in double-double, into `plain`, and prove how far that can be from the AMLE."""
     graph, state = scaled.problem.graph, scaled.state
     out, into = graph.arcs, graph.reverse_arcs
     field = Pair(plain, np.zeros(plain.size))
@@ -220,13 +235,14 @@ def _bracketed(
     untouched = plain.copy()
     replay(out, into, untouched, order, state.batch, field)
     if not (scaled.exact and np.isfinite(field.high[order]).all()):
-        return Status.UNVERIFIED, scaled.restored(untouched), None, None
+        return _Outcome(Status.UNVERIFIED, fixed, scaled.restored(untouched))
     below, above = _margins(_sides(graph), state.batch, field)
     values, lower, upper = scaled.enclosed(field, below, above)
     if np.isfinite(below).all() and np.isfinite(above).all():
-        return Status.CONVERGED, values, lower, upper
+        return _Outcome(Status.CONVERGED, fixed, values, lower, upper)
     # what could not be proved may be the replay's own doing: the plain field is the safer one
-    return Status.UNVERIFIED, np.clip(scaled.restored(untouched), lower, upper), lower, upper
+    values = np.clip(scaled.restored(untouched), lower, upper)
+    return _Outcome(Status.UNVERIFIED, fixed, values, lower, upper)
 
 
 def _sides(graph: Graph) -> Sides:
@@ -267,22 +283,19 @@ def _prove(
         unproved = margins(sides, piece, count, field, used, repaired, margin)
 
 
-def _filled(
-    problem: Problem,
-    fixed: BoolArray,
-    rule: Fill,
-    fields: tuple[FloatArray, FloatArray | None, FloatArray | None],
-) -> tuple[Status, FloatArray | None, FloatArray | None]:
-    """Fill the vertices that are not fixed, in place; the bounds only if they can be trusted."""
-    values, lower, upper = fields
-    _fill(problem, fixed, rule, values, 0)
-    if lower is None or upper is None:
-        return Status.NO_BRACKET, None, None
-    if not _certainly_filled(problem, fixed, lower, upper):
-        return Status.NO_BRACKET, None, None
-    _fill(problem, fixed, rule, lower, -1)
-    _fill(problem, fixed, rule, upper, 1)
-    return Status.CONVERGED, lower, upper
+def _decided(problem: Problem, result: _Outcome, log: Log) -> _Outcome:
+    """Keep the bounds if they say for certain which vertices to fill; else decide in rationals."""
+    status, fixed, values, lower, upper = result
+    if (
+        status is Status.CONVERGED
+        and (lower is not None and upper is not None)
+        and _certainly_filled(problem, fixed, lower, upper)
+    ):
+        return result
+    exact = rational_amle(problem, log)
+    if exact is None or not _certainly_filled(problem, exact.fixed, exact.rank, exact.rank):
+        return _Outcome(Status.NO_BRACKET, fixed, values)
+    return _Outcome(Status.CONVERGED, exact.fixed, exact.values, exact.lower, exact.upper)
 
 
 def _fill(
@@ -306,7 +319,7 @@ def _certainly_filled(
 
     Then the fixed vertices are exactly those of positive slope: a field that agrees with the
     fixed ones, filled flat, satisfies the equation everywhere, and two solutions of the equation
-    agree wherever one of them has a slope.
+    agree wherever one of them has a slope. Only the order of the values matters, so ranks do.
     """
     out, into = problem.graph.arcs, problem.graph.reverse_arcs
     if not all_descend(out, fixed, problem.labelled, lower, upper):

@@ -5,6 +5,7 @@ Every complaint is one line that names the file and the key.
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 
 from .._arrays import as_real, as_whole
 from ..errors import InputError
+from ..grid import grid_graph
 from ..layouts import Layout, load_layout
 from .cells import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS, grid
 from .runner import find_experiment
@@ -68,7 +70,7 @@ def _tasks(
     mazes = _list(given, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
     refinements = _list(given, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1))
     fractions = _list(given, "label_fractions", LABEL_FRACTIONS, _fraction)
-    seeds = _list(given, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0))
+    seeds = _list(given, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
     goals = as_whole(given.get("goals", 16), "grid.goals", 1, PAIRS)
     chosen = _list(
         given, "experiments", ("rollout",), lambda x, name: _choice(x, name, experiments)
@@ -123,7 +125,11 @@ def _choice(value: Any, name: str, experiments: Mapping[str, Experiment] | None)
 
 
 def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:
-    """Name of a maze, and its text if it is one's own: a dot or a slash makes it a file."""
+    """Name of a maze, and its text if it is one's own: a dot or a slash makes it a file.
+
+    A digest of the text is part of its name, so that a maze that was edited is another one, and
+    none passes for a map known by name.
+    """
     if not isinstance(maze, str):
         raise InputError(f"{name} must be the name of a map or of a text file, not {maze!r}")
     try:
@@ -131,12 +137,16 @@ def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:
             path = folder / maze
             layout = Layout.from_text(path.read_text(encoding="utf-8-sig"), path.stem)
             text = layout.to_text()
+            title = f"{path.stem}@{hashlib.sha256(text.encode()).hexdigest()[:6]}"
         else:
             layout, text = load_layout(maze), ""
+            title = layout.name
     except OSError as error:
         raise InputError(f"{name}: cannot read {maze}: {error.strerror}") from error
     except (InputError, UnicodeDecodeError) as error:
         raise InputError(f"{name}: {maze}: {error}") from error
     if layout.directed:
         raise InputError(f"{name}: {maze} has one-way cells or teleports; the study has none")
-    return layout.name, text
+    if layout.free.sum() < 2 or grid_graph(layout).components.any():
+        raise InputError(f"{name}: {maze} must have two free cells or more, all in one piece")
+    return title, text

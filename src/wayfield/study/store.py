@@ -165,9 +165,9 @@ class Store:
         {'toy': 2.5}
         """
         noted: dict[tuple[str, str], float] = {}
-        lines = self.log_path.read_text(encoding="utf-8") if self.log_path.exists() else ""
+        lines = self.log_path.read_bytes() if self.log_path.exists() else b""
         for line in lines.splitlines():
-            with suppress(ValueError, KeyError, TypeError):  # the last one may be cut short
+            with suppress(ValueError, KeyError, TypeError):  # one may be cut short or damaged
                 entry = json.loads(line)
                 noted[entry["experiment"], entry["file"]] = float(entry["seconds"])
         total: dict[str, float] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kernels._types import FloatArray, IntArray
 from ..cells import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..paper import FIGURES, TABLES
+from ..paper import TABLES
 from ..tables import Rows
 
 Configuration: TypeAlias = tuple[str, int, float]
@@ -22,8 +22,6 @@ GRID: tuple[Configuration, ...] = tuple(product(MAZES, REFINEMENTS, LABEL_FRACTI
 AUDITED: tuple[Configuration, ...] = tuple(product(MAZES, (8, 12), (0.02, 0.08)))
 """Those of its solver and iteration audits, which take three seeds."""
 AUDIT_SEEDS = SEEDS[:3]
-_COUNTS = ("cells", "cells24", "count")
-"""Kinds of figures that need every cell."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,10 @@ class Measure:
     value : float or None
         At the paper's budget; None if it was not measured.
     exact : float or None
-        The same with the solver doubt removed: exact AMLE, certified p-Laplacian. None where no
-        solver is in doubt.
+        The same cells and goals with the solver doubt removed: exact AMLE, certified p-Laplacian.
+        None where no solver is in doubt.
     error : float or None
         Standard error of the value's difference to a second such study, where known.
-    paired : bool
-        Whether value and exact are over the same cells and goals, so that they differ by the
-        solver alone.
     note : str
         Why there is no value, or what to know about it.
     """
@@ -49,7 +44,6 @@ class Measure:
     value: float | None
     exact: float | None = None
     error: float | None = None
-    paired: bool = True
     note: str = ""
 
 
@@ -76,7 +70,7 @@ def mean_of(
     Examples
     --------
     >>> mean_of(np.array([0.5, 1.0, 1.0, 0.5]), np.ones(4), strata=np.array([0, 0, 1, 1]))
-    Measure(value=0.75, exact=1.0, error=0.25, paired=True, note='')
+    Measure(value=0.75, exact=1.0, error=0.25, note='')
     """
     sure = None if exact is None else float(scale * exact.mean())
     error = None if strata is None else _seed_error(scale * values, strata)
@@ -112,7 +106,7 @@ def covered(
     names: Iterable[str],
     seeds: Iterable[int] = SEEDS,
 ) -> dict[str, Measure]:
-    """Take measures over some configurations, if all of them are there.
+    """Take measures over some of the paper's configurations, if every cell of them is there.
 
     Parameters
     ----------
@@ -125,32 +119,30 @@ def covered(
     names : iterable of str
         Ids of the figures, for when they cannot be taken.
     seeds : iterable of int
-        What the paper averages over; fewer are enough, and are noted.
+        What the paper averages over.
     """
-    everything, seeds = list(wanted), set(seeds)
     if rows is None or not len(rows):
         return dict.fromkeys(names, Measure(None, note="the experiment was not run"))
-    kept = Rows.of(
+    configurations, seeds = set(wanted), set(seeds)
+    kept = papers_rows(rows, configurations, seeds)
+    there, all_cells = len(kept.cells), len(configurations) * len(seeds)
+    if there < all_cells:
+        note = f"{there} of the paper's {all_cells} cells were run"
+        return dict.fromkeys(names, Measure(None, note=note))
+    return dict(figures(kept))
+
+
+def papers_rows(
+    rows: Rows, configurations: Iterable[Configuration] = GRID, seeds: Iterable[int] = SEEDS
+) -> Rows:
+    """Keep the rows on cells of the paper's; a maze of one's own is none, whatever its name."""
+    cells = set(product(configurations, seeds))
+    return Rows.of(
         row
         for row in rows
-        if (row["maze"], row["refinement"], row["label_fraction"]) in everything
-        and row["seed"] in seeds
+        if ((row["maze"], row["refinement"], row["label_fraction"]), row["seed"]) in cells
+        and not row.get("layout")
     )
-    there = len(kept.configurations)
-    if there < len(everything):
-        note = f"{there} of its {len(everything)} configurations were run"
-        return dict.fromkeys(names, Measure(None, note=note))
-    found = dict(figures(kept))
-    cells, all_cells = len(kept.cells), len(everything) * len(seeds)
-    if cells == all_cells:
-        return found
-    note = f"over {cells} of {all_cells} cells"
-    return {
-        name: replace(each, note=each.note or note)
-        if name not in FIGURES or FIGURES[name].kind not in _COUNTS
-        else Measure(None, note=note)
-        for name, each in found.items()
-    }
 
 
 def ids(*tables: str, row: str | None = None) -> list[str]:

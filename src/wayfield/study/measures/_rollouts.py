@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ def rollout_measures(tables: Tables) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
     for wanted, figures, names in _requests():
         found |= covered(rows, wanted, figures, names)
-    return found | _maps()
+    return found
 
 
 Figures: TypeAlias = Callable[[Rows], Mapping[str, Measure]]
@@ -49,6 +50,9 @@ def _requests() -> Iterator[tuple[list[Configuration], Figures, list[str]]]:
         place = f"grid-{maze}/r{r}/lf{lf:.2f}"
         names = ids(f"grid-{maze}", row=f"r{r}/lf{lf:.2f}")
         yield [(maze, r, lf)], partial(_grid_row, place), names
+    for maze, r in product(MAZES, REFINEMENTS):
+        wanted = [each for each in GRID if each[:2] == (maze, r)]
+        yield wanted, partial(_map_size, maze, r), list(_map_size(maze, r))
 
 
 def success(rows: Rows, arm: str) -> FloatArray:
@@ -188,11 +192,9 @@ def _sizes(rows: Rows) -> dict[str, Measure]:
     return {name: Measure(float(each)) for name, each in zip(_SIZES, numbers, strict=True)}
 
 
-def _maps() -> dict[str, Measure]:
-    """Measure the public maps at the paper's resolutions, walls included."""
+def _map_size(maze: str, r: int, _: Rows | None = None) -> dict[str, Measure]:
+    """Measure a public map at a resolution, walls included."""
     return {
         f"setup/{maze}/r{r}/{name}/value": Measure(float(r * cells))
-        for maze in MAZES
-        for r in REFINEMENTS
         for name, cells in zip(("rows", "columns"), load_layout(maze).shape, strict=True)
     }
