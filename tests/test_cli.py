@@ -48,6 +48,13 @@ def test_help_of_the_module() -> None:
     assert b"Exit codes" in subprocess.run(run, check=True, capture_output=True).stdout
 
 
+def test_no_command_prints_the_help_once() -> None:
+    answer = wayfield()
+    assert answer.code == 2
+    assert answer.out.count("Usage: wayfield") == 1
+    assert answer.err == ""
+
+
 def test_version_as_an_option() -> None:
     assert wayfield("--version").out == f"wayfield {wf.__version__}\n"
 
@@ -80,13 +87,15 @@ def test_maze_needs_no_name() -> None:
 def test_maze_in_the_terminal_has_a_line_per_row(tmp_path: Path) -> None:
     (tmp_path / "u.txt").write_text("...\n##.\n...", encoding="utf-8")
     answer = wayfield("maze", tmp_path / "u.txt", "--refinement", 2, "--label-fraction", 1)
-    assert answer.out.splitlines()[:7] == [  # quarters of the distance, at most 13
-        "GG      ░░░░",
-        "      ░░░░░░",
-        "████████░░▒▒",
-        "████████▒▒▒▒",
-        "▓▓▓▓▓▓▒▒▒▒▒▒",
-        "▓▓▓▓▓▓▓▓▒▒▓▓",
+    assert answer.out.splitlines()[:9] == [  # quarters of the distance, at most 13
+        "████████████████",
+        "██GG      ░░░░██",
+        "██      ░░░░░░██",
+        "██████████░░▒▒██",
+        "██████████▒▒▒▒██",
+        "██▓▓▓▓▓▓▒▒▒▒▒▒██",
+        "██▓▓▓▓▓▓▓▓▒▒▓▓██",
+        "████████████████",
         "GG goal, light to dark: value 0 to 13",
     ]
 
@@ -155,11 +164,17 @@ def test_maze_in_two_pieces(tmp_path: Path) -> None:
 def test_maze_of_a_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("#..\n..x", encoding="utf-8")
     (tmp_path / "bytes.txt").write_bytes(b"\x89PNG")
-    answers = [wayfield("maze", tmp_path / name) for name in ("bad.txt", "bytes.txt", "no.txt")]
-    assert [answer.code for answer in answers] == [2, 2, 2]
-    assert "unknown character 'x' at row 1, column 2" in answers[0].err
+    (tmp_path / "void.txt").write_text("\n \n", encoding="utf-8")
+    (tmp_path / "short.txt").write_text("####\n#.#", encoding="utf-8")
+    files = [tmp_path / f"{name}.txt" for name in ("bad", "bytes", "no", "void", "short")]
+    answers = [wayfield("maze", file) for file in files]
+    assert [answer.code for answer in answers] == [2] * 5
+    assert f"{files[0]}: unknown character 'x' at row 1, column 2 (counted" in answers[0].err
     assert "is not a text file" in answers[1].err
     assert "No such file" in answers[2].err
+    assert answers[3].err == f"wayfield: {files[3]} is empty\n"
+    told = f"{files[4]}: row 1 has 3 cells, but row 0 has 4 (counted from 0)"
+    assert answers[4].err == f"wayfield: {told}\n"
 
 
 def test_directed_maze_needs_a_directed_method() -> None:
@@ -269,6 +284,15 @@ def test_doctor_finds_all_well() -> None:
     assert answer.out.endswith("all is well\n")
 
 
+def test_doctor_counts_kernels_when_they_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules["wayfield.cli.doctor"]
+    done: list[str] = []
+    monkeypatch.setattr(module, "compile_kernels", lambda *_, **__: done.append("compiled"))
+    monkeypatch.setattr(module, "_kernels", lambda: iter(done.append("counted") or ()))
+    wayfield("doctor")
+    assert done == ["compiled", "counted"]
+
+
 def test_doctor_for_programs_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["wayfield.cli.doctor"]
     monkeypatch.setattr(module, "_installed", lambda package: None)
@@ -302,7 +326,7 @@ def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (wf.NotConverged("stalled", 1.0, 2.0), 1, "stalled"),
         (MemoryError(), 1, "not enough memory"),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "wayfield: stopped"),
         (ZeroDivisionError("by zero"), 1, "a mistake of ours, please report it: ZeroDivisionError"),
         (PermissionError(13, "Permission denied", "x.csv"), 2, "x.csv: Permission denied"),
     ],

@@ -451,6 +451,91 @@ def test_one_vertex_and_one_edge() -> None:
     assert wayfield("plan", "two.csv", "goal.csv", "--goal", "a").code == 0
 
 
+@pytest.mark.usefixtures("folder")
+def test_files_of_an_earlier_run_do_not_stay() -> None:
+    words = ("plan", "roads.csv", "known.csv", "--goal", GOAL, "--out", "out")
+    Path("out").mkdir()
+    Path("out/notes.txt").touch()
+    first = wayfield(*words, "--start", "Genève")
+    assert "removed" not in first.out
+    again = wayfield(*words)
+    told = [line for line in again.out.splitlines() if line.startswith("removed")]
+    assert told == [f"removed   {Path('out/routes.csv')}, of an earlier run"]
+    left = sorted(file.name for file in Path("out").iterdir())
+    assert left == ["notes.txt", "plan.png", "values.csv", "values.parquet"]
+    assert wayfield(*words, "--json").json["removed"] == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_files_that_look_like_ours_stay_where_no_run_has_been() -> None:
+    Path("out").mkdir()
+    Path("out/routes.csv").write_text("mine", encoding="utf-8")
+    assert wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, "--out", "out").code == 0
+    assert Path("out/routes.csv").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.usefixtures("folder")
+def test_results_do_not_overwrite_what_they_are_made_from() -> None:
+    Path("roads.csv").rename("routes.csv")
+    complaint = refused("plan", "routes.csv", "known.csv", "--goal", GOAL, "--out", ".")
+    assert complaint == "the results would overwrite routes.csv: choose another --out folder"
+    assert Path("routes.csv").read_text(encoding="utf-8") == ROADS
+    assert planned("routes.csv", "known.csv", "--goal", GOAL, "--out", ".")["files"] == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_starts_that_cannot_reach_the_goal() -> None:
+    write("roads.csv", ROADS + "Lugano,Chiasso,25,2,highway\n")
+    words = ("plan", "roads.csv", "known.csv", "--goal", GOAL, "--start", "Lugano", "--no-files")
+    answer = wayfield(*words)
+    assert answer.code == 1
+    assert "route     Lugano: cannot reach the goal\n" in answer.out
+    (route,) = wayfield(*words, "--json").json["routes"]
+    assert route["outcome"] == "unreachable"
+    assert route["cost"] is None
+    assert route["steps"] is None
+
+
+@pytest.mark.usefixtures("folder")
+def test_notes_of_the_files_are_said() -> None:
+    write("odd.csv", "from,to,minutes,km\na,b,1,2\n#b,c,1,2\n")
+    write("ends.csv", "node,v\na,0\nb,1\n")
+    answer = wayfield("plan", "odd.csv", "ends.csv", "--goal", "a", "--no-files")
+    told = [line for line in answer.out.splitlines() if line.startswith("note")]
+    assert told[0].startswith("note      odd.csv: the length is column 4 'km', not 3 'minutes'")
+    assert told[1].startswith("note      odd.csv: 1 line below the first row begins with #")
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_is_not_many() -> None:
+    write("one.csv", "from,to,length\na,b,2\n")
+    write("ends.csv", "node,v\na,0\n")
+    answer = wayfield("plan", "one.csv", "ends.csv", "--goal", "a", "--no-files")
+    assert "graph     2 vertices, 1 edge, of length 2; in one piece\n" in answer.out
+    assert "labels    1 (50 % of the vertices), value 0; goal a\n" in answer.out
+    write("alone.csv", "a,a\n")
+    answer = wayfield("plan", "alone.csv", "ends.csv", "--goal", "a", "--no-files")
+    assert "graph     1 vertex, 0 edges" in answer.out
+    write("two.csv", "from,to,length\na,b,2\nb,c,2\n")
+    answer = wayfield("plan", "two.csv", "ends.csv", "--goal", "a", "--no-files", "--directed")
+    assert "graph     3 vertices, 2 arcs (directed), all of length 2; " in answer.out
+
+
+@pytest.mark.usefixtures("folder")
+def test_places_are_said_with_their_file() -> None:
+    write("path.csv", "a,b,1\n")
+    write("ends.csv", "node,v\na,0\nb,1\n")
+    write("where.csv", "id,x,y\na,0,0\nb,1,0\n")
+    words = ("path.csv", "ends.csv", "--goal", "a", "--positions", "where.csv", "--no-files")
+    assert "places    where.csv: vertex = 'id', x = 'x'" in wayfield("plan", *words).out
+
+
+def test_help_says_which_files_the_options_are_for() -> None:
+    help_text = " ".join(wayfield("plan", "--help").out.replace("│", " ").split())
+    assert help_text.count("Of EDGES and LABELS both.") == 2
+    assert "Of all files that are not UTF-8" in help_text
+
+
 # ------------------------------------------------------------------ bad input
 
 
@@ -585,6 +670,11 @@ def test_goal_without_a_label_and_labels_without_a_goal() -> None:
     )
     found = planned("roads.csv", "known.csv", "--goal", "Bern", "--goal-value", "-5")
     assert found["labels"]["count"] == 3
+    complaint = refused("plan", "roads.csv", "known.csv", "--goal", GOAL, "--goal-value", 5)
+    assert complaint == (
+        f"--goal-value 5, but known.csv labels the goal '{GOAL}' with 0: leave out one of them"
+    )
+    assert planned("roads.csv", "known.csv", "--goal", GOAL, "--goal-value", 0)
     complaint = refused("plan", "roads.csv", "known.csv")
     assert complaint.startswith("which vertex is the goal? pass --goal (the smallest label is 0")
     assert "no value at all" in refused_labels("node,v\nGenève,\nBern,\n")
@@ -619,6 +709,20 @@ def test_rows_with_too_many_columns() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_quotation_marks_that_are_not_closed() -> None:
+    complaint = refused_edges('from,to,length\nA,"B,1\nB,E,2\n')
+    assert complaint == (
+        "edges.csv, row 2: 2 columns, but 3 expected; is a quotation mark not closed?"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_column_for_both_ends() -> None:
+    complaint = refused_edges(ROADS, "--tail", "src", "--head", "src")
+    assert complaint == "edges.csv: from and to cannot both be the column 'src'"
+
+
+@pytest.mark.usefixtures("folder")
 def test_folder_instead_of_a_file() -> None:
     Path("folder").mkdir()
     complaint = refused("plan", "folder", "known.csv", "--goal", GOAL)
@@ -643,7 +747,8 @@ def test_npz_without_the_arrays() -> None:
 @pytest.mark.usefixtures("folder")
 def test_files_that_are_no_tables() -> None:
     Path("picture.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
-    assert "picture.csv" in refused("plan", "picture.csv", "known.csv", "--goal", GOAL)
+    complaint = refused("plan", "picture.csv", "known.csv", "--goal", GOAL)
+    assert complaint == "picture.csv is not a text file, or not one in utf-8"
     Path("zeros.csv").write_bytes(b"a,b\n\x00\x00,c\n")
     assert "is not a text file" in refused("plan", "zeros.csv", "known.csv", "--goal", GOAL)
     Path("m.mtx").write_bytes(b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n")

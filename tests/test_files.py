@@ -7,6 +7,9 @@ import csv
 import gzip
 import io
 import lzma
+import os
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -176,7 +179,7 @@ def test_positions_by_longitude_and_latitude(tmp_path: Path) -> None:
     table = read_positions(file, Names.of(["a", "b"]))
     assert table.positions is not None
     assert table.positions.tolist() == [[6.1, 46.2], [7.4, 46.9]]
-    assert table.notes == (f"{file}: 1 rows are no vertices of the graph",)
+    assert table.notes == (f"{file}: 1 row is no vertex of the graph",)
 
 
 def test_positions_need_their_columns(tmp_path: Path) -> None:
@@ -184,6 +187,134 @@ def test_positions_need_their_columns(tmp_path: Path) -> None:
     file.write_text("name,height\na,3\n", encoding="utf-8")
     with pytest.raises(wf.InputError, match="has no column for the x"):
         read_positions(file, Names.of(["a"]))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A,B,1.5\nB,C,{}\nC,E,2\n", "A,B,1.5\nB,C,2,\nC,E,3\n", "A;B;1.500\nB;C;{}\n"],
+)
+def test_a_bad_number_in_a_column_of_lengths_is_an_error(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    for cell in ("n/a", "2.250,5", "", "nan"):
+        file.write_text(text.format(cell), encoding="utf-8")
+        with pytest.raises(wf.InputError, match="row 2"):
+            read_edges(file)
+
+
+def test_a_missing_number_in_the_first_row_is_no_heading(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("A,B,n/a\nB,C,1\nC,E,2\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"row 1, column 3: 'n/a' is not a number"):
+        read_edges(file)
+
+
+def test_thousands_are_explained(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("A;B;1.500\nB;E;2.250,5\n", encoding="utf-8")
+    hint = r"row 2, column 3: '2.250,5' is not a number \(write nothing between thousands\)"
+    with pytest.raises(wf.InputError, match=hint):
+        read_edges(file)
+
+
+def test_without_a_header_the_first_further_column_of_numbers_is_the_length(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("A,B,1.5,hw\nB,C,3,hw\n", encoding="utf-8")
+    read = read_edges(file)
+    assert read.lengths is not None
+    assert read.lengths.tolist() == [1.5, 3.0]
+    assert read.notes == ()
+    file.write_text("A,B,hw,1.5,7\nB,C,hw,3,8\n", encoding="utf-8")
+    read = read_edges(file)
+    assert read.lengths is not None
+    assert read.lengths.tolist() == [1.5, 3.0]
+    assert read.notes == (f"{file}: the length is column 4, not 5; --length chooses another",)
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("1990,2000,length\n1,2,3\n2,5,1\n", True),
+        ("1990,2000,Travel time\n1,2,3\n2,5,1\n", True),
+        ("1990,2000,3\n1,2,3\n2,5,1\n", False),
+        ("x,5,1\n3,4,2\n4,5,2\n", False),  # a vertex x
+        ("time,5,1\n3,time,2\n4,5,2\n", False),  # a vertex time
+    ],
+)
+def test_numbers_may_be_headings_beside_a_word(text: str, header: bool, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(text, encoding="utf-8")
+    assert read_edges(file).said.endswith("header found" if header else "no header")
+
+
+def test_columns_left_without_a_length_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("from,to,kind\na,b,road\nb,c,path\n", encoding="utf-8")
+    told = f"{file}: no length found (columns left: 'kind'), so every edge is 1 long; "
+    assert read_edges(file).notes == (told + "--length COLUMN names one",)
+    assert read_edges(file, {"length": "none"}).notes == ()
+    file.write_text("a b\nb c\n", encoding="utf-8")
+    assert read_edges(file).notes == ()
+
+
+def test_a_length_may_be_declined(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("from,to,length\na,b,3\n", encoding="utf-8")
+    assert read_edges(file, {"length": "none"}).lengths is None
+    file.write_text("from,to,none\na,b,3\n", encoding="utf-8")
+    read = read_edges(file, {"length": "none"})
+    assert read.lengths is not None
+    assert read.lengths.tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("heading", "told"),
+    [
+        ("from,to,minutes,km", "the length is column 4 'km', not 3 'minutes'; --length chooses"),
+        ("from,to,length,length", "the length is column 3 'length', not 4 'length'; --length"),
+    ],
+)
+def test_two_columns_that_might_be_the_length(heading: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(heading + "\nA,B,1,10\nB,E,2,20\n", encoding="utf-8")
+    (note,) = read_edges(file).notes
+    assert note.startswith(f"{file}: {told}")
+    assert read_edges(file, {"length": "4"}).notes == ()
+
+
+def test_two_columns_that_might_be_the_value(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("city,cost,time\na,0,0\nb,2,5\n", encoding="utf-8")
+    found = read_labels(file, Names.of(["a", "b"]))
+    told = f"{file}: the value is column 2 'cost', not 3 'time'; --value chooses another"
+    assert found.notes == (told,)
+    assert read_labels(file, Names.of(["a", "b"]), {"value": "time"}).notes == ()
+
+
+def test_one_column_cannot_be_two_things(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("x,y,length\na,b,1\n", encoding="utf-8")
+    for columns in ({"from": "x", "to": "x"}, {"from": "x", "to": "1"}):
+        with pytest.raises(wf.InputError, match="from and to cannot both be the column"):
+            read_edges(file, columns)
+
+
+@pytest.mark.parametrize("size", [7, 1 << 20])
+def test_comments_among_the_rows_are_counted(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from wayfield.files import _text
+
+    monkeypatch.setattr(_text.TextFile.blocks, "__defaults__", (size, None))
+    file = tmp_path / "edges.csv"
+    top = "# made by hand\n\n % twice\nfrom,to,length\n"
+    file.write_text(top + "#1,B,1\nB,E,2\n#2,E,9\n", encoding="utf-8")
+    (note,) = read_edges(file).notes
+    assert note.startswith(f"{file}: 2 lines below the first row begin with # or % and are skipped")
+    file.write_text(top + '"#1",B,1\nB,E,2\n', encoding="utf-8")
+    assert read_edges(file).notes == ()
+    assert read_edges(file).names.array.to_pylist() == ["#1", "B", "E"]
 
 
 # ------------------------------------------------------------------ names
@@ -248,6 +379,44 @@ def test_an_outbox_keeps_what_it_did_not_make(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^$"):
         fill()
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_outbox_removes_what_is_unwanted_at_the_end_only(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("old", encoding="utf-8")
+
+    def fill(error: type[BaseException] | None) -> Outbox:
+        with Outbox(tmp_path) as outbox:
+            outbox.discard("old.txt")
+            outbox.discard("never-there.txt")
+            if error is not None:
+                raise error
+        return outbox
+
+    with pytest.raises(KeyboardInterrupt):
+        fill(KeyboardInterrupt)
+    assert (tmp_path / "old.txt").exists()
+    assert fill(None).removed == [tmp_path / "old.txt"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere one cannot ask for a process")
+def test_an_outbox_clears_what_a_killed_process_left(tmp_path: Path) -> None:
+    lines = (
+        "import os, signal, sys",
+        "from wayfield.files import Outbox",
+        "with Outbox(sys.argv[1]) as outbox:",
+        "    outbox.path('a.txt').write_text('half')",
+        "    os.kill(os.getpid(), signal.SIGKILL)",
+    )
+    subprocess.run([sys.executable, "-c", "\n".join(lines), str(tmp_path)], check=False)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".wayfield-")
+    (tmp_path / ".hidden").touch()
+    (tmp_path / f".wayfield-{os.getpid()}-0123456789ab.b.txt").touch()  # another run's, alive
+    with Outbox(tmp_path):
+        pass
+    kept = {".hidden", f".wayfield-{os.getpid()}-0123456789ab.b.txt"}
+    assert {file.name for file in tmp_path.iterdir()} == kept
 
 
 @given(st.lists(names.filter(bool), min_size=1, max_size=8, unique=True))

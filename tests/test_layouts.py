@@ -294,7 +294,7 @@ def test_walls_alone_are_refused() -> None:
 
 
 def test_ragged_rows_are_refused() -> None:
-    with pytest.raises(InputError, match="row 2 has 3 cells, but row 0 has 4"):
+    with pytest.raises(InputError, match=r"row 2 has 3 cells, but row 0 has 4 \(counted from 0\)"):
         Layout.from_text("\n  ####\n  #..#\n  ###\n")
 
 
@@ -307,7 +307,7 @@ def test_blank_row_inside_is_refused() -> None:
 def test_unknown_character_is_refused(cell: str) -> None:
     with pytest.raises(InputError) as caught:
         Layout.from_text(f"####\n#.{cell}#\n####")
-    assert f"unknown character {cell!r} at row 1, column 2" in str(caught.value)
+    assert f"unknown character {cell!r} at row 1, column 2 (counted from 0)" in str(caught.value)
 
 
 def test_array_that_is_not_boolean_is_refused() -> None:

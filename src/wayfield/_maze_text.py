@@ -73,12 +73,15 @@ def _rows(lines: list[str], text: str) -> list[str]:
 def _check_row(row: str, number: int, length: int) -> None:
     """Raise unless the row has this length and only known characters."""
     if len(row) != length:
-        raise InputError(f"row {number} has {len(row)} cells, but row 0 has {length}")
+        raise InputError(
+            f"row {number} has {len(row)} cells, but row 0 has {length} (counted from 0)"
+        )
     for column, cell in enumerate(row):
         if cell not in WALL + FREE + COSTS + ARROWS:
             raise InputError(
-                f"unknown character {cell!r} at row {number}, column {column}; {WALL!r} is wall, "
-                f"any of {FREE!r} is free, 1 to 9 are costs, any of {ARROWS!r} is one-way"
+                f"unknown character {cell!r} at row {number}, column {column} (counted from 0); "
+                f"{WALL!r} is wall, any of {FREE!r} is free, 1 to 9 are costs, "
+                f"any of {ARROWS!r} is one-way"
             )
 
 

@@ -83,6 +83,8 @@ def main() -> None:
         code = _complain("not enough memory for a graph of this size", FAILED)
     except Exception as error:
         code = _unexpected(error)
+    if code == STOPPED:  # said here, since typer hands some of Ctrl-C over as this number
+        _complain("stopped", STOPPED)
     sys.exit(code or 0)
 
 
@@ -94,6 +96,8 @@ def _complain(text: str, code: int) -> int:
 def _unexpected(error: Exception) -> int:
     """Explain a wrong use of the options, or own up to a mistake of ours."""
     format_message = getattr(error, "format_message", None)
+    if format_message is not None and not format_message():
+        return BAD_INPUT  # no command at all: the help has been printed, and is enough
     if format_message is not None:  # click's errors, whoever vendors click
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "wayfield"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ..errors import WayfieldError
+from ..errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
     from ..layouts import Layout
@@ -72,4 +72,9 @@ def read_layout(name: str) -> Layout:
         raise WayfieldError(f"{name} is not a text file: {error}") from error
     except OSError as error:
         raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
-    return Layout.from_text(text, path.stem)
+    if not text.strip():
+        raise InputError(f"{name} is empty")
+    try:
+        return Layout.from_text(text, path.stem)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error

@@ -13,6 +13,7 @@ from ..descending import Descending
 from ..extension import describe
 from ..kernels._types import FloatArray
 from ..oracle import cost_to_go
+from ..plan import Outcome
 from ._result import OUTCOMES, Question, Result
 
 MOST_NAMED = 5
@@ -166,11 +167,12 @@ def _bound(result: Result) -> dict[str, Any]:
 def _route(result: Result, start: int) -> dict[str, Any]:
     walk = result.plan.rollout(start)
     outcome = OUTCOMES[result.outcomes[start]]
+    lost = outcome is Outcome.UNREACHABLE
     return {
         "start": result.question.called(start),
         "outcome": str(outcome),
-        "steps": walk.path.size - 1,
-        "cost": walk.cost,
+        "steps": None if lost else walk.path.size - 1,
+        "cost": None if lost else walk.cost,
         "margin": result.certificate.start_margin[start],
         "path": [result.question.called(x) for x in walk.path],
     }

@@ -39,7 +39,7 @@ Error = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 GoalValue = Annotated[
     float | None,
-    typer.Option(metavar="V", help="Label the goal with this value, if LABELS does not."),
+    typer.Option(metavar="V", help="Label of the goal, where LABELS has none."),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
 Places = Annotated[
@@ -54,21 +54,31 @@ def _column(option: str, text: str) -> Any:
 
 TailColumn = Annotated[str | None, _column("--tail", "EDGES: from. Its heading, or its number.")]
 HeadColumn = Annotated[str | None, _column("--head", "EDGES: to.")]
-LengthColumn = Annotated[str | None, _column("--length", "EDGES: length.")]
+LengthColumn = Annotated[str | None, _column("--length", "EDGES: length; none: every edge 1 long.")]
 VertexColumn = Annotated[str | None, _column("--vertex", "LABELS: vertex.")]
 ValueColumn = Annotated[str | None, _column("--value", "LABELS: value.")]
 Delimiter = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Between columns; also: tab, space.", rich_help_panel=_FILES),
+    typer.Option(
+        metavar="CHAR",
+        help="Between columns; also: tab, space. Of EDGES and LABELS both.",
+        rich_help_panel=_FILES,
+    ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="First row is a header.", rich_help_panel=_FILES),
+    typer.Option(
+        "--header/--no-header",
+        help="First row is a header. Of EDGES and LABELS both.",
+        rich_help_panel=_FILES,
+    ),
 ]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Of text that is not UTF-8: latin-1 …", rich_help_panel=_FILES
+        metavar="NAME",
+        help="Of all files that are not UTF-8: latin-1 …",
+        rich_help_panel=_FILES,
     ),
 ]
 
@@ -128,7 +138,7 @@ class Wanted:
         graph, remarks = edges.to_graph(self.directed, _positions(table, places))
         if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
             remarks.append("if the two ways between vertices differ, pass --directed")
-        remarks = [*remarks, *table.notes, *(places.notes if places else ())]
+        remarks = [*edges.notes, *remarks, *table.notes, *(places.notes if places else ())]
         facts: dict[str, Any] = {
             "edges": {"path": str(self.edges), "read_as": edges.said},
             "labels": {"path": str(self.labels), "read_as": table.said},
@@ -136,9 +146,9 @@ class Wanted:
         }
         said = [("edges", f"{self.edges.name}: {edges.said}")]
         said.append(("labels", f"{self.labels.name}: {table.said}"))
-        if places is not None:
+        if self.positions is not None and places is not None:
             facts["positions"] = {"path": str(self.positions), "read_as": places.said}
-            said.append(("places", f"{places.said}"))
+            said.append(("places", f"{self.positions.name}: {places.said}"))
         said += [("note", remark) for remark in remarks]
         return Given(graph, labels, goal, names, said, facts)
 
@@ -159,6 +169,12 @@ class Wanted:
             )
         goal = names.index(self.goal, "--goal ")
         if goal in labels.vertices:
+            own = labels.values[labels.vertices == goal][0]
+            if self.goal_value not in (None, own):
+                raise InputError(
+                    f"--goal-value {self.goal_value:g}, but {self.labels} labels the goal "
+                    f"{self.goal!r} with {own:g}: leave out one of them"
+                )
             return labels, goal
         if self.goal_value is None:
             raise InputError(

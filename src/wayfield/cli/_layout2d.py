@@ -4,11 +4,14 @@
 that distances in the picture be those in the graph. From classical scaling as a start, each step
 puts all points at the minimum of a quadratic that lies above the stress, so that it never grows
 (E. R. Gansner, Y. Koren, S. North, *Graph drawing by stress majorization*, 2004).
+
+Every component is spread on its own; the largest comes first, the others follow in rows, smaller.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
@@ -16,17 +19,44 @@ from ..graph import Graph
 from ..kernels._types import FloatArray
 
 _STEPS = 200
+_GAP = 1.2
+"""Room between components, in edges of the largest."""
+
+_SMALLER = 0.5
+"""Edges of the other components, in edges of the largest."""
 
 
 def spread(graph: Graph) -> FloatArray:
     """(n, 2) positions, typical edges of length 1."""
     n = graph.num_vertices
-    if n == 1:
-        return np.zeros((1, 2))
     hops = sparse.csr_array((np.ones(graph.num_arcs), graph.indices, graph.indptr), shape=(n, n))
     distance = shortest_path(hops, directed=False, unweighted=True)
-    apart = np.isinf(distance)
-    distance[apart] = distance[~apart].max() + 2.0  # components beside each other
+    members = [np.flatnonzero(graph.components == c) for c in np.unique(graph.components)]
+    members.sort(key=len, reverse=True)
+    pieces = [_spread_piece(distance[np.ix_(at, at)]) for at in members]
+    pieces[1:] = [_SMALLER * piece for piece in pieces[1:]]
+    return _packed(n, members, pieces)
+
+
+def _packed(n: int, members: list[NDArray[np.int64]], pieces: list[FloatArray]) -> FloatArray:
+    """Put pieces into rows, none wider than the widest or than they are tall together."""
+    points = np.zeros((n, 2))
+    boxes = [np.ptp(piece, axis=0) + _GAP for piece in pieces]
+    wide = max([*(box[0] for box in boxes), np.sqrt(sum(np.prod(box) for box in boxes))])
+    left = top = deep = 0.0
+    for at, piece, (width, height) in zip(members, pieces, boxes, strict=True):
+        if left and left + width > wide:
+            left, top, deep = 0.0, top - deep, 0.0
+        corner = np.array([piece[:, 0].min(), piece[:, 1].max()])
+        points[at] = piece - corner + np.array([left, top])
+        left, deep = left + width, max(deep, height)
+    return points
+
+
+def _spread_piece(distance: FloatArray) -> FloatArray:
+    """(k, 2) positions of vertices at these distances from each other."""
+    if len(distance) == 1:
+        return np.zeros((1, 2))
     np.fill_diagonal(distance, 1.0)
     weight = distance**-2.0
     np.fill_diagonal(weight, 0.0)

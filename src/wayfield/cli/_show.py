@@ -46,6 +46,8 @@ def summary(facts: Mapping[str, Any]) -> list[Line]:
     if facts["files"]:
         missing = f"; no picture: {facts['no_picture']}" if facts["no_picture"] else ""
         lines.append(("wrote", ", ".join(facts["files"]) + missing))
+    if facts.get("removed"):
+        lines.append(("removed", f"{', '.join(facts['removed'])}, of an earlier run"))
     lines.append(("advice", facts["advice"]))
     return lines
 
@@ -62,6 +64,10 @@ def advice(facts: Mapping[str, Any]) -> str:
         return f"the solver missed its guarantee ({facts['status']}): try --method amle"
     if made["can_reach"] == 0:
         return "no other state can reach the goal: is it the right one, and the graph --directed?"
+    if _says_nothing(facts):
+        only = facts["labels"]["count"] == 1
+        told = "only the goal is labelled" if only else "the labels are all equal"
+        return f"{told}: the field says nothing about distance; label states whose values differ"
     if made["reach"] < made["can_reach"]:
         if not exact:
             return "walks get stuck on this field: try --method amle, or --repair to lift it"
@@ -81,9 +87,19 @@ def advice(facts: Mapping[str, Any]) -> str:
     return "if the graph's lengths are right, `wayfield compare` tells whether the labels pay"
 
 
+def _says_nothing(facts: Mapping[str, Any]) -> bool:
+    """Whether all labels are equal, unless there is one and the field rises by costs from it."""
+    labels = facts["labels"]
+    rises = labels["count"] == 1 and "fill='cost'" in facts["method"]
+    return bool(labels["least"] == labels["largest"]) and not rises
+
+
 def percent(share: float) -> str:
-    """Percentage rounded down: 100 % only where it is all of them."""
-    return f"{int(share * 1e4) / 1e2:g} %"
+    """Percentage to three digits; 100 % only where it is all of them."""
+    text = f"{100 * share:.3g}"
+    if text == "100" and share < 1.0:
+        text = f"{int(1e4 * share) / 1e2:g}"
+    return f"{text} %"
 
 
 def margin_text(margin: float | None) -> str:
@@ -104,20 +120,24 @@ def _lost(graph: Mapping[str, Any]) -> list[Line]:
 
 
 def _graph(graph: Mapping[str, Any]) -> str:
-    kind = "arcs (directed)" if graph["directed"] else "edges"
+    edges = _count(graph["edges"], "arcs" if graph["directed"] else "edges")
+    edges += " (directed)" if graph["directed"] else ""
     low, high = graph["least_length"], graph["largest_length"]
     span = "no lengths" if low is None else f"lengths {low:g} to {high:g}"
-    if low == high == 1:
-        span = "all of length 1"
+    if low is not None and low == high:
+        span = f"{'all ' if graph['edges'] > 1 else ''}of length {low:g}"
     pieces = "strong_components" if graph["directed"] else "components"
     parts = f"{graph[pieces]:,} {pieces.replace('_', ' ')}" if graph[pieces] > 1 else "in one piece"
-    return f"{graph['vertices']:,} vertices, {graph['edges']:,} {kind}, {span}; {parts}"
+    vertices = _count(graph["vertices"], "vertices", "vertex")
+    return f"{vertices}, {edges}, {span}; {parts}"
 
 
 def _labels(facts: Mapping[str, Any]) -> str:
     labels, n = facts["labels"], facts["graph"]["vertices"]
     share = percent(labels["count"] / n)
-    span = f"values {labels['least']:g} to {labels['largest']:g}"
+    low, high = labels["least"], labels["largest"]
+    span = f"value {low:g}" if low == high else f"values {low:g} to {high:g}"
+    span = f"all of {span}" if low == high and labels["count"] > 1 else span
     return f"{labels['count']:,} ({share} of the vertices), {span}; goal {quoted(facts['goal'])}"
 
 
@@ -187,6 +207,8 @@ def _weak(state: Mapping[str, Any]) -> str:
 
 def _route(route: Mapping[str, Any]) -> str:
     names = list(map(quoted, route["path"]))
+    if route["cost"] is None:
+        return f"{names[0]}: cannot reach the goal"
     if len(names) > 2 * _ROUTE_ENDS:
         names = [*names[:_ROUTE_ENDS], "…", *names[-_ROUTE_ENDS:]]
     steps = _count(route["steps"], "steps")
@@ -194,5 +216,5 @@ def _route(route: Mapping[str, Any]) -> str:
     return f"{' → '.join(names)}: cost {route['cost']:g}, {steps}{end}"
 
 
-def _count(number: int, things: str) -> str:
-    return f"1 {things.removesuffix('s')}" if number == 1 else f"{number:,} {things}"
+def _count(number: int, things: str, one: str = "") -> str:
+    return f"1 {one or things.removesuffix('s')}" if number == 1 else f"{number:,} {things}"

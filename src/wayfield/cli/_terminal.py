@@ -1,4 +1,4 @@
-"""A maze in the terminal: two characters for each block of vertices, walls left solid.
+"""A maze in the terminal: two characters for each block of vertices, walls solid, and all round.
 
 With colours the field is shaded; without them four block characters stand for its quarters. A
 block in which some walk never arrives is marked, and one that holds a loop more so.
@@ -48,18 +48,22 @@ def _side(result: Result, refinement: int, width: int) -> int:
     places = result.question.graph.positions
     assert places is not None
     columns = np.ptp(places[:, 0]) + 1
-    fits = [k for k in range(1, refinement + 1) if refinement % k == 0 and 2 * columns / k <= width]
+    sides = (k for k in range(1, refinement + 1) if refinement % k == 0)
+    fits = [k for k in sides if 2 * (columns / k + 2) <= width]  # two for the wall all round
     return min(fits, default=refinement)
 
 
 def _blocks(result: Result, side: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """(rows, columns) each: what a block is, and its value as a share of the largest."""
+    """(rows, columns) each: what a block is, and its value as a share of the largest.
+
+    The wall all round is one block thick, however thick it is in the maze.
+    """
     places, values = result.question.graph.positions, result.field.values
     assert places is not None
-    columns = places[:, 0].astype(np.int64)
+    columns = (places[:, 0] - places[:, 0].min()).astype(np.int64)
     rows = (places[:, 1].max() - places[:, 1]).astype(np.int64)
-    at = rows // side, columns // side
-    shape = int(at[0].max()) + 1, int(at[1].max()) + 1
+    at = rows // side + 1, columns // side + 1
+    shape = int(at[0].max()) + 2, int(at[1].max()) + 2
     total, count = np.zeros(shape), np.zeros(shape)
     known = np.isfinite(values)
     inside = at[0][known], at[1][known]

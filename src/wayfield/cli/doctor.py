@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..extension import Extension
 
 _NOT_FOR_USERS = ("dev", "docs")
+_WIDE = 20
+"""Characters of the longest thing looked at: the path of 101 vertices."""
 
 
 class Finding(NamedTuple):
@@ -47,31 +49,37 @@ def doctor(
     """
     from ._report import print_json
 
-    found = [*_versions(), *_extras(), *_kernels()]
-    compile_kernels(notes(), directed=True)
-    checked = [*map(_checked, (_path, _seven_nodes, _random_grid, _one_way))]
-    well = all(finding.well is not False for finding in checked)
+    found = []
+    for finding in _findings():
+        found.append(finding)
+        if not json_wanted:
+            _print(finding)
+    failed = sum(finding.well is False for finding in found)
     if json_wanted:
-        findings = [finding._asdict() for finding in [*found, *checked]]
-        print_json({"wayfield": __version__, "well": well, "findings": findings})
+        findings = [finding._asdict() for finding in found]
+        print_json({"wayfield": __version__, "well": not failed, "findings": findings})
     else:
-        _print(found, checked)
-    if not well:
+        checks = "1 check" if failed == 1 else f"{failed} checks"
+        verdict = f"{checks} failed" if failed else "all is well"
+        Console().print(verdict, style="bold red" if failed else "bold green", highlight=False)
+    if failed:
         raise typer.Exit(1)
 
 
-def _print(found: list[Finding], checked: list[Finding]) -> None:
+def _findings() -> Iterator[Finding]:
+    """All findings, each as soon as it is known; kernels are counted when they are compiled."""
+    yield from _versions()
+    yield from _extras()
+    compile_kernels(notes(), directed=True)
+    yield from _kernels()
+    yield from map(_checked, (_path, _seven_nodes, _random_grid, _one_way))
+
+
+def _print(finding: Finding) -> None:
     console = Console()
-    marks = {True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}
-    wide = max(len(finding.what) for finding in [*found, *checked])
-    for finding in [*found, *checked]:
-        mark = marks[finding.well]
-        console.print(mark, end=" ")
-        line = f"{finding.what:<{wide}}  {finding.found}"
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-    failed = sum(finding.well is False for finding in checked)
-    verdict = f"{failed} of {len(checked)} checks failed" if failed else "all is well"
-    console.print(verdict, style="bold red" if failed else "bold green", highlight=False)
+    console.print({True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}[finding.well], end=" ")
+    line = f"{finding.what:<{_WIDE}}  {finding.found}"
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _versions() -> Iterator[Finding]:
@@ -112,7 +120,7 @@ def _kernels() -> Iterator[Finding]:
         return
     folder = Path(str(first_moves.stats.cache_path))
     count = len(list(folder.glob("*.nbc")))
-    state = f"{count} compiled" if count else "not compiled yet: a minute, once"
+    state = f"{count} compiled" if count else "compiled, but not kept: a minute at every start"
     yield Finding("kernels", True if count else None, f"{state}; in {folder}")
     yield Finding("threads", None, f"{numba.get_num_threads()} of {os.cpu_count()} processors")
 

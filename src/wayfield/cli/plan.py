@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from ..files import Names, Outbox
     from ._result import Result
 
+_ALWAYS = ("values.csv", "values.parquet")
+_FILES = (*_ALWAYS, "routes.csv", "plan.png")
+
 
 def plan(
     edges: EdgeFile,
@@ -80,7 +83,8 @@ def plan(
     .gz), Parquet or .npz; columns are guessed and the guess is printed.
 
     Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of
-    every state), routes.csv, and plan.png if the graph is small or positions are given.
+    every state), routes.csv, and plan.png if the graph is small or positions are given. Of these,
+    what an earlier run left and this one does not write is removed.
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
@@ -97,6 +101,8 @@ def plan(
         (delimiter, header, encoding),
     )  # fmt: skip
     chosen = parse_method(method)
+    if files:
+        _spare_inputs(out, edges, labels, positions)
     compile_kernels(notes(), directed)
     with Stages(notes()) as stages, _outbox(out if files else None) as outbox:
         given = wanted.read(stages, error)
@@ -113,7 +119,15 @@ def plan(
         if outbox is not None:
             stages.begin("writing")
             more |= _write(outbox, result, given.names)
+    more["removed"] = [] if outbox is None else [str(file) for file in outbox.removed]
     tell(result, more, json_wanted)
+
+
+def _spare_inputs(out: Path, *inputs: Path | None) -> None:
+    """Raise if a result would overwrite what it is made from."""
+    for file in inputs:
+        if file is not None and file.name in _FILES and file.resolve().parent == out.resolve():
+            raise InputError(f"the results would overwrite {file}: choose another --out folder")
 
 
 def _outbox(folder: Path | None) -> Any:
@@ -147,4 +161,7 @@ def _write(outbox: Outbox, result: Result, names: Names) -> dict[str, Any]:
     reason = why_not_drawn(result.question.graph)
     if reason is None:
         draw(result, drawable(result.question.graph), outbox.path("plan.png"))
+    if all((outbox.folder / name).exists() for name in _ALWAYS):  # else they are not ours
+        for name in set(_FILES) - {file.name for file in outbox.files}:
+            outbox.discard(name)
     return {"files": [str(file) for file in outbox.files], "no_picture": reason}

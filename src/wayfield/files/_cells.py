@@ -116,9 +116,16 @@ def _not_a_number(sheet: Sheet, index: int, column: Any) -> InputError:
             pa.array([cell], pa.string()).cast(pa.float64())
         except pa.ArrowInvalid:
             text = column[row].as_py()
-            comma = re.fullmatch(r"\s*-?\d+,\d+\s*", text)
-            hint = " (write a decimal point, or semicolons between columns)" if comma else ""
             return InputError(
-                f"{sheet.place(row, index)}: {shortened(text)!r} is not a number{hint}"
+                f"{sheet.place(row, index)}: {shortened(text)!r} is not a number{_hint(text)}"
             )
     raise AssertionError("every cell is a number")
+
+
+def _hint(text: str) -> str:
+    """Say how a number with commas, or with marks between its thousands, is written."""
+    if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text):
+        return " (write a decimal point, or semicolons between columns)"
+    if re.fullmatch(r"\s*[-+]?\d{1,3}([.,_'\s]\d{3})+([.,]\d*)?\s*", text):
+        return " (write nothing between thousands)"
+    return ""

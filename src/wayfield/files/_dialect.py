@@ -3,8 +3,9 @@
 **Delimiter.** Of tab, semicolon, comma and bar, the one that cuts the first lines into the same
 number of columns, the more the better, ties in this order; runs of blanks if none of them does.
 
-**Header.** The first line is one if it holds no number and either a word one expects there
-(``from``, ``node``, ``cost`` …) or, above a column that is mostly numbers, something else.
+**Header.** The first line is one if it holds words one expects there (``from``, ``node`` …), if
+``length``, ``cost`` or the like stands above a column that is mostly numbers, or if, no number in
+it, anything else does but a mark for a missing number.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
@@ -24,6 +25,8 @@ BLANKS = " "
 _CANDIDATES = ("\t", ";", ",", "|")
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar", BLANKS: "blank"}
 _ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|", "space": BLANKS}
+_NUMBER_LIKE = re.compile(r"[-+]?([\d.,_]*\d[\d.,_]*(e[-+]?\d+)?\s*%?|inf(inity)?|nan)")
+_MISSING = ("", "-", "--", ".", "?", "na", "n/a", "none", "null", "missing")
 _RUN = re.compile(rb"[ \t]+")
 _RUN_OR_QUOTED = re.compile(rb'("(?:[^"\n]|"")*")|[ \t]+')
 
@@ -110,13 +113,15 @@ def _tabbed(data: bytes) -> bytes:
     return _RUN.sub(b"\t", data)
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell of a sample looks like a number; a decimal comma will do."""
-    try:
-        float(cell.strip().replace(",", "."))
-    except ValueError:
-        return False
-    return True
+def mostly_numbers(cells: Sequence[str]) -> bool:
+    """Whether half of the cells or more are meant to be numbers, the empty ones apart."""
+    filled = [cell for cell in map(str.strip, cells) if cell]
+    return bool(filled) and 2 * sum(map(is_meant_as_number, filled)) >= len(filled)
+
+
+def is_meant_as_number(cell: str) -> bool:
+    """Whether a cell is a number, or meant to be one even if it is none: 1.234,5 or 12%."""
+    return _NUMBER_LIKE.fullmatch(cell.strip().lower()) is not None
 
 
 def _named_delimiter(text: str | None) -> str | None:
@@ -140,14 +145,16 @@ def _guess_delimiter(lines: list[str]) -> str:
 
 
 def _stands_above_numbers(rows: list[list[str]]) -> bool:
-    """Whether the first row holds no number, but a column below it mostly numbers."""
-    first, body = rows[0], rows[1:]
-    if not body or any(map(is_number, first)):
+    """Whether the first row holds no number, but a word above a column of mostly numbers."""
+    first = rows[0]
+    if any(map(is_meant_as_number, first)):
         return False
-    columns = zip(*(row for row in body if len(row) == len(first)), strict=True)
-    return any(2 * sum(map(_has_digits_only, column)) >= len(column) for column in columns)
+    return any(
+        cell.strip().lower() not in _MISSING and mostly_numbers(column)
+        for cell, column in zip(first, columns_below(rows), strict=False)
+    )
 
 
-def _has_digits_only(cell: str) -> bool:
-    """Whether a cell is meant to be a number, even if it is not one: 1.234,5 or 12%."""
-    return re.fullmatch(r"[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*%?", cell.strip().lower()) is not None
+def columns_below(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return the columns of the rows below the first that are as long as it is."""
+    return list(zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
+from ._dialect import columns_below, mostly_numbers
 
 WORDS: dict[str, tuple[str, ...]] = {
     "from": (
@@ -34,6 +35,9 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Words of a header that tell what a column is, the likeliest first."""
 
+NUMBERS = ("length", "value", "x", "y")
+"""Roles of columns that hold numbers."""
+
 
 def tokens(heading: str) -> list[str]:
     """Words of a heading: ``FromNodeId`` and ``from_node (id)`` are from, node, id."""
@@ -42,11 +46,20 @@ def tokens(heading: str) -> list[str]:
 
 
 def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bool:
-    """Whether the first row has two words expected in a header and no cell that comes again."""
+    """Whether the first row has words expected in a header: two, or one above numbers.
+
+    Neither counts if it comes again below: then it is a name.
+    """
     first = rows[0]
-    hits = len({i for role in roles for i in matching_columns(role, first)})
-    again = {cell for row in rows[1:] for cell in row}.intersection(first)
-    return hits >= min(2, len(first)) and not again
+    below = {cell for row in rows[1:] for cell in row}
+    hits = {i for role in roles for i in matching_columns(role, first)}
+    if len(hits) >= min(2, len(first)) and below.isdisjoint(first):
+        return True
+    numbers = {i for role in roles if role in NUMBERS for i in matching_columns(role, first)}
+    return any(
+        i in numbers and len(first[i].strip()) >= 3 and first[i] not in below and mostly_numbers(c)
+        for i, c in enumerate(columns_below(rows))
+    )
 
 
 def _means(token: str, word: str) -> bool:
@@ -74,7 +87,21 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
     return sorted(ranks, key=lambda i: (ranks[i], i))
 
 
-def named_column(wanted: str, header: Sequence[str] | None, width: int, path: object) -> int:
+def named_columns(
+    columns: Mapping[str, str], header: Sequence[str] | None, width: int, path: object
+) -> dict[str, int]:
+    """Return the columns the user named, by role; one column cannot have two of them."""
+    at = {role: _named_column(name, header, width, path) for role, name in columns.items()}
+    for role, i in at.items():
+        twin = next(other for other in at if at[other] == i)
+        if twin != role:
+            raise InputError(
+                f"{path}: {twin} and {role} cannot both be the column {columns[role]!r}"
+            )
+    return at
+
+
+def _named_column(wanted: str, header: Sequence[str] | None, width: int, path: object) -> int:
     """Return the column the user named, by its heading or by its number counted from 1."""
     if header is not None and wanted in header:
         return list(header).index(wanted)

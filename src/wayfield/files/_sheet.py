@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .._optional import need
 from ..errors import InputError
-from ._dialect import BLANKS, Style, guess_dialect, split, tidied
+from ._dialect import BLANKS, Style, guess_dialect, mostly_numbers, split, tidied
 from ._roles import looks_like_header
 from ._text import Block, Progress, TextFile
 
@@ -60,6 +60,15 @@ class Sheet(ABC):
         """Return what a column is called."""
         return str(column + 1) if self.header is None else repr(self.header[column])
 
+    def numeric(self, column: int) -> bool:
+        """Whether a column is mostly of numbers, by its first cells."""
+        return mostly_numbers([row[column] for row in self.rows if column < len(row)])
+
+    @property
+    def notes(self) -> list[str]:
+        """What of the file was not read; known once it has been loaded."""
+        return []
+
     def understood(self, at: Mapping[str, int], besides: str = "") -> str:
         """Say which column is taken for what, and how the file is written."""
         word = "column " if self.header is None else ""
@@ -103,6 +112,7 @@ class TextSheet(Sheet):
         self.header, self.rows = self.dialect.header, self.dialect.rows
         self.said = self.dialect.said
         self.decimal_comma = self.dialect.delimiter == ";"
+        self._comments = 0
 
     def row_number(self, row: int) -> int:
         """Return the number of the line that holds the row."""
@@ -113,14 +123,26 @@ class TextSheet(Sheet):
         pa = need("pyarrow", "files")
         below_header = self.header is None
         tables = []
+        self._comments = 0
         for block in self.text.blocks(progress=progress):
-            if not below_header:
+            self._comments += block.comments
+            if not below_header and block.data.strip(b"\n"):
                 block = _without_first_row(block)
                 below_header = True
             if block.data.strip(b"\n"):
                 tables.append(self._parse(block, columns))
         table = pa.concat_tables(tables)
         return [table.column(str(i)) for i in columns]
+
+    @property
+    def notes(self) -> list[str]:
+        """Say how many lines below the first row were taken for comments."""
+        if not self._comments:
+            return []
+        told = "1 line below the first row begins with # or % and is skipped as a comment"
+        if self._comments > 1:
+            told = f"{self._comments:,} lines below the first row begin with # or % and are skipped"
+        return [f"{self.path}: {told}; a name that begins so needs quotes"]
 
     def _parse(self, block: Block, columns: Sequence[int]) -> Any:
         pa, csv = need("pyarrow", "files"), need("pyarrow.csv", "files")
@@ -130,7 +152,7 @@ class TextSheet(Sheet):
         wanted = [str(i) for i in dict.fromkeys(columns)]
         try:
             return csv.read_csv(
-                pa.BufferReader(data),
+                pa.BufferReader(_arrows_own(data)),
                 csv.ReadOptions(column_names=names, block_size=1 << 20),
                 csv.ParseOptions(delimiter="\t" if blanks else self.dialect.delimiter),
                 csv.ConvertOptions(
@@ -150,6 +172,8 @@ class TextSheet(Sheet):
             if count != self.width:
                 last = number == block.first_line + len(lines) - 1
                 short = "is the file cut off?" if last else "is a delimiter missing?"
+                if line.count('"') % 2:
+                    short = "is a quotation mark not closed?"
                 found = "1 column" if count == 1 else f"{count} columns"
                 return InputError(
                     f"{self.path}, row {number}: {found}, but {self.width} expected; "
@@ -222,6 +246,17 @@ class ArraySheet(Sheet):
             return [pa.chunked_array([pa.array(self.arrays[i])]) for i in columns]
         except pa.ArrowException as error:
             raise InputError(f"{self.path} holds what is no name and no number: {error}") from error
+
+
+def _arrows_own(data: bytes) -> Any:
+    """Return a copy that Arrow may free at any time.
+
+    Its threads can be late to let go of what they have read. Bytes of Python's they would then
+    have to free through an interpreter that may be ending, which aborts the process.
+    """
+    sink = need("pyarrow", "files").BufferOutputStream()
+    sink.write(data)
+    return sink.getvalue()
 
 
 def _without_first_row(block: Block) -> Block:

@@ -40,13 +40,19 @@ _MARKS = (
 )
 _SUSPECTS = (b"#", b"%", b" ", b"\t", b",", b";", b"|")
 _EMPTY = re.compile(rb"^(?:[ \t,;|]+|[ \t]*[#%][^\n]*)$", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*[#%]", re.MULTILINE)
+_NEVER_IN_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class Block(NamedTuple):
-    """Whole lines, and the number of the first of them in the file, counted from 1."""
+    """Whole lines, and the number of the first of them in the file, counted from 1.
+
+    Of the lines that were emptied, `comments` counts the comments below the file's first row.
+    """
 
     first_line: int
     data: bytes
+    comments: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,16 +79,17 @@ class TextFile:
 
     def blocks(self, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Block]:
         """Read the file from its beginning, comments and blank lines emptied."""
-        line, rest = 1, b""
+        line, rest, begun = 1, b"", False
         for text in self._decoded(size, progress):
             rest += text
             cut = rest.rfind(b"\n") + 1
             if cut:
                 block, rest = Block(line, rest[:cut]), rest[cut:]
                 line += block.data.count(b"\n")
-                yield _cleaned(block)
+                yield (block := _cleaned(block, begun))
+                begun = begun or bool(block.data.strip(b"\n"))
         if rest:
-            yield _cleaned(Block(line, rest + b"\n"))
+            yield _cleaned(Block(line, rest + b"\n"), begun)
 
     def sample(self, most: int = 200) -> list[str]:
         """Return the first lines that hold something."""
@@ -160,15 +167,23 @@ class TextFile:
     def _undecodable(self, error: UnicodeError, lines: int, encoding: str) -> InputError:
         what = str(error)
         if isinstance(error, UnicodeDecodeError):
+            if _NEVER_IN_TEXT.search(error.object):
+                return InputError(f"{self.path} is not a text file, or not one in {encoding}")
             lines += error.object[: error.start].count(b"\n")
             what = f"byte 0x{error.object[error.start]:02x} cannot be read"
         hint = "" if self.encoding else "; if it is Latin-1 (Windows), pass --encoding latin-1"
         return InputError(f"{self.path}, row {lines + 1}: not {encoding} text, {what}{hint}")
 
 
-def _cleaned(block: Block) -> Block:
-    """Empty comments, and lines of nothing but delimiters; most blocks have neither."""
+def _cleaned(block: Block, begun: bool) -> Block:
+    """Empty comments, and lines of nothing but delimiters; most blocks have neither.
+
+    Comments are counted below the first row, which an earlier block may hold: then it has `begun`.
+    """
     data = block.data
-    if data[:1] in _SUSPECTS or any(b"\n" + mark in data for mark in _SUSPECTS):
-        return block._replace(data=_EMPTY.sub(b"", data))
-    return block
+    if data[:1] not in _SUSPECTS and not any(b"\n" + mark in data for mark in _SUSPECTS):
+        return block
+    kept = _EMPTY.sub(b"", data)
+    above = 0 if begun else len(kept) - len(kept.lstrip(b"\n"))
+    below = data.split(b"\n", above)[-1]
+    return block._replace(data=kept, comments=len(_COMMENT.findall(below)))

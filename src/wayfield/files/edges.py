@@ -1,13 +1,14 @@
 """Edge lists: from a file to a graph whose vertices have names.
 
 Columns are found by the user's word, by their headings, or by their place: from, to, and then a
-length if the third and last column is of numbers. Without a length every edge is 1 long.
+length: without a header the first further column that is mostly numbers, below one the third of
+three if it is. Without a length every edge is 1 long.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,16 @@ from ..errors import InputError, InputWarning
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ._cells import as_names, as_numbers, refuse_cells
-from ._dialect import Style, is_number
-from ._roles import matching_columns, named_column, unnamed_last
+from ._choice import doubts
+from ._dialect import Style
+from ._roles import matching_columns, named_columns, unnamed_last
 from ._sheet import ArraySheet, Sheet, npz_arrays, open_sheet
 from ._text import Progress
 from .names import Names, canonical
 
 ROLES = ("from", "to", "length")
+_NONE = "none"
+"""Instead of a column of lengths: every edge is 1 long."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +53,8 @@ class Edges:
         Whether the file itself says that these are arcs; an edge list does not.
     positions : (n, d) float array or None
         Where the vertices are drawn, if the file says so.
+    notes : tuple of str
+        What was not used, and what else might have been meant.
     """
 
     names: Names
@@ -58,6 +64,7 @@ class Edges:
     said: str
     directed: bool = False
     positions: FloatArray | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Edges({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
@@ -89,7 +96,8 @@ def read_edges(
     path : path
         The file. An npz may also be a `Graph.save` or a `scipy.sparse.save_npz`.
     columns : mapping, optional
-        Which column is ``"from"``, ``"to"``, ``"length"``: its heading, or its number from 1.
+        Which column is ``"from"``, ``"to"``, ``"length"``: its heading, or its number from 1;
+        ``"none"`` for the length makes every edge 1 long.
     style : Style, optional
         What is known about a text file; the rest is guessed.
     progress : callable, optional
@@ -111,7 +119,11 @@ def read_edges(
     if stored is not None:
         return stored
     sheet = open_sheet(path, style or Style(), ROLES)
-    at = _edge_columns(sheet, columns or {})
+    told = dict(columns or {})
+    unit = told.get("length") == _NONE and _NONE not in (sheet.header or ())
+    if unit:
+        del told["length"]
+    at = _edge_columns(sheet, told, ROLES[:2] if unit else ROLES)
     loaded = sheet.load([at[role] for role in ROLES if role in at], progress)
     ends = [
         as_names(sheet, at[role], column) for role, column in zip(ROLES[:2], loaded, strict=False)
@@ -120,12 +132,19 @@ def read_edges(
     lengths = None
     if "length" in at:
         lengths = _lengths(sheet, at["length"], loaded[2])
-    unit = "" if "length" in at else ", every edge 1 long"
-    said = sheet.understood({role: at[role] for role in ROLES if role in at}, unit)
-    return Edges(names, tails, heads, lengths, said)
+    besides = "" if "length" in at else ", every edge 1 long"
+    said = sheet.understood({role: at[role] for role in ROLES if role in at}, besides)
+    notes = [*doubts(sheet, at, told), *sheet.notes]
+    left = [sheet.called(i) for i in range(sheet.width) if i not in at.values()]
+    if lengths is None and left and not unit:
+        notes.append(
+            f"{sheet.path}: no length found (columns left: {', '.join(left)}), so every edge is "
+            "1 long; --length COLUMN names one"
+        )
+    return Edges(names, tails, heads, lengths, said, notes=tuple(notes))
 
 
-def _edge_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
+def _edge_columns(sheet: Sheet, columns: Mapping[str, str], roles: Sequence[str]) -> dict[str, int]:
     """Decide which column is which."""
     width, header = sheet.width, sheet.header
     if width < 2:
@@ -134,8 +153,8 @@ def _edge_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
             f"{sheet.path} has one column, but an edge has two ends at least ({kind} from and to); "
             "is the delimiter right?"
         )
-    at = {role: named_column(name, header, width, sheet.path) for role, name in columns.items()}
-    for role in ROLES:
+    at = named_columns(columns, header, width, sheet.path)
+    for role in roles:
         free = [i for i in matching_columns(role, header) if i not in at.values()]
         if role not in at and free:
             at[role] = free[0]
@@ -145,10 +164,10 @@ def _edge_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
             at[role] = next(iter(free), -1)
             if at[role] < 0:
                 raise InputError(f"{sheet.path} has no column left for the edge's {role}")
-    if "length" not in at and width == 3:
-        last = ({0, 1, 2} - set(at.values())).pop()
-        if all(is_number(row[last]) for row in sheet.rows if len(row) == width):
-            at["length"] = last
+    if "length" in roles and "length" not in at and (header is None or width == 3):
+        free = [i for i in range(width) if i not in at.values() and sheet.numeric(i)]
+        if free:
+            at["length"] = free[0]
     return at
 
 

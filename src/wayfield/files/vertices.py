@@ -21,8 +21,9 @@ from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._cells import as_names, as_numbers, empty_cells, refuse_cells
-from ._dialect import Style, is_number
-from ._roles import matching_columns, named_column, unnamed_last
+from ._choice import doubts
+from ._dialect import Style
+from ._roles import matching_columns, named_columns, unnamed_last
 from ._sheet import Sheet, open_sheet
 from ._text import Progress
 from .names import Names, canonical, canonical_name
@@ -118,9 +119,13 @@ def read_labels(
         raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no value at all")
     _refuse_two_values(sheet, at, vertex, value, given, names)
     labels = Labels(vertex[given], value[given], error)
-    notes = []
+    notes = [*doubts(sheet, at, columns or {}), *sheet.notes]
     if not given.all():
-        notes.append(f"{sheet.path}: {int((~given).sum()):,} rows without a value are no labels")
+        empty = int((~given).sum())
+        told = "1 row without a value is no label"
+        if empty > 1:
+            told = f"{empty:,} rows without a value are no labels"
+        notes.append(f"{sheet.path}: {told}")
     positions = _positions(sheet, at, found, vertex, len(names))
     return VertexTable(labels, positions, _said(sheet, at), tuple(notes))
 
@@ -160,8 +165,11 @@ def read_positions(
             f"{first!r} is the first"
         )
     strange = int((vertex < 0).sum())
-    notes = (f"{sheet.path}: {strange:,} rows are no vertices of the graph",) if strange else ()
-    return VertexTable(None, frozen(positions), _said(sheet, at), notes)
+    notes = sheet.notes
+    if strange:
+        told = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
+        notes.append(f"{sheet.path}: {told} of the graph")
+    return VertexTable(None, frozen(positions), _said(sheet, at), tuple(notes))
 
 
 def _vertex_columns(
@@ -169,7 +177,7 @@ def _vertex_columns(
 ) -> dict[str, int]:
     """Decide which column is which; names of vertices are recognised by being such."""
     width, header = sheet.width, sheet.header
-    at = {role: named_column(name, header, width, sheet.path) for role, name in columns.items()}
+    at = named_columns(columns, header, width, sheet.path)
     for role in ("x", "y"):
         free = [i for i in matching_columns(role, header) if i not in at.values()]
         if role not in at and free:
@@ -181,7 +189,7 @@ def _vertex_columns(
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
         at["vertex"] = max(free, key=lambda i: _share_named(sheet, i, names), default=-1)
     if "value" not in at and needed == "value":
-        numeric = [i for i in unnamed_last(range(width), header) if _is_numeric(sheet, i)]
+        numeric = [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
         likely = [*matching_columns("value", header), *numeric, *range(width)]
         at["value"] = next((i for i in likely if i not in at.values()), -1)
     if needed == "x" and "x" not in at and header is None and width == 3:
@@ -200,11 +208,6 @@ def _share_named(sheet: Sheet, column: int, names: Names) -> int:
     pa = need("pyarrow", "files")
     cells = [canonical_name(row[column]) for row in sheet.rows if column < len(row)]
     return int((names.find(pa.array(cells, pa.string())) >= 0).sum())
-
-
-def _is_numeric(sheet: Sheet, column: int) -> bool:
-    cells = [row[column] for row in sheet.rows if column < len(row) and row[column].strip()]
-    return bool(cells) and all(map(is_number, cells))
 
 
 def _load(sheet: Sheet, at: Mapping[str, int], progress: Progress | None) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +17,8 @@ class Outbox:
     """A folder that gets its files all at once, when the block ends without an error.
 
     Files are written under hidden temporary names and renamed at the end; after an error, or
-    Ctrl-C, nothing of them is left, and the folder goes too if it was made here.
+    Ctrl-C, nothing of them is left, and the folder goes too if it was made here. What a killed
+    process left under such names is cleared by the next that comes.
 
     Examples
     --------
@@ -29,15 +32,21 @@ class Outbox:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self.removed: list[Path] = []
+        self._unwanted: list[Path] = []
         self._waiting: dict[Path, Path] = {}
         self._made: list[Path] = []
 
     def path(self, name: str) -> Path:
         """Return where to write the file that will be called `name`."""
         final = self.folder / name
-        temporary = self.folder / f".{uuid4().hex[:12]}.{name}"
+        temporary = self.folder / f".wayfield-{os.getpid()}-{uuid4().hex[:12]}.{name}"
         self._waiting[final] = temporary
         return temporary
+
+    def discard(self, name: str) -> None:
+        """Remove the file of that name, if there is one, when the others are in place."""
+        self._unwanted.append(self.folder / name)
 
     @property
     def files(self) -> list[Path]:
@@ -48,6 +57,9 @@ class Outbox:
         missing = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
         self.folder.mkdir(parents=True, exist_ok=True)
         self._made = missing
+        for file in self.folder.iterdir():
+            if _left_behind(file.name):
+                file.unlink(missing_ok=True)
         probe = self.path("probe")  # a folder one may not write to: say so before the work
         try:
             probe.touch()
@@ -66,12 +78,29 @@ class Outbox:
             if kind is None:
                 for final, temporary in self._waiting.items():
                     temporary.replace(final)
+                self.removed = [file for file in self._unwanted if file.is_file()]
+                for file in self.removed:
+                    file.unlink()
         finally:
             for temporary in self._waiting.values():
                 temporary.unlink(missing_ok=True)
             for folder in self._made:
                 if kind is not None and not any(folder.iterdir()):
                     folder.rmdir()
+
+
+def _left_behind(name: str) -> bool:
+    """Whether a file is a temporary one of ours whose process is no more."""
+    found = re.match(r"\.wayfield-(\d+)-[0-9a-f]{12}\.", name)
+    if found is None or os.name != "posix":  # elsewhere signal 0 does not ask, it kills
+        return False
+    try:
+        os.kill(int(found[1]), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass
+    return False
 
 
 def write_table(columns: Mapping[str, Any], path: Path) -> None:

@@ -47,7 +47,8 @@ def panels(rows: Rows) -> list[tuple[str, str]]:
     for arm, method in _PANELS:
         cells = rows.where(arm=arm).by("maze", "refinement", "label_fraction")
         shares = {key: group.ratio("reached", "pairs") for key, group in cells.items()}
-        printed = {key: theirs for key in shares if (theirs := _printed(key, method)) is not None}
+        known = {key: _printed(key, method) for key in shares if cells[key].on_papers_mazes}
+        printed = {key: theirs for key, theirs in known.items() if theirs is not None}
         title = LOOKS[arm][0]
         drawn.append((title, phase_panel(shares, printed, title)))
     return drawn
@@ -109,6 +110,8 @@ def _paper_series(groups: Mapping[Any, Rows], values: Sequence[Any]) -> list[Ser
 
 def printed_success(rows: Rows, method: str) -> float | None:
     """Mean of the paper's grid over the configurations at hand; None if it has not all of them."""
+    if not rows.on_papers_mazes:
+        return None
     names = [f"grid-{maze}/r{r}/lf{lf:.2f}/{method}" for maze, r, lf in rows.configurations]
     known = all(name in FIGURES for name in names)
     return float(np.mean([value(name) for name in names])) if known else None
@@ -126,12 +129,12 @@ def iteration_charts(rows: Rows) -> list[Chart]:
     lines = [
         Series("ours, from the harmonic field", "sweeps", [(0.0, start), *points], (), "square"),
         Series("ours, exact", "exact-line", [(last, exact)], (), "triangle"),
-        *_paper_sweeps("success", budgets),
+        *_paper_sweeps(rows, "success", budgets),
     ]
     residuals = [(place, swept[b].mean("residual")) for place, b in enumerate(budgets, 1)]
     size = [
         Series("ours, mean over cells", "sweeps", residuals, (), "square"),
-        *_paper_sweeps("residual", budgets),
+        *_paper_sweeps(rows, "residual", budgets),
     ]
     names = ("midrange sweeps", "success"), ("midrange sweeps", "residual")
     return [
@@ -140,13 +143,18 @@ def iteration_charts(rows: Rows) -> list[Chart]:
     ]
 
 
-def _paper_sweeps(column: str, budgets: Sequence[int]) -> list[Series]:
-    points = [
-        (float(place), value(name))
-        for place, budget in enumerate(budgets, 1)
-        if (name := f"iterations/sweeps{budget}/{column}") in FIGURES
-    ]
+def _paper_sweeps(rows: Rows, column: str, budgets: Sequence[int]) -> list[Series]:
+    names = [f"iterations/sweeps{budget}/{column}" for budget in budgets]
+    points = _paper_points(rows, names, first=1)
     return [Series("paper", "harmonic", points, (), "diamond", hollow=True)] if points else []
+
+
+def _paper_points(rows: Rows, names: Sequence[str], first: int = 0) -> list[tuple[float, float]]:
+    """Return the paper's figures by these ids, where it has them and the rows are on its mazes."""
+    if not rows.on_papers_mazes:
+        return []
+    found = enumerate(names, first)
+    return [(float(place), value(name)) for place, name in found if name in FIGURES]
 
 
 def family_charts(rows: Rows) -> list[Chart]:
@@ -161,11 +169,7 @@ def family_charts(rows: Rows) -> list[Chart]:
         groups = chosen.by("p")
         points = [(float(k), groups[p].ratio("reached", "pairs")) for k, p in enumerate(powers)]
         series.append(Series(f"r = {r}, certified", tone, points, (), shape))
-        theirs = [
-            (float(k), value(name))
-            for k, p in enumerate(powers)
-            if (name := f"finite-p-by-r/r{r}/p{p:g}") in FIGURES
-        ]
+        theirs = _paper_points(rows, [f"finite-p-by-r/r{r}/p{p:g}" for p in powers])
         if theirs:
             printed.append(Series(f"r = {r}, paper", tone, theirs, (), shape, hollow=True))
     names = ("p", "success")
@@ -192,11 +196,7 @@ def _low_tau(rows: Rows, powers: Sequence[float], ticks: list[tuple[float, str]]
             ("eval", "decisions of the rollouts", "line-b", "square"),
         )
     ]
-    printed = [
-        (float(k), value(name))
-        for k, p in enumerate(powers)
-        if (name := f"p-family/p{p:g}/low_tau") in FIGURES
-    ]
+    printed = _paper_points(rows, [f"p-family/p{p:g}/low_tau" for p in powers])
     series.append(Series("paper, mean of the two", "line-c", printed, (), "diamond", hollow=True))
     highest = max((y for each in series for _, y in each.points if isfinite(y)), default=1.0)
     names = ("p", "share with τ < 0.5")
@@ -218,11 +218,8 @@ def mechanism_chart(rows: Rows) -> Chart:
     for (name, title, part, whole), tone, shape in zip(lines, TONES, SHAPES, strict=False):
         points = [(float(k), groups[r].ratio(part, whole)) for k, r in enumerate(sizes)]
         series.append(Series(title, tone, points, (), shape))
-        theirs = [
-            (float(k), value(figure) / 100)
-            for k, r in enumerate(sizes)
-            if (figure := f"mechanism-by-r/r{r}/{name}") in FIGURES
-        ]
+        rates = _paper_points(rows, [f"mechanism-by-r/r{r}/{name}" for r in sizes])
+        theirs = [(place, rate / 100) for place, rate in rates]
         if theirs:
             printed.append(Series(f"paper, {title}", tone, theirs, (), shape, hollow=True))
     ticks = [(float(k), f"r = {r}") for k, r in enumerate(sizes)]

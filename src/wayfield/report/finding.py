@@ -7,22 +7,24 @@ from typing import Literal
 
 from ..study.tables import Rows
 
-Mark = Literal["reproduced", "differs", "artefact", "new"]
+Mark = Literal["reproduced", "differs", "artefact", "new", "partial"]
 _LABELS: dict[Mark, str] = {
     "reproduced": "reproduced",
     "differs": "differs",
     "artefact": "solver artefact",
     "new": "new",
+    "partial": "these cells only",
 }
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A mark, what was claimed or asked, and what was found."""
+    """A mark, what was claimed or asked, what was found, and on which cells."""
 
     mark: Mark
     claim: str
     text: str
+    scope: str = ""
 
     @property
     def label(self) -> str:

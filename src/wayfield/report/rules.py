@@ -4,18 +4,17 @@ A figure of the paper is compared with ours, made at the paper's own budget, and
 has a say in it, with the figure of the same cells solved exactly. In this order:
 
 1. *not measured*: there is no figure of ours; the verdict says why.
-2. *solver artefact*: ours is close to the paper's, but solving exactly moves the figure away from
-   the paper's, by more than the grain of its kind (and than two standard errors, if the exact
-   figure is over other goals): what the paper printed belongs to the stopped solver. So does a
-   figure that the paper took from a solver which, by its own account, had not converged, if the
-   certified figure is not close to it.
+2. *solver artefact*: ours is close to the paper's, but solving the same cells and goals exactly
+   moves the figure away from the paper's, by more than the grain of its kind: what the paper
+   printed belongs to the stopped solver.
 3. *reproduced*: ours is close to the paper's.
 4. *differs*: it is not. The verdict names the difference and a class of reasons: the spread of
    seeds if the difference is within two standard errors of it, otherwise the class that `REASONS`
-   lists for the figure.
+   lists for the figure, which is a guess from what the figure is, not a finding.
 
 Close means within the tolerance of the kind of figure, `KINDS`, plus half a unit of the last digit
-printed.
+printed. An absolute tolerance says little about a small figure: one that is not 0 but less than
+twice its tolerance must also be met within half of itself.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from typing import Literal
 
 from ..study.measures import Measure
 from ..study.paper import Figure
-from .words import as_printed, number, signed
+from .words import number, signed
 
 Mark = Literal["reproduced", "differs", "artefact", "missing"]
 WORDS: dict[Mark, str] = {
@@ -38,6 +37,8 @@ WORDS: dict[Mark, str] = {
 }
 EXACT = 1e-9
 """Rounding that a figure which should be exact may show."""
+SMALL, PART = 2, 0.5
+"""Figures below so many tolerances must be met within this part of themselves."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +102,12 @@ KINDS = {
 
 REASONS = {
     "seeds": "within the spread of seeds",
-    "graphs": "other graphs",
-    "harmonic": "the paper's harmonic solver",
-    "budget": "the paper's sweeps",
-    "both": "harmonic and sweeps together",
-    "finite p": "the paper's finite-p solver",
-    "search": "another draw of the search",
+    "graphs": "probably other graphs",
+    "harmonic": "probably the paper's harmonic solver",
+    "budget": "probably the paper's sweeps",
+    "both": "probably harmonic and sweeps together",
+    "finite p": "probably the paper's finite-p solver",
+    "search": "probably another draw of the search",
     "unknown": "no reason found",
 }
 """Classes of reasons for a difference; the report explains each."""
@@ -133,8 +134,6 @@ _REASON_OF = (
     ("*amle*", "budget"),
     ("search/*", "search"),
 )
-UNCONVERGED = ("finite-p*/p8*", "finite-p*/p16*", "p-family/p8/*", "p-family/p16/*")
-"""Figures from a solver that converged, by the paper's own count, on 10 and on 0 of 120 cells."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def judge(figure: Figure, measure: Measure) -> Verdict:
     >>> judge(figure, Measure(0.971, exact=1.0)).text
     'solver artefact: 0.971 stopped early, 1.000 solved exactly'
     >>> judge(figure, Measure(0.871)).text
-    "differs: −0.099, the paper's sweeps"
+    "differs: −0.099, probably the paper's sweeps"
     >>> judge(figure, Measure(None, note="8 of 120 cells")).text
     'not measured: 8 of 120 cells'
     """
@@ -179,6 +178,8 @@ def _how_close(figure: Figure, ours: float) -> str:
         return ""
     if abs(ours - figure.value) <= 0.5 * figure.unit:
         return ": to the last digit"
+    if _is_small(figure):
+        return f": within {PART:.0%} of a small figure"
     return f": within {KINDS[figure.kind].described()}"
 
 
@@ -187,28 +188,32 @@ def _close(figure: Figure, ours: float) -> bool:
     rounding = 0.5 * figure.unit * (1 + 1e-9)
     if kind.relative:
         rounding /= max(abs(ours), abs(figure.value), rounding)
-    return kind.difference(ours, figure.value) <= kind.tolerance + rounding
+    apart = kind.difference(ours, figure.value) - rounding
+    if _is_small(figure) and apart > PART * abs(figure.value):
+        return False
+    return apart <= kind.tolerance
+
+
+def _is_small(figure: Figure) -> bool:
+    """Whether the absolute tolerance is too coarse for a figure."""
+    kind = KINDS[figure.kind]
+    return not kind.relative and 0 < abs(figure.value) < SMALL * kind.tolerance
 
 
 def _is_artefact(figure: Figure, measure: Measure) -> bool:
     if measure.value is None or measure.exact is None:
         return False
-    if measure.value == measure.exact:  # no budget figure of our own beside the certified one
-        return _listed(figure.id, UNCONVERGED) and not _close(figure, measure.exact)
     kind = KINDS[figure.kind]
     moved = kind.difference(measure.exact, measure.value)
     away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
-    noise = 0.0 if measure.paired else math.inf if measure.error is None else 2 * measure.error
-    return _close(figure, measure.value) and away and moved > max(kind.grain, noise)
+    return _close(figure, measure.value) and away and moved > kind.grain
 
 
 def _two_answers(figure: Figure, measure: Measure) -> str:
     assert measure.value is not None
     assert measure.exact is not None
-    exact = number(measure.exact, figure)
-    if measure.value == measure.exact:
-        return f"{as_printed(figure)} from a solver that had not converged, {exact} certified"
-    return f"{number(measure.value, figure)} stopped early, {exact} solved exactly"
+    stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
+    return f"{stopped} stopped early, {exact} solved exactly"
 
 
 def _reason(figure: Figure, measure: Measure) -> str:
@@ -216,7 +221,3 @@ def _reason(figure: Figure, measure: Measure) -> str:
     if measure.error is not None and abs(measure.value - figure.value) <= 2 * measure.error:
         return "seeds"
     return next((why for pattern, why in _REASON_OF if fnmatchcase(figure.id, pattern)), "unknown")
-
-
-def _listed(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

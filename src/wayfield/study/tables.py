@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels._types import FloatArray, IntArray
+from .cells import MAZES
 from .tasks import Row
 
 CELL = ("maze", "refinement", "label_fraction", "seed")
@@ -108,6 +109,18 @@ class Rows:
         """The cells without their seeds, as they come."""
         seen = dict.fromkeys(tuple(row[name] for name in CONFIGURATION) for row in self.rows)
         return [(str(maze), int(r), float(lf)) for maze, r, lf in seen]
+
+    @property
+    def on_papers_mazes(self) -> bool:
+        """Whether all rows are on the paper's mazes; one's own map is none, whatever its name.
+
+        Examples
+        --------
+        >>> rows = Rows.of([{"maze": "medium"}])
+        >>> rows.on_papers_mazes, Rows.of([{"maze": "medium", "layout": "..."}]).on_papers_mazes
+        (True, False)
+        """
+        return all(row["maze"] in MAZES and not row.get("layout") for row in self.rows)
 
     @property
     def strata(self) -> IntArray:

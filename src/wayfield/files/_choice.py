@@ -1,0 +1,47 @@
+"""What else a column might have been: said wherever a guess was not the only one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ._roles import NUMBERS, matching_columns
+from ._sheet import Sheet
+
+_OPTIONS = {
+    "from": "--tail",
+    "to": "--head",
+    "length": "--length",
+    "vertex": "--vertex",
+    "value": "--value",
+}
+
+
+def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list[str]:
+    """Return a note for every role that another column, not taken, could have had as well."""
+    notes = []
+    for role, chosen in at.items():
+        others = _rivals(sheet, at, role, told)
+        if others and role in _OPTIONS:
+            listed = " or ".join(map(str, others))
+            named = "" if sheet.header is None else f" {sheet.called(chosen)}"
+            notes.append(
+                f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
+                f"{_OPTIONS[role]} chooses another"
+            )
+    return notes
+
+
+def _rivals(sheet: Sheet, at: Mapping[str, int], role: str, told: Mapping[str, str]) -> list[str]:
+    """Columns of the same heading; for numbers also those that words or their place allow."""
+    header = sheet.header
+    if role in told and (header is None or told[role] not in header):
+        return []  # chosen by its number: no doubt
+    free = [i for i in range(sheet.width) if i not in at.values()]
+    if header is None:
+        alike = [i for i in free if sheet.numeric(i)] if role in NUMBERS else []
+    else:
+        alike = [i for i in free if header[i] == header[at[role]]]
+        if role in NUMBERS and role not in told:
+            meant = matching_columns(role, header)
+            alike += [i for i in meant if i in free and i not in alike and sheet.numeric(i)]
+    return [f"{i + 1}" if header is None else f"{i + 1} {sheet.called(i)}" for i in alike]
