@@ -197,7 +197,9 @@ def _low_tau(rows: Rows, powers: Sequence[float], ticks: list[tuple[float, str]]
         )
     ]
     printed = _paper_points(rows, [f"p-family/p{p:g}/low_tau" for p in powers])
-    series.append(Series("paper, mean of the two", "line-c", printed, (), "diamond", hollow=True))
+    if printed:
+        title = "paper, mean of the two"
+        series.append(Series(title, "line-c", printed, (), "diamond", hollow=True))
     highest = max((y for each in series for _, y in each.points if isfinite(y)), default=1.0)
     names = ("p", "share with τ < 0.5")
     return _chart(

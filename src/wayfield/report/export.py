@@ -18,6 +18,7 @@ _LATEX = str.maketrans(
         "&": r"\&",
         "#": r"\#",
         "−": "$-$",
+        "×": r"$\times$",
         "–": "--",
         "§": r"\S ",
         "∞": r"$\infty$",
@@ -26,7 +27,9 @@ _LATEX = str.maketrans(
     }
 )
 
-_POWER = re.compile("\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_POWER = re.compile("(?:([0-9.]+)\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE})?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 
 
 def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
@@ -49,8 +52,7 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    keys = [key if key != "." else f"row{place}" for place, key in enumerate(table.keys, 1)]
-    head = [*keys, "figure", "paper", "ours", "ours_exact", "difference", "verdict"]
+    head = [*table.key_names, "figure", "paper", "ours", "ours_exact", "difference", "verdict"]
     writer.writerow(head)
     for row in table.rows:
         for column in table.columns:
@@ -58,7 +60,7 @@ def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
             if claim is not None:
                 numbers = (claim.measure.value, claim.exact, claim.difference)
                 told = ["" if value is None else repr(value) for value in numbers]
-                record = [*row, column, claim.figure.printed, *told, claim.verdict.text]
+                record = [*row, column, claim.figure.printed, *told, _as_plain(claim.verdict.text)]
                 writer.writerow(record)
     return text.getvalue()
 
@@ -81,7 +83,7 @@ def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
         spans.append(rf"\multicolumn{{{len(heads)}}}{{c}}{{{_escape(name(column_name))}}}")
         rules.append(rf"\cmidrule(lr){{{column}-{column + len(heads) - 1}}}")
         column += len(heads)
-    names = ["" if key == "." else _escape(key) for key in table.keys]
+    names = [_escape(key) for key in table.key_names]
     lines = [
         r"\begin{table}",
         r"\centering\small",
@@ -106,16 +108,16 @@ def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
 
 
 def plain_csv(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    r"""Write any table as CSV.
+    r"""Write any table as CSV, numbers as programs read them.
 
     Examples
     --------
-    >>> plain_csv(["r", "success"], [[4, 0.85]])
-    'r,success\n4,0.85\n'
+    >>> plain_csv(["r", "width"], [[4, "4.4\u00a0×\u00a010⁻¹⁶"]])
+    'r,width\n4,4.4e-16\n'
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([heads, *rows])
+    writer.writerows([heads, *([_as_plain(str(entry)) for entry in row] for row in rows)])
     return text.getvalue()
 
 
@@ -165,12 +167,18 @@ def _entry(claim: Claim | None, head: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return _POWER.sub(_latex_power, text.translate(_LATEX))
+    return _POWER.sub(_latex_power, text).translate(_LATEX)
 
 
 def _latex_power(found: re.Match[str]) -> str:
-    exponent = found[1].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
-    return rf"$\times10^{{{exponent}}}$"
+    digits = "" if found[1] is None else rf"{found[1]}\times"
+    return rf"${digits}10^{{{found[2].translate(_RAISED)}}}$"
+
+
+def _as_plain(text: str) -> str:
+    """Write numbers in a text without powers, thousands or typographic signs."""
+    text = _POWER.sub(lambda found: f"{found[1] or 1}e{found[2].translate(_RAISED)}", text)
+    return _THOUSANDS.sub("", text).replace("−", "-")
 
 
 def _line(entries: Sequence[str]) -> str:

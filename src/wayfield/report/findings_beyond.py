@@ -22,9 +22,10 @@ def papers_witnesses(_: Rows) -> Iterator[Finding]:
     yield Finding(
         "artefact" if 2 * len(kept) < len(FITS) else "differs",
         f"The paper: {len(FITS)} graphs on which AMLE does worse than harmonic.",
-        "It does not print them, but the 4 × 4 graphs that fit all numbers of a line agree: solved "
-        f"exactly with lowest-index ties, {len(FITS) - len(kept)} of {len(FITS)} are witnesses no "
-        f"more, and with exit ties the AMLE fails on {exits}. Harmonic below 1 (numbers "
+        "It does not print them. On the graphs we found, the first of the 4 × 4 lattice that fit "
+        "all numbers of a line, solved exactly with lowest-index ties, "
+        f"{len(FITS) - len(kept)} of {len(FITS)} are witnesses no more, and with "
+        f"exit ties the AMLE fails on {exits}. Harmonic below 1 (numbers "
         f"{' and '.join(map(str, harmonic))}) is an unfinished solve too.",
     )
 

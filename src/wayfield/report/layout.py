@@ -134,8 +134,9 @@ def view(table: PaperTable, claims: Mapping[str, Claim], columns: Sequence[str] 
     columns_of_claims = zip(*(row for _, row in rows), strict=True)
     exact = [any(c is not None and c.exact is not None for c in some) for some in columns_of_claims]
     groups = [(name(each), some) for each, some in zip(shown, exact, strict=True)]
-    keys = ["" if key == "." else key for key in table.keys]
-    return View(table, keys, groups, rows, [claims[figure.id] for figure in table.figures])
+    return View(
+        table, table.key_names, groups, rows, [claims[figure.id] for figure in table.figures]
+    )
 
 
 def name(text: str) -> str:

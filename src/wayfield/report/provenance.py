@@ -11,6 +11,7 @@ from typing import Any
 from ..study.rollout import PAPER_SWEEPS
 from ..study.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ..study.tables import Rows
+from .words import plural
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
 
@@ -24,7 +25,7 @@ class Provenance:
     command : str
         What was typed.
     workers : int
-        Number of processes.
+        Number of processes; 0 if nothing was computed.
     seconds : float
         Wall-clock time of the run.
     reused : int
@@ -85,12 +86,13 @@ def facts(rows: Rows, provenance: Provenance) -> list[tuple[str, str]]:
     seeds = ", ".join(map(str, about["seeds"])) or "none"
     minutes, seconds = divmod(round(provenance.seconds), 60)
     clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    spent = f"{clock} of wall clock for this run on {plural(provenance.workers, 'worker')}"
     return [
         (
             "tasks",
             f"{provenance.reused:,} taken from an earlier run, {len(provenance.failed)} failed",
         ),
-        ("time", f"{clock} of wall clock for this run on {provenance.workers} workers"),
+        ("time", spent if provenance.workers else "none for this report: its results were there"),
         (
             "seeds",
             f"{seeds}; draws come from numpy's SeedSequence of (maze, r, lf, seed), so results "

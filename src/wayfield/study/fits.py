@@ -6,8 +6,8 @@ subgraphs of the 4 × 4 lattice with all label sets are few enough to try: for e
 table some reproduce the line, number by number, if both fields are found by sweeps that stop at an
 update of 1e-8, as the paper says (the AMLE's from the harmonic field), and starts are all vertices
 but the goal: 567, 18, 5, 4 and 26 of 262,197 candidates. `FITS` has the first of each line, in
-lexicographic order of (vertices left out, labels). All fits of a line agree on what becomes of it
-when the fields are solved.
+lexicographic order of (vertices left out, labels). What becomes of a line when the fields are
+solved is said of these graphs, not of the paper's own, which may be others.
 
 On the same graphs the fields can be solved, which the sweeps do not do: values that are equal in
 the exact field differ in the last digits after sweeps, and a greedy planner follows them.

@@ -8,8 +8,9 @@ kind of its figures::
     r | harmonic:share amle:share lift:points
     4 | 0.850 0.993 +14.3
 
-A figure's id is its table, row and column: ``by-r/r4/lift``. A key named ``.`` goes into the id
-without its name. The precision of a figure is that of its text. The kinds:
+A figure's id is its table, row and column: ``by-r/r4/lift``. A key with a dot before its name, as
+in ``.method``, goes into the id without the name. The precision of a figure is that of its text.
+The kinds:
 
 =================  ============================================================================
 share, share5      success or failure over many cells; over the five cells of one configuration
@@ -122,7 +123,18 @@ class PaperTable:
     def row_name(self, row: tuple[str, ...]) -> str:
         """Return the row's part of an id."""
         pairs = zip(self.keys, row, strict=True)
-        return "/".join(entry if key == "." else key + entry for key, entry in pairs)
+        return "/".join(entry if key.startswith(".") else key + entry for key, entry in pairs)
+
+    @property
+    def key_names(self) -> list[str]:
+        """Names of the keys, without the dots.
+
+        Examples
+        --------
+        >>> TABLES["solvers"].key_names
+        ['p', 'solver']
+        """
+        return [key.removeprefix(".") for key in self.keys]
 
 
 def read_tables(text: str) -> list[PaperTable]:

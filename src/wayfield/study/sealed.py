@@ -52,7 +52,8 @@ def decode(content: bytes) -> tuple[dict[str, Any], list[Row]]:
     arrow, parquet = need("pyarrow", "study"), need("pyarrow.parquet", "study")
     with parquet.ParquetFile(arrow.BufferReader(content)) as file:
         header: dict[str, Any] = json.loads(file.metadata.metadata[b"wayfield"])
-        rows: list[Row] = file.read().to_pylist()
+        # small tables; and a thread that lets go late of Python's bytes can abort a process at exit
+        rows: list[Row] = file.read(use_threads=False).to_pylist()
     return header, rows
 
 
