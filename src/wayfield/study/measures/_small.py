@@ -11,6 +11,7 @@ from ..paper import TABLES
 from ..tables import Rows
 from ._base import Measure, Tables, ids
 
+_CHOSEN = "the paper's graph is not printed, ours was chosen to fit this line"
 _FITTED = "on a graph that fits, the paper's own is not printed"
 _LATTICE = "lattice-4x4"
 
@@ -98,6 +99,10 @@ def _witnesses() -> dict[str, Measure]:
             "failing": [len(fit.failing(route)) for route in plans],
         }
         for column, figures in line.items():
-            value, sure = float(figures[0]), float(figures[1]) if len(figures) > 1 else None
-            found[f"witnesses/witness{number}/{column}"] = Measure(value, sure, note=_FITTED)
+            # what the graph was chosen for is no measurement; what solving it exactly changes is
+            moved = figures[-1] != figures[0]
+            measure = Measure(float(figures[0]), float(figures[-1]), note=_FITTED)
+            found[f"witnesses/witness{number}/{column}"] = (
+                measure if moved else Measure(None, note=_CHOSEN)
+            )
     return found
