@@ -34,8 +34,13 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+HEED = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+"""Ctrl-C is heard, even if whoever runs the tests in the background has it ignored."""
+
+
 def start(store: Store) -> subprocess.Popen[str]:
-    code = f"import study_work; study_work.{run_slowly.__name__}({str(store.directory)!r}, {SEEDS})"
+    work = f"study_work.{run_slowly.__name__}({str(store.directory)!r}, {SEEDS})"
+    code = f"{HEED}; import study_work; {work}"
     pipe = subprocess.PIPE
     return subprocess.Popen(
         [sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True, start_new_session=True
