@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.study.cells import draw, select_cells
+from wayfield.study.cells import draw, grid
 
 
 @st.composite
@@ -69,7 +69,7 @@ def test_with_the_solver(problem) -> None:
 def test_on_the_papers_cells() -> None:
     """All 120 cells, 16 goals each: every start of every field."""
     starts = 0
-    for cell in select_cells("all"):
+    for cell in grid():
         world = draw(cell)
         for goal, labels in zip(world.goals, world.labels, strict=True):
             truth = wf.cost_to_go(world.graph, int(goal))

@@ -7,7 +7,6 @@ from scipy import stats
 from wayfield import InputError
 from wayfield.study.paper import value
 from wayfield.study.statistics import bootstrap_interval, wilson_interval
-from wayfield.study.tables import mean_difference
 
 Z = stats.norm.ppf(0.975)
 
@@ -66,7 +65,3 @@ def test_bootstrap_of_two_cells_by_enumeration() -> None:
 def test_figures_must_be_finite_and_there(values: list[float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         bootstrap_interval(values)
-
-
-def test_mean_difference() -> None:
-    assert mean_difference([1.0, 0.0], [0.5, 1.0]) == 0.75

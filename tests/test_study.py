@@ -31,7 +31,7 @@ from study_work import (
     toys,
 )
 from wayfield.study import Cell, Experiment, State, Store, Task, by_experiment, run
-from wayfield.study.cells import draw, select_cells
+from wayfield.study.cells import draw, grid
 from wayfield.study.progress import Display
 
 SMALL = Cell("umaze", 3, 0.1, 54, goals=4)
@@ -41,16 +41,10 @@ SMALL = Cell("umaze", 3, 0.1, 54, goals=4)
 
 
 def test_the_paper_has_120_cells_of_24_configurations() -> None:
-    cells = select_cells("all")
+    cells = grid()
     assert len(set(cells)) == len({cell.key for cell in cells}) == 120
     assert len({cell.configuration for cell in cells}) == 24
     assert len({cell.configuration for cell in cells[:24]}) == 24  # seed by seed
-
-
-def test_quick_cells_are_among_the_papers() -> None:
-    quick = select_cells("quick")
-    assert len(quick) == 8
-    assert set(quick) <= set(select_cells("all"))
 
 
 @pytest.mark.parametrize("goals", [0, -1, 513])

@@ -1,6 +1,6 @@
 """The study: cells, experiments, a runner that resumes, a store, and the paper's own figures."""
 
-from .cells import Cell, grid, select_cells
+from .cells import Cell, grid
 from .rollout import ARMS, Arm
 from .runner import Outcome, look_up, run
 from .store import State, Store
@@ -20,5 +20,4 @@ __all__ = [
     "grid",
     "look_up",
     "run",
-    "select_cells",
 ]

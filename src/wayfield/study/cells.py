@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,10 +146,3 @@ def grid(
     """
     combinations = product(seeds, mazes, refinements, label_fractions)
     return [Cell(maze, r, lf, seed, goals) for seed, maze, r, lf in combinations]
-
-
-def select_cells(which: Literal["all", "quick"], goals: int = 16) -> list[Cell]:
-    """List the paper's 120 cells, or eight small ones that take a few seconds."""
-    if which == "quick":
-        return grid(refinements=(4,), label_fractions=(0.02, 0.12), seeds=SEEDS[:2], goals=goals)
-    return grid(goals=goals)

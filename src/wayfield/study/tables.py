@@ -133,9 +133,3 @@ class Rows:
 def as_rows(tables: Mapping[str, Iterable[Row]]) -> dict[str, Rows]:
     """Wrap the rows of every experiment."""
     return {name: Rows.of(rows) for name, rows in tables.items()}
-
-
-def mean_difference(ours: Iterable[float], paper: Iterable[float]) -> float:
-    """Mean absolute difference of two lists of figures."""
-    pairs = list(zip(ours, paper, strict=True))
-    return sum(abs(a - b) for a, b in pairs) / len(pairs)
