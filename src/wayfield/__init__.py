@@ -22,6 +22,7 @@ from .graph import Graph
 from .grid import grid_graph
 from .labels import Labels, TrimmedLabels, fill_distance
 from .layouts import Layout, layout_names, load_layout
+from .names import Names
 from .oracle import cost_to_go, sample_labels
 from .plan import Outcome, Plan, Rollout, plan
 from .replay import ReachReport, Replay, replay_graph
@@ -43,6 +44,7 @@ __all__ = [
     "Layout",
     "McShane",
     "MidrangeSweeps",
+    "Names",
     "NearestLabel",
     "NotConverged",
     "Outcome",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -36,7 +37,7 @@ class MazeParts(NamedTuple):
 def read_maze(text: str) -> MazeParts:
     """Read a maze, or say where the text is not one."""
     if not isinstance(text, str):
-        raise InputError(f"a layout's text is a string, not {text!r}")
+        raise InputError(f"a layout's text is a string, not {reprlib.repr(text)}")
     lines = text.splitlines()
     end = next((number for number, line in enumerate(lines) if _JUMP in line), len(lines))
     rows = _rows(lines[:end], text)
@@ -65,7 +66,7 @@ def _rows(lines: list[str], text: str) -> list[str]:
     """Drop blank lines at the ends, and the indentation that all rows share."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if not filled:
-        raise InputError(f"a layout needs at least one row, not {text!r}")
+        raise InputError(f"a layout needs at least one row, not {reprlib.repr(text)}")
     margin = min(len(lines[number]) - len(lines[number].lstrip()) for number in filled)
     return [line[margin:] for line in lines[filled[0] : filled[-1] + 1]]
 
@@ -89,7 +90,7 @@ def _read_teleports(line: str) -> list[tuple[Cell, Cell]]:
     match = _TELEPORTS.fullmatch(line)
     if match is None:
         raise InputError(
-            f"cannot read the line {line.strip()!r} below the cells; "
+            f"cannot read the line {reprlib.repr(line.strip())} below the cells; "
             f"teleports are written as row,column {_JUMP} row,column row,column"
         )
     entry, *exits = (_read_cell(place) for place in [match[1], *match[2].split()])

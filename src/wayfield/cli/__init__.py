@@ -40,8 +40,9 @@ wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
 [bold]Exit codes[/]
 
-0 all went well; 1 it ran, but a solve missed its guarantee, a --start does not arrive or a check \
-failed; 2 bad input, said in one line with file, row and column; 130 stopped by Ctrl-C.
+0 all went well; 1 it ran, but a solve missed its guarantee, a --start does not arrive, a file \
+could not be written or a check failed; 2 bad input, said in one line with file, row and column; \
+130 stopped by Ctrl-C.
 """
 
 app = typer.Typer(

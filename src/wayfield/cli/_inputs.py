@@ -15,10 +15,11 @@ from ._show import Line, quoted
 from ._stages import Stages
 
 if TYPE_CHECKING:
-    from ..files import Names, VertexTable
+    from ..files import Edges, VertexTable
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
+    from ..names import Names
 
 _FILES = "Files"
 EdgeFile = Annotated[
@@ -36,6 +37,7 @@ Error = Annotated[
     float,
     typer.Option(metavar="E", help="Bound on the values' error: which moves stand nevertheless?"),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 GoalValue = Annotated[
     float | None,
@@ -54,6 +56,13 @@ def _column(option: str, text: str) -> Any:
 
 TailColumn = Annotated[str | None, _column("--tail", "EDGES: from. Its heading, or its number.")]
 HeadColumn = Annotated[str | None, _column("--head", "EDGES: to.")]
+OneWayColumn = Annotated[
+    str | None, _column("--oneway", "EDGES: which way an edge leads: yes, no, -1 …")
+]
+NoOneWay = Annotated[
+    bool,
+    typer.Option("--no-oneway", help="EDGES: all edges both ways.", rich_help_panel=_FILES),
+]
 LengthColumn = Annotated[str | None, _column("--length", "EDGES: length; none: every edge 1 long.")]
 VertexColumn = Annotated[str | None, _column("--vertex", "LABELS: vertex.")]
 ValueColumn = Annotated[str | None, _column("--value", "LABELS: value.")]
@@ -81,11 +90,69 @@ Encoding = Annotated[
         rich_help_panel=_FILES,
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK", help="Decimal mark: point or comma. Of all files.", rich_help_panel=_FILES
+    ),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK",
+        help="Between thousands: point, comma, space, apostrophe. Of all files.",
+        rich_help_panel=_FILES,
+    ),
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What the files hold, before there is a graph; nothing had to be compiled to know it."""
+
+    wanted: Wanted
+    edges: Edges
+    table: VertexTable
+    places: VertexTable | None
+    labels: Labels
+    goal: int
+
+    @property
+    def names(self) -> Names:
+        """What the vertices are called."""
+        return self.edges.names
+
+    @property
+    def directed(self) -> bool:
+        """Whether the graph will be directed."""
+        return self.edges.one_way
+
+    def build(self) -> Given:
+        """Build the graph, and say how the files were understood."""
+        wanted, edges, table, places = self.wanted, self.edges, self.table, self.places
+        graph, remarks = edges.to_graph(_positions(table, places))
+        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
+            remarks.append("if the two ways between vertices differ, pass --directed")
+        remarks = [*edges.notes, *remarks, *table.notes, *(places.notes if places else ())]
+        if {edges.decimal, table.decimal} == {".", ","}:
+            remarks.append("one file has decimal points, the other decimal commas")
+        facts: dict[str, Any] = {
+            "edges": {"path": str(wanted.edges), "read_as": edges.said},
+            "labels": {"path": str(wanted.labels), "read_as": table.said},
+            "notes": remarks,
+        }
+        said = [("edges", f"{wanted.edges.name}: {edges.said}")]
+        said.append(("labels", f"{wanted.labels.name}: {table.said}"))
+        if wanted.positions is not None and places is not None:
+            facts["positions"] = {"path": str(wanted.positions), "read_as": places.said}
+            said.append(("places", f"{wanted.positions.name}: {places.said}"))
+        said += [("note", remark) for remark in remarks]
+        return Given(graph, self.labels, self.goal, self.names, said, facts)
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What the files hold.
+    """What the files hold, as a graph and labels on it.
 
     Attributes
     ----------
@@ -117,40 +184,25 @@ class Wanted:
     positions: Path | None
     edge_columns: Mapping[str, str | None]
     label_columns: Mapping[str, str | None]
-    text: tuple[str | None, bool | None, str | None]
+    text: tuple[str | None, bool | None, str | None, str | None, str | None]
 
-    def read(self, stages: Stages, error: float = 0.0) -> Given:
+    def read(self, stages: Stages, error: float = 0.0) -> Contents:
         """Read all of them, or raise `InputError` with the file, the row and the column."""
         from ..files import Style, read_edges, read_labels, read_positions
 
-        style = Style(*self.text)
+        style, columns = Style(*self.text), _said(self.edge_columns)
+        if self.directed and columns.get("oneway") not in (None, "none"):
+            raise InputError("--directed and --oneway exclude each other: is every row an arc?")
         tell = stages.begin(f"reading {self.edges.name}")
-        edges = read_edges(self.edges, _said(self.edge_columns), style, tell)
-        names = edges.names
+        edges = read_edges(self.edges, columns, style, tell, self.directed)
         tell = stages.begin(f"reading {self.labels.name}")
         columns = _said(self.label_columns)
-        table = read_labels(self.labels, names, columns, style, error, tell)
+        table = read_labels(self.labels, edges.names, columns, style, error, tell)
         places = None
         if self.positions is not None:
-            places = read_positions(self.positions, names, None, style)
-        labels, goal = self._with_goal(table, names)
-        stages.begin("building the graph")
-        graph, remarks = edges.to_graph(self.directed, _positions(table, places))
-        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
-            remarks.append("if the two ways between vertices differ, pass --directed")
-        remarks = [*edges.notes, *remarks, *table.notes, *(places.notes if places else ())]
-        facts: dict[str, Any] = {
-            "edges": {"path": str(self.edges), "read_as": edges.said},
-            "labels": {"path": str(self.labels), "read_as": table.said},
-            "notes": remarks,
-        }
-        said = [("edges", f"{self.edges.name}: {edges.said}")]
-        said.append(("labels", f"{self.labels.name}: {table.said}"))
-        if self.positions is not None and places is not None:
-            facts["positions"] = {"path": str(self.positions), "read_as": places.said}
-            said.append(("places", f"{self.positions.name}: {places.said}"))
-        said += [("note", remark) for remark in remarks]
-        return Given(graph, labels, goal, names, said, facts)
+            places = read_positions(self.positions, edges.names, None, style)
+        labels, goal = self._with_goal(table, edges.names)
+        return Contents(self, edges, table, places, labels, goal)
 
     def _with_goal(self, table: VertexTable, names: Names) -> tuple[Labels, int]:
         """Find the goal, and make sure that it has a label."""

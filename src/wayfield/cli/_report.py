@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from ._common import UNSEEN
 from ._facts import facts
 from ._result import Result
 from ._show import advice, show, summary
@@ -22,11 +23,13 @@ def tell(result: Result, more: dict[str, Any], as_json: bool) -> None:
         print_json(found)
     else:
         show(summary(found), Console())
-    if not result.good:
+    if not result.good or more.get("not_written"):
         raise typer.Exit(1)
 
 
 def print_json(found: dict[str, Any]) -> None:
     """Print one JSON document on standard output, escaped if that cannot show every letter."""
     plain = "utf" not in (sys.stdout.encoding or "utf-8").lower()
-    typer.echo(json.dumps(found, ensure_ascii=plain, indent=2, allow_nan=False))
+    text = json.dumps(found, ensure_ascii=plain, indent=2, allow_nan=False)
+    shown = UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    typer.echo(shown)

@@ -87,14 +87,19 @@ class Result:
         return bool(self.field.status.good and reached.all())
 
 
-def answer(question: Question) -> Result:
-    """Extend, plan and certify."""
-    graph, goal, method = question.graph, question.goal, question.method
-    if graph.directed and not method.directed:
+def check_method(method: Method, directed: bool) -> None:
+    """Raise if the method has no meaning on the graph."""
+    if directed and not method.directed:
         raise InputError(
             f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
             "or an undirected graph"
         )
+
+
+def answer(question: Question) -> Result:
+    """Extend, plan and certify."""
+    graph, goal, method = question.graph, question.goal, question.method
+    check_method(method, graph.directed)
     field = extend(graph, question.labels, method, unreachable="nan", check=False)
     known = np.where(np.isnan(field.values), np.inf, field.values)
     lifted = descending(graph, known, goal) if question.repair else None

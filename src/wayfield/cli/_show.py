@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ._common import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -23,13 +25,14 @@ def show(lines: Iterable[Line], console: Console) -> None:
     """Print the summary: wrapped beside its margin in a terminal, one line each elsewhere."""
     if not console.is_terminal:
         for word, text in lines:
-            console.print(Text(f"{word:<9} {text}"), soft_wrap=True, highlight=False)
+            line = Text(f"{word:<9} {printable(text)}")
+            console.print(line, soft_wrap=True, highlight=False)
         return
     table = Table.grid(padding=(0, 1))
     table.add_column(style="bold", no_wrap=True, min_width=9)
     table.add_column()
     for word, text in lines:
-        table.add_row(word, Text(text, style=_STYLES.get(word, "")))
+        table.add_row(word, Text(printable(text), style=_STYLES.get(word, "")))
     console.print(table, highlight=False)
 
 
@@ -43,13 +46,20 @@ def summary(facts: Mapping[str, Any]) -> list[Line]:
     lines += [("plan", _plan(facts["plan"])), *_loops(facts["plan"])]
     lines += _trust(facts)
     lines += [("route", _route(route)) for route in facts["routes"]]
+    if facts.get("not_written"):
+        lines.append(("wrote", f"nothing: {facts['not_written']}"))
     if facts["files"]:
-        missing = f"; no picture: {facts['no_picture']}" if facts["no_picture"] else ""
-        lines.append(("wrote", ", ".join(facts["files"]) + missing))
+        lines.append(("wrote", "; ".join([", ".join(facts["files"]), *_lacking(facts)])))
     if facts.get("removed"):
         lines.append(("removed", f"{', '.join(facts['removed'])}, of an earlier run"))
     lines.append(("advice", facts["advice"]))
     return lines
+
+
+def _lacking(facts: Mapping[str, Any]) -> list[str]:
+    """Files that are missing among the others, and why."""
+    files = {"no_picture": "no picture", "no_parquet": "no values.parquet"}
+    return [f"{word}: {facts[key]}" for key, word in files.items() if facts.get(key)]
 
 
 def quoted(name: str) -> str:

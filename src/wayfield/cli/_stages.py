@@ -10,6 +10,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from ._common import printable
+
 
 class Stages:
     """A progress display of one stage after another; it vanishes at the end.
@@ -58,7 +60,7 @@ class Stages:
         """End the stage before and begin this one; the answer is to be told how far it is."""
         for task in self.display.tasks:
             task.visible = False
-        number = self.display.add_task(name, total=None)
+        number = self.display.add_task(printable(name), total=None)
 
         def tell(done: int, total: int) -> None:
             self.display.update(number, completed=done, total=total)

@@ -8,45 +8,59 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import need
 from ._result import OUTCOMES, Result
 
 if TYPE_CHECKING:
-    from ..files import Names
+    from ..names import Names
 
 
 def value_columns(result: Result, names: Names) -> dict[str, Any]:
-    """One row per vertex; what is unknown or infinite is empty."""
-    pa = need("pyarrow", "files")
+    """One row per vertex; what is unknown or infinite is masked, or None."""
     field, moves, margin = result.field, result.plan, result.certificate.margin
     called = names.as_numbers()
-    successor = pa.array(moves.successor, mask=moves.successor < 0)
-    kinds = pa.array([str(outcome) for outcome in OUTCOMES])
+    kinds = [str(outcome) for outcome in OUTCOMES]
+    unknown = np.full(field.values.size, np.nan)
     return {
         "name": called,
-        "value": _known(field.values),
-        "lower": _known(field.values if field.lower is None else field.lower, field.lower),
-        "upper": _known(field.values if field.upper is None else field.upper, field.upper),
-        "labelled": pa.array(result.question.labels.mask(moves.graph)),
-        "successor": called.take(successor),
-        "outcome": kinds.take(pa.array(result.outcomes)),
-        "steps": pa.array(moves.steps, mask=~moves.reached),
-        "cost": _known(moves.cost),
-        "margin": _known(margin),
+        "value": np.ma.masked_invalid(field.values),
+        "lower": np.ma.masked_invalid(unknown if field.lower is None else field.lower),
+        "upper": np.ma.masked_invalid(unknown if field.upper is None else field.upper),
+        "labelled": result.question.labels.mask(moves.graph),
+        "successor": _taken(called, moves.successor),
+        "outcome": [kinds[kind] for kind in result.outcomes.tolist()],
+        "steps": np.ma.masked_array(moves.steps, ~moves.reached),
+        "cost": np.ma.masked_invalid(moves.cost),
+        "margin": np.ma.masked_invalid(margin),
     }
 
 
 def route_columns(result: Result) -> dict[str, Any]:
     """One row per state of every route, in walking order."""
     asked, values = result.question, result.field.values
-    rows = []
+    starts: list[str] = []
+    steps: list[int] = []
+    states: list[int] = []
+    costs: list[float] = []
     for start in asked.starts:
         path = result.plan.rollout(start).path
-        for step, (x, cost) in enumerate(zip(path, _walked(result, path), strict=True)):
-            value = float(values[x]) if np.isfinite(values[x]) else None
-            rows.append((asked.called(start), step, asked.called(x), value, cost))
-    columns = zip(*rows, strict=True)
-    return dict(zip(("start", "step", "name", "value", "cost"), columns, strict=True))
+        starts += [asked.called(start)] * path.size
+        steps += range(path.size)
+        states += path.tolist()
+        costs += _walked(result, path)
+    return {
+        "start": starts,
+        "step": np.array(steps),
+        "name": [asked.called(x) for x in states],
+        "value": np.ma.masked_invalid(values[states]),
+        "cost": np.array(costs),
+    }
+
+
+def _taken(called: NDArray[np.int64] | list[str], vertices: NDArray[np.int64]) -> Any:
+    """Names of vertices, none where a vertex is negative."""
+    if isinstance(called, np.ndarray):
+        return np.ma.masked_array(called[np.maximum(vertices, 0)], vertices < 0)
+    return [None if x < 0 else called[x] for x in vertices.tolist()]
 
 
 def _walked(result: Result, path: NDArray[np.int64]) -> list[float]:
@@ -56,9 +70,3 @@ def _walked(result: Result, path: NDArray[np.int64]) -> list[float]:
         row = slice(graph.indptr[x], graph.indptr[x + 1])
         lengths.append(float(graph.lengths[row][graph.indices[row] == y][0]))
     return list(accumulate(lengths))
-
-
-def _known(numbers: NDArray[np.float64], given: object = True) -> Any:
-    pa = need("pyarrow", "files")
-    unknown = ~np.isfinite(numbers) if given is not None else np.ones(numbers.size, dtype=bool)
-    return pa.array(numbers, mask=unknown)

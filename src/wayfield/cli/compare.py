@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..extension._words import METHOD_HELP, parse_method
 from ._common import compile_kernels, explained, notes, read_layout, say
 from ._inputs import (
+    Decimal,
     Delimiter,
     Directed,
     Encoding,
@@ -27,7 +28,10 @@ from ._inputs import (
     Header,
     Json,
     LengthColumn,
+    NoOneWay,
+    OneWayColumn,
     TailColumn,
+    Thousands,
     ValueColumn,
     VertexColumn,
     Wanted,
@@ -64,11 +68,15 @@ def compare(
     tail: TailColumn = None,
     head: HeadColumn = None,
     length: LengthColumn = None,
+    oneway: OneWayColumn = None,
+    no_oneway: NoOneWay = False,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
 ) -> None:
     """Put several methods side by side, and say which to choose.
 
@@ -86,7 +94,6 @@ def compare(
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
     words = method or None
     chosen = [parse_method(word) for word in words or _DEFAULT]
-    compile_kernels(notes(), directed)
     if maze is not None:
         graph, known, target = _maze(maze, refinement, goal, label_fraction, seed)
     else:
@@ -94,12 +101,14 @@ def compare(
         assert labels is not None
         wanted = Wanted(
             edges, labels, goal, goal_value, directed, None,
-            {"from": tail, "to": head, "length": length},
+            {"from": tail, "to": head, "length": length, "oneway": "none" if no_oneway else oneway},
             {"vertex": vertex, "value": value},
-            (delimiter, header, encoding),
+            (delimiter, header, encoding, decimal, thousands),
         )  # fmt: skip
         with Stages(notes()) as stages:
-            given = wanted.read(stages)
+            contents = wanted.read(stages)
+        compile_kernels(notes(), contents.directed)
+        given = contents.build()
         for word, text in given.said:
             say(notes(), f"{word:<9} {text}")
         graph, known, target = given.graph, given.labels, given.goal
@@ -117,10 +126,11 @@ def _maze(
 ) -> tuple[Graph, Labels, int]:
     from .. import grid_graph, sample_labels
 
-    graph = grid_graph(read_layout(name), refinement)
-    number = goal or "0"
+    layout, number = read_layout(name), goal or "0"
     if not number.isdecimal():
         raise InputError(f"the goal of a maze is the number of a vertex, not {goal!r}")
+    compile_kernels(notes(), layout.directed)
+    graph = grid_graph(layout, refinement)
     return graph, sample_labels(graph, int(number), fraction, seed), int(number)
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from .._optional import need
 from ..errors import InputError
 from ..extension._words import parse_method
 from ._common import compile_kernels, explained, notes, read_layout
-from ._inputs import Error, Json, Method, Repair
+from ._inputs import Error, Force, Json, Method, Repair
 
 if TYPE_CHECKING:
     from ._result import Result
@@ -43,6 +44,7 @@ def maze(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
     ] = None,
+    force: Force = False,
     json_wanted: Json = False,
 ) -> None:
     """Extend a few labels over a maze, plan from every start, and show how it went.
@@ -63,6 +65,8 @@ def maze(
 
     chosen = parse_method(method)
     layout = read_layout(name)
+    if picture is not None:
+        _check_picture(picture, force)
     compile_kernels(notes(), layout.directed)
     graph = grid_graph(layout, refinement)
     if graph.num_vertices == 0:
@@ -72,25 +76,36 @@ def maze(
     starts = tuple(as_vertex(x, "start", graph.num_vertices) for x in start or ())
     with explained(notes(), "extending, planning, certifying …"):
         result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
-    written = [] if picture is None else [_write(result, picture)]
+    written, not_written = ([], None) if picture is None else _write(result, picture, force)
     if not json_wanted:
         screen = Console()
         colour = screen.color_system in ("256", "truecolor")
         screen.print(drawn(result, refinement, screen.width, colour), soft_wrap=True)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    tell(result, {"input": about, "files": written, "no_picture": None}, json_wanted)
+    more = {"input": about, "files": written, "no_picture": None, "not_written": not_written}
+    tell(result, more, json_wanted)
 
 
-def _write(result: Result, path: Path) -> str:
-    """Draw the field into a file, whole or not at all."""
+def _check_picture(path: Path, force: bool) -> None:
+    """Raise, before there is anything to draw, if it could not be written."""
+    from ..files import check_outputs
+
+    known = need("matplotlib.figure", "plots").Figure().canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise InputError(f"cannot write {path}: the name of a picture ends in .png, .svg or .pdf")
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    check_outputs(path.parent, [path.name], force)
+
+
+def _write(result: Result, path: Path, force: bool) -> tuple[list[str], str | None]:
+    """Draw the field into a file, whole or not at all; or say what prevents it."""
     from ..files import Outbox
     from ._draw import draw
 
-    if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: No such file or directory")
     try:
-        with Outbox(path.parent) as outbox:
+        with Outbox(path.parent, force) as outbox:
             draw(result, result.question.graph, outbox.path(path.name), diagram=False)
-    except ValueError as error:  # matplotlib's word for a suffix it does not know
-        raise InputError(f"cannot write {path}: {error}") from error
-    return str(path)
+    except OSError as error:
+        return [], f"{error.strerror or error} ({path})"
+    return [str(path)], None

@@ -1,4 +1,4 @@
-"""What else a column might have been: said wherever a guess was not the only one."""
+"""What else a column might have been, and which columns are nothing to us: said, not hidden."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ _OPTIONS = {
     "from": "--tail",
     "to": "--head",
     "length": "--length",
+    "oneway": "--oneway",
     "vertex": "--vertex",
     "value": "--value",
 }
@@ -29,6 +30,32 @@ def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list
                 f"{_OPTIONS[role]} chooses another"
             )
     return notes
+
+
+def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Columns without a role, by what they are called; those that hold nothing are left out."""
+    return [
+        sheet.called(i)
+        for i in range(sheet.width)
+        if i not in at.values() and (_heading(sheet, i) or _filled(sheet, i))
+    ]
+
+
+def unused_note(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Name the columns without a role, if there are any."""
+    left = unused(sheet, at)
+    if not left:
+        return []
+    word = "" if sheet.header is not None else "column " if len(left) == 1 else "columns "
+    return [f"{sheet.path}: not used: {word}{', '.join(left)}"]
+
+
+def _heading(sheet: Sheet, column: int) -> str:
+    return "" if sheet.header is None else sheet.header[column]
+
+
+def _filled(sheet: Sheet, column: int) -> bool:
+    return any(row[column].strip() for row in sheet.rows if column < len(row))
 
 
 def _rivals(sheet: Sheet, at: Mapping[str, int], role: str, told: Mapping[str, str]) -> list[str]:
