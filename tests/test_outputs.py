@@ -114,6 +114,24 @@ def test_an_outbox_clears_what_a_killed_process_left(tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.iterdir()} == kept
 
 
+def test_files_in_folders_of_the_folder(tmp_path: Path) -> None:
+    for text in ("old", "new"):
+        put(tmp_path / "out", text, "tables/a.txt")
+        assert contents(tmp_path / "out" / "tables") == {"a.txt": text}
+    (tmp_path / "out" / "tables" / "b.txt").write_text("theirs", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"b.txt was not written by wayfield"):
+        put(tmp_path / "out", "ours", "tables/b.txt")
+
+    def fill() -> None:
+        with Outbox(tmp_path / "other") as outbox:
+            outbox.path("in/a/folder.txt").write_text("half", encoding="utf-8")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill()
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
 # ------------------------------------------------------------------ whose file is it?
 
 

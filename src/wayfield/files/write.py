@@ -79,9 +79,11 @@ class Outbox:
         self._made: list[Path] = []
 
     def path(self, name: str) -> Path:
-        """Return where to write the file that will be called `name`."""
+        """Return where to write the file that will be called `name`, which may be ``in/a/folder``."""
+        final = self.folder / name
+        self._make(final.parent)
         mark = f".wayfield-{os.getpid()}-{uuid4().hex[:12]}."
-        self._waiting[name] = self.folder / f"{mark}{name}"
+        self._waiting[name] = final.with_name(mark + final.name)
         return self._waiting[name]
 
     def discard(self, name: str) -> None:
@@ -94,9 +96,7 @@ class Outbox:
         return [self.folder / name for name in self._waiting]
 
     def __enter__(self) -> Self:
-        missing = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._made = missing
+        self._make(self.folder)
         for file in self.folder.iterdir():
             if _left_behind(file.name):
                 file.unlink(missing_ok=True)
@@ -119,6 +119,12 @@ class Outbox:
             for folder in self._made:
                 if not done and not any(folder.iterdir()):
                     folder.rmdir()
+
+    def _make(self, folder: Path) -> None:
+        """Make a folder, and keep in mind what was not there: the innermost first."""
+        missing = [place for place in (folder, *folder.parents) if not place.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._made = missing + self._made
 
     def _deliver(self) -> None:
         """Put the files in their places.
