@@ -8,7 +8,6 @@ import gzip
 import io
 import lzma
 import re
-import unicodedata
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -26,13 +25,14 @@ from wayfield.files import (
     read_labels,
     read_positions,
 )
+from wayfield.names import canonical
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 names = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=8
-).map(lambda text: unicodedata.normalize("NFC", text).strip())
+).map(lambda text: str(canonical(text)))
 edges = st.lists(
     st.tuples(names.filter(bool), names.filter(bool), st.floats(1e-6, 1e6)),
     min_size=1,
@@ -52,6 +52,12 @@ def listed(path: Path, style: Style | None = None) -> list[tuple[str, str, float
     assert read.lengths is not None
     ends = zip(read.tails, read.heads, read.lengths, strict=True)
     return [(read.names[x], read.names[y], float(length)) for x, y, length in ends]
+
+
+def pairs(path: Path) -> list[tuple[str, str]]:
+    """The ends of the edges of a file, by name."""
+    read = read_edges(path)
+    return [(read.names[x], read.names[y]) for x, y in zip(read.tails, read.heads, strict=True)]
 
 
 # ------------------------------------------------------------------ reading what was written
@@ -321,6 +327,114 @@ def test_fractions_are_no_names(tmp_path: Path) -> None:
     np.savez(file, src=[0.5, 1.0], dst=[1.0, 2.0])
     with pytest.raises(wf.InputError, match="fractions cannot be vertex names"):
         read_edges(file)
+
+
+def test_spaces_and_invisible_marks_do_not_make_another_name(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    rows = "La Chaux,b\nLa\u00a0Chaux,c\n\u200ec\u200f,d\n\ufeffd,\u200bb\n"
+    file.write_text(rows, encoding="utf-8-sig")
+    assert list(read_edges(file).names) == ["La Chaux", "b", "c", "d"]
+
+
+# ------------------------------------------------------------------ odd tables
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_ends_of_lines_and_byte_order_marks(ends: str, encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_bytes(ends.join(["from,to,km", "é,b,1", "b,c,2"]).encode(encoding))
+    assert listed(file) == [("é", "b", 1.0), ("b", "c", 2.0)]
+
+
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;", "sep=;;;"])
+def test_delimiters_that_a_spreadsheet_declares(first: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"{first}\nfrom;to;km\na;b;1,5\nx,y;c;2\n", encoding="utf-8")
+    assert listed(file) == [("a", "b", 1.5), ("x,y", "c", 2.0)]
+
+
+def test_cells_of_several_lines_are_read_and_noted(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    text = 'from,to,km,remark\na,b,1,"two\n# lines\n\n% and ""more"""\nb,c,2,\nc,d,x,\n'
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(wf.InputError, match="row 7, column 'km': 'x' is not a number"):
+        read_edges(file)
+    file.write_text(text.replace("x,", "3,"), encoding="utf-8")
+    assert listed(file) == [("a", "b", 1.0), ("b", "c", 2.0), ("c", "d", 3.0)]
+    assert read_edges(file).notes[0] == (
+        f"{file}: 3 lines are part of a cell in quotes that began on a line before, first in "
+        "row 2; is a quotation mark not closed?"
+    )
+
+
+def test_empty_columns_and_lines_count_for_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("from,,to,km,\na,,b,1,\n,,,,\n \nb,,c,2,\n\x1a", encoding="utf-8")
+    assert read_edges(file).notes == ()
+    assert pairs(file) == [("a", "b"), ("b", "c")]
+
+
+def test_a_delimiter_is_the_one_that_leaves_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text("a;x,b;y,3\nb;y,c;z,4\n", encoding="utf-8")
+    assert pairs(file) == [("a;x", "b;y"), ("b;y", "c;z")]
+    file.write_text("a\tb\t1,234,567\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="'1,234,567' is not a number; --thousands ,"):
+        read_edges(file)
+
+
+@pytest.mark.parametrize("cell", ["1d3", "5 km", "€7", "1:30", "(5)", "~5"])
+def test_a_first_row_with_a_broken_number_is_no_header(cell: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"a,b,{cell}\nc,d,2\ne,f,3\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=re.escape(f"row 1, column 3: {cell!r} is not a nu")):
+        read_edges(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("My roads\nfrom,to,km\na,b,1\nb,c,2\n", "row 1: 1 column, but 3 in most rows; if it is"),
+        ("# x\n\nMy roads\na;b;1\nb;c;2\n", "row 3: 1 column, but 3 in most rows"),
+        ("from,to,km\na,b,1,\nb,c,2,\n", "row 2: 4 columns, but 3 expected; does the row end in"),
+        ("from,to,km\na,b,1,5\nb,c,2,5\n", "row 2: 4 columns, but 3 expected; are quotes missing"),
+        ("a,b,1\nb,c\nc,d,2,3\nd\n", "row 2: 2 columns, but 3 expected; is a delimiter missing?"),
+        ("a,b,1\nb,c\n", "row 2: 2 columns, but 3 expected; is the file cut off?"),
+    ],
+)
+def test_rows_of_different_lengths(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(wf.InputError, match=re.escape(told)):
+        read_edges(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[{"from": "a", "to": "b"}]\n', "is JSON"),
+        ('{"from": "a"}\n{"from": "b"}\n', "is JSON"),
+        ("<!DOCTYPE html>\n<html></html>\n", "is HTML or XML"),
+        ('<?xml version="1.0"?>\n<graphml/>\n', "is HTML or XML"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:a\nsize 1\n", "git lfs pull"),
+        ("c roads\np sp 3 2\na 1 2 7\na 2 3 9\n", "is a DIMACS file"),
+    ],
+)
+def test_text_that_is_no_table(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(wf.InputError, match=re.escape(f"{file} is")) as caught:
+        read_edges(file)
+    assert told in str(caught.value)
+
+
+def test_very_many_columns_are_not_all_named(tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    columns = [f"c{i}" for i in range(100)]
+    file.write_text(",".join(["from", "to", "km", *columns]) + "\na,b,1" + ",0" * 100, "utf-8")
+    (note,) = read_edges(file).notes
+    assert note.endswith("'c49' and 50 more")
 
 
 # ------------------------------------------------------------------ which way an edge leads

@@ -79,5 +79,5 @@ def refuse_bomb(path: str | os.PathLike[str], packed: int, unpacked: int) -> Non
     if unpacked > max(_HARMLESS, _DENSEST * packed):
         raise InputError(
             f"{path} has {packed:,} bytes, but unpacks to {unpacked / 1e9:.1f} GB or more: "
-            "unpack it first if that is meant"
+            "store it unpacked if that is meant"
         )

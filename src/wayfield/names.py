@@ -1,7 +1,7 @@
 """Vertices by name: outside a graph they are called something, inside it they are numbered from 0.
 
-Text is compared with composed accents and without the space around it, so that é is é however it
-was typed. Names are kept in the order in which they first appear.
+Text is compared with composed accents, without the space around it and whatever kind of space is in
+it, so that names that look the same are the same. They are kept in the order in which they appear.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ __all__ = ["Names"]
 
 Name = str | int
 """What a vertex may be called."""
+
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
+"""Spaces at which no line is broken: to a reader they are spaces."""
+_AROUND = " \t\n\r\x0b\x0c\u200b\u200e\u200f\u2060\ufeff"
+"""What may stand around a name without being seen."""
 
 _COMPARED = 100_000
 """Names beyond this many are not all compared with one that is not among them."""
@@ -176,10 +181,12 @@ class Names:
 
 
 def canonical(name: Name) -> Name:
-    """Return a name as names are compared: composed accents, no space around it."""
+    """Return a name as names are compared: composed accents, plain spaces and none around it."""
     if not isinstance(name, str):
         return int(name)
-    return (name if name.isascii() else unicodedata.normalize("NFC", name)).strip()
+    if name.isascii():
+        return name.strip()
+    return unicodedata.normalize("NFC", name).translate(_SPACES).strip(_AROUND).strip()
 
 
 def shown(name: object) -> str:

@@ -28,7 +28,9 @@ def maze(
         ),
     ] = "large",
     refinement: Annotated[int, typer.Option(help="Vertices along the side of a cell.")] = 8,
-    label_fraction: Annotated[float, typer.Option(help="Share of the vertices labelled.")] = 0.05,
+    label_fraction: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of the vertices labelled.")
+    ] = 0.05,
     method: Method = "amle",
     goal: Annotated[
         int, typer.Option(help="Goal vertex, numbered row by row from the top left.")
@@ -57,23 +59,24 @@ def maze(
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
     from .. import grid_graph, sample_labels
-    from .._arrays import as_vertex
+    from .._arrays import as_vertex, as_whole
     from ..labels import Labels
     from ._report import tell
-    from ._result import Question, answer
+    from ._result import Question, answer, check_method
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
     layout = read_layout(name)
+    check_method(chosen, layout.directed)
+    size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
+    goal = as_vertex(goal, "goal", size)
+    starts = tuple(as_vertex(x, "start", size) for x in start or ())
     if picture is not None:
         _check_picture(picture, force)
     compile_kernels(notes(), layout.directed)
     graph = grid_graph(layout, refinement)
-    if graph.num_vertices == 0:
-        raise InputError(f"the maze {name} has no free cell")
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
-    starts = tuple(as_vertex(x, "start", graph.num_vertices) for x in start or ())
     with explained(notes(), "extending, planning, certifying …"):
         result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
     written, not_written = ([], None) if picture is None else _write(result, picture, force)

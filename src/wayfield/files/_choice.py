@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from ._roles import NUMBERS, matching_columns
 from ._sheet import Sheet
 
+_MOST_NAMED = 50
+"""Columns beyond this many are not all named."""
+
 _OPTIONS = {
     "from": "--tail",
     "to": "--head",
@@ -47,7 +50,8 @@ def unused_note(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
     if not left:
         return []
     word = "" if sheet.header is not None else "column " if len(left) == 1 else "columns "
-    return [f"{sheet.path}: not used: {word}{', '.join(left)}"]
+    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    return [f"{sheet.path}: not used: {word}{', '.join(left[:_MOST_NAMED])}{more}"]
 
 
 def _heading(sheet: Sheet, column: int) -> str:

@@ -1,13 +1,14 @@
 """How a text table is written: what stands between its columns, and whether it has a header.
 
 **Delimiter.** A tab that cuts all of the first lines into the same number of columns. Else, of tab,
-semicolon, comma and bar, the one that does so to most of them, then into the most columns, ties in
-this order; if none does so to half of the lines, the first that occurs in most of them, and runs of
-blanks if there is none. A first line ``sep=;`` says it outright.
+semicolon, comma and bar, the one that does so to most of them, then into the most columns, then
+into the most columns of numbers, ties in this order; if none does so to half of the lines, the
+first that occurs in most of them, and runs of blanks if there is none. A first line ``sep=;`` says
+it outright.
 
 **Header.** The first line is one if it holds words one expects there (``from``, ``node`` …), if
-``length``, ``cost`` or the like stands above a column that is mostly numbers, or if, no number in
-it, anything else does but a mark for a missing number.
+``length``, ``cost`` or the like stands above a column that is mostly numbers, or if, nothing in it
+beginning with a digit, anything else does but a mark for a missing number.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|"
 _NUMBER_LIKE = re.compile(
     r"[-+−]?(?=[.,]?[0-9])[0-9.,_'’\s]+(e[-+]?[0-9]+)?|[-+]?(inf(inity)?|nan)"
 )
+_NUMBER_BEGUN = re.compile(r"[^\w\"']*\d")
 _MISSING = ("", "-", "--", ".", "?", "na", "n/a", "none", "null", "missing")
 
 
@@ -119,6 +121,11 @@ def is_meant_as_number(cell: str) -> bool:
     return _NUMBER_LIKE.fullmatch(cell.strip().lower().removesuffix("%")) is not None
 
 
+def begins_as_number(cell: str) -> bool:
+    """Whether a cell begins as a number does, and so is no heading above numbers: 5 km, €7."""
+    return _NUMBER_BEGUN.match(cell) is not None
+
+
 def _named_delimiter(text: str | None) -> str | None:
     if text is None:
         return None
@@ -130,13 +137,14 @@ def _named_delimiter(text: str | None) -> str | None:
 
 def _guess_delimiter(lines: list[str]) -> str:
     """Choose the candidate that cuts the most lines alike, then into the most columns."""
-    best, merit = BLANKS, (0.0, 1)
+    best, merit = BLANKS, (0.0, 1, 0)
     for mark in _CANDIDATES:
         rows = _split(lines, mark)
         widths = Counter(map(len, rows))
         (width, count) = max(widths.items(), key=lambda item: (item[1], item[0]))
-        if width > 1 and (count / len(rows), width) > merit:
-            best, merit = mark, (count / len(rows), width)
+        numeric = sum(map(mostly_numbers, zip(*(r for r in rows if len(r) == width), strict=True)))
+        if width > 1 and (count / len(rows), width, numeric) > merit:
+            best, merit = mark, (count / len(rows), width, numeric)
         if best == "\t" and merit[0] == 1.0:
             break
     if merit[0] >= 0.5:
@@ -148,7 +156,7 @@ def _guess_delimiter(lines: list[str]) -> str:
 def _stands_above_numbers(rows: list[list[str]]) -> bool:
     """Whether the first row holds no number, but a word above a column of mostly numbers."""
     first = rows[0]
-    if any(map(is_meant_as_number, first)):
+    if any(map(begins_as_number, first)):
         return False
     return any(
         cell.strip().lower() not in _MISSING and mostly_numbers(column)

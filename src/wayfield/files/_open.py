@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,17 @@ from ..errors import InputError
 from ._binary import ArraySheet, ParquetSheet
 from ._dialect import Style
 from ._sheet import Sheet, TextSheet
+
+_OTHERS = {
+    rb"%%MatrixMarket": "a Matrix Market file: save the matrix with scipy's save_npz",
+    rb"version https://git-lfs": "a pointer to a file in Git LFS, not the file: git lfs pull",
+    rb"(?i)(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|graphml|gexf|osm)\b": (
+        "HTML or XML, not a table: save it as CSV"
+    ),
+    rb"(\xef\xbb\xbf)?\s*[\[{]\s*[\[{\"]": "JSON, not a table: save it as CSV",
+    rb"(c[^\n]*\n)*p sp ": "a DIMACS file: keep the lines that begin with a, as CSV, --directed",
+}
+"""What else text may be, by its beginning."""
 
 
 def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
@@ -19,7 +31,7 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is a stream, which cannot be read twice: save it to a file first")
     with path.open("rb") as file:
-        start = file.read(14)
+        start = file.read(200)
     if not start:
         raise InputError(f"{path} is empty")
     if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
@@ -28,6 +40,7 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
         return ArraySheet(path)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
-    if start == b"%%MatrixMarket":
-        raise InputError(f"{path} is a Matrix Market file: save the matrix with scipy's save_npz")
+    for pattern, told in _OTHERS.items():
+        if re.match(pattern, start):
+            raise InputError(f"{path} is {told}")
     return TextSheet(path, style, roles)

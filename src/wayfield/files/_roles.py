@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
-from ._dialect import columns_below, mostly_numbers
+from ._dialect import begins_as_number, columns_below, mostly_numbers
 
 WORDS: dict[str, tuple[str, ...]] = {
     "from": (
@@ -56,9 +56,10 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
     if len(hits) >= min(2, len(first)) and below.isdisjoint(first):
         return True
     numbers = {i for role in roles if role in NUMBERS for i in matching_columns(role, first)}
+    numbers = {i for i in numbers if len(first[i].strip()) >= 3 and first[i] not in below}
     return any(
-        i in numbers and len(first[i].strip()) >= 3 and first[i] not in below and mostly_numbers(c)
-        for i, c in enumerate(columns_below(rows))
+        i in numbers and not begins_as_number(first[i]) and mostly_numbers(column)
+        for i, column in enumerate(columns_below(rows))
     )
 
 

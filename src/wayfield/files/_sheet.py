@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -98,7 +99,8 @@ class TextSheet(Sheet):
         self.dialect = guess_dialect(self.text, style, lambda rows: looks_like_header(rows, roles))
         self.header, self.rows = self.dialect.header, self.dialect.rows
         self.said, self.delimiter = self.dialect.said, self.dialect.delimiter
-        self._comments = self._within = 0
+        self._comments = self._within = self._first_within = 0
+        self._refuse_title()
 
     def pieces(
         self, columns: Sequence[int], progress: Progress | None = None
@@ -116,6 +118,18 @@ class TextSheet(Sheet):
             yield [cells[i] for i in columns]
             done += len(batch)
         self._comments, self._within = source.comments, source.within
+        self._first_within = source.first_within
+
+    def _refuse_title(self) -> None:
+        """Complain about a first line that stands alone above the table."""
+        usual = Counter(map(len, self.rows)).most_common(1)[0][0]
+        if self.width == 1 < usual:
+            source = Rows(self.text, self.delimiter)
+            next(iter(source))
+            raise InputError(
+                f"{self.path}, row {source.line}: 1 column, but {usual} in most rows; if it is a "
+                "title, leave it out or write # before it"
+            )
 
     def cell(self, row: int, column: int) -> str:
         """Read the file again as far as the cell."""
@@ -143,7 +157,10 @@ class TextSheet(Sheet):
             notes.append(f"{self.path}: {told}; a name that begins so needs quotes")
         if self._within:
             lines = "1 line is" if self._within == 1 else f"{self._within:,} lines are"
-            notes.append(f"{self.path}: {lines} part of a cell in quotes begun on a line before")
+            notes.append(
+                f"{self.path}: {lines} part of a cell in quotes that began on a line before, first "
+                f"in row {self._first_within}; is a quotation mark not closed?"
+            )
         return notes
 
     def _ragged(self, row: int, cells: Sequence[str], last: bool) -> InputError:
@@ -152,6 +169,8 @@ class TextSheet(Sheet):
         why = "are quotes missing?"
         if len(cells) < self.width:
             why = "is the file cut off?" if last else "is a delimiter missing?"
+        elif not any(cells[self.width :]):
+            why = "does the row end in a delimiter?"
         elif self.delimiter == ",":
             why = "are quotes missing, or are there decimal commas?"
         number = self.row_number(row)

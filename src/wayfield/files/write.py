@@ -79,7 +79,7 @@ class Outbox:
         self._made: list[Path] = []
 
     def path(self, name: str) -> Path:
-        """Return where to write the file that will be called `name`, which may be ``in/a/folder``."""
+        """Return where to write the file that will be called `name`, perhaps in a folder."""
         final = self.folder / name
         self._make(final.parent)
         mark = f".wayfield-{os.getpid()}-{uuid4().hex[:12]}."
