@@ -25,8 +25,8 @@ MANIFEST = ".wayfield.json"
 """Name of the file that says which files of its folder are ours."""
 
 _BATCH = 1 << 16
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-"""Beginnings of text that a spreadsheet takes for a formula, quoted already or not."""
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""Beginnings of text that a spreadsheet takes for a formula."""
 
 
 def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False) -> None:
@@ -228,8 +228,9 @@ def _cells(column: Any) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    safe = f"'{text}" if _FORMULA.match(text) else text
-    return '"' + safe.replace('"', '""') + '"'
+    if text.lstrip("'").startswith(_FORMULA):
+        text = f"'{text}"
+    return f'"{text}"' if '"' not in text else '"' + text.replace('"', '""') + '"'
 
 
 def _write_parquet(columns: Mapping[str, Any], path: Path) -> None:
