@@ -336,6 +336,14 @@ def test_spaces_and_invisible_marks_do_not_make_another_name(tmp_path: Path) -> 
     assert list(read_edges(file).names) == ["La Chaux", "b", "c", "d"]
 
 
+@pytest.mark.parametrize("name", ["", " ", "\u200b", "\u00a0\ufeff"])
+def test_names_that_cannot_be_seen_are_missing(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_text(f"from,to\na,b\nb,{name}\n", encoding="utf-8")
+    with pytest.raises(wf.InputError, match="row 3, column 'to': the vertex name is missing"):
+        read_edges(file)
+
+
 # ------------------------------------------------------------------ odd tables
 
 

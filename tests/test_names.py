@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import wayfield as wf
+from wayfield.names import canonical
 
 
 def test_names_are_numbered_as_they_appear() -> None:
@@ -50,7 +53,12 @@ def test_a_graph_by_names() -> None:
     assert names[path] == ["Genève", "Lausanne", "Bern"]
 
 
-@pytest.mark.parametrize("name", ["", "  ", 1.5, None, True, ("a", "b")])
+@given(st.text(st.sampled_from("ae\u0301 \u00a0\u200b\x85\t\ufeff\u3000\x1f"), max_size=6))
+def test_spelling_a_name_twice_changes_nothing(text: str) -> None:
+    assert canonical(canonical(text)) == canonical(text)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "\u200b", 1.5, None, True, ("a", "b")])
 def test_names_that_are_none(name: Any) -> None:
     with pytest.raises(wf.InputError, match="a name is"):
         wf.Names(["a", name])

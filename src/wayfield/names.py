@@ -24,8 +24,8 @@ Name = str | int
 
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
 """Spaces at which no line is broken: to a reader they are spaces."""
-_AROUND = " \t\n\r\x0b\x0c\u200b\u200e\u200f\u2060\ufeff"
-"""What may stand around a name without being seen."""
+_AROUND = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u200e\u200f\u2060\ufeff"
+"""What may stand around a name without being seen: spaces of all kinds, and marks without width."""
 
 _COMPARED = 100_000
 """Names beyond this many are not all compared with one that is not among them."""
@@ -185,8 +185,8 @@ def canonical(name: Name) -> Name:
     if not isinstance(name, str):
         return int(name)
     if name.isascii():
-        return name.strip()
-    return unicodedata.normalize("NFC", name).translate(_SPACES).strip(_AROUND).strip()
+        return name.strip()  # the same, and quicker
+    return unicodedata.normalize("NFC", name).translate(_SPACES).strip(_AROUND)
 
 
 def shown(name: object) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels._types import BoolArray
+from ..names import canonical
 from ._sheet import Piece, Sheet
 
 
@@ -31,7 +32,7 @@ def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
         names = [str(number) for number in numbers.tolist()]
         for i in np.flatnonzero(missing).tolist():
             names[i] = ""
-    if not all(map(str.strip, names)) or "\n" in "".join(names):
+    if not all(map(canonical, names)) or "\n" in "".join(names):
         _refuse_name(sheet, index, names, row)
     return names
 
@@ -39,7 +40,7 @@ def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
 def _refuse_name(sheet: Sheet, index: int, names: Sequence[str], row: int) -> None:
     """Complain about the first name that is empty, or runs over several lines."""
     for number, name in enumerate(names, row):
-        if not name.strip():
+        if not canonical(name):
             raise InputError(f"{sheet.place(number, index)}: the vertex name is missing")
         if "\n" in name:
             raise InputError(
