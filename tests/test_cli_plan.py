@@ -564,6 +564,19 @@ def test_a_full_disk_does_not_take_the_result_away(monkeypatch: pytest.MonkeyPat
     assert "route     Genève → Lausanne" in answer.out
     assert "wrote     nothing: No space left on device (out)" in answer.out
     assert not Path("out").exists()
+
+    def slow(_: object, path: Path) -> None:
+        path.touch()
+        write("out/values.csv", "theirs")
+
+    monkeypatch.setattr("wayfield.files.write_table", slow)
+    answer = wayfield(*words)
+    assert answer.code == 1
+    assert "route     Genève → Lausanne" in answer.out
+    assert f"nothing: {Path('out/values.csv')} was not written by wayfield" in answer.out
+    assert Path("out/values.csv").read_text(encoding="utf-8") == "theirs"
+    Path("out/values.csv").unlink()
+    monkeypatch.setattr("wayfield.files.write_table", full)
     found = wayfield(*words, "--json")
     assert found.code == 1
     assert found.json["not_written"] == "No space left on device (out)"

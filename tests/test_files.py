@@ -630,3 +630,34 @@ def test_npz_with_arrays_of_something_else(array: object, tmp_path: Path) -> Non
     np.savez(file, src=[0, 1], dst=[1, 2], length=array)  # type: ignore[arg-type]
     with pytest.raises(wf.InputError, match=r"column 'length': .* is neither a name nor a number"):
         read_edges(file)
+
+
+PIECES = st.sampled_from(
+    ["a", "b", "é", "1", "1.5", "1,234", "-1", "1e9", "nan", "yes", "from", "to",
+     "length", "oneway", ",", ";", "\t", "|", " ", "\n", "\r", '"', "'", "#", "%", "=", "sep=",
+     "\x00", "\ufeff", "\u200b", "\u00a0", "\x1a", "\x1b[2J", "<html", "[{", "c \n", "p sp "]
+)  # fmt: skip
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400
+)
+@given(
+    st.lists(PIECES, max_size=40),
+    st.sampled_from(["utf-8", "utf-16", "utf-8-sig"]),
+    st.sampled_from([None, ".", ","]),
+    st.sampled_from([None, "'", ",", "space"]),
+)
+def test_any_text_is_a_table_or_an_input_error(
+    tmp_path: Path, pieces: list[str], encoding: str, decimal: str | None, thousands: str | None
+) -> None:
+    file = tmp_path / "edges.csv"
+    file.write_bytes("".join(pieces).encode(encoding))
+    style = Style(decimal=decimal, thousands=thousands)
+    try:
+        edges = read_edges(file, style=style)
+        graph, _ = edges.to_graph()
+    except wf.InputError:
+        return
+    assert graph.num_vertices == len(edges.names)
+    assert all(str(name).strip() and "\n" not in str(name) for name in edges.names)

@@ -111,4 +111,6 @@ def _write(result: Result, path: Path, force: bool) -> tuple[list[str], str | No
             draw(result, result.question.graph, outbox.path(path.name), diagram=False)
     except OSError as error:
         return [], f"{error.strerror or error} ({path})"
+    except InputError as error:  # someone has put a file there meanwhile
+        return [], str(error)
     return [str(path)], None

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from ._result import Result
 
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
+_NOTHING_WRITTEN: dict[str, Any] = {
+    "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
+}  # fmt: skip
 
 
 def plan(
@@ -139,11 +142,6 @@ def plan(
     tell(result, more, json_wanted)
 
 
-_NOTHING_WRITTEN: dict[str, Any] = {
-    "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
-}  # fmt: skip
-
-
 def _spare(out: Path, inputs: Iterable[Path | None], routes: bool, force: bool) -> None:
     """Raise if a result would overwrite what it is made from, or a file that is not ours."""
     from ..files import check_outputs
@@ -171,8 +169,9 @@ def _written(box: Outbox, result: Result, names: Names) -> dict[str, Any]:
         with box:
             said = _write(box, result, names)
     except OSError as error:
-        why = f"{error.strerror or error} ({error.filename or box.folder})"
-        return {"not_written": why}
+        return {"not_written": f"{error.strerror or error} ({box.folder})"}
+    except InputError as error:  # someone has put a file there meanwhile
+        return {"not_written": str(error)}
     return said | {"removed": [str(file) for file in box.removed]}
 
 

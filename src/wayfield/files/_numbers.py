@@ -163,15 +163,12 @@ class NumberColumn:
         text = "\n".join(cells)
         if self.notation.decimal is None:
             self._look(text, cells)
-        try:
-            if self.notation.plain.search(text):
-                raise ValueError  # noqa: TRY301  (as if Python could not read it)
-            values = np.fromiter(map(float, cells), np.float64, len(cells))
-            empty = np.zeros(len(cells), dtype=bool)
-        except ValueError:
+        values = None if self.notation.plain.search(text) else _floats(cells)
+        empty = np.zeros(len(cells), dtype=bool)
+        if values is None:
             read = [self.notation.value(cell) for cell in cells]
             if None in read:
-                raise self._not_a_number(read.index(None), cells) from None
+                raise self._not_a_number(read.index(None), cells)
             values = np.array(read, dtype=np.float64)
             empty = np.array([not cell for cell in cells], dtype=bool)
         self._values.append(values)
@@ -195,6 +192,14 @@ class NumberColumn:
         if decimal is not None:
             told += f" with a decimal {_WORDS[decimal]}"
         return InputError(told + _hint(cell, self.notation))
+
+
+def _floats(cells: Sequence[str]) -> FloatArray | None:
+    """Read numbers as Python has them, None if some cell is not one: quick, for most columns."""
+    try:
+        return np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        return None
 
 
 def judge(columns: Iterable[NumberColumn]) -> list[str]:
