@@ -18,8 +18,7 @@ from .compare import compare
 from .doctor import doctor
 from .maze import maze
 from .plan import plan
-from .reproduce import report, reproduce
-from .study import study_app
+from .study import report, reproduce, study_app
 
 __all__ = ["app", "main"]
 
