@@ -8,14 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import contains, exact_harmonic, labelled_graphs, random_edges
+from exact import contains, exact_harmonic
 from wayfield.extension import _linear, harmonic
+from worlds import labelled_graphs, path, random_graph
 
 ULPS = 4 * 2.0**-52
-
-
-def path(n: int, lengths: np.ndarray | None = None) -> wf.Graph:
-    return wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths, n)
 
 
 def solve(graph: wf.Graph, labels: wf.Labels, **settings: bool) -> wf.Extension:
@@ -43,9 +40,9 @@ def test_brackets_contain_the_exact_values(case: tuple[wf.Graph, wf.Labels]) -> 
 @pytest.mark.parametrize("spread", [6, 12])
 def test_lengths_over_many_magnitudes(spread: int) -> None:
     rng = np.random.default_rng(spread)
-    edges = random_edges(rng, 14, 10)
-    lengths = 10.0 ** rng.uniform(-spread, spread, edges.shape[1])
-    graph = wf.Graph.from_edges(*edges, lengths)
+    graph = random_graph(
+        rng, 14, lambda rng, m: 10.0 ** rng.uniform(-spread, spread, m), backbone="tree", edges=10
+    )
     labels = wf.Labels([0, 5, 9], [0.0, 1.0, -2.5])
     extension = wf.extend(graph, labels, wf.Harmonic(), check=False)
     if spread <= 6:
@@ -220,7 +217,7 @@ def test_random_graphs_are_solved_without_fill_in(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(_linear, "WIDE", 400)
     rng = np.random.default_rng(0)
     n = 2_000
-    graph = wf.Graph.from_edges(*random_edges(rng, n, n), num_vertices=n)
+    graph = random_graph(rng, n, "unit", backbone="tree", edges=n)
     labels = wf.Labels(rng.choice(n, 50, replace=False), rng.normal(size=50))
     free = np.flatnonzero(~labels.mask(graph))
     assert _linear.Interior.of(graph, free).solver is _linear.Diagonal

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import labelled_graphs, random_edges
 from exact_plaplacian import contains, exact_plaplacian
 from wayfield.extension import _linear, _newton
+from worlds import labelled_graphs, path, random_graph
 
 POWERS = [2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 128.0]
 EXTREME = [1024.0, 65536.0]
@@ -17,10 +17,6 @@ EXTREME = [1024.0, 65536.0]
 
 def solve(graph: wf.Graph, labels: wf.Labels, p: float, **options: object) -> wf.Extension:
     return wf.extend(graph, labels, wf.PLaplacian(p, **options))  # type: ignore[arg-type]
-
-
-def path(n: int, lengths: np.ndarray | None = None) -> wf.Graph:
-    return wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths, n)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +44,7 @@ def test_brackets_contain_the_60_digit_solution(case: tuple[wf.Graph, wf.Labels]
 @pytest.mark.parametrize("p", [2.5, 4.0, 16.0, 64.0])
 def test_lengths_over_many_magnitudes(p: float) -> None:
     rng = np.random.default_rng(int(p))
-    edges = random_edges(rng, 9, 4)
-    graph = wf.Graph.from_edges(*edges, 10.0 ** rng.uniform(-6, 6, edges.shape[1]))
+    graph = random_graph(rng, 9, "wild", backbone="tree", edges=4)
     labels = wf.Labels([0, 5, 8], [0.0, 1.0, -2.5])
     extension = solve(graph, labels, p)
     assert contains(extension, exact_plaplacian(graph, labels, p, extension.values))

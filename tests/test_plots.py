@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
 import wayfield as wf
-from mazes import layouts
 from wayfield import plots
 from wayfield._optional import need
 from wayfield.plots import _canvas, _marks
+from worlds import layouts
 
 mpl.use("Agg")
 
