@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from math import isnan
 
 import wayfield as wf
 
@@ -35,11 +37,10 @@ def exact_harmonic(graph: wf.Graph, labels: wf.Labels) -> list[Fraction]:
     return [row[n] for row in rows]
 
 
-def contains(extension: wf.Extension, exact: list[Fraction]) -> bool:
-    """Whether every exact value lies in its bracket, in exact arithmetic."""
+def contains(extension: wf.Extension, exact: Sequence[Fraction | float]) -> bool:
+    """Whether every exact value lies in its bracket; NaN, where no label is connected, is out."""
     assert extension.lower is not None
     assert extension.upper is not None
-    return all(
-        Fraction(float(low)) <= value <= Fraction(float(high))
-        for low, value, high in zip(extension.lower, exact, extension.upper, strict=True)
-    )
+    fields = (extension.values, extension.lower, extension.upper)
+    rows = zip(exact, *(field.tolist() for field in fields), strict=True)
+    return all(low <= value <= high for value, own, low, high in rows if not isnan(own))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from exact import contains
 from exact_amle import exact_directed_amle
 from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
@@ -30,15 +31,6 @@ def random_problems(
         if k % 2:
             labels = wf.Labels(labels.vertices, rng.integers(0, 8, len(labels)).astype(float))
         yield graph, labels
-
-
-def contains(result: wf.Extension, exact: list[Fraction | float]) -> bool:
-    """Whether the bracket holds the exact field wherever a label is connected."""
-    assert result.lower is not None
-    assert result.upper is not None
-    known = ~np.isnan(result.values)
-    bounds = zip(exact, result.lower.tolist(), result.upper.tolist(), known, strict=True)
-    return all(low <= value <= high for value, low, high, within in bounds if within)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +181,7 @@ def test_ranks_and_rounding_are_those_of_the_rationals(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(amle, "rational_amle", record)
     seen = 0
-    for graph, labels in random_problems(60, "few"):
+    for graph, labels in random_problems(120, "few"):
         found.clear()
         wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
         for result in found:

@@ -47,7 +47,7 @@ def seven() -> Problem:
 
 LENGTHS: dict[str, Lengths] = {
     "unit": lambda rng, m: np.ones(m),
-    "few": lambda rng, m: rng.integers(1, 4, m).astype(float),
+    "few": lambda rng, m: rng.integers(1, 3, m).astype(float),
     "whole": lambda rng, m: rng.integers(1, 6, m).astype(float),
     "real": lambda rng, m: rng.uniform(0.1, 3.0, m),
     "spread": lambda rng, m: rng.lognormal(sigma=1.5, size=m),
