@@ -13,7 +13,16 @@ import wayfield as wf
 from exact import contains
 from exact_amle import exact_amle
 from wayfield.kernels.midrange import balance
-from worlds import ANY_LENGTH, VALUES, arcs, labelled_graphs, path, random_graph, random_labels
+from worlds import (
+    ANY_LENGTH,
+    VALUES,
+    arcs,
+    labelled_graphs,
+    maze_problem,
+    path,
+    random_graph,
+    random_labels,
+)
 
 LENGTHS = (*ANY_LENGTH, "wide")
 NORMAL = labelled_graphs(22, LENGTHS, ["normal"])
@@ -194,8 +203,7 @@ def test_maze_cells_have_narrow_brackets(maze: str, refinement: int) -> None:
 
 
 def test_same_bits_twice() -> None:
-    graph = wf.grid_graph(wf.load_layout("large"), 6)
-    labels = wf.sample_labels(graph, 5, 0.03, seed=1)
+    graph, labels = maze_problem("large", 6, goal=5, fraction=0.03, seed=1)
     first, second = (wf.extend(graph, labels, wf.AMLE()) for _ in range(2))
     assert np.array_equal(first.values, second.values)
     assert np.array_equal(first.lower, second.lower)

@@ -23,7 +23,7 @@ from wayfield.kernels.extrema import (
     midrange_residuals,
     neighbour_range,
 )
-from worlds import PATH, any_fields, label_sets, labelled_graphs, rough_fields, rows
+from worlds import PATH, any_fields, label_sets, labelled_graphs, maze_problem, rough_fields, rows
 
 # ------------------------------------------------------------------ ends and basins
 
@@ -254,8 +254,7 @@ def test_residuals_twin(problem) -> None:
 
 @pytest.mark.parametrize("sweeps", [0, 1, 5, 40])
 def test_unconverged_sweeps_on_a_maze(sweeps: int) -> None:
-    graph = wf.grid_graph(wf.load_layout("umaze"), 6)
-    labels = wf.sample_labels(graph, 0, 0.05, seed=54)
+    graph, labels = maze_problem("umaze", 6)
     rough = wf.extend(graph, labels, wf.MidrangeSweeps(sweeps))
     found = residual_margin(graph, labels, rough)
     assert found.holds

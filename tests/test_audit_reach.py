@@ -15,7 +15,7 @@ from wayfield.audit.half_gap import half_gap
 from wayfield.audit.reach import Reach, reach
 from wayfield.audit.witnesses import seven_node
 from wayfield.extension.envelopes import lipschitz_constant
-from worlds import WHOLE, graphs, path, random_graph, tasks
+from worlds import WHOLE, graphs, maze_problem, path, random_graph, tasks
 
 NAMES = ["labels", "finite", "balance", "geodesics", "sinks", "plateaus", "planner"]
 KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
@@ -362,8 +362,7 @@ def test_the_bound_beside_the_cost() -> None:
 
 
 def test_a_maze_beside_the_papers_certificate() -> None:
-    graph = wf.grid_graph(wf.load_layout("medium"), 4)
-    labels = wf.sample_labels(graph, 0, 0.02, seed=54)
+    graph, labels = maze_problem("medium", 4, fraction=0.02)
     truth = wf.cost_to_go(graph, 0)
     found = reach(graph, labels, wf.extend(graph, labels, wf.AMLE()), truth, 0)
     assert found.guaranteed

@@ -24,6 +24,7 @@ from worlds import (
     any_fields,
     labelled_graphs,
     labels_near_truth,
+    maze_problem,
     random_graph,
     rows,
 )
@@ -329,8 +330,7 @@ def test_a_tie_inside_the_bracket_is_never_certified() -> None:
 
 @pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(8), wf.AMLE()], ids=repr)
 def test_a_bracket_costs_next_to_nothing(method) -> None:
-    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
-    labels = wf.sample_labels(graph, 0, 0.1, seed=3)
+    graph, labels = maze_problem("umaze", 4, fraction=0.1, seed=3)
     field = wf.extend(graph, labels, method)
     plan = wf.plan(graph, field.values, 0)
     cert = certify(graph, labels, field, plan)
@@ -582,8 +582,7 @@ def test_a_prior_with_gaps_bounds_nothing() -> None:
 
 
 def test_on_a_maze_it_certifies_what_is_surrounded_by_labels() -> None:
-    graph = wf.grid_graph(wf.load_layout("medium"), 3)
-    labels = wf.sample_labels(graph, 5, 0.9, seed=1)
+    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.9, seed=1)
     field = wf.extend(graph, labels, wf.AMLE())
     cert = certify(graph, labels, field, wf.plan(graph, field.values, 5))
     fill = cert.fill

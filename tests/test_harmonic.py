@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact import contains, exact_harmonic
 from wayfield.extension import _linear, harmonic
-from worlds import labelled_graphs, path, random_graph
+from worlds import labelled_graphs, maze_problem, path, random_graph
 
 ULPS = 4 * 2.0**-52
 
@@ -178,8 +178,7 @@ def test_everything_labelled_and_everything_equal() -> None:
 
 
 def test_large_offset_costs_nothing_but_its_own_rounding() -> None:
-    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
-    labels = wf.sample_labels(graph, 5, 0.05, seed=54)
+    graph, labels = maze_problem("antmaze-medium", 4, goal=5)
     near = solve(graph, labels)
     far = solve(graph, wf.Labels(labels.vertices, labels.values + 1e6))
     np.testing.assert_allclose(far.values - 1e6, near.values, rtol=0, atol=np.spacing(1e6))
@@ -187,8 +186,7 @@ def test_large_offset_costs_nothing_but_its_own_rounding() -> None:
 
 
 def test_maze_bracket_is_a_few_units_in_the_last_place() -> None:
-    graph = wf.grid_graph(wf.load_layout("antmaze-large"), 8)
-    labels = wf.sample_labels(graph, 100, 0.02, seed=54)
+    graph, labels = maze_problem("antmaze-large", 8, goal=100, fraction=0.02)
     extension = solve(graph, labels)
     assert extension.width <= 1e-15 * labels.span
     assert extension.residual <= 1e-15 * labels.span
@@ -200,8 +198,7 @@ def test_maze_bracket_is_a_few_units_in_the_last_place() -> None:
 
 def test_multigrid_agrees_with_the_direct_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyamg")
-    graph = wf.grid_graph(wf.load_layout("antmaze-large"), 8)
-    labels = wf.sample_labels(graph, 100, 0.02, seed=54)
+    graph, labels = maze_problem("antmaze-large", 8, goal=100, fraction=0.02)
     direct = solve(graph, labels)
     monkeypatch.setattr(_linear, "SMALL", 0)
     monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)

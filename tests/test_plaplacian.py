@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact_plaplacian import contains, exact_plaplacian
 from wayfield.extension import _linear, _newton
-from worlds import labelled_graphs, path, random_graph
+from worlds import labelled_graphs, maze_problem, path, random_graph
 
 POWERS = [2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 128.0]
 EXTREME = [1024.0, 65536.0]
@@ -21,8 +21,7 @@ def solve(graph: wf.Graph, labels: wf.Labels, p: float, **options: object) -> wf
 
 @pytest.fixture(scope="module")
 def maze() -> tuple[wf.Graph, wf.Labels]:
-    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
-    return graph, wf.sample_labels(graph, 7, 0.05, seed=54)
+    return maze_problem("antmaze-medium", goal=7)
 
 
 # ------------------------------------------------------------------ against 60 digits

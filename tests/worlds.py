@@ -394,6 +394,19 @@ def layouts(draw: st.DrawFn, max_side: int = 9, max_teleports: int = 4) -> wf.La
     return wf.Layout("any", free, costs, arrows, teleports)
 
 
+def maze_problem(
+    name: str = "medium",
+    refinement: int = 4,
+    *,
+    goal: int = 0,
+    fraction: float = 0.05,
+    seed: int = 54,
+) -> Problem:
+    """A maze of the paper, with exact labels on a share of its vertices."""
+    graph = wf.grid_graph(wf.load_layout(name), refinement)
+    return graph, wf.sample_labels(graph, goal, fraction, seed=seed)
+
+
 # ------------------------------------------------------------------ graphs in plain Python
 
 
