@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import wayfield as wf
 from exact import contains
@@ -16,7 +15,6 @@ from wayfield.kernels.midrange import balance
 from worlds import (
     ANY_LENGTH,
     VALUES,
-    arcs,
     labelled_graphs,
     maze_problem,
     path,
@@ -53,31 +51,12 @@ def test_without_certificate(problem: tuple[wf.Graph, wf.Labels]) -> None:
     np.testing.assert_allclose(plain.values, proved.values, rtol=0, atol=tolerance)
 
 
-def test_path_is_linear_interpolation() -> None:
-    lengths = [1.0, 2.0, 0.5, 4.0, 2.5]
-    result = wf.extend(path(6, lengths), wf.Labels([0, 5], [0.0, 1.0]), wf.AMLE())
-    np.testing.assert_allclose(result.values, np.concatenate([[0], np.cumsum(lengths)]) / 10.0)
-
-
 def test_long_path_with_two_labels() -> None:
     """Where iterative solvers stop far away: error below rounding on 100,001 vertices."""
     n = 100_001
     result = wf.extend(path(n), wf.Labels([0, n - 1], [0.0, n - 1.0]), wf.AMLE())
     assert np.array_equal(result.values, np.arange(n))
     assert result.width <= 1e-15 * n
-
-
-def test_one_label_is_a_constant() -> None:
-    result = wf.extend(path(5), wf.Labels([3], [0.1]), wf.AMLE())
-    assert (result.values == 0.1).all()
-    assert result.width == 0.0
-
-
-def test_all_labelled() -> None:
-    values = np.array([3.0, -1.0, 7.5])
-    result = wf.extend(path(3), wf.Labels(range(3), values), wf.AMLE())
-    assert np.array_equal(result.values, values)
-    assert result.width == 0.0
 
 
 def test_star_takes_the_steepest_pair() -> None:
@@ -90,105 +69,6 @@ def test_cycle_between_two_labels() -> None:
     cycle = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
     result = wf.extend(cycle, wf.Labels([0, 4], [0.0, 4.0]), wf.AMLE())
     assert np.array_equal(result.values, [0, 1, 2, 3, 4, 3, 2, 1])
-
-
-def test_dead_ends_are_constant() -> None:
-    """A branch with no label beyond its foot takes the value of its foot."""
-    graph = wf.Graph.from_edges([0, 1, 1, 3, 4], [1, 2, 3, 4, 5])
-    result = wf.extend(graph, wf.Labels([0, 2], [0.0, 2.0]), wf.AMLE())
-    assert np.array_equal(result.values[[1, 3, 4, 5]], [1.0, 1.0, 1.0, 1.0])
-
-
-def test_unlabelled_component_is_an_error_or_nan() -> None:
-    graph = wf.Graph.from_edges([0, 2], [1, 3])
-    with pytest.raises(wf.InputError, match="component of vertex 2"):
-        wf.extend(graph, wf.Labels([0], [1.0]), wf.AMLE())
-    result = wf.extend(graph, wf.Labels([0], [1.0]), wf.AMLE(), unreachable="nan")
-    assert np.array_equal(result.values, [1.0, 1.0, np.nan, np.nan], equal_nan=True)
-    assert result.lower is not None
-    assert np.isnan(result.lower[2:]).all()
-
-
-@given(labelled_graphs(22, LENGTHS, sorted(VALUES)))
-@settings(max_examples=100, deadline=None)
-def test_maximum_principle_and_labels_kept(problem: tuple[wf.Graph, wf.Labels]) -> None:
-    graph, labels = problem
-    result = wf.extend(graph, labels, wf.AMLE())
-    assert result.values.min() >= labels.values.min()
-    assert result.values.max() <= labels.values.max()
-    for field in (result.values, result.lower, result.upper):
-        assert field is not None
-        assert np.array_equal(field[labels.vertices], labels.values)
-
-
-@given(NORMAL, st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
-def test_comparison_principle(problem: tuple[wf.Graph, wf.Labels], seed: int) -> None:
-    """Larger labels give a larger field; the brackets respect it rigorously."""
-    graph, labels = problem
-    rng = np.random.default_rng(seed)
-    raised = wf.Labels(labels.vertices, labels.values + rng.exponential(size=len(labels)))
-    below = wf.extend(graph, labels, wf.AMLE())
-    above = wf.extend(graph, raised, wf.AMLE())
-    assert below.lower is not None
-    assert above.upper is not None
-    assert (below.lower <= above.upper).all()
-
-
-@given(NORMAL, st.floats(0.01, 100.0), st.floats(-100.0, 100.0))
-@settings(max_examples=100, deadline=None)
-def test_scale_and_offset(problem: tuple[wf.Graph, wf.Labels], scale: float, offset: float) -> None:
-    graph, labels = problem
-    moved = wf.Labels(labels.vertices, scale * labels.values + offset)
-    plain = wf.extend(graph, labels, wf.AMLE())
-    changed = wf.extend(graph, moved, wf.AMLE())
-    atol = 1e-12 * (moved.span + np.abs(moved.values).max())
-    np.testing.assert_allclose(changed.values, scale * plain.values + offset, rtol=0, atol=atol)
-
-
-@given(NORMAL, st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
-def test_relabelling_vertices(problem: tuple[wf.Graph, wf.Labels], seed: int) -> None:
-    graph, labels = problem
-    new = np.random.default_rng(seed).permutation(graph.num_vertices)
-    once = graph.tails < graph.indices
-    renamed = wf.Graph.from_edges(
-        new[graph.tails[once]], new[graph.indices[once]], graph.lengths[once], graph.num_vertices
-    )
-    here = wf.extend(graph, labels, wf.AMLE())
-    there = wf.extend(renamed, wf.Labels(new[labels.vertices], labels.values), wf.AMLE())
-    np.testing.assert_allclose(there.values[new], here.values, rtol=0, atol=1e-12 * labels.span)
-
-
-@given(labelled_graphs(22, LENGTHS, ["levels", "normal"]), st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
-def test_subdivision(problem: tuple[wf.Graph, wf.Labels], k: int) -> None:
-    """k edges in series for every edge: the field on the original vertices is the same."""
-    graph, labels = problem
-    here = wf.extend(graph, labels, wf.AMLE())
-    there = wf.extend(graph.subdivide(k), labels, wf.AMLE())
-    n = graph.num_vertices
-    np.testing.assert_allclose(there.values[:n], here.values, rtol=0, atol=1e-11 * labels.span)
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
-def test_integer_length_is_unit_edges_in_series(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    short = random_graph(rng, n := 10, "whole", backbone="tree", edges=0)
-    tails, heads, following = [], [], n
-    for (x, y), length in arcs(short).items():
-        if x > y:
-            continue
-        chain = [x, *range(following, following + int(length) - 1), y]
-        following += int(length) - 1
-        tails += chain[:-1]
-        heads += chain[1:]
-    long = wf.Graph.from_edges(tails, heads)
-    labels = random_labels(rng, short, 4)
-    here = wf.extend(short, labels, wf.AMLE())
-    there = wf.extend(long, labels, wf.AMLE())
-    np.testing.assert_allclose(there.values[:n], here.values, rtol=0, atol=1e-12 * labels.span)
 
 
 @pytest.mark.parametrize("maze", ["medium", "large"])
