@@ -11,15 +11,17 @@ import pytest
 
 import wayfield as wf
 from methods import methods
-from worlds import WHOLE, labels_with_goal, random_graph
+from worlds import ANY_LENGTH, WHOLE, labels_with_goal, random_graph
 
 FEW = 60 if "NUMBA_DISABLE_JIT" in os.environ else 1_000
 COST = wf.AMLE(certificate=False, fill="cost")
 KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
-def any_graph(rng: np.random.Generator, *lengths: Sequence[str], directed: bool) -> wf.Graph:
-    return random_graph(rng, int(rng.integers(2, 40)), *lengths, directed=directed)
+def any_graph(
+    rng: np.random.Generator, directed: bool, lengths: Sequence[str] = ANY_LENGTH
+) -> wf.Graph:
+    return random_graph(rng, int(rng.integers(2, 40)), lengths, directed=directed)
 
 
 def known(field: wf.Extension) -> np.ndarray:
@@ -35,7 +37,7 @@ def test_a_start_fails_only_at_a_false_sink(directed: bool) -> None:
     rng = np.random.default_rng(1 + directed)
     clean = failing = 0
     for _ in range(FEW):
-        graph = any_graph(rng, directed=directed)
+        graph = any_graph(rng, directed)
         goal = int(rng.integers(graph.num_vertices))
         labels = labels_with_goal(rng, graph, goal)
         values = known(wf.extend(graph, labels, COST, unreachable="nan"))
@@ -56,7 +58,7 @@ def test_exact_labels_have_no_false_sinks_and_every_start_reaches(directed: bool
     rng = np.random.default_rng(3 + directed)
     methods = (COST,) if directed else (COST, wf.AMLE(certificate=False))
     for _ in range(FEW):
-        graph = any_graph(rng, WHOLE, directed=directed)
+        graph = any_graph(rng, directed, WHOLE)
         goal = int(rng.integers(graph.num_vertices))
         truth = wf.cost_to_go(graph, goal)
         drawn = wf.sample_labels(graph, goal, float(rng.uniform(0.01, 0.4)), int(rng.integers(99)))
@@ -76,7 +78,7 @@ def test_without_false_sinks_everything_that_can_reach_does(directed: bool) -> N
     method = wf.AMLE()
     trimmed = 0
     for _ in range(FEW):
-        graph = any_graph(rng, directed=directed)
+        graph = any_graph(rng, directed)
         goal = int(rng.integers(graph.num_vertices))
         labels = labels_with_goal(rng, graph, goal)
         kept = labels.without_false_sinks(graph, goal, method)
