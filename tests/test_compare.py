@@ -7,18 +7,12 @@ import pytest
 
 import wayfield as wf
 from wayfield.compare import PLAIN, default_methods
+from worlds import random_graph
 
 
 @pytest.fixture(scope="module")
 def maze() -> wf.Graph:
     return wf.grid_graph(wf.load_layout("antmaze-medium"), 3)
-
-
-def one_way(seed: int) -> wf.Graph:
-    rng = np.random.default_rng(seed)
-    arcs = np.unique(rng.integers(0, 80, (400, 2)), axis=0)
-    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-    return wf.Graph.from_edges(*arcs.T, rng.lognormal(size=len(arcs)), 80, directed=True)
 
 
 def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
@@ -49,7 +43,7 @@ def test_it_agrees_with_extending_and_planning_by_hand(maze: wf.Graph) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) -> None:
-    graph = one_way(seed)
+    graph = random_graph(np.random.default_rng(seed), 80, "spread", edges=400, directed=True)
     found = wf.compare(graph, wf.sample_labels(graph, 0, 0.1, seed=seed), 0)
     names = [row.name for row in found.rows]
     assert names[:3] == [PLAIN, "AMLE()", "AMLE(fill='flat')"]

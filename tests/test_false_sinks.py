@@ -4,46 +4,24 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 import wayfield as wf
+from methods import methods
+from worlds import ANY_LENGTH, WHOLE, labels_with_goal, random_graph
 
 FEW = 60 if "NUMBA_DISABLE_JIT" in os.environ else 1_000
 COST = wf.AMLE(certificate=False, fill="cost")
 KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
-def random_graph(rng: np.random.Generator, directed: bool, whole: bool = False) -> wf.Graph:
-    """Any graph at all: sources, sinks, cycles, several components, two-way arcs."""
-    n = int(rng.integers(2, 40))
-    arcs = rng.integers(0, n, (int(rng.integers(n // 2, 4 * n)), 2))
-    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-    two_way = arcs[rng.random(len(arcs)) < rng.choice([0.0, 0.4, 0.8])][:, ::-1]
-    arcs = np.vstack([arcs, two_way])
-    arcs = np.unique(arcs if directed else np.sort(arcs, axis=1), axis=0)
-    lengths = {
-        "unit": np.ones(len(arcs)),
-        "whole": rng.integers(1, 6, len(arcs)).astype(float),
-        "real": rng.lognormal(sigma=0.7, size=len(arcs)),
-    }[str(rng.choice(["unit", "whole"] if whole else ["unit", "whole", "real"]))]
-    return wf.Graph.from_edges(*arcs.T, lengths, n, directed)
-
-
-def random_labels(rng: np.random.Generator, graph: wf.Graph, goal: int) -> wf.Labels:
-    """Labels that may be anything: levels, noise, or the truth with noise on top."""
-    n = graph.num_vertices
-    others = rng.choice(n, int(rng.integers(0, max(1, n // 2))), replace=False)
-    vertices = np.union1d(others, [goal])
-    truth = wf.cost_to_go(graph, goal)[vertices]
-    truth[np.isinf(truth)] = 3.0
-    values = {
-        "levels": rng.integers(0, 4, vertices.size).astype(float),
-        "normal": rng.normal(size=vertices.size),
-        "noisy": truth * rng.lognormal(sigma=0.5, size=vertices.size),
-    }[str(rng.choice(["levels", "normal", "noisy"]))]
-    return wf.Labels(vertices, values)
+def any_graph(
+    rng: np.random.Generator, directed: bool, lengths: Sequence[str] = ANY_LENGTH
+) -> wf.Graph:
+    return random_graph(rng, int(rng.integers(2, 40)), lengths, directed=directed)
 
 
 def known(field: wf.Extension) -> np.ndarray:
@@ -59,9 +37,9 @@ def test_a_start_fails_only_at_a_false_sink(directed: bool) -> None:
     rng = np.random.default_rng(1 + directed)
     clean = failing = 0
     for _ in range(FEW):
-        graph = random_graph(rng, directed)
+        graph = any_graph(rng, directed)
         goal = int(rng.integers(graph.num_vertices))
-        labels = random_labels(rng, graph, goal)
+        labels = labels_with_goal(rng, graph, goal)
         values = known(wf.extend(graph, labels, COST, unreachable="nan"))
         plan = wf.plan(graph, values, goal)
         sinks = plan.false_sinks(labels)
@@ -80,7 +58,7 @@ def test_exact_labels_have_no_false_sinks_and_every_start_reaches(directed: bool
     rng = np.random.default_rng(3 + directed)
     methods = (COST,) if directed else (COST, wf.AMLE(certificate=False))
     for _ in range(FEW):
-        graph = random_graph(rng, directed, whole=True)
+        graph = any_graph(rng, directed, WHOLE)
         goal = int(rng.integers(graph.num_vertices))
         truth = wf.cost_to_go(graph, goal)
         drawn = wf.sample_labels(graph, goal, float(rng.uniform(0.01, 0.4)), int(rng.integers(99)))
@@ -100,9 +78,9 @@ def test_without_false_sinks_everything_that_can_reach_does(directed: bool) -> N
     method = wf.AMLE()
     trimmed = 0
     for _ in range(FEW):
-        graph = random_graph(rng, directed)
+        graph = any_graph(rng, directed)
         goal = int(rng.integers(graph.num_vertices))
-        labels = random_labels(rng, graph, goal)
+        labels = labels_with_goal(rng, graph, goal)
         kept = labels.without_false_sinks(graph, goal, method)
         values = known(wf.extend(graph, kept, method, unreachable="nan"))
         plan = wf.plan(graph, values, goal)
@@ -162,12 +140,12 @@ def test_a_label_that_cannot_reach_the_goal_goes() -> None:
     assert wf.extend(graph, kept, wf.AMLE()).values.tolist() == [0.0, 1.0, np.inf, np.inf]
 
 
-@pytest.mark.parametrize("method", [wf.Harmonic(), wf.NearestLabel(), wf.PLaplacian(4)], ids=str)
+@methods(any_labels=True)
 def test_it_ends_for_any_method(method: wf.extension.Method) -> None:
     rng = np.random.default_rng(9)
     for _ in range(10):
-        graph = random_graph(rng, directed=False)
-        labels = random_labels(rng, graph, 0)
+        graph = any_graph(rng, directed=False)
+        labels = labels_with_goal(rng, graph, 0)
         kept = labels.without_false_sinks(graph, 0, method)
         assert 0 in kept.vertices
 
@@ -192,8 +170,8 @@ def test_values_fall_all_the_way() -> None:
     """The guarantee's proof, seen: on a cost fill unlabelled vertices strictly descend."""
     rng = np.random.default_rng(11)
     for _ in range(100):
-        graph = random_graph(rng, directed=True)
-        labels = random_labels(rng, graph, 0)
+        graph = any_graph(rng, directed=True)
+        labels = labels_with_goal(rng, graph, 0)
         values = known(wf.extend(graph, labels, COST, unreachable="nan"))
         plan = wf.plan(graph, values, 0)
         for x in np.flatnonzero(np.isfinite(values) & ~labels.mask(graph)):

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
     [
         (["labels", "oracle", "sweeps", "envelopes"], ""),
         (["harmonic", "plan", "descending"], ""),
+        (["principles"], "Harmonic"),
         (["graph"], "twin or symmetr or components"),
         (["certify"], "naive or rounding or periods or round_trips or gap_bound"),
         (["audit_half_gap", "audit_ordering", "audit_mechanism"], ""),

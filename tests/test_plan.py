@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from walkers import cycle_of, follow, level_hops, moves, rows, worlds
+from walkers import cycle_of, follow, level_hops, moves
 from wayfield.plan import PATIENCE
+from worlds import any_fields, rows
 
 rules = st.sampled_from(["slope", "q"])
 tie_rules = st.sampled_from(["exit", "index"])
 tolerances = st.sampled_from([0.0, 0.0, 1e-9, 0.5, 1.0])
 
 
-@given(worlds(), rules, tie_rules, tolerances)
+@given(any_fields(), rules, tie_rules, tolerances)
 def test_every_outcome_is_the_walkers(world, rule, ties, tolerance) -> None:
     graph, values, goal = world
     plan = wf.plan(graph, values, goal, rule, ties, tolerance)
@@ -49,7 +50,7 @@ def test_every_outcome_is_the_walkers(world, rule, ties, tolerance) -> None:
     assert [tuple(c.tolist()) for c in plan.cycles] == sorted(cycles)
 
 
-@given(worlds(), tie_rules, tolerances)
+@given(any_fields(), tie_rules, tolerances)
 def test_rules_agree_on_unit_lengths(world, ties, tolerance) -> None:
     graph, values, goal = world
     unit = wf.Graph.from_edges(
@@ -62,7 +63,7 @@ def test_rules_agree_on_unit_lengths(world, ties, tolerance) -> None:
 # ---------------------------------------------------------------- guarantees
 
 
-@given(worlds())
+@given(any_fields())
 def test_exit_ties_fail_only_in_a_plateau_without_exit(world) -> None:
     """Slope, exit ties: (value, hops) falls until the goal or a vertex without an exit."""
     graph, values, goal = world
@@ -76,7 +77,7 @@ def test_exit_ties_fail_only_in_a_plateau_without_exit(world) -> None:
         assert max(hops[int(x)] for x in cycle) == inf
 
 
-@given(worlds(), st.sampled_from([1e-9, 0.5, 1.0]))
+@given(any_fields(), st.sampled_from([1e-9, 0.5, 1.0]))
 def test_a_tolerance_keeps_plateaus_free_of_loops(world, tolerance) -> None:
     """A step from a vertex with an exit drops beyond the tolerance, or is level and nears it."""
     graph, values, goal = world
@@ -93,7 +94,7 @@ def test_a_tolerance_keeps_plateaus_free_of_loops(world, tolerance) -> None:
             assert hops[y] == hops[s] - 1
 
 
-@given(worlds())
+@given(any_fields())
 def test_the_truth_is_walked_optimally(world) -> None:
     graph, _, goal = world
     if graph.lengths.size and graph.lengths.max() / graph.lengths.min() > 1e6:
@@ -156,7 +157,7 @@ def test_huge_values_and_lengths_do_not_overflow_the_choice() -> None:
 # ---------------------------------------------------------------- single walks
 
 
-@given(worlds())
+@given(any_fields())
 def test_repair_reaches_wherever_the_goal_can_be_reached(world) -> None:
     graph, values, goal = world
     plan, lengths = wf.plan(graph, values, goal), rows(graph)
@@ -182,7 +183,7 @@ def test_repair_reaches_wherever_the_goal_can_be_reached(world) -> None:
             assert rollout.raised == 0.0
 
 
-@given(worlds())
+@given(any_fields())
 def test_repair_costs_at_most_the_start_value_and_the_raise(world) -> None:
     graph, values, goal = world
     values = [min(v, 10.0) for v in values]

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import labelled_graphs, random_edges
 from exact_plaplacian import contains, exact_plaplacian
 from wayfield.extension import _linear, _newton
+from worlds import labelled_graphs, maze_problem, path, random_graph
 
 POWERS = [2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 128.0]
 EXTREME = [1024.0, 65536.0]
@@ -19,14 +19,9 @@ def solve(graph: wf.Graph, labels: wf.Labels, p: float, **options: object) -> wf
     return wf.extend(graph, labels, wf.PLaplacian(p, **options))  # type: ignore[arg-type]
 
 
-def path(n: int, lengths: np.ndarray | None = None) -> wf.Graph:
-    return wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths, n)
-
-
 @pytest.fixture(scope="module")
 def maze() -> tuple[wf.Graph, wf.Labels]:
-    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
-    return graph, wf.sample_labels(graph, 7, 0.05, seed=54)
+    return maze_problem("antmaze-medium", goal=7)
 
 
 # ------------------------------------------------------------------ against 60 digits
@@ -48,8 +43,7 @@ def test_brackets_contain_the_60_digit_solution(case: tuple[wf.Graph, wf.Labels]
 @pytest.mark.parametrize("p", [2.5, 4.0, 16.0, 64.0])
 def test_lengths_over_many_magnitudes(p: float) -> None:
     rng = np.random.default_rng(int(p))
-    edges = random_edges(rng, 9, 4)
-    graph = wf.Graph.from_edges(*edges, 10.0 ** rng.uniform(-6, 6, edges.shape[1]))
+    graph = random_graph(rng, 9, "wild", backbone="tree", edges=4)
     labels = wf.Labels([0, 5, 8], [0.0, 1.0, -2.5])
     extension = solve(graph, labels, p)
     assert contains(extension, exact_plaplacian(graph, labels, p, extension.values))
@@ -91,36 +85,6 @@ def test_long_path_with_two_labels() -> None:
     assert extension.width <= 1e-8 * n
 
 
-@pytest.mark.parametrize("p", [3.0, 16.0])
-def test_plateaus_and_dead_ends(p: float) -> None:
-    # a dead end on the free vertex 1, and a tree behind the labelled vertex 0
-    graph = wf.Graph.from_edges([0, 1, 1, 3, 3, 0, 6, 6], [1, 2, 3, 4, 5, 6, 7, 8])
-    extension = solve(graph, wf.Labels([0, 2], [0.0, 1.0]), p)
-    np.testing.assert_allclose(extension.values[[1, 3, 4, 5]], 0.5, rtol=1e-14)
-    np.testing.assert_allclose(extension.values[[6, 7, 8]], 0.0, atol=1e-15)
-
-
-@pytest.mark.parametrize("p", [2.5, 4.0, 16.0, 128.0])
-def test_whole_lengths_equal_unit_edges_in_series(p: float) -> None:
-    rng = np.random.default_rng(3)
-    tails, heads = np.array([0, 1, 2, 3, 0, 4, 1]), np.array([1, 2, 3, 4, 4, 5, 5])
-    lengths = rng.integers(1, 5, tails.size)
-    labels = wf.Labels([0, 3, 5], [0.0, 2.0, 7.0])
-    coarse = solve(wf.Graph.from_edges(tails, heads, lengths), labels, p).values
-    chains, extra = [], 6
-    for t, h, k in zip(tails, heads, lengths, strict=True):
-        chains.append([t, *range(extra, extra + k - 1), h])
-        extra += k - 1
-    fine = wf.Graph.from_edges(
-        np.concatenate([chain[:-1] for chain in chains]),
-        np.concatenate([chain[1:] for chain in chains]),
-    )
-    np.testing.assert_allclose(solve(fine, labels, p).values[:6], coarse, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        solve(fine.subdivide(3), labels, p).values[:6], coarse, rtol=0, atol=1e-12
-    )
-
-
 # ------------------------------------------------------------------ the family and its ends
 
 
@@ -150,49 +114,6 @@ def test_the_family_is_continuous_in_p(maze: tuple[wf.Graph, wf.Labels]) -> None
 # ------------------------------------------------------------------ principles
 
 
-@settings(max_examples=40)
-@given(
-    labelled_graphs(max_vertices=30),
-    st.sampled_from(POWERS[1:]),
-    st.floats(0.25, 4.0),
-    st.floats(-1e6, 1e6),
-)
-def test_maximum_principle_scaling_and_offset(
-    case: tuple[wf.Graph, wf.Labels], p: float, factor: float, offset: float
-) -> None:
-    graph, labels = case
-    base = solve(graph, labels, p)
-    assert base.values.min() >= labels.values.min()
-    assert base.values.max() <= labels.values.max()
-    moved = solve(graph, wf.Labels(labels.vertices, offset - factor * labels.values), p)
-    size = np.abs(factor * labels.values).max() + abs(offset)
-    atol = 4 * np.spacing(size) + factor * base.width + moved.width
-    np.testing.assert_allclose(moved.values, offset - factor * base.values, rtol=0, atol=atol)
-
-
-@settings(max_examples=40)
-@given(labelled_graphs(max_vertices=30), st.sampled_from(POWERS[1:]), st.integers(0, 1000))
-def test_comparison_and_relabelling(case: tuple[wf.Graph, wf.Labels], p: float, seed: int) -> None:
-    graph, labels = case
-    base = solve(graph, labels, p)
-    rng = np.random.default_rng(seed)
-    raised = wf.Labels(labels.vertices, labels.values + rng.uniform(0, 1, len(labels)))
-    above = solve(graph, raised, p)
-    assert above.upper is not None
-    assert base.lower is not None
-    assert (above.upper >= base.lower).all()
-    order = rng.permutation(graph.num_vertices)
-    renamed = wf.Graph.from_edges(
-        order[graph.tails], order[graph.indices], graph.lengths, graph.num_vertices
-    )
-    other = solve(renamed, wf.Labels(order[labels.vertices], labels.values), p)
-    assert other.lower is not None
-    assert other.upper is not None
-    assert base.upper is not None
-    assert (other.lower[order] <= base.upper).all()
-    assert (base.lower <= other.upper[order]).all()
-
-
 # ------------------------------------------------------------------ on mazes
 
 
@@ -210,14 +131,6 @@ def test_maze_meets_its_figures(maze: tuple[wf.Graph, wf.Labels], p: float) -> N
     np.testing.assert_allclose(without.values, extension.values, rtol=0, atol=extension.width)
 
 
-def test_offset_of_a_million(maze: tuple[wf.Graph, wf.Labels]) -> None:
-    graph, labels = maze
-    near = solve(graph, labels, 16.0)
-    far = solve(graph, wf.Labels(labels.vertices, labels.values + 1e6), 16.0)
-    np.testing.assert_allclose(far.values - 1e6, near.values, rtol=0, atol=2 * np.spacing(1e6))
-    assert far.width <= near.width + 4 * np.spacing(1e6)
-
-
 def test_many_goals_agree_with_single_calls() -> None:
     graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
     goals = [wf.sample_labels(graph, goal, 0.05, seed=54) for goal in (3, 50, 200, 333)]
@@ -229,26 +142,6 @@ def test_many_goals_agree_with_single_calls() -> None:
             assert (one.lower <= other.values).all()
             assert (other.values <= one.upper).all()
             assert one.details.keys() == other.details.keys()
-
-
-def test_orphans_are_nan() -> None:
-    graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 4], num_vertices=6)
-    labels = wf.Labels([0, 2], [0.0, 2.0])
-    extension = wf.extend(graph, labels, wf.PLaplacian(5), unreachable="nan")
-    for field in (extension.values, extension.lower, extension.upper):
-        assert field is not None
-        assert np.isnan(field[3:]).all()
-    assert extension.values[1] == pytest.approx(1.0)
-    assert extension.details["width"] <= 1e-14
-    assert extension.details["gap"] <= 1e-12
-
-
-def test_everything_labelled_and_everything_equal() -> None:
-    extension = solve(path(3), wf.Labels([0, 1, 2], [0.1, 0.7, -3.0]), 7)
-    assert extension.width == 0.0
-    constant = solve(path(50), wf.Labels([3, 17], [0.1, 0.1]), 7)
-    assert (constant.values == 0.1).all()
-    assert constant.details["gap"] == 0.0
 
 
 @pytest.mark.parametrize("limit", [0, 10**6], ids=["multigrid", "direct, unordered"])
