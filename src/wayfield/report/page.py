@@ -143,6 +143,7 @@ def write_report(
         for experiment in study.experiments
         for section in experiment.sections
     ]
+    sections = [shown for shown in sections if not shown.empty or shown.findings]
     files = {**cover.files, **_table_files(sections)}
     files["index.html"] = _page(study, cover, sections, rows, provenance)
     for name, text in files.items():

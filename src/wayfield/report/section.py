@@ -90,6 +90,12 @@ class Shown:
     galleries: Sequence[Gallery]
     findings: Sequence[Finding]
 
+    @property
+    def empty(self) -> bool:
+        """Whether it was run and yet has nothing to show, as where nothing is compared."""
+        parts = (self.compared, self.charts, self.drawings, self.tables, self.galleries)
+        return not (self.missing or any(parts))
+
 
 def show(
     section: Section,
