@@ -232,23 +232,25 @@ def tables(rows: Records) -> list[Table]:
     kinds = rows.values("world")
     groups = rows.by("arm", "world")
     lines = [
-        [look.title, *(_shares(groups[look.name, kind]) for kind in kinds)]
+        [look.title, *(entry for kind in kinds for entry in _shares(groups[look.name, kind]))]
         for look in LOOKS
         if (look.name, kinds[0]) in groups
     ]
+    heads = [f"{kind}{column}" for kind in kinds for column in ("", ", cost ratio")]
     note = (
         "Share of all starts that can reach whose walk does, rounded down, and the mean ratio of "
         f"walked to least cost of those that did. LRTA* walks {WALKS} starts per cell."
     )
-    return [Table("arms", "Success and cost ratio", ["arm", *map(str, kinds)], lines, note)]
+    return [Table("arms", "Success and cost ratio", ["arm", *heads], lines, note)]
 
 
-def _shares(rows: Records) -> str:
+def _shares(rows: Records) -> tuple[str, str]:
+    """Share that reached, rounded down so that 1 means all, and the mean cost ratio."""
     reached = rows.total("reached")
     share = reached / max(rows.total("pairs"), 1)
     cost = sum(row["reached"] * row["cost_ratio"] for row in rows if row["reached"])
     ratio = f"{cost / reached:.3f}" if reached else "–"
-    return f"{np.floor(share * 1e4) / 1e4:.4f}  {ratio}"
+    return f"{np.floor(share * 1e4) / 1e4:.4f}", ratio
 
 
 def findings(rows: Records) -> Iterator[Finding]:
