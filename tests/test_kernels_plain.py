@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize(
     ("files", "chosen"),
     [
-        (["labels", "oracle", "sweeps", "envelopes"], ""),
+        (["labels", "oracle", "sweeps", "envelopes", "kernels_amle"], ""),
         (["harmonic", "plan", "descending"], ""),
         (["graph"], "twin or symmetr or components"),
         (["certify"], "naive or rounding or periods or round_trips or gap_bound"),

@@ -22,8 +22,6 @@ from .csr import Arcs
 from .doubledouble import two_product, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
-SUCCESSOR = UNIT_ROUNDOFF * (1.0 + 2.0**-52)
-"""c + SUCCESSOR·|c| + TINY rounds to a double beyond c (Rump and others, BIT 49(2), 2009)."""
 TINY = 2.0**-1060
 """More than underflow can lose in one quotient and its remainder, per unit of 1 + 1/ℓ."""
 
@@ -124,35 +122,6 @@ def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatAr
             difference = values[arcs.indices[e]] - values[x]
             total += difference if arcs.lengths[e] == 1.0 else difference / arcs.lengths[e]
         result[i] = total
-    return result
-
-
-@njit(cache=True, nogil=True)
-def corrected(
-    high: FloatArray, low: FloatArray, vertices: IntArray, step: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Field high + low with `step` added at `vertices`; its two parts do not overlap."""
-    new_high = high.copy()
-    new_low = low.copy()
-    for i in range(vertices.size):
-        x = vertices[i]
-        total, error = two_sum(high[x], step[i])
-        new_high[x], new_low[x] = two_sum(total, low[x] + error)
-    return new_high, new_low
-
-
-@njit(cache=True, nogil=True)
-def rounded(high: FloatArray, low: FloatArray, offset: float, side: int) -> FloatArray:
-    """Offset + high + low as doubles: to nearest (side 0), or surely above (+1) or below (-1)."""
-    result = np.empty(high.size)
-    for x in range(high.size):
-        total, error = two_sum(offset, high[x])
-        small = error + low[x]
-        if side == 0:
-            result[x] = total + small
-        else:
-            value = total + (small + side * (2.0 * UNIT_ROUNDOFF * abs(small) + TINY))
-            result[x] = value + side * (SUCCESSOR * abs(value) + TINY)
     return result
 
 

@@ -103,3 +103,34 @@ def jacobi(
         sweep(arcs, fixed, unit, here, there)
         here, there = there, here
     return here, midrange_residual(arcs, fixed, unit, here)
+
+
+@njit(cache=True, nogil=True)
+def imbalance(out: Arcs, into: Arcs, fixed: BoolArray, values: FloatArray) -> float:
+    """Largest step that would make the steepest slopes up and down equal where not `fixed`.
+
+    On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
+    of it. On unit lengths the step is the distance to the midrange. Neighbours without a value are
+    NaN, and do not count.
+    """
+    largest = 0.0
+    for x in range(values.size):
+        if fixed[x]:
+            continue
+        rise, ahead = _steepest(into, values, x, 1.0)
+        fall, behind = _steepest(out, values, x, -1.0)
+        largest = max(largest, abs(rise - fall) * ahead * behind / (ahead + behind))
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _steepest(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[float, float]:
+    """Steepest slope from x in doubles, at least 0, and the length of its arc (1 if none)."""
+    steepest = 0.0
+    length = 1.0
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        slope = sign * (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
+        if slope > steepest:
+            steepest = slope
+            length = arcs.lengths[e]
+    return steepest, length

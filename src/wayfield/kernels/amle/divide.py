@@ -21,15 +21,20 @@ is resolved, and the recursion would not progress.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from .amle_frames import (
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from .frames import (
     BATCHES,
     ENTER,
     FIXES,
     FRAMES,
     SPLIT,
+    UNFIXED,
     Frames,
     State,
     bound_of,
@@ -39,7 +44,7 @@ from .amle_frames import (
     push_steep,
     split_components,
 )
-from .pressure import FIXED, HI, LO, nearest, propagate
+from .pressure import FIXED, HI, LO, make_record, make_scratch, nearest, propagate
 
 SMALL = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
@@ -47,8 +52,72 @@ SAMPLE = 31
 QUANTILE = 0.7
 
 
+class Fixing(NamedTuple):
+    """What the divide and conquer did."""
+
+    values: FloatArray
+    """(n,) the field, accurate to rounding; NaN where nothing was fixed."""
+    fixed: BoolArray
+    """(n,) the labels, and the vertices that got a value."""
+    order: IntArray
+    """(k,) the unlabelled vertices in the order of fixing."""
+    batch: IntArray
+    """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
+    frames: int
+    """How many frames were worked on."""
+    finished: bool
+    """False if the cap on frames was met, which never should happen."""
+
+
+def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool) -> Fixing:
+    """Fix every vertex through which a walk descends from label to label, the steepest walks first.
+
+    Parameters
+    ----------
+    out, into : Arcs
+        The graph, and its arcs turned round: the same arrays if it is undirected.
+    labelled : (n,) bool array
+        Where values are given.
+    labels : (n,) float array
+        The given values, of magnitude at most 1; not looked at elsewhere.
+    leave_flat : bool
+        Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
+        and they take the constant around them: the classical AMLE.
+    """
+    state = _state(out, into, labelled, labels, leave_flat)
+    finished = _divide_and_conquer(state)
+    fixed = state.record.tag == FIXED
+    values = np.where(fixed, state.record.value, np.nan)
+    order = state.order[: state.counts[FIXES]]
+    return Fixing(values, fixed, order, state.batch, int(state.counts[FRAMES]), finished)
+
+
+def _state(
+    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
+) -> State:
+    unit = bool((out.lengths == 1.0).all())
+    record = make_record(labelled.size)
+    record.tag[:] = np.where(labelled, FIXED, 0)
+    record.value[:] = np.where(labelled, labels, 0.0)
+    members = np.flatnonzero(~labelled).astype(np.int32)
+    return State(
+        record,
+        make_scratch(labelled.size, out.indices.size, unit),
+        out,
+        into,
+        members,
+        bounds=np.empty((members.size + 1, 3), np.int32),
+        order=np.empty(members.size, np.int32),
+        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        counts=np.zeros(4, np.int64),
+        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
+        unit=unit,
+        flat=not leave_flat,
+    )
+
+
 @njit(cache=True, nogil=True)
-def solve(state: State) -> bool:
+def _divide_and_conquer(state: State) -> bool:
     """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
     cap = 1000 + 100 * state.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))

@@ -32,13 +32,59 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._types import BoolArray, FloatArray, IntArray
-from .amle_replay import UNFIXED
-from .csr import Arcs
-from .doubledouble import DD_ERROR, Pair, add, divide_double, two_sum
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from ..doubledouble import DD_ERROR, Pair, add, divide_double
+from .divide import Fixing
+from .frames import UNFIXED
+from .replay import replay
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
+FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
+"""Drops taken for flat, from where the rounding of the replay ends upwards."""
+
+
+class Bracket(NamedTuple):
+    """A field in double-double, and how far from it the AMLE can be; NaN where nothing is fixed."""
+
+    field: Pair
+    below: FloatArray
+    """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
+    above: FloatArray
+    """(n,) and at most the field plus this."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether both bounds hold everywhere."""
+        return bool(np.isfinite(self.below).all() and np.isfinite(self.above).all())
+
+
+def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
+    """Compute the field again in double-double, and prove how far it can be from the AMLE.
+
+    Parameters
+    ----------
+    out, into : Arcs
+        The graph, and its arcs turned round: the same arrays if it is undirected.
+    fixing : Fixing
+        What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
+        and which vertices are fixed: the bracket holds for the AMLE among those.
+    """
+    field = Pair(fixing.values.copy(), np.zeros(fixing.values.size))
+    replay(out, into, fixing.values, fixing.order, fixing.batch, field)
+    sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
+    piece, count = _pieces(sides, fixing.batch)
+    if not np.isfinite(field.high[fixing.order]).all():
+        unknown = np.where(piece >= 0, np.inf, 0.0)
+        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
+    down, up = np.zeros(piece.size), np.zeros(piece.size)
+    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
+    below = _proved_margin(sides, piece, count, field, down)
+    # above the field is below its negative, with up and down exchanged
+    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
+    above = _proved_margin(mirrored, piece, count, negated, up)
+    return Bracket(field, below, above)
 
 
 class Sides(NamedTuple):
@@ -60,8 +106,27 @@ class Slope(NamedTuple):
     climb: float
 
 
+def _proved_margin(
+    sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
+) -> FloatArray:
+    """How far below the field the AMLE can lie, flattening as much as needed and no more."""
+    margin = np.where(piece >= 0, np.inf, 0.0)
+    # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
+    hopeless = curvature.max(initial=0.0) > 1.0
+    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin)
+    for flat in FLAT_LEVELS:
+        if not unproved:
+            break
+        touched = np.zeros(piece.size, np.bool_)
+        used = _flattened(sides, piece, field, flat, touched)
+        repaired = curvature.copy()
+        _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
+        unproved = _margins(sides, piece, count, field, used, repaired, margin)
+    return margin
+
+
 @njit(cache=True, nogil=True)
-def pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
+def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
     """Components of the fixed vertices that are not labels; -1 elsewhere."""
     piece = np.full(batch.size, -1, np.int32)
     queue = np.empty(batch.size, np.int32)
@@ -88,7 +153,7 @@ def pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
 
 
 @njit(cache=True, nogil=True)
-def curvatures(
+def _curvatures(
     sides: Sides,
     piece: IntArray,
     field: Pair,
@@ -152,7 +217,7 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
 
 
 @njit(cache=True, nogil=True)
-def margins(
+def _margins(
     sides: Sides,
     piece: IntArray,
     count: int,
@@ -202,7 +267,7 @@ def margins(
 
 
 @njit(cache=True, nogil=True)
-def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
+def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
     """Give every flat cluster the least value on and around it.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
@@ -259,59 +324,3 @@ def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
 def _less(field: Pair, x: int, y: int) -> bool:
     high, low = field
     return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])
-
-
-@njit(cache=True, nogil=True)
-def imbalance(sides: Sides, fixed: BoolArray, values: FloatArray) -> float:
-    """Largest step that would make the steepest slopes up and down equal where not `fixed`.
-
-    On unit lengths that is the distance to the midrange of the neighbours. Neighbours without a
-    value are NaN.
-    """
-    largest = 0.0
-    for x in range(values.size):
-        if fixed[x]:
-            continue
-        rise, ahead = _rough_slope(sides.up, values, x, 1.0)
-        fall, behind = _rough_slope(sides.down, values, x, -1.0)
-        largest = max(largest, abs(rise - fall) * ahead * behind / (ahead + behind))
-    return largest
-
-
-@njit(cache=True, nogil=True)
-def _rough_slope(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[float, float]:
-    """Steepest slope from x in doubles, at least 0, and the length of its arc (1 if none)."""
-    steepest = 0.0
-    length = 1.0
-    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        slope = sign * (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
-        if slope > steepest:
-            steepest = slope
-            length = arcs.lengths[e]
-    return steepest, length
-
-
-@njit(cache=True, nogil=True)
-def enclose(
-    field: Pair,
-    margin: tuple[FloatArray, FloatArray],
-    scale: float,
-    shift: float,
-    bounds: tuple[FloatArray, FloatArray, FloatArray],
-) -> None:
-    """Fill values, lower and upper = shift + scale · (field − margin[0] … field + margin[1]).
-
-    The values are rounded to nearest and the bounds outward; `scale` is a power of two.
-    """
-    below, above = margin
-    values, lower, upper = bounds
-    for x in range(values.size):
-        near, rest = two_sum(shift, scale * field.high[x])
-        small = rest + scale * field.low[x]
-        rounding = 2.0**-52 * abs(small)
-        value, rest = two_sum(near, small)
-        values[x] = value
-        low, error = two_sum(value, rest - (rounding + scale * below[x]))
-        lower[x] = np.nextafter(low, -np.inf) if error < 0.0 else low
-        high, error = two_sum(value, rest + (rounding + scale * above[x]))
-        upper[x] = np.nextafter(high, np.inf) if error > 0.0 else high

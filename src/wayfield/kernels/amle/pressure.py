@@ -21,9 +21,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ._types import FloatArray, IntArray
-from .csr import Arcs
-from .heap import Heap, drop_least, push
+from .._types import FloatArray, IntArray
+from ..csr import Arcs
+from ..heap import Heap, drop_least, push
 
 HI = 0
 """Side of `Record` that looks along the arcs, to where a walk comes down."""

@@ -8,11 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ._types import FloatArray, IntArray
-from .csr import Arcs
+from .._types import FloatArray, IntArray
+from ..csr import Arcs
 from .pressure import FIXED, Members, Record, Scratch
 
 SPLIT, ENTER, PIVOT = 0, 1, 2
+UNFIXED = 2**31 - 1
+"""Batch of a vertex that is not fixed; labels have -1."""
 
 TAGS, FIXES, BATCHES, FRAMES = 0, 1, 2, 3
 """Slots of `State.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
@@ -32,8 +34,7 @@ class State(NamedTuple):
     order: IntArray
     """(f,) the vertices in the order of fixing."""
     batch: IntArray
-    """(n,) number of the batch a vertex was fixed in; labels hold -1, the caller's mark stays on
-    vertices that are never fixed."""
+    """(n,) number of the batch a vertex was fixed in; labels hold -1."""
     counts: NDArray[np.int64]
     tol: float
     unit: bool
