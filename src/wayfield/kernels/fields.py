@@ -26,6 +26,7 @@ def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> Pair:
     low = field.low.copy()
     for i in range(vertices.size):
         x = vertices[i]
+        # normalised again: otherwise low parts would pile up over the steps
         total, error = two_sum(high[x], step[i])
         high[x], low[x] = two_sum(total, low[x] + error)
     return Pair(high, low)
@@ -43,6 +44,8 @@ def rounded(field: Pair, scale: float, offset: float, side: int) -> FloatArray:
         if side == 0:
             result[x] = total + small
         else:
+            # `small` is off by its own last place, and the sum by half a unit more: stepping on by
+            # a whole one covers that whichever way it was rounded
             value = total + (small + side * (2.0 * UNIT_ROUNDOFF * abs(small) + tiny))
             result[x] = value + side * (SUCCESSOR * abs(value) + tiny)
     return result
@@ -63,6 +66,7 @@ def enclosed(
         near, rest = two_sum(offset, scale * high[x])
         small = rest + scale * low[x]
         rounding = 2.0**-52 * abs(small)
+        # what rounding took off is known, so the bounds are measured from the value exactly
         value, rest = two_sum(near, small)
         values[x] = value
         least, error = two_sum(value, rest - (rounding + scale * below[x]))

@@ -41,24 +41,28 @@ def balance(
         lost = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
+            # high parts exactly; low parts are smaller by 2⁵³ and may be rounded
             quotient, rest = two_sum(high[y], -high[x])
             difference = low[y] - low[x]
             part = abs(rest) + abs(difference)
             rest += difference
             if arcs.lengths[e] != 1.0:
                 length = arcs.lengths[e]
+                # the quotient's remainder, divided in turn, is the rest of its digits
                 numerator = quotient
                 quotient = numerator / length
                 product, error = two_product(quotient, length)
                 remainder = (numerator - product) - error
                 part = (part + abs(remainder)) / length
                 rest = (rest + remainder) / length
+                # an a-priori bound on underflow, whether there was any or not
                 lost += TINY + TINY / length
             total, error = two_sum(total, quotient)
             small += rest + error
             size += part + abs(error)
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
         value[i] = total + small
+        # `size` adds up magnitudes, so cancellation in `small` does not hide its rounding
         slack = (degree + 8) * size + abs(value[i])
         bound[i] = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
     return value, bound
@@ -82,6 +86,7 @@ def encloses(
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             quotient, rest = two_sum(high[y], -high[x])
+            # the shift joins the low part: it is far below the high one
             up = (low[y] + shift[y]) - (low[x] + shift[x])
             down = (low[y] - shift[y]) - (low[x] - shift[x])
             part = abs(rest) + (abs(up) + abs(down))
@@ -104,8 +109,10 @@ def encloses(
         above += total
         below += total
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        # one bound for both fields: their common part is the larger
         slack = (degree + 8) * size + max(abs(above), abs(below))
         bound = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
+        # `not`: a NaN from an overflow proves nothing
         if not (above <= -bound and below >= bound):
             return False
     return True
@@ -147,6 +154,7 @@ def interior_pattern(
     for i in range(vertices.size):
         x = vertices[i]
         next_slot = indptr[i]
+        # the diagonal first, where `System.degree` looks for it
         indices[next_slot] = i
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             j = row[arcs.indices[e]]
@@ -192,10 +200,13 @@ def level_width(indptr: IntArray, indices: IntArray) -> int:
         start = 0
         stop = 1
         while start < stop:
+            # queue[start:stop] is one level, what is found joins the next
             tail = stop
             inner = 0
             for k in range(start, stop):
                 x = queue[k]
+                # leaves and the vertices of paths are eliminated without any fill-in: they do not
+                # count
                 inner += indptr[x + 1] - indptr[x] > 2  # itself and two neighbours
                 for e in range(indptr[x], indptr[x + 1]):
                     y = indices[e]

@@ -35,6 +35,8 @@ def midrange(arcs: Arcs, values: FloatArray, x: int) -> float:
 @njit(cache=True, nogil=True, inline="always")
 def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
     """Return the value at `x` whose steepest slope up equals its steepest slope down."""
+    # at slope 0 the winners are the largest and the least neighbour; each pass finds a steeper pair
+    # or ends
     slope = -1.0
     steeper = 0.0
     up = down = arcs.indptr[x]
@@ -54,6 +56,7 @@ def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
         high = values[arcs.indices[up]]
         low = values[arcs.indices[down]]
         steeper = (high - low) / (arcs.lengths[up] + arcs.lengths[down])
+    # interpolated between the two winners: exact where they are equal
     share = arcs.lengths[down] / (arcs.lengths[up] + arcs.lengths[down])
     return float(low + (high - low) * share)
 
@@ -101,6 +104,7 @@ def jacobi(
     there = values.copy()
     for _ in range(sweeps):
         sweep(arcs, fixed, unit, here, there)
+        # the two fields change places: no sweep copies or allocates
         here, there = there, here
     return here, midrange_residual(arcs, fixed, unit, here)
 

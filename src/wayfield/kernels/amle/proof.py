@@ -132,6 +132,7 @@ def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
     queue = np.empty(batch.size, np.int32)
     count = 0
     for root in range(batch.size):
+        # labels and vertices left unfixed bound the pieces and belong to none
         if batch[root] < 0 or batch[root] == UNFIXED or piece[root] >= 0:
             continue
         piece[root] = count
@@ -169,6 +170,8 @@ def _curvatures(
     for x in range(piece.size):
         if piece[x] < 0 or not where[x]:
             continue
+        # both sides at once: where up exceeds down nothing is asked of the lower bound, and
+        # conversely; rounding can make both ask for something
         rise = _steepest(up, field, x, 1.0)
         fall = _steepest(down, field, x, -1.0)
         excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
@@ -182,9 +185,11 @@ def _curvature(surplus: float, slope: float, climb: float) -> float:
     """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
     if surplus <= 0.0:
         return 0.0
+    # no arc climbs, yet one falls: no curvature can mend that, flattening may
     if slope <= 0.0 or climb <= 0.0:
         return np.inf
     k = (1.5 + 1e-9) * (surplus / slope) / climb
+    # an overflow on the way is a NaN, which compares false
     return k if k >= 0.0 else np.inf
 
 
@@ -196,6 +201,8 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """
     indptr, indices, lengths = arcs
     high, low = field
+    # first a slope in doubles that the steepest surely reaches; then double-double, only for the
+    # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
         slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
@@ -205,10 +212,12 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     best = Slope(0.0, 0.0, 0.0)
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
+        # `not … >=`: a neighbour without a value is NaN, and skipped
         if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
         fine = (sign * step[0], sign * step[1])
+        # dividing by 1 is exact, and most graphs have unit lengths
         if lengths[e] != 1.0:
             fine = divide_double(fine[0], fine[1], lengths[e])
         if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
@@ -232,6 +241,8 @@ def _margins(
     their margin stays inf. The field is of scale 1: at most 1 in magnitude.
     """
     high, low = used
+    # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
+    # piece, its rim of labels included
     steep = np.zeros(count)
     least = np.full(count, np.inf)
     most = np.full(count, -np.inf)
@@ -241,6 +252,7 @@ def _margins(
             steep[c] = max(steep[c], curvature[x])
             least[c] = min(least[c], high[x])
             most[c] = max(most[c], high[x])
+        # x is a label: it bounds every piece it touches
         elif not np.isnan(high[x]):
             for arcs in sides.around:
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -253,11 +265,14 @@ def _margins(
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
             continue
+        # low parts are left out of the range, so it is widened by more than they can be
         a = least[c] - SLACK
         b = most[c] + SLACK
+        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
         if steep[c] * (b - a) <= 0.499:
             bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
             change = (field.high[x] - high[x]) + (field.low[x] - low[x])
+            # the field was flattened here; its change is a double again, rounded
             if change != 0.0:
                 change += SLACK * SLACK
             margin[x] = (1.0 + 1e-9) * (bend + change)
@@ -273,6 +288,7 @@ def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched:
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """
     high, low = field.high.copy(), field.low.copy()
+    # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
         is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
@@ -280,6 +296,7 @@ def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched:
     for root in range(piece.size):
         if not is_flat[root]:
             continue
+        # clears its own marks as it goes: each cluster is gathered once
         is_flat[root] = False
         queue[0] = root
         head = 0
@@ -297,6 +314,7 @@ def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched:
                         is_flat[y] = False
                         queue[tail] = y
                         tail += 1
+        # the new value lies below or at the old one everywhere, so the lower bound only falls
         for x in queue[:tail]:
             if _less(field, least, x):
                 high[x] = field.high[least]
