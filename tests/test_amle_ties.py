@@ -13,7 +13,9 @@ from exact import contains
 from exact_amle import exact_directed_amle
 from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
-from wayfield.extension._exact import Log, Rational, rational_amle
+from wayfield.extension._exact import Rational, rational_amle
+from wayfield.kernels.amle import Fixing
+from wayfield.kernels.amle.frames import UNFIXED
 from worlds import random_graph, random_labels
 
 FILLS = ("cost", "flat", "lower")
@@ -97,7 +99,7 @@ def test_a_hair_is_no_tie() -> None:
 
 
 def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(problem: Problem, log: Log) -> Rational | None:
+    def refuse(problem: Problem, fixing: Fixing) -> Rational | None:
         raise AssertionError("no tie to decide")
 
     monkeypatch.setattr(amle, "rational_amle", refuse)
@@ -124,6 +126,13 @@ def test_beyond_the_caps_there_is_no_bracket(
     assert wf.extend(graph, labels, wf.AMLE()).status is wf.Status.CONVERGED
 
 
+def fixing_of(order: list[int], batch: list[int], values: list[float]) -> Fixing:
+    """A log of fixing as the divide and conquer writes it."""
+    numbers = np.array(batch, np.int32)
+    order_of_fixing = np.array(order, np.int32)
+    return Fixing(np.array(values), numbers != UNFIXED, order_of_fixing, numbers, 1, True)
+
+
 def problem_of(graph: wf.Graph, labels: wf.Labels) -> Problem:
     return make_problem(graph, labels, wf.AMLE(), "error")
 
@@ -132,9 +141,8 @@ def test_a_level_walk_taken_for_a_descent_is_unfixed() -> None:
     """1 → x → 1, where rounding saw a drop; and nothing at all around a walk that leads nowhere."""
     graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 1], directed=True)
     problem = problem_of(graph, wf.Labels([0, 2], [1.0, 1.0]))
-    batch = np.array([-1, 0, -1, 1], np.int32)
-    seen = np.array([1.0, 1.0 - 1e-16, 1.0 - 2e-16, 1.0])
-    found = rational_amle(problem, Log(np.array([1, 3], np.int32), batch, seen))
+    seen = [1.0, 1.0 - 1e-16, 1.0 - 2e-16, 1.0]
+    found = rational_amle(problem, fixing_of([1, 3], [-1, 0, -1, 1], seen))
     assert found is not None
     assert found.fixed.tolist() == [True, False, True, False]
     assert found.rank[0] == found.rank[2]
@@ -145,8 +153,7 @@ def test_a_wrong_log_proves_nothing(order: list[int]) -> None:
     """4 → x → 0, 5/2 long, where the log leads on from x to y and has forgotten the direct way."""
     graph = wf.Graph.from_edges([0, 1, 1, 2], [1, 2, 3, 3], [1.0, 1.0, 1.5, 1.0], directed=True)
     problem = problem_of(graph, wf.Labels([0, 3], [4.0, 0.0]))
-    batch = np.array([-1, 0, 0, -1], np.int32)
-    log = Log(np.array(order, np.int32), batch, np.array([4.0, 3.0, 0.2, 0.0]))
+    log = fixing_of(order, [-1, 0, 0, -1], [4.0, 3.0, 0.2, 0.0])
     assert rational_amle(problem, log) is None
 
 
@@ -173,8 +180,8 @@ def test_a_steeper_arc_on_either_side_is_seen(extra: float, balanced: bool, mirr
 def test_ranks_and_rounding_are_those_of_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Rational] = []
 
-    def record(problem: Problem, log: Log) -> Rational | None:
-        result = rational_amle(problem, log)
+    def record(problem: Problem, fixing: Fixing) -> Rational | None:
+        result = rational_amle(problem, fixing)
         if result is not None:
             found.append(result)
         return result

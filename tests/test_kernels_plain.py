@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize(
     ("files", "chosen"),
     [
-        (["labels", "oracle", "sweeps", "envelopes"], ""),
+        (["labels", "oracle", "sweeps", "envelopes", "kernels_amle"], ""),
         (["harmonic", "plan", "descending"], ""),
         (["principles"], "Harmonic"),
         (["graph"], "twin or symmetr or components"),

@@ -95,6 +95,12 @@ class Problem:
         np.maximum.at(largest, at, labels.values)
         return least[component], largest[component]
 
+    def relabelled(self, labels: Labels) -> Self:
+        """Return the problem with other values at the same labelled vertices."""
+        boundary = np.zeros(self.boundary.size)
+        boundary[labels.vertices] = labels.values
+        return replace(self, labels=labels, boundary=frozen(boundary))
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -318,10 +324,7 @@ def correcting(method: Method) -> Method:
 
 def without_prior(problem: Problem, prior: FloatArray) -> Problem:
     """Return the problem for the correction: its labels less the prior."""
-    labels = less_prior(problem.labels, prior)
-    boundary = np.zeros(problem.boundary.size)
-    boundary[labels.vertices] = labels.values
-    return replace(problem, labels=labels, boundary=frozen(boundary))
+    return problem.relabelled(less_prior(problem.labels, prior))
 
 
 def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solution:

@@ -1,7 +1,7 @@
 """Newton's method and the verified bracket for the normalised p-Laplace equation.
 
-The mathematics stands in `plaplacian`. Fields are centred, the labels' midrange subtracted, and
-held as unevaluated sums of two doubles.
+The mathematics stands in `plaplacian`. Fields are centred and scaled (`_scaling`), and held as
+unevaluated sums of two doubles.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.doubledouble import Pair
-from ..kernels.harmonic import corrected
+from ..kernels.fields import corrected
 from ..kernels.plaplacian import (
     Rows,
     jacobian,
@@ -97,7 +97,7 @@ class Equation:
 
     def moved(self, u: Pair, step: FloatArray) -> Pair:
         """Return u with a step added at the free vertices."""
-        return Pair(*corrected(*u, self.interior.vertices, step))
+        return corrected(u, self.interior.vertices, step)
 
     def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:
         """Take a step, inside the label range if there is no target, and evaluate."""
@@ -122,10 +122,11 @@ class Equation:
         sweep(arcs, vertices, u, self.q, CLOSE * self.span)
         return u
 
-    def update_residual(self, u: Pair) -> float:
-        """Largest distance of a value from the one its neighbours ask for."""
+    def update_residual(self, values: FloatArray, span: float) -> float:
+        """Largest distance of a value from the one its neighbours ask for, in the values' units."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
-        return float(update_residual(arcs, vertices, u, self.q, CLOSE * self.span))
+        u = Pair(values, np.zeros_like(values))
+        return float(update_residual(arcs, vertices, u, self.q, CLOSE * span))
 
     def violations(self, v: Pair, side: int) -> BoolArray:
         """Mark the rows where v is not surely a super- (side +1) or subsolution (-1)."""

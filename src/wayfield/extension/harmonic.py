@@ -8,8 +8,8 @@ Boundary condition
 Method
     A sparse factorisation (multigrid for large graphs), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
-    error, to about 30 digits (`kernels.harmonic.balance`). The labels' midrange is subtracted
-    first, exactly, so that a common offset costs nothing.
+    error, to about 30 digits (`kernels.harmonic.balance`). The labels are centred and scaled
+    first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
 Stopping rule
     The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
     label range, or no longer falls by a factor of 4.
@@ -41,10 +41,12 @@ import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.doubledouble import Pair
-from ..kernels.harmonic import balance, corrected, encloses, plain_balance, rounded
+from ..kernels.fields import corrected
+from ..kernels.harmonic import balance, encloses, plain_balance
 from ._base import Problem, Solution, Status
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
+from ._scaling import Scaled
 
 FINE = 2.0**-90
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
@@ -166,13 +168,11 @@ class System:
 
 @dataclass(eq=False)
 class Task:
-    """One problem under way: its field less the labels' midrange, and how good it is so far."""
+    """One problem under way: its field in the solver's units, and how good it is so far."""
 
-    problem: Problem
+    scaled: Scaled
     pinned: IntArray
     """Rows of the system that are labels of this problem."""
-    offset: float
-    """The labels' midrange."""
     field: Pair
     tau: float = 0.0
     """Bound on the update residual of `field`."""
@@ -183,17 +183,14 @@ class Task:
     @classmethod
     def of(cls, problem: Problem, system: System) -> Task:
         """Start from 0 at the free vertices."""
-        labels = problem.labels
-        rows = system.interior.row[labels.vertices]
-        offset = 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max())
-        zero = np.zeros(problem.graph.num_vertices)
-        field = corrected(problem.boundary, zero, labels.vertices, np.full(len(labels), -offset))
-        return cls(problem, rows[rows >= 0], offset, Pair(*field))
+        scaled = Scaled.centred(problem)
+        rows = system.interior.row[problem.labels.vertices]
+        return cls(scaled, rows[rows >= 0], scaled.field)
 
     @property
-    def scale(self) -> float:
-        """Half the range of the labels."""
-        return float(np.abs(self.field.high[self.problem.labels.vertices]).max())
+    def fine(self) -> float:
+        """Update residual at which refinement has nothing left to gain."""
+        return FINE * self.scaled.size
 
 
 def solve_block(system: System, problems: Sequence[Problem], certificate: bool) -> list[Solution]:
@@ -221,17 +218,17 @@ def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
         for k, step in zip(active, steps.T, strict=True):
             task = tasks[k]
             pin(step, task.pinned, greens[k])
-            field = Pair(*corrected(*task.field, system.interior.vertices, step))
+            field = corrected(task.field, system.interior.vertices, step)
             task.solves += 1
             if certificate and task.solves > 1:
-                tau = FINE * task.scale
-                if system.encloses(field, task.pinned, 2.0 * tau * system.hitting_time):
-                    task.field, task.tau, task.proved = field, tau, True
+                shift = 2.0 * task.fine * system.hitting_time
+                if system.encloses(field, task.pinned, shift):
+                    task.field, task.tau, task.proved = field, task.fine, True
                     continue
             residuals[k], tau = system.residual(field, task.pinned)
             if not tau < task.tau:
                 continue
-            if FINE * task.scale < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
+            if task.fine < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
                 still.append(k)
             task.field, task.tau = field, tau
         active = still
@@ -256,24 +253,18 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
-    labels = task.problem.labels
-    values = rounded(*task.field, task.offset, 0)
-    values[np.abs(values) <= NEGLIGIBLE * task.scale] = 0.0
-    status, fields = Status.CONVERGED, [values]
+    scaled, problem = task.scaled, task.scaled.problem
+    status, bracket = Status.CONVERGED, None
     if certificate:
         bracket = verified_bracket(system, task)
-        if bracket is None:
-            status = Status.UNVERIFIED
-        else:
-            np.clip(values, *bracket, out=values)
-            fields += bracket
-    elif task.tau > COARSE * labels.span + UNDERFLOW:
+        status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
+    elif task.tau > COARSE * scaled.span + UNDERFLOW:
         status = Status.STALLED
-    for field in fields:
-        np.clip(field, *task.problem.label_range, out=field)
-        field[labels.vertices] = labels.values
-        field[task.problem.orphaned] = np.nan
-    lower, upper = fields[1:] or (None, None)
+    values = scaled.values(task.field)
+    negligible = np.abs(values) <= NEGLIGIBLE * scaled.scale * scaled.size
+    values[negligible & ~problem.labelled] = 0.0
+    np.clip(values, *(bracket or problem.label_range), out=values)
+    lower, upper = bracket or (None, None)
     residual = system.plain_residual(values, task.pinned)
     update = float((np.abs(residual) / system.degree).max(initial=0.0))
     return Solution(values, lower, upper, status, update, task.solves)
@@ -282,11 +273,11 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
 def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     high, low = task.field
-    shift = 2.0 * max(task.tau, FINE * task.scale) * system.hitting_time
+    shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
     for _ in range(MAX_WIDENINGS):
         if task.proved or system.encloses(task.field, task.pinned, shift):
-            lower = rounded(high, low - shift, task.offset, -1)
-            return lower, rounded(high, low + shift, task.offset, +1)
+            lower = task.scaled.bound(Pair(high, low - shift), -1)
+            return lower, task.scaled.bound(Pair(high, low + shift), +1)
         shift *= 4.0
     return None
 

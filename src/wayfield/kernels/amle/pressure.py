@@ -21,9 +21,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ._types import FloatArray, IntArray
-from .csr import Arcs
-from .heap import Heap, drop_least, push
+from .._types import FloatArray, IntArray
+from ..csr import Arcs
+from ..heap import Heap, drop_least, push
 
 HI = 0
 """Side of `Record` that looks along the arcs, to where a walk comes down."""
@@ -73,6 +73,7 @@ def make_record(num_vertices: int) -> Record:
             ("value", np.float64),
         ]
     )
+    # 64 bytes to spare, so that the first record can start on a cache line
     buffer = np.empty(num_vertices * layout.itemsize + 64, dtype=np.uint8)
     start = -buffer.ctypes.data % 64
     table = buffer[start : start + num_vertices * layout.itemsize].view(layout)
@@ -81,6 +82,7 @@ def make_record(num_vertices: int) -> Record:
 
 def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
     """Allocate the room for `propagate` on a graph of this size."""
+    # on unit lengths a vertex enters the heap once, as a source; Dijkstra may push it again per arc
     entries = num_vertices if unit else num_vertices + num_arcs
     heap = Heap(np.empty(entries + 1), np.empty(entries + 1, np.int32))
     return Scratch(heap, np.empty(num_vertices + 1, np.int32))
@@ -118,6 +120,7 @@ def nearest(
 ) -> None:
     """Fill one side of the record with the nearest fixed vertex of every member."""
     if unit:
+        # with sign 0 all sources start at key 0: at slope 1 the key is the distance
         _propagate_unit(record, scratch, arcs, members, side, 1.0, 0.0)
     else:
         _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0)
@@ -138,6 +141,7 @@ def _propagate_unit(
     key, source, distance, tag, value = record
     heap, queue = scratch
     inf = np.inf
+    # only the rim is next to fixed vertices; the others wait to be reached
     sources = 0
     for x in members.inner:
         key[x, side] = inf
@@ -156,14 +160,18 @@ def _propagate_unit(
             key[x, side] = best + alpha
             source[x, side] = winner
             distance[x, side] = 1.0
+            # sources are pushed by the value of their fixed vertex, one step below their own key
             sources = push(heap, sources, best, x)
         else:
             key[x, side] = inf
             distance[x, side] = 0.0
+    # without a rim nothing is a source and the loop below does not run
     mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
     head = 0
     tail = 0
     while sources > 0 or head < tail:
+        # two queues in order merge into one: what was reached (keys rise by α per step, so first in
+        # is least), and the sources that have not been passed over
         if head < tail and (sources == 0 or key[queue[head], side] <= heap.keys[0] + alpha):
             x = queue[head]
             head += 1
@@ -215,6 +223,7 @@ def _propagate_lengths(
             y = look.indices[e]
             if tag[y] == FIXED:
                 candidate = sign * value[y] + alpha * look.lengths[e]
+                # the least key, not the least value: a nearer vertex may win over a lower one
                 if candidate < best:
                     best = candidate
                     source[x, side] = value[y]
@@ -227,6 +236,7 @@ def _propagate_lengths(
         settled = heap.keys[0]
         x = heap.vertices[0]
         size = drop_least(heap, size)
+        # an outdated entry: x was reached more cheaply after it was pushed
         if settled > key[x, side]:
             continue
         from_value = source[x, side]

@@ -4,8 +4,7 @@
 of constant slope between vertices fixed before. `replay` follows each walk down and up by the
 steepest arcs, and interpolates between its ends in double-double.
 
-Nothing about the outcome needs to be believed: `wayfield.kernels.amle_bracket` proves how good
-it is.
+Nothing about the outcome needs to be believed: `proof` proves how good it is.
 """
 
 from __future__ import annotations
@@ -13,12 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ._types import BoolArray, FloatArray, IntArray
-from .csr import Arcs
-from .doubledouble import Pair, add, divide, multiply
-
-UNFIXED = 2**31 - 1
-"""Batch number of a vertex that was never fixed; labels have -1."""
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from ..doubledouble import Pair, add, divide, multiply
 
 
 @njit(cache=True, nogil=True)

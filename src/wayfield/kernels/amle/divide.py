@@ -21,15 +21,20 @@ is resolved, and the recursion would not progress.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from .amle_frames import (
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from .frames import (
     BATCHES,
     ENTER,
     FIXES,
     FRAMES,
     SPLIT,
+    UNFIXED,
     Frames,
     State,
     bound_of,
@@ -39,7 +44,7 @@ from .amle_frames import (
     push_steep,
     split_components,
 )
-from .pressure import FIXED, HI, LO, nearest, propagate
+from .pressure import FIXED, HI, LO, make_record, make_scratch, nearest, propagate
 
 SMALL = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
@@ -47,9 +52,74 @@ SAMPLE = 31
 QUANTILE = 0.7
 
 
+class Fixing(NamedTuple):
+    """What the divide and conquer did."""
+
+    values: FloatArray
+    """(n,) the field, accurate to rounding; NaN where nothing was fixed."""
+    fixed: BoolArray
+    """(n,) the labels, and the vertices that got a value."""
+    order: IntArray
+    """(k,) the unlabelled vertices in the order of fixing."""
+    batch: IntArray
+    """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
+    frames: int
+    """How many frames were worked on."""
+    finished: bool
+    """False if the cap on frames was met, which never should happen."""
+
+
+def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool) -> Fixing:
+    """Fix every vertex through which a walk descends from label to label, the steepest walks first.
+
+    Parameters
+    ----------
+    out, into : Arcs
+        The graph, and its arcs turned round: the same arrays if it is undirected.
+    labelled : (n,) bool array
+        Where values are given.
+    labels : (n,) float array
+        The given values, of magnitude at most 1; not looked at elsewhere.
+    leave_flat : bool
+        Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
+        and they take the constant around them: the classical AMLE.
+    """
+    state = _state(out, into, labelled, labels, leave_flat)
+    finished = _divide_and_conquer(state)
+    fixed = state.record.tag == FIXED
+    values = np.where(fixed, state.record.value, np.nan)
+    order = state.order[: state.counts[FIXES]]
+    return Fixing(values, fixed, order, state.batch, int(state.counts[FRAMES]), finished)
+
+
+def _state(
+    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
+) -> State:
+    unit = bool((out.lengths == 1.0).all())
+    record = make_record(labelled.size)
+    record.tag[:] = np.where(labelled, FIXED, 0)
+    record.value[:] = np.where(labelled, labels, 0.0)
+    members = np.flatnonzero(~labelled).astype(np.int32)
+    return State(
+        record,
+        make_scratch(labelled.size, out.indices.size, unit),
+        out,
+        into,
+        members,
+        bounds=np.empty((members.size + 1, 3), np.int32),
+        order=np.empty(members.size, np.int32),
+        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        counts=np.zeros(4, np.int64),
+        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
+        unit=unit,
+        flat=not leave_flat,
+    )
+
+
 @njit(cache=True, nogil=True)
-def solve(state: State) -> bool:
+def _divide_and_conquer(state: State) -> bool:
     """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
+    # every frame fixes a vertex or splits a segment: the cap only guards against a hang
     cap = 1000 + 100 * state.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
     top = 0
@@ -59,27 +129,34 @@ def solve(state: State) -> bool:
         state.counts[FRAMES] += 1
         if state.counts[FRAMES] > cap:
             return False
+        # the last frame pushed is taken first, so that whatever is steeper is fixed before the
+        # frame that waits for it
         top -= 1
         span = (frames.spans[top, 0], frames.spans[top, 1], frames.spans[top, 2])
         kind = frames.spans[top, 3]
         start, _, stop = span
         floor = frames.floors[top]
         if kind == SPLIT:
+            # frames above this one have fixed some of its vertices since it was pushed
             stop = drop_fixed(state, start, stop)
             components = split_components(state, start, stop)
             for c in range(components):
                 frames, top = push(frames, top, bound_of(state, c), ENTER, floor)
             continue
+        # most frames come down to single vertices: no propagation is needed for those
         if stop - start == 1:
             _fix_single(state, state.members[start], floor)
             continue
         if kind == ENTER:
             kept = _enter(state, span, floor)
+            # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
                 frames, top = push_steep(state, frames, top, start, kept, floor)
                 continue
         alpha = _choose_slope(state, start, stop, floor)
         steep = _steeper_than(state, span, alpha)
+        # nothing is steeper than α: the vertices of pressure α itself get their values, and the
+        # rest, if any, is split anew; otherwise this frame waits under its steeper part
         if steep == start:
             if _fix_at_slope(state, start, stop) < stop - start:
                 frames, top = push(frames, top, span, SPLIT, floor)
@@ -95,6 +172,7 @@ def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
 
     Returns `start` if there is none.
     """
+    # on the ground, where nothing lies below the floor, a cheaper search often does
     if floor > 0.0:
         return _steeper_than(state, span, floor)
     if state.flat:
@@ -111,6 +189,7 @@ def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
     if _slopes_across_cells(state, span) > 0.0:
         return stop
     members, record = state.members, state.record
+    # all fixed vertices around have one value: whichever is nearest to the first member will do
     if record.key[members[start], HI] < np.inf:
         constant = record.source[members[start], HI]
         for x in members[start:stop]:
@@ -133,6 +212,7 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
         arcs = (state.out, state.into) if side == HI else (state.into, state.out)
         if side == HI or both:
             nearest(record, state.scratch, arcs, members, side, state.unit)
+    # undirected, the nearest fixed vertex up is the nearest down
     above = LO if both else HI
     key, source, distance, tag, value = record
     indptr, indices, lengths = state.out
@@ -145,6 +225,8 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
             far = distance[x, above]
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
+                # a walk from the nearest fixed vertex of x over one arc to a fixed vertex, or on to
+                # the nearest one of y in the same segment: where two Voronoi cells touch
                 if tag[y] == FIXED:
                     drop = top - value[y]
                     run = far + lengths[e]
@@ -155,6 +237,7 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
                     continue
                 if not both:
                     drop = abs(drop)
+                # compared without dividing: most arcs are not steeper
                 if drop > slope * run:
                     slope = drop / run
         value[x] = slope
@@ -176,6 +259,7 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
     for side in (HI, LO):
         arcs = (state.out, state.into) if side == HI else (state.into, state.out)
         propagate(record, state.scratch, arcs, segment, side, alpha, state.unit)
+    # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
     for i in range(start, stop):
@@ -183,6 +267,7 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
         gap = -key[x, LO] - key[x, HI]
         if gap > tol:
             slope = 0.0
+            # hysteresis, see the module: a gap this wide has a slope that rounding cannot invent
             if gap > 4.0 * tol:
                 drop = source[x, LO] - source[x, HI]
                 slope = drop / (distance[x, LO] + distance[x, HI])
@@ -194,6 +279,7 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
             members[i] = members[end]
             members[end] = x
             end += 1
+    # a segment without one resolved slope could be entered for ever: it counts as empty
     return end if resolved else start
 
 
@@ -205,10 +291,13 @@ def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
     if size > SMALL:
         sample = np.empty(SAMPLE)
         found = 0
+        # a linear congruential generator seeded by the frame: the same pivots in every run
         seed = (size * 7919 + state.counts[FRAMES]) & 0x7FFFFFFF
         for _ in range(400):
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             slope = slopes[members[start + ((seed * size) >> 31)]]
+            # slopes at the floor would only find the same segment again; the sample is kept sorted
+            # by insertion
             if slope > floor * (1.0 + 1e-13):
                 place = found
                 while place > 0 and sample[place - 1] > slope:
@@ -218,6 +307,7 @@ def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
                 found += 1
                 if found == SAMPLE:
                     break
+        # too few slopes are known: fall through to the largest, which always makes progress
         if found >= 5:
             return sample[int(QUANTILE * found)]
     largest = 0.0
@@ -235,6 +325,8 @@ def _fix_at_slope(state: State, start: int, stop: int) -> int:
     where = -1
     for x in state.members[start:stop]:
         gap = -key[x, LO] - key[x, HI]
+        # the gap is largest where α is nearly the pressure: the fallback if rounding leaves none
+        # within tol
         if gap > closest:
             closest = gap
             where = x
@@ -252,6 +344,8 @@ def _fix_at_slope(state: State, start: int, stop: int) -> int:
 def _fix_single(state: State, x: int, floor: float) -> None:
     """Steepest walk of two arcs through x, by raising the slope until lo and hi meet."""
     out, into, record = state.out, state.into, state.record
+    # Dinkelbach's iteration: the pair of arcs that wins at this slope has a steeper slope of its
+    # own, strictly, so that it ends
     slope = 0.0
     value = 0.0
     while True:
@@ -271,6 +365,7 @@ def _fix_single(state: State, x: int, floor: float) -> None:
                 lo = record.value[y] - slope * into.lengths[e]
                 above = record.value[y]
                 far = into.lengths[e]
+        # no way down or none up: no walk leads through x
         if hi == np.inf or lo == -np.inf:
             return
         value = 0.5 * (lo + hi)
@@ -279,6 +374,7 @@ def _fix_single(state: State, x: int, floor: float) -> None:
         if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * state.tol):
             break
         slope = drop / run
+    # a vertex that is no steeper than the floor belongs to a frame that waits
     if slope > floor or (state.flat and floor <= 0.0):
         _fix(state, x, value)
         state.counts[BATCHES] += 1

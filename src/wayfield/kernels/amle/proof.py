@@ -32,13 +32,59 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ._types import BoolArray, FloatArray, IntArray
-from .amle_replay import UNFIXED
-from .csr import Arcs
-from .doubledouble import DD_ERROR, Pair, add, divide_double, two_sum
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from ..doubledouble import DD_ERROR, Pair, add, divide_double
+from .divide import Fixing
+from .frames import UNFIXED
+from .replay import replay
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
+FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
+"""Drops taken for flat, from where the rounding of the replay ends upwards."""
+
+
+class Bracket(NamedTuple):
+    """A field in double-double, and how far from it the AMLE can be; NaN where nothing is fixed."""
+
+    field: Pair
+    below: FloatArray
+    """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
+    above: FloatArray
+    """(n,) and at most the field plus this."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether both bounds hold everywhere."""
+        return bool(np.isfinite(self.below).all() and np.isfinite(self.above).all())
+
+
+def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
+    """Compute the field again in double-double, and prove how far it can be from the AMLE.
+
+    Parameters
+    ----------
+    out, into : Arcs
+        The graph, and its arcs turned round: the same arrays if it is undirected.
+    fixing : Fixing
+        What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
+        and which vertices are fixed: the bracket holds for the AMLE among those.
+    """
+    field = Pair(fixing.values.copy(), np.zeros(fixing.values.size))
+    replay(out, into, fixing.values, fixing.order, fixing.batch, field)
+    sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
+    piece, count = _pieces(sides, fixing.batch)
+    if not np.isfinite(field.high[fixing.order]).all():
+        unknown = np.where(piece >= 0, np.inf, 0.0)
+        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
+    down, up = np.zeros(piece.size), np.zeros(piece.size)
+    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
+    below = _proved_margin(sides, piece, count, field, down)
+    # above the field is below its negative, with up and down exchanged
+    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
+    above = _proved_margin(mirrored, piece, count, negated, up)
+    return Bracket(field, below, above)
 
 
 class Sides(NamedTuple):
@@ -60,13 +106,33 @@ class Slope(NamedTuple):
     climb: float
 
 
+def _proved_margin(
+    sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
+) -> FloatArray:
+    """How far below the field the AMLE can lie, flattening as much as needed and no more."""
+    margin = np.where(piece >= 0, np.inf, 0.0)
+    # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
+    hopeless = curvature.max(initial=0.0) > 1.0
+    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin)
+    for flat in FLAT_LEVELS:
+        if not unproved:
+            break
+        touched = np.zeros(piece.size, np.bool_)
+        used = _flattened(sides, piece, field, flat, touched)
+        repaired = curvature.copy()
+        _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
+        unproved = _margins(sides, piece, count, field, used, repaired, margin)
+    return margin
+
+
 @njit(cache=True, nogil=True)
-def pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
+def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
     """Components of the fixed vertices that are not labels; -1 elsewhere."""
     piece = np.full(batch.size, -1, np.int32)
     queue = np.empty(batch.size, np.int32)
     count = 0
     for root in range(batch.size):
+        # labels and vertices left unfixed bound the pieces and belong to none
         if batch[root] < 0 or batch[root] == UNFIXED or piece[root] >= 0:
             continue
         piece[root] = count
@@ -88,7 +154,7 @@ def pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
 
 
 @njit(cache=True, nogil=True)
-def curvatures(
+def _curvatures(
     sides: Sides,
     piece: IntArray,
     field: Pair,
@@ -104,6 +170,8 @@ def curvatures(
     for x in range(piece.size):
         if piece[x] < 0 or not where[x]:
             continue
+        # both sides at once: where up exceeds down nothing is asked of the lower bound, and
+        # conversely; rounding can make both ask for something
         rise = _steepest(up, field, x, 1.0)
         fall = _steepest(down, field, x, -1.0)
         excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
@@ -117,9 +185,11 @@ def _curvature(surplus: float, slope: float, climb: float) -> float:
     """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
     if surplus <= 0.0:
         return 0.0
+    # no arc climbs, yet one falls: no curvature can mend that, flattening may
     if slope <= 0.0 or climb <= 0.0:
         return np.inf
     k = (1.5 + 1e-9) * (surplus / slope) / climb
+    # an overflow on the way is a NaN, which compares false
     return k if k >= 0.0 else np.inf
 
 
@@ -131,6 +201,8 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """
     indptr, indices, lengths = arcs
     high, low = field
+    # first a slope in doubles that the steepest surely reaches; then double-double, only for the
+    # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
         slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
@@ -140,10 +212,12 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     best = Slope(0.0, 0.0, 0.0)
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
+        # `not … >=`: a neighbour without a value is NaN, and skipped
         if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
         fine = (sign * step[0], sign * step[1])
+        # dividing by 1 is exact, and most graphs have unit lengths
         if lengths[e] != 1.0:
             fine = divide_double(fine[0], fine[1], lengths[e])
         if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
@@ -152,7 +226,7 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
 
 
 @njit(cache=True, nogil=True)
-def margins(
+def _margins(
     sides: Sides,
     piece: IntArray,
     count: int,
@@ -167,6 +241,8 @@ def margins(
     their margin stays inf. The field is of scale 1: at most 1 in magnitude.
     """
     high, low = used
+    # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
+    # piece, its rim of labels included
     steep = np.zeros(count)
     least = np.full(count, np.inf)
     most = np.full(count, -np.inf)
@@ -176,6 +252,7 @@ def margins(
             steep[c] = max(steep[c], curvature[x])
             least[c] = min(least[c], high[x])
             most[c] = max(most[c], high[x])
+        # x is a label: it bounds every piece it touches
         elif not np.isnan(high[x]):
             for arcs in sides.around:
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -188,11 +265,14 @@ def margins(
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
             continue
+        # low parts are left out of the range, so it is widened by more than they can be
         a = least[c] - SLACK
         b = most[c] + SLACK
+        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
         if steep[c] * (b - a) <= 0.499:
             bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
             change = (field.high[x] - high[x]) + (field.low[x] - low[x])
+            # the field was flattened here; its change is a double again, rounded
             if change != 0.0:
                 change += SLACK * SLACK
             margin[x] = (1.0 + 1e-9) * (bend + change)
@@ -202,12 +282,13 @@ def margins(
 
 
 @njit(cache=True, nogil=True)
-def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
+def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
     """Give every flat cluster the least value on and around it.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """
     high, low = field.high.copy(), field.low.copy()
+    # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
         is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
@@ -215,6 +296,7 @@ def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: 
     for root in range(piece.size):
         if not is_flat[root]:
             continue
+        # clears its own marks as it goes: each cluster is gathered once
         is_flat[root] = False
         queue[0] = root
         head = 0
@@ -232,6 +314,7 @@ def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: 
                         is_flat[y] = False
                         queue[tail] = y
                         tail += 1
+        # the new value lies below or at the old one everywhere, so the lower bound only falls
         for x in queue[:tail]:
             if _less(field, least, x):
                 high[x] = field.high[least]
@@ -259,59 +342,3 @@ def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
 def _less(field: Pair, x: int, y: int) -> bool:
     high, low = field
     return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])
-
-
-@njit(cache=True, nogil=True)
-def imbalance(sides: Sides, fixed: BoolArray, values: FloatArray) -> float:
-    """Largest step that would make the steepest slopes up and down equal where not `fixed`.
-
-    On unit lengths that is the distance to the midrange of the neighbours. Neighbours without a
-    value are NaN.
-    """
-    largest = 0.0
-    for x in range(values.size):
-        if fixed[x]:
-            continue
-        rise, ahead = _rough_slope(sides.up, values, x, 1.0)
-        fall, behind = _rough_slope(sides.down, values, x, -1.0)
-        largest = max(largest, abs(rise - fall) * ahead * behind / (ahead + behind))
-    return largest
-
-
-@njit(cache=True, nogil=True)
-def _rough_slope(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[float, float]:
-    """Steepest slope from x in doubles, at least 0, and the length of its arc (1 if none)."""
-    steepest = 0.0
-    length = 1.0
-    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        slope = sign * (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
-        if slope > steepest:
-            steepest = slope
-            length = arcs.lengths[e]
-    return steepest, length
-
-
-@njit(cache=True, nogil=True)
-def enclose(
-    field: Pair,
-    margin: tuple[FloatArray, FloatArray],
-    scale: float,
-    shift: float,
-    bounds: tuple[FloatArray, FloatArray, FloatArray],
-) -> None:
-    """Fill values, lower and upper = shift + scale · (field − margin[0] … field + margin[1]).
-
-    The values are rounded to nearest and the bounds outward; `scale` is a power of two.
-    """
-    below, above = margin
-    values, lower, upper = bounds
-    for x in range(values.size):
-        near, rest = two_sum(shift, scale * field.high[x])
-        small = rest + scale * field.low[x]
-        rounding = 2.0**-52 * abs(small)
-        value, rest = two_sum(near, small)
-        values[x] = value
-        low, error = two_sum(value, rest - (rounding + scale * below[x]))
-        lower[x] = np.nextafter(low, -np.inf) if error < 0.0 else low
-        high, error = two_sum(value, rest + (rounding + scale * above[x]))
-        upper[x] = np.nextafter(high, np.inf) if error > 0.0 else high

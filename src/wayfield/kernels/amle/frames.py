@@ -8,11 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ._types import FloatArray, IntArray
-from .csr import Arcs
+from .._types import FloatArray, IntArray
+from ..csr import Arcs
 from .pressure import FIXED, Members, Record, Scratch
 
 SPLIT, ENTER, PIVOT = 0, 1, 2
+UNFIXED = 2**31 - 1
+"""Batch of a vertex that is not fixed; labels have -1."""
 
 TAGS, FIXES, BATCHES, FRAMES = 0, 1, 2, 3
 """Slots of `State.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
@@ -32,8 +34,7 @@ class State(NamedTuple):
     order: IntArray
     """(f,) the vertices in the order of fixing."""
     batch: IntArray
-    """(n,) number of the batch a vertex was fixed in; labels hold -1, the caller's mark stays on
-    vertices that are never fixed."""
+    """(n,) number of the batch a vertex was fixed in; labels hold -1."""
     counts: NDArray[np.int64]
     tol: float
     unit: bool
@@ -57,6 +58,7 @@ def push(
     frames: Frames, top: int, span: tuple[int, int, int], kind: int, floor: float
 ) -> tuple[Frames, int]:
     """Push a frame; returns the stack, moved to more room if it was full, and its height."""
+    # copied entry by entry: slice assignment costs seconds of compile time
     if top == frames.floors.size:
         spans = np.empty((2 * top, 4), np.int64)
         floors = np.empty(2 * top)
@@ -80,12 +82,15 @@ def push_steep(
     """Push a frame for every component of the segment that has a resolved slope."""
     if stop == start:
         return frames, top
+    # with a tag of their own they are cut off from the rest of their frame: what follows walks
+    # over one tag only
     retag(state, start, stop)
     slopes = state.record.value
     components = split_components(state, start, stop)
     for c in range(components):
         span = bound_of(state, c)
         for x in state.members[span[0] : span[2]]:
+            # components without a resolved slope are left to the frame below
             if slopes[x] > 0.0:
                 frames, top = push(frames, top, span, PIVOT, floor)
                 break
@@ -125,6 +130,7 @@ def drop_fixed(state: State, start: int, stop: int) -> int:
     end = start
     for i in range(start, stop):
         x = members[i]
+        # a partition in place; the order within is of no account, `split_components` makes its own
         if tags[x] != FIXED:
             tags[x] = tag
             members[i] = members[end]
@@ -143,6 +149,7 @@ def split_components(state: State, start: int, stop: int) -> int:
     if start == stop:
         return 0
     members, queue, tags = state.members, state.scratch.queue, state.record.tag
+    # the heap is idle here: its keys serve as flags, so that no room is taken per call
     on_rim = state.scratch.heap.keys
     out, into, bounds, counts = state.out, state.into, state.bounds, state.counts
     both_ways = not state.flat
@@ -153,6 +160,7 @@ def split_components(state: State, start: int, stop: int) -> int:
         root = members[i]
         if tags[root] != old:
             continue
+        # tags only grow: no later component can be taken for this one
         new = counts[TAGS]
         counts[TAGS] += 1
         bounds[found, 0] = start + tail
@@ -184,6 +192,8 @@ def split_components(state: State, start: int, stop: int) -> int:
             head += 1
         bounds[found, 2] = start + tail
         found += 1
+    # the queue holds the components one after another; `members`, which the loop above still read
+    # its roots from, is rewritten only now
     for c in range(found):
         outer, inner = bounds[c, 0], bounds[c, 1]
         for i in range(bounds[c, 0] - start, bounds[c, 2] - start):
