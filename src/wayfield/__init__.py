@@ -1,8 +1,8 @@
 """wayfield: from a few known values on a graph to a plan, and a proof of how far to trust it."""
 
-from . import audit, plots, sinks
+from . import audit, plots
 from .certify import Certificate, FillCertificate, certify
-from .compare import Comparison, compare
+from .compare import Comparison, Score, compare
 from .descending import Descending, descending
 from .errors import InputError, InputWarning, NotConverged, WayfieldError
 from .extension import (
@@ -20,16 +20,19 @@ from .extension import (
 )
 from .graph import Graph
 from .grid import grid_graph
-from .labels import Labels, TrimmedLabels, fill_distance
+from .labels import Labels, fill_distance
 from .layouts import Layout, layout_names, load_layout
 from .oracle import cost_to_go, sample_labels
 from .plan import Outcome, Plan, Rollout, plan
 from .replay import ReachReport, Replay, replay_graph
+from .sinks import TrimmedLabels, drop_false_sinks
+from .solve import Answer, solve
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AMLE",
+    "Answer",
     "Certificate",
     "Comparison",
     "Descending",
@@ -51,6 +54,7 @@ __all__ = [
     "ReachReport",
     "Replay",
     "Rollout",
+    "Score",
     "Status",
     "TrimmedLabels",
     "WayfieldError",
@@ -60,6 +64,7 @@ __all__ = [
     "compare",
     "cost_to_go",
     "descending",
+    "drop_false_sinks",
     "extend",
     "extend_many",
     "fill_distance",
@@ -70,5 +75,5 @@ __all__ = [
     "plots",
     "replay_graph",
     "sample_labels",
-    "sinks",
+    "solve",
 ]

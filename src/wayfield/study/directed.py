@@ -21,6 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from ..descending import check_field
 from ..extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
@@ -197,7 +198,7 @@ def _plans(
 
 def _field(graph: Graph, labels: Labels, method: Method) -> tuple[FloatArray, float]:
     result = extend(graph, labels, method, unreachable="nan", check=False)
-    return np.where(np.isnan(result.values), np.inf, result.values), result.seconds
+    return check_field(graph, result), result.seconds
 
 
 def _walked(outcome: Plan, starts: IntArray) -> FloatArray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...extension import AMLE
 from ...labels import Labels
+from ...sinks import drop_false_sinks
 from ..cells import Cell, Draw, draw
 from ..rollout import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 from ..tasks import Row
@@ -30,7 +31,7 @@ def run(cell: Cell) -> list[Row]:
     for sigma in SIGMAS:
         noisy = with_noise(exact, sigma)
         trimmed = [
-            labels.without_false_sinks(noisy.graph, int(goal), AMLE(certificate=False))
+            drop_false_sinks(noisy.graph, labels, int(goal), AMLE(certificate=False))
             for labels, goal in zip(noisy.labels, noisy.goals, strict=True)
         ]
         dropped = sum(labels.dropped.size for labels in trimmed)
