@@ -118,6 +118,7 @@ def _draw_diagram(
     ax.margins(0.12)
     ax.set_axis_off()
     sizes = np.full(graph.num_vertices, size)
+    sizes[np.union1d(found.false_sinks, found.raised_states)] = 1.9 * size
     sizes[found.goal] = _star(size)
     named = {x: call(x) for x in _worth_naming(found, routes)}
     place_names(ax, places, named, sizes)
