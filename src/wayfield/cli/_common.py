@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from ..errors import InputError, WayfieldError
 
@@ -81,6 +80,8 @@ class Stages:
     """
 
     def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
         self.display = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),

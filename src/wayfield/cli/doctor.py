@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,6 +83,8 @@ def _print(finding: Finding) -> None:
 
 
 def _versions() -> Iterator[Finding]:
+    from importlib import metadata
+
     yield Finding("wayfield", None, __version__)
     yield Finding("Python", None, f"{platform.python_version()} on {platform.system()}")
     for package in ("numpy", "scipy", "numba"):
@@ -92,6 +93,8 @@ def _versions() -> Iterator[Finding]:
 
 def _extras() -> Iterator[Finding]:
     """Which extras are there, by this package's own list of them."""
+    from importlib import metadata
+
     wanted: dict[str, list[str]] = {}
     for line in metadata.requires("wayfield") or ():
         found = re.match(r"([\w.-]+).*;\s*extra == ['\"]([\w-]+)['\"]", line)
@@ -105,6 +108,8 @@ def _extras() -> Iterator[Finding]:
 
 
 def _installed(package: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
