@@ -286,7 +286,7 @@ def test_goal_that_is_no_number(goal: Any) -> None:
 
 
 def test_values_of_the_wrong_length() -> None:
-    with refused("values has 3 entries, expected 4"):
+    with refused("the field has 3 values but the graph has 4 vertices"):
         wf.plan(PATH, [0.0, 1.0, 2.0], 0)
 
 
@@ -341,8 +341,9 @@ def test_refinement_beyond_32_bits() -> None:
         wf.grid_graph(wf.load_layout("umaze"), 100_000)
 
 
-def test_an_extension_in_place_of_its_values() -> None:
+def test_an_extension_in_place_of_an_array() -> None:
     graph = wf.Graph.from_edges([0], [1])
-    field = wf.extend(graph, wf.Labels([0], [0.0]), wf.Harmonic())
-    with pytest.raises(wf.InputError, match=r"pass its \.values"):
-        wf.plan(graph, field, 0)  # type: ignore[arg-type]
+    labels = wf.Labels([0], [0.0])
+    field = wf.extend(graph, labels, wf.Harmonic())
+    with pytest.raises(wf.InputError, match=r"prior must be an array, .* pass its \.values"):
+        wf.extend(graph, labels, wf.Harmonic(), prior=field)  # type: ignore[arg-type]

@@ -41,10 +41,9 @@ def as_field(values, lower=None, upper=None, method: wf.extension.Method | None 
 def certificate(graph, values, goal, error=0.0, *, rule="slope", labels=None, **bracket):
     """Plan on a field and certify the plan."""
     field = as_field(values, **bracket)
-    known = np.where(np.isnan(field.values), inf, field.values)
-    plan = wf.plan(graph, known, goal, rule=rule)
-    least = int(np.argmin(known))
-    return certify(graph, labels or wf.Labels([least], known[[least]]), field, plan, error)
+    plan = wf.plan(graph, field, goal, rule=rule)
+    least = int(np.argmin(plan.values))
+    return certify(graph, labels or wf.Labels([least], plan.values[[least]]), field, plan, error)
 
 
 def optimal_moves(graph, truth, plan):
@@ -431,7 +430,7 @@ def test_nan_counts_as_out_of_reach() -> None:
     apart = wf.Graph.from_edges([0, 2], [1, 3])
     labels = wf.Labels([0], [0.0])
     field = wf.extend(apart, labels, wf.AMLE(), unreachable="nan")
-    plan = wf.plan(apart, np.where(np.isnan(field.values), inf, field.values), 0)
+    plan = wf.plan(apart, field, 0)
     cert = certify(apart, labels, field, plan)
     assert cert.gap.tolist() == [inf, inf, -inf, -inf]
     assert cert.start_certified.tolist() == [True, True, False, False]
@@ -479,12 +478,11 @@ def test_values_too_large_to_subtract_certify_nothing() -> None:
 
 def check_fill(graph, goal, truth, labels, field):
     """The bound holds, and what is certified by it is optimal; returns how far the error got."""
-    known = np.where(np.isnan(field.values), inf, field.values)
-    plan = wf.plan(graph, known, goal, rule="q")
+    plan = wf.plan(graph, field, goal, rule="q")
     cert = certify(graph, labels, field, plan)
     fill = cert.fill
     able = np.isfinite(truth)
-    error = np.abs(known[able] - truth[able])
+    error = np.abs(plan.values[able] - truth[able])
     assert (error <= fill.bound[able] + 1e-9).all()
     assert (fill.bound[labels.vertices] == labels.error).all()
     for s, row in rows(graph).items():

@@ -155,7 +155,7 @@ def test_what_raised_says_about_infinities() -> None:
         ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
         ({"values": [inf, 1.0, 2.0]}, r"values\[0\] = inf, but vertex 0 is the goal"),
         ({"values": [0.0, 1e301, 2.0]}, r"values\[1\] = 1e\+301 is beyond"),
-        ({"values": [0.0, 1.0]}, "values has 2 entries, expected 3"),
+        ({"values": [0.0, 1.0]}, "the field has 2 values but the graph has 3 vertices"),
         ({"goal": 3}, "goal 3 is not a vertex"),
     ],
 )

@@ -249,11 +249,34 @@ def test_false_sinks_are_labels_without_descent() -> None:
 
 
 def test_repr_counts_and_never_rounds_up_to_all() -> None:
-    star = wf.Graph.from_edges(np.zeros(29_999, int), np.arange(1, 30_000), num_vertices=30_001)
     values = np.ones(30_001)
-    values[0] = 0.0
+    values[[0, 1, -2, -1]] = 0.0, 4.0, 2.0, 1.0
+    star = wf.Graph.from_edges([*[0] * 29_998, 1, 29_999], range(1, 30_001))
     shown = repr(wf.plan(star, values, 0))
-    assert shown == "Plan(30,001 starts: 99.99% reach the goal, 0 cycles)"
+    assert shown == "Plan(30,001 starts: 99.99% reach the goal, 1 cycle)"
+
+
+def test_starts_that_cannot_reach_the_goal_are_no_failures() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    plan = wf.plan(apart, [0.0, 1.0, 2.0, 3.0], 0)
+    assert (plan.num_able, plan.num_arrived, plan.success) == (1, 1, 1.0)
+    assert repr(plan) == "Plan(4 starts: 100.00% of the 1 that can reach the goal do, 1 cycle)"
+
+
+def test_an_extension_is_planned_on_with_what_its_nan_means() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    field = wf.extend(apart, wf.Labels([0], [0.0]), wf.AMLE(fill="cost"), unreachable="nan")
+    assert np.isnan(field.values).tolist() == [False, False, True, True]
+    plan = wf.plan(apart, field, 0)
+    assert plan.values.tolist() == [0.0, 1.0, inf, inf]
+    assert wf.descending(apart, field, 0).values.tolist() == [0.0, 1.0, inf, inf]
+    with pytest.raises(wf.InputError, match=r"values\[2\] = nan is neither a number nor"):
+        wf.plan(apart, field.values, 0)
+    with pytest.raises(wf.InputError, match="the field belongs to another graph"):
+        wf.plan(wf.Graph.from_edges([0, 1], [2, 3]), field, 0)
+
+
+def test_a_plan_for_one_vertex() -> None:
     assert wf.plan(wf.Graph.from_edges([], [], num_vertices=1), [0.0], 0).success == 1.0
 
 
@@ -273,7 +296,7 @@ def test_arrays_are_frozen_and_the_callers_left_alone() -> None:
         ({"graph": "maze"}, "graph must be a wayfield.Graph, not str"),
         ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
         ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
-        ({"values": [0.0, 1.0]}, "values has 2 entries, expected 3"),
+        ({"values": [0.0, 1.0]}, "the field has 2 values but the graph has 3 vertices"),
         ({"values": [[0.0, 1.0, 2.0]]}, "one-dimensional"),
         ({"values": ["a", "b", "c"]}, "values must be real numbers"),
         ({"goal": 3}, "goal 3 is not a vertex"),

@@ -5,14 +5,19 @@ lengths are right, its own shortest paths cannot be beaten: reaching from everyw
 is what the plain distance does by definition, and the verdict says so. Labels pay when the graph is
 only a model; hand the true one as `world` to see by how much.
 
+**Rule.** The better of two fields is the one whose plan reaches the goal from more starts; then the
+one whose walks are cheaper; then the one whose median route bears larger errors; then the one
+listed first. Figures that agree in the digits shown are equal.
+
 This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,15 +41,34 @@ from .kernels.csr import Arcs
 from .kernels.planning import outcomes
 from .labels import Labels
 from .oracle import cost_to_go
-from .plan import plan
+from .plan import Plan, plan
+from .sinks import drop_false_sinks
+from .solve import Answer, solve
 
 PLAIN = "graph distance"
-_SAME = 1e-9
-"""Cost ratios closer than this are equal."""
+DIGITS = 4
+"""Of success and cost ratio that are shown, and compared."""
+
+
+class Recipe(NamedTuple):
+    """A way to make a field of labels: a method, and what is done to its input."""
+
+    method: Method
+    trimmed: bool = False
+    """Without the labels that are false sinks."""
+    corrected: bool = False
+    """With the graph distance as prior."""
+
+    @property
+    def name(self) -> str:
+        """The method in Python, and what was done in words."""
+        note = ", false sinks dropped" if self.trimmed else ""
+        note += f" on the {PLAIN}" if self.corrected else ""
+        return f"{describe(self.method)}{note}"
 
 
 @dataclass(frozen=True)
-class Row:
+class Score:
     """How one field did.
 
     Attributes
@@ -52,26 +76,48 @@ class Row:
     name : str
         The method, with the settings that are not its defaults.
     success : float
-        Share of the starts that can reach the goal whose plan does; the goal itself not counted.
+        Share of the starts that can reach the goal whose walk does; the goal itself not counted.
     cost_ratio : float
         Mean of walked cost over least possible cost, over the starts that reached; NaN if none.
+    margin : float
+        Error of the values that the median of the routes bears; NaN if none arrives, and for the
+        graph distance.
     seconds : float
-        Time to compute the field.
+        Time to compute the field, compilation not counted.
+    recipe : Recipe or None
+        How the field was made of the labels; None for the graph distance.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> _, amle = wf.compare(ring, wf.Labels([0, 4], [0.0, 4.0]), 0, [wf.AMLE()]).scores
+    >>> amle.name, amle.success, amle.cost_ratio, round(amle.margin, 3)
+    ('AMLE()', 1.0, 1.0, 1.0)
     """
 
     name: str
     success: float
     cost_ratio: float
+    margin: float
     seconds: float
+    recipe: Recipe | None = None
+
+    @property
+    def merit(self) -> tuple[float, float, float]:
+        """What scores are ranked by, larger is better; see the module."""
+        ratio = round(np.nan_to_num(self.cost_ratio, nan=np.inf), DIGITS)
+        margin = float(np.nan_to_num(self.margin, nan=-np.inf))
+        return round(self.success, DIGITS), -float(ratio), float(f"{margin:.3g}")
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Rows, the plain graph distance first, and what they say about the labels.
+    """Scores, the plain graph distance first, and what they say about the labels.
 
     Attributes
     ----------
-    rows : tuple of Row
+    scores : tuple of Score
         One per field.
     starts : int
         Starts that can reach the goal.
@@ -89,45 +135,53 @@ class Comparison:
     (False, 7)
     """
 
-    rows: tuple[Row, ...]
+    scores: tuple[Score, ...]
     starts: int
     own_world: bool
     goal_labelled: bool
 
     @property
-    def best(self) -> Row | None:
-        """The best field that used labels, by success, then by cost ratio; None if none did."""
-        return max(self.rows[1:], key=_merit, default=None)
+    def best(self) -> Score | None:
+        """The best field that used labels; None if none did."""
+        return max(self.scores[1:], key=lambda score: score.merit, default=None)
 
     @property
     def labels_pay(self) -> bool:
         """Whether some field that used labels beats the plain graph distance."""
-        plain, best = self.rows[0], self.best
-        if best is None or best.success != plain.success:
-            return best is not None and best.success > plain.success
-        return best.cost_ratio < plain.cost_ratio - _SAME
+        plain, best = self.scores[0], self.best
+        return best is not None and best.merit[:2] > plain.merit[:2]
+
+    @property
+    def choice(self) -> Score:
+        """The field to plan on: the best one, or the graph distance if the labels do not pay."""
+        best = self.best
+        return best if best is not None and self.labels_pay else self.scores[0]
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence: what to plan on, and why."""
         if not self.goal_labelled:
             return "The goal is not among the labels, so no field leads to it: label it."
-        plain, best = self.rows[0], self.best
-        if best is not None and self.labels_pay:
+        plain, best = self.scores[0], self.best
+        if best is None:
+            return f"Use the {PLAIN}: there is nothing to compare it with."
+        if self.labels_pay:
             return (
-                f"The labels pay: {best.name} has success {best.success:.4f} at cost ratio "
-                f"{best.cost_ratio:.4f}, the plain graph distance {plain.success:.4f} at "
-                f"{plain.cost_ratio:.4f}."
+                f"Use {best.name}: success {best.success:.{DIGITS}f} at cost ratio "
+                f"{best.cost_ratio:.{DIGITS}f}, the {PLAIN} {plain.success:.{DIGITS}f} at "
+                f"{plain.cost_ratio:.{DIGITS}f}."
             )
-        why = "; on the graph itself nothing can" if self.own_world else ""
-        return f"The labels do not beat the plain graph distance{why}."
+        near = "is as good" if best.merit[:2] == plain.merit[:2] else "comes nearest"
+        why = "nothing beats it on the graph itself" if self.own_world else "no field beats it"
+        return f"Use the {PLAIN}: {why}, so the labels change nothing ({best.name} {near})."
 
     def __repr__(self) -> str:
-        wide = max(len(row.name) for row in self.rows)
-        head = f"{'field':{wide}}  success  cost ratio  seconds"
+        wide = max(len(score.name) for score in self.scores)
+        head = f"{'field':{wide}}  success  cost ratio    margin   seconds"
         lines = [
-            f"{row.name:{wide}}  {row.success:7.4f}  {row.cost_ratio:10.4f}  {row.seconds:7.3f}"
-            for row in self.rows
+            f"{score.name:{wide}}  {score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  "
+            f"{score.margin:8.3g}  {score.seconds:8.3g}"
+            for score in self.scores
         ]
         return "\n".join([f"Comparison over {self.starts:,} starts", head, *lines, self.verdict])
 
@@ -139,6 +193,7 @@ def compare(
     methods: Iterable[Method] | None = None,
     *,
     world: Graph | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Put the plain graph distance beside extensions of the labels.
 
@@ -157,16 +212,16 @@ def compare(
     world : Graph, optional
         Where the plans are walked and paid for, if `graph` is only a model of it; the same
         vertices. A move that the world does not allow is a failure.
+    progress : callable, optional
+        Called with the name of every field before it is computed.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
     >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
-    >>> found.rows[0].name, found.rows[0].success, found.rows[0].cost_ratio
+    >>> found.scores[0].name, found.scores[0].success, found.scores[0].cost_ratio
     ('graph distance', 1.0, 1.0)
-    >>> found.verdict
-    'The labels do not beat the plain graph distance; on the graph itself nothing can.'
     >>> slow = wf.Graph.from_edges(range(8), [*range(1, 8), 0], [9.0] + [1.0] * 7)
     >>> truth = wf.cost_to_go(slow, 0)
     >>> wf.compare(ring, wf.Labels([0, 1, 3], truth[[0, 1, 3]]), 0, world=slow).labels_pay
@@ -177,21 +232,21 @@ def compare(
         raise InputError(
             f"the world has {world.num_vertices} vertices, the graph {graph.num_vertices}"
         )
-    walked = graph if world is None else world
-    truth = cost_to_go(walked, goal)
-    able = np.isfinite(truth)
-    able[goal] = False
-    if not able.any():
-        raise InputError(f"no other vertex can reach the goal {goal}: there is nothing to compare")
-    rows = []
-    for name, field, seconds in _fields(graph, labels, goal, methods):
-        moves = plan(graph, field, goal).successor
-        _, steps, cost, _, _ = outcomes(walked.arcs, _slots(walked.arcs, moves), goal)
-        done = able & (steps >= 0)
-        ratio = float((cost[done] / truth[done]).mean()) if done.any() else np.nan
-        rows.append(Row(name, float(done.sum() / able.sum()), ratio, seconds))
+    began = time.perf_counter()
+    distance = cost_to_go(graph, goal)
+    seconds = time.perf_counter() - began
+    walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
+    scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
+    for recipe in _recipes(graph, labels, goal, methods, distance):
+        if progress is not None:
+            progress(recipe.name)
+        _compile(recipe.method, graph)
+        found, spent = _follow(recipe, graph, labels, goal, distance)
+        margins = found.route_margins
+        margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
+        scores.append(walks.score(recipe.name, found.plan, margin, spent, recipe))
     labelled = bool(labels.mask(graph)[goal])
-    return Comparison(tuple(rows), int(able.sum()), world is None, labelled)
+    return Comparison(tuple(scores), int(walks.able.sum()), world is None, labelled)
 
 
 def default_methods(graph: Graph) -> list[Method]:
@@ -203,33 +258,81 @@ def default_methods(graph: Graph) -> list[Method]:
     return [method for method in every if method.directed or not graph.directed]
 
 
-def _fields(
-    graph: Graph, labels: Labels, goal: int, methods: Iterable[Method] | None
-) -> Iterator[tuple[str, FloatArray, float]]:
-    """Name, values and seconds of every field to compare; +inf where there is no value."""
-    began = time.perf_counter()
-    distance = cost_to_go(graph, goal)
-    yield PLAIN, distance, time.perf_counter() - began
-    for method in default_methods(graph) if methods is None else methods:
-        yield _extended(graph, labels, method)
+def _recipes(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    methods: Iterable[Method] | None,
+    distance: FloatArray,
+) -> Iterator[Recipe]:
+    """Yield what to compare, each field once."""
     if methods is not None:
+        usual_fill = "cost" if graph.directed else "flat"
+        plain = (
+            replace(method, fill=None)
+            if isinstance(method, AMLE) and method.fill == usual_fill
+            else method
+            for method in methods
+        )
+        yield from {describe(method): Recipe(method) for method in plain}.values()
         return
+    yield from map(Recipe, default_methods(graph))
     if labels.mask(graph)[goal]:
-        began = time.perf_counter()
-        kept = labels.without_false_sinks(graph, goal, AMLE())
-        _, field, _ = _extended(graph, kept, AMLE())
-        yield "AMLE(), false sinks dropped", field, time.perf_counter() - began
+        yield Recipe(AMLE(), trimmed=True)
     if np.isfinite(distance[labels.vertices]).all():
-        _, field, seconds = _extended(graph, labels, AMLE(), distance)
-        yield f"AMLE() on the {PLAIN}", field, seconds
+        yield Recipe(AMLE(), corrected=True)
 
 
-def _extended(
-    graph: Graph, labels: Labels, method: Method, prior: FloatArray | None = None
-) -> tuple[str, FloatArray, float]:
-    field = extend(graph, labels, method, prior=prior, unreachable="nan", check=False)
-    known = np.where(np.isnan(field.values), np.inf, field.values)
-    return describe(method), known, field.seconds
+def _follow(
+    recipe: Recipe, graph: Graph, labels: Labels, goal: int, distance: FloatArray
+) -> tuple[Answer, float]:
+    """Solve by a recipe; return the answer, and the seconds that its field took."""
+    seconds, method = 0.0, recipe.method
+    if recipe.trimmed:
+        began = time.perf_counter()
+        labels = drop_false_sinks(graph, labels, goal, method)
+        seconds = time.perf_counter() - began
+    prior = distance if recipe.corrected else None
+    found = solve(graph, labels, goal, method, prior=prior, check=False)
+    return found, seconds + found.field.seconds
+
+
+def _compile(method: Method, graph: Graph) -> None:
+    """Extend over a small graph of the same kind, so that times are of computing only."""
+    if graph.directed and not method.directed:
+        return  # the refusal will come
+    lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
+    ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
+    extend(ring, Labels([0, 2], [0.0, 2.0]), method, check=False)
+
+
+class _Walks:
+    """The world that plans are walked in, and what its walks cost at least."""
+
+    def __init__(self, world: Graph, goal: int, truth: FloatArray | None = None) -> None:
+        self.world, self.goal = world, goal
+        self.truth = cost_to_go(world, goal) if truth is None else truth
+        self.able = np.isfinite(self.truth)
+        self.able[goal] = False
+        if not self.able.any():
+            raise InputError(
+                f"no other vertex can reach the goal {goal}: there is nothing to compare"
+            )
+
+    def score(
+        self,
+        name: str,
+        moves: Plan,
+        margin: float,
+        seconds: float,
+        recipe: Recipe | None = None,
+    ) -> Score:
+        """Walk the plan from every start that can reach the goal."""
+        arcs = self.world.arcs
+        _, steps, cost, _, _ = outcomes(arcs, _slots(arcs, moves.successor), self.goal)
+        done = self.able & (steps >= 0)
+        ratio = float((cost[done] / self.truth[done]).mean()) if done.any() else np.nan
+        return Score(name, float(done.sum() / self.able.sum()), ratio, margin, seconds, recipe)
 
 
 def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
@@ -241,7 +344,3 @@ def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
     at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
     there = (successor >= 0) & (keys[at] == wanted)
     return np.where(there, at, -1)
-
-
-def _merit(row: Row) -> tuple[float, float]:
-    return row.success, -float(np.nan_to_num(row.cost_ratio, nan=np.inf))

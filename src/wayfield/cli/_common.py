@@ -1,19 +1,28 @@
-"""What the commands share: consoles, the word about kernels, reading a layout."""
+"""What the commands share: consoles, what they say while one waits, reading a layout."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 
 from ..errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
+    from ..extension import Method
+    from ..graph import Graph
     from ..layouts import Layout
+
+METHODS = (
+    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
+    "whitney."
+)
+"""The words that --method takes, for the help: asking the library would load all of it."""
 
 SLOW = 1.5
 """Seconds after which a person should be told what is going on."""
@@ -57,6 +66,72 @@ def explained(console: Console, message: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+class Stages:
+    """A progress display of one stage after another; it vanishes at the end.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> with Stages(Console(file=StringIO())) as stages:
+    ...     tell = stages.begin("reading")
+    ...     tell(1, 2)
+    """
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        self.display = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self.display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.display.__exit__(kind, error, trace)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the display away while something is printed."""
+        self.display.stop()
+        yield
+        self.display.start()
+
+    def begin(self, name: str) -> Callable[[int, int], None]:
+        """End the stage before and begin this one; the answer is to be told how far it is."""
+        for task in self.display.tasks:
+            task.visible = False
+        number = self.display.add_task(name, total=None)
+
+        def tell(done: int, total: int) -> None:
+            self.display.update(number, completed=done, total=total)
+
+        return tell
+
+
+def check_direction(graph: Graph, method: Method) -> None:
+    """Refuse a method that is not defined on a directed graph, before anything is computed."""
+    if graph.directed and not method.directed:
+        raise InputError(
+            f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
+            "or an undirected graph"
+        )
 
 
 def read_layout(name: str) -> Layout:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import quoted
 from ..errors import InputError
-from ..extension._words import METHOD_HELP
-from ._show import Line, quoted
-from ._stages import Stages
+from ._common import METHODS, Stages
+from ._show import Line
 
 if TYPE_CHECKING:
     from ..files import Names, VertexTable
@@ -28,7 +28,7 @@ LabelFile = Annotated[
     Path, typer.Argument(metavar="LABELS", help="Known values: vertex, value.", show_default=False)
 ]
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
-Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHOD_HELP)]
+Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)]
 Repair = Annotated[
     bool, typer.Option("--repair", help="Lift the field, a little, where walks get stuck.")
 ]

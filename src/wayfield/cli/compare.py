@@ -1,12 +1,9 @@
-"""``wayfield compare``: several methods on the same data, one table, and which to choose.
-
-**Rule.** Most starts reached; among those, walks cheapest on average; then the largest margin on
-the median route; then the least time. Success and cost need a truth to be measured by: it is the
-graph's own shortest paths, so the table is as right as the graph.
-"""
+"""``wayfield compare``: several methods on the same data, one table, and which to choose."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,9 +11,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .. import __version__
+from .._text import margin_text, percent, seconds_text
 from ..errors import InputError
-from ..extension._words import METHOD_HELP, parse_method
-from ._common import compile_kernels, explained, notes, read_layout, say
+from ._common import METHODS, Stages, check_direction, compile_kernels, notes, read_layout, say
 from ._inputs import (
     Delimiter,
     Directed,
@@ -32,16 +30,12 @@ from ._inputs import (
     VertexColumn,
     Wanted,
 )
-from ._stages import Stages
+from ._show import print_json
 
 if TYPE_CHECKING:
-    from ..compare import Comparison, Row
-    from ..extension import Method
+    from ..compare import Comparison, Score
     from ..graph import Graph
     from ..labels import Labels
-
-_DEFAULT = ("amle", "amle-cost", "p=8", "harmonic", "sweeps=300", "nearest")
-_SAME = 1e-9
 
 
 def compare(
@@ -50,7 +44,7 @@ def compare(
     goal: Goal = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHOD_HELP}"),
+        typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHODS}"),
     ] = None,
     directed: Directed = False,
     json_wanted: Json = False,
@@ -73,43 +67,46 @@ def compare(
     """Put several methods side by side, and say which to choose.
 
     Success is the share of the starts that can reach the goal whose walk does; the cost ratio is
-    what walks cost over the graph's own shortest paths; the margin is the error that the median
-    route can bear.
+    what walks cost over the graph's own shortest paths; the margin is the error of the values that
+    the median route bears.
 
     Example: wayfield compare roads.csv known.csv --goal Bern
 
     Example: wayfield compare --maze medium --label-fraction 0.02
     """
-    from ._report import print_json
+    from ..compare import compare as compared
+    from ..extension._words import parse_method
 
     if (edges is None or labels is None) == (maze is None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    words = method or None
-    chosen = [parse_method(word) for word in words or _DEFAULT]
+    chosen = [parse_method(word) for word in method or ()]
     compile_kernels(notes(), directed)
-    if maze is not None:
-        graph, known, target = _maze(maze, refinement, goal, label_fraction, seed)
-    else:
-        assert edges is not None
-        assert labels is not None
-        wanted = Wanted(
-            edges, labels, goal, goal_value, directed, None,
-            {"from": tail, "to": head, "length": length},
-            {"vertex": vertex, "value": value},
-            (delimiter, header, encoding),
-        )  # fmt: skip
-        with Stages(notes()) as stages:
+    with Stages(notes()) as stages:
+        if maze is not None:
+            graph, known, target = _maze(maze, refinement, goal, label_fraction, seed)
+        else:
+            assert edges is not None
+            assert labels is not None
+            wanted = Wanted(
+                edges, labels, goal, goal_value, directed, None,
+                {"from": tail, "to": head, "length": length},
+                {"vertex": vertex, "value": value},
+                (delimiter, header, encoding),
+            )  # fmt: skip
             given = wanted.read(stages)
-        for word, text in given.said:
-            say(notes(), f"{word:<9} {text}")
-        graph, known, target = given.graph, given.labels, given.goal
-    methods = [each for each in chosen if words or each.directed or not graph.directed]
-    with explained(notes(), "comparing …"):
-        found = _facts(graph, known, target, methods)
+            with stages.aside():
+                for word, text in given.said:
+                    say(notes(), f"{word:<9} {text}")
+            graph, known, target = given.graph, given.labels, given.goal
+        for each in chosen:
+            check_direction(graph, each)
+        told = partial(_begin, stages)
+        found = compared(graph, known, target, chosen or None, progress=told)
+    facts = _facts(graph, known, found)
     if json_wanted:
-        print_json(found)
+        print_json(facts)
     else:
-        _print(found)
+        _print(facts)
 
 
 def _maze(
@@ -124,17 +121,16 @@ def _maze(
     return graph, sample_labels(graph, int(number), fraction, seed), int(number)
 
 
-def _facts(graph: Graph, labels: Labels, goal: int, methods: list[Method]) -> dict[str, Any]:
-    """Compare, and choose by the rule above."""
-    from .. import __version__
-    from .. import compare as compared
-    from ._facts import plain
+def _begin(stages: Stages, field: str) -> None:
+    stages.begin(f"comparing: {field}")
 
-    found: Comparison = compared(graph, labels, goal, methods)
-    rows = [_row(found.rows[0], None)]
-    for row, method in zip(found.rows[1:], methods, strict=True):
-        rows.append(_row(row, _median_margin(graph, labels, goal, method)))
-    best = max(rows[1:], key=_merit)
+
+def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
+    from ..solve.answer import plain
+
+    found = replace(
+        found, scores=tuple(replace(score, name=_word(score)) for score in found.scores)
+    )
     facts: dict[str, Any] = plain(
         {
             "wayfield": __version__,
@@ -142,55 +138,47 @@ def _facts(graph: Graph, labels: Labels, goal: int, methods: list[Method]) -> di
             "labels": repr(labels),
             "starts": found.starts,
             "truth": "the graph's own shortest paths",
-            "rows": rows,
-            "choose": best["method"],
-            "rule": "most starts reached, then least cost, then largest margin, then least time",
+            "rows": [
+                {
+                    "method": score.name,
+                    "success": score.success,
+                    "cost_ratio": score.cost_ratio,
+                    "margin": score.margin,
+                    "seconds": score.seconds,
+                }
+                for score in found.scores
+            ],
+            "choose": found.choice.name,
             "verdict": found.verdict,
         }
     )
     return facts
 
 
-def _median_margin(graph: Graph, labels: Labels, goal: int, method: Method) -> float | None:
-    from ._facts import margins
-    from ._result import Question, answer
+def _word(score: Score) -> str:
+    """Return what to type for a row of the table."""
+    from ..compare import PLAIN
+    from ..extension._words import method_word
 
-    middle: float | None = margins(answer(Question(graph, labels, goal, method, str)))["median"]
-    return middle
-
-
-def _row(row: Row, margin: float | None) -> dict[str, Any]:
-    return {
-        "method": row.name,
-        "success": row.success,
-        "cost_ratio": row.cost_ratio,
-        "margin": margin,
-        "seconds": row.seconds,
-    }
-
-
-def _merit(row: dict[str, Any]) -> tuple[float, float, float, float]:
-    """Order rows by the rule; figures that differ by rounding only are the same."""
-    ratio = row["cost_ratio"] if row["cost_ratio"] == row["cost_ratio"] else float("inf")
-    margin = -1.0 if row["margin"] is None else row["margin"]
-    return row["success"], -round(ratio / _SAME) * _SAME, margin, -row["seconds"]
+    if score.recipe is None:
+        return PLAIN
+    word = method_word(score.recipe.method)
+    word += " --drop-false-sinks" if score.recipe.trimmed else ""
+    return f"{word} --prior distance" if score.recipe.corrected else word
 
 
 def _print(found: dict[str, Any]) -> None:
-    from ._show import margin_text, percent
-
     title = f"{found['starts']:,} starts; truth: {found['truth']}"
     table = Table(title=title, title_justify="left", title_style="", header_style="bold")
     table.add_column("method")
-    for heading in ("success", "cost ratio", "margin", "seconds"):
+    for heading in ("success", "cost ratio", "margin", "time"):
         table.add_column(heading, justify="right")
     for row in found["rows"]:
         ratio = "–" if row["cost_ratio"] is None else f"{row['cost_ratio']:.4f}"
         margin = "–" if row["margin"] is None else margin_text(row["margin"])
         style = "bold" if row["method"] == found["choose"] else ""
-        cells = (row["method"], percent(row["success"]), ratio, margin, f"{row['seconds']:.3f}")
-        table.add_row(*cells, style=style)
+        cells = (row["method"], percent(row["success"]), ratio, margin)
+        table.add_row(*cells, seconds_text(row["seconds"]), style=style)
     screen = Console()
     screen.print(table)
-    say(screen, f"choose {found['choose']}: {found['rule']}")
     say(screen, found["verdict"])

@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +23,7 @@ from ._inputs import Json
 
 if TYPE_CHECKING:
     from ..extension import Extension
+    from ..plan import Plan
 
 _NOT_FOR_USERS = ("dev", "docs")
 _WIDE = 20
@@ -47,7 +47,7 @@ def doctor(
     Takes about five seconds, longer the first time, when the kernels are compiled. The exit code
     is 1 if a check fails.
     """
-    from ._report import print_json
+    from ._show import print_json
 
     found = []
     for finding in _findings():
@@ -83,6 +83,8 @@ def _print(finding: Finding) -> None:
 
 
 def _versions() -> Iterator[Finding]:
+    from importlib import metadata
+
     yield Finding("wayfield", None, __version__)
     yield Finding("Python", None, f"{platform.python_version()} on {platform.system()}")
     for package in ("numpy", "scipy", "numba"):
@@ -91,6 +93,8 @@ def _versions() -> Iterator[Finding]:
 
 def _extras() -> Iterator[Finding]:
     """Which extras are there, by this package's own list of them."""
+    from importlib import metadata
+
     wanted: dict[str, list[str]] = {}
     for line in metadata.requires("wayfield") or ():
         found = re.match(r"([\w.-]+).*;\s*extra == ['\"]([\w-]+)['\"]", line)
@@ -104,6 +108,8 @@ def _extras() -> Iterator[Finding]:
 
 
 def _installed(package: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -175,24 +181,24 @@ def _random_grid() -> str:
     _ensure(bool((field.lower <= field.values)[known].all()), "the bracket misses a value")
     _ensure(bool((field.values <= field.upper)[known].all()), "the bracket misses a value")
     _ensure(field.width < 1e-9, f"the bracket is {field.width:.1e} wide")
-    moves = plan(graph, np.where(known, field.values, np.inf), 0)
-    able, reached = int(moves.reachable.sum()), int(moves.reached.sum())
-    _ensure(reached == able, f"{able - reached} of {able} starts do not arrive")
+    able = _all_arrive(plan(graph, field, 0))
     return f"bracket {field.width:.0e} wide, all {able:,} starts that can reach the goal do"
 
 
 def _one_way() -> str:
     """One-way maze."""
-    import numpy as np
-
-    from .. import AMLE, extend, grid_graph, load_layout, plan, sample_labels
+    from .. import grid_graph, load_layout, sample_labels, solve
 
     graph = grid_graph(load_layout("teleport"), 2)
-    field = extend(graph, sample_labels(graph, 0, 0.1), AMLE(), unreachable="nan")
-    moves = plan(graph, np.where(np.isnan(field.values), np.inf, field.values), 0)
-    able, reached = int(moves.reachable.sum()), int(moves.reached.sum())
-    _ensure(reached == able, f"{able - reached} of {able} starts do not arrive")
+    able = _all_arrive(solve(graph, sample_labels(graph, 0, 0.1), 0).plan)
     return f"directed AMLE: all {able:,} starts that can reach the goal do"
+
+
+def _all_arrive(plan: Plan) -> int:
+    """Return how many starts can reach the goal; raise unless all of them do."""
+    able, arrived = plan.num_able, plan.num_arrived
+    _ensure(arrived == able, f"{able - arrived} of {able} starts do not arrive")
+    return able
 
 
 def _hold(field: Extension, exact: dict[int, Fraction]) -> None:

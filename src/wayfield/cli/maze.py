@@ -9,12 +9,12 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from ..extension._words import parse_method
-from ._common import compile_kernels, explained, notes, read_layout
+from ._common import check_direction, compile_kernels, explained, notes, read_layout
 from ._inputs import Error, Json, Method, Repair
+from ._show import tell
 
 if TYPE_CHECKING:
-    from ._result import Result
+    from ..solve import Answer
 
 
 def maze(
@@ -56,9 +56,9 @@ def maze(
     """
     from .. import grid_graph, sample_labels
     from .._arrays import as_vertex
+    from ..extension._words import parse_method
     from ..labels import Labels
-    from ._report import tell
-    from ._result import Question, answer
+    from ..solve import solve
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
@@ -70,27 +70,29 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
     starts = tuple(as_vertex(x, "start", graph.num_vertices) for x in start or ())
+    check_direction(graph, chosen)
     with explained(notes(), "extending, planning, certifying …"):
-        result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
-    written = [] if picture is None else [_write(result, picture)]
+        answer = solve(graph, labels, goal, chosen, repair=repair, error=error, check=False)
+    written = [] if picture is None else [_write(answer, starts, picture)]
     if not json_wanted:
         screen = Console()
         colour = screen.color_system in ("256", "truecolor")
-        screen.print(drawn(result, refinement, screen.width, colour), soft_wrap=True)
+        screen.print(drawn(answer, refinement, screen.width, colour), soft_wrap=True)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    tell(result, {"input": about, "files": written, "no_picture": None}, json_wanted)
+    more = {"input": about, "files": written, "no_picture": None}
+    tell(answer, None, starts, more, json_wanted)
 
 
-def _write(result: Result, path: Path) -> str:
+def _write(answer: Answer, starts: tuple[int, ...], path: Path) -> str:
     """Draw the field into a file, whole or not at all."""
     from ..files import Outbox
-    from ._draw import draw
+    from ._output import draw
 
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: No such file or directory")
     try:
         with Outbox(path.parent) as outbox:
-            draw(result, result.question.graph, outbox.path(path.name), diagram=False)
+            draw(answer, outbox.path(path.name), starts=starts, diagram=False)
     except ValueError as error:  # matplotlib's word for a suffix it does not know
         raise InputError(f"cannot write {path}: {error}") from error
     return str(path)

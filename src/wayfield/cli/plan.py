@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from .._text import number_of
 from ..errors import InputError
-from ..extension._words import parse_method
-from ._common import compile_kernels, notes
+from ._common import Stages, check_direction, compile_kernels, notes
 from ._inputs import (
     Delimiter,
     Directed,
@@ -34,11 +33,11 @@ from ._inputs import (
     VertexColumn,
     Wanted,
 )
-from ._stages import Stages
+from ._show import show, tell
 
 if TYPE_CHECKING:
     from ..files import Names, Outbox
-    from ._result import Result
+    from ..solve import Answer
 
 _ALWAYS = ("values.csv", "values.parquet")
 _FILES = (*_ALWAYS, "routes.csv", "plan.png")
@@ -88,9 +87,8 @@ def plan(
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
-    from ._report import tell
-    from ._result import Question, answer
-    from ._show import show
+    from ..extension._words import parse_method
+    from ..solve import solve
 
     if unreachable not in ("say", "error"):
         raise InputError(f"--unreachable must be say or error, not {unreachable!r}")
@@ -110,17 +108,19 @@ def plan(
             with stages.aside():
                 show(given.said, Console())
         starts = tuple(given.names.index(name, "--start ") for name in start or ())
+        check_direction(given.graph, chosen)
         stages.begin(f"extending ({method}), planning, certifying")
-        asked = Question(given.graph, given.labels, given.goal, chosen, given.names.__getitem__)
-        result = answer(replace(asked, starts=starts, error=error, repair=repair))
-        if unreachable == "error" and result.able + 1 < given.graph.num_vertices:
-            raise InputError(_lost(result))
+        answer = solve(
+            given.graph, given.labels, given.goal, chosen, repair=repair, error=error, check=False
+        )
+        if unreachable == "error" and not answer.plan.reachable.all():
+            raise InputError(_lost(answer, given.names))
         more: dict[str, Any] = {"input": given.facts, "files": [], "no_picture": None}
         if outbox is not None:
             stages.begin("writing")
-            more |= _write(outbox, result, given.names)
+            more |= _write(outbox, answer, given.names, starts)
     more["removed"] = [] if outbox is None else [str(file) for file in outbox.removed]
-    tell(result, more, json_wanted)
+    tell(answer, given.names, starts, more, json_wanted)
 
 
 def _spare_inputs(out: Path, *inputs: Path | None) -> None:
@@ -136,31 +136,29 @@ def _outbox(folder: Path | None) -> Any:
     return nullcontext() if folder is None else Outbox(folder)
 
 
-def _lost(result: Result) -> str:
+def _lost(answer: Answer, names: Names) -> str:
     import numpy as np
 
-    lost = np.flatnonzero(~result.plan.reachable)
-    first = result.question.called(int(lost[0]))
+    lost = np.flatnonzero(~answer.plan.reachable)
     return (
-        f"{lost.size:,} of {result.plan.reachable.size:,} states cannot reach the goal, such as "
-        f"{first!r}; leave out --unreachable error to go on without them"
+        f"{lost.size:,} of {number_of(answer.graph.num_vertices, 'states')} cannot reach the goal, "
+        f"such as {names[lost[0]]!r}; leave out --unreachable error to go on without them"
     )
 
 
-def _write(outbox: Outbox, result: Result, names: Names) -> dict[str, Any]:
+def _write(outbox: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
     """Write the results into the box; say which files there will be, and why no picture."""
     from ..files import write_table
-    from ._draw import draw, drawable, why_not_drawn
-    from ._tables import route_columns, value_columns
+    from ._output import draw, route_columns, value_columns, why_not_drawn
 
-    columns = value_columns(result, names)
+    columns = value_columns(answer, names)
     write_table(columns, outbox.path("values.csv"))
     write_table(columns, outbox.path("values.parquet"))
-    if result.question.starts:
-        write_table(route_columns(result), outbox.path("routes.csv"))
-    reason = why_not_drawn(result.question.graph)
+    if starts:
+        write_table(route_columns(answer, names, starts), outbox.path("routes.csv"))
+    reason = why_not_drawn(answer.graph)
     if reason is None:
-        draw(result, drawable(result.question.graph), outbox.path("plan.png"))
+        draw(answer, outbox.path("plan.png"), names, starts)
     if all((outbox.folder / name).exists() for name in _ALWAYS):  # else they are not ours
         for name in set(_FILES) - {file.name for file in outbox.files}:
             outbox.discard(name)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import as_choice, as_real, as_whole
+from ..descending import check_field
 from ..extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
@@ -169,8 +170,7 @@ def _plans(world: World, labels: Labels) -> Iterator[tuple[Course, Plan]]:
 
 
 def _field(graph: Graph, labels: Labels, method: Method) -> FloatArray:
-    values = extend(graph, labels, method, unreachable="nan", check=False).values
-    return np.where(np.isnan(values), np.inf, values)
+    return check_field(graph, extend(graph, labels, method, unreachable="nan", check=False))
 
 
 def _walked(outcome: Plan, starts: IntArray) -> FloatArray:

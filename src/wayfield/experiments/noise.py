@@ -17,6 +17,7 @@ from ..extension import AMLE
 from ..labels import Labels
 from ..paper import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Chart, Finding, Section, Table, against
+from ..sinks import drop_false_sinks
 from ..study import Experiment, Profile, Records, Row
 from ._mazes import Draw, MazeCell, grid, per_vertex, read_grid
 from ._shown import failing, success, table_by
@@ -35,7 +36,7 @@ def run(cell: MazeCell) -> list[Row]:
     for sigma in SIGMAS:
         noisy = with_noise(exact, sigma)
         trimmed = [
-            labels.without_false_sinks(noisy.graph, int(goal), AMLE(certificate=False))
+            drop_false_sinks(noisy.graph, labels, int(goal), AMLE(certificate=False))
             for labels, goal in zip(noisy.labels, noisy.goals, strict=True)
         ]
         dropped = sum(labels.dropped.size for labels in trimmed)
