@@ -50,6 +50,23 @@ def test_lengths_over_many_magnitudes(spread: int) -> None:
         assert contains(extension, exact_harmonic(graph, labels))
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_many_goals_of_any_scale(seed: int) -> None:
+    """Shared factorisations overflow or turn singular: a bracket then contains, or is not there."""
+    rng = np.random.default_rng(seed)
+    edges = random_edges(rng, 14, 10)
+    lengths = 10.0 ** (rng.uniform(-1, 1, edges.shape[1]) * rng.choice([10, 50, 100]))
+    graph = wf.Graph.from_edges(*edges, lengths)
+    values = [0.0, 1e50, -1e-50, 1.0]
+    goals = [wf.Labels([0, 5, 9, goal], values) for goal in (1, 2, 3)]
+    for labels, field in zip(
+        goals, wf.extend_many(graph, goals, wf.Harmonic(), check=False), strict=True
+    ):
+        assert np.isfinite(field.values).all()
+        if field.lower is not None:
+            assert contains(field, exact_harmonic(graph, labels))
+
+
 def test_seven_node_example() -> None:
     edges = [(0, 3), (0, 5), (5, 1), (1, 4), (3, 4), (3, 6), (6, 7), (4, 7), (2, 0)]
     tails, heads = zip(*edges, strict=True)

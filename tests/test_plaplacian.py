@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import accumulate
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -7,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact_plaplacian import contains, exact_plaplacian
+from exact import contains as rationals_inside
+from exact_plaplacian import contains, exact_plaplacian, tilt
 from wayfield.extension import _linear, _newton
+from wayfield.kernels.doubledouble import Pair
+from wayfield.kernels.plaplacian import violations
 from worlds import labelled_graphs, maze_problem, path, random_graph
 
 POWERS = [2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 128.0]
@@ -56,6 +62,123 @@ def test_extreme_powers(p: float) -> None:
     extension = solve(graph, labels, p)
     assert extension.details["equation"] <= 1e-13
     assert contains(extension, exact_plaplacian(graph, labels, p, extension.values))
+
+
+# ------------------------------------------------------------------ hostile scales
+
+
+def magnitudes(size: int) -> st.SearchStrategy[list[float]]:
+    """Numbers of one size or of many, up to 1e±100."""
+    return st.sampled_from([0, 10, 100]).flatmap(
+        lambda spread: st.lists(
+            (st.floats(-spread, spread) | st.sampled_from([-spread, spread])).map(
+                lambda power: float(np.clip(10.0**power, 1e-100, 1e100))
+            ),
+            min_size=size,
+            max_size=size,
+        )
+    )
+
+
+@st.composite
+def hostile_labels(draw: st.DrawFn, size: int) -> np.ndarray:
+    """Labels of any size and sign, or next to each other."""
+    whole = np.array(draw(st.lists(st.integers(-3, 3), min_size=size, max_size=size)))
+    if draw(st.booleans()):
+        return 1.0 + whole * 2.0**-52
+    return np.sign(whole) * draw(magnitudes(size))
+
+
+ANY_POWER = st.sampled_from([2.0, 2.000001, 2.5, 3.0, 8.0, 64.0, 1024.0, 65536.0])
+
+
+def check_figures(extension: wf.Extension) -> None:
+    """No NaN anywhere, and values inside whatever bracket there is."""
+    assert np.isfinite(extension.values).all()
+    assert not np.isnan([extension.residual, *extension.details.values()]).any()
+    assert (extension.lower is None) == (extension.upper is None)
+    if extension.lower is not None:
+        assert (extension.lower <= extension.values).all()
+        assert (extension.values <= extension.upper).all()
+
+
+@settings(max_examples=150)
+@given(st.data(), st.integers(2, 6), ANY_POWER)
+def test_stars_of_any_scale_stay_inside_their_bracket(
+    data: st.DataObject, leaves: int, p: float
+) -> None:
+    """With one free vertex a bound is right if and only if its own equation says so."""
+    lengths = data.draw(magnitudes(leaves))
+    values = data.draw(hostile_labels(leaves))
+    star = wf.Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1), lengths)
+    extension = wf.extend(
+        star, wf.Labels(np.arange(1, leaves + 1), values), wf.PLaplacian(p), check=False
+    )
+    check_figures(extension)
+    for bound, side in ((extension.lower, 1), (extension.upper, -1)):
+        if bound is not None:
+            assert side * tilt(star, [Fraction(float(v)) for v in bound], 0, p) >= 0
+
+
+@settings(max_examples=100)
+@given(st.data(), st.integers(3, 9), ANY_POWER)
+def test_paths_of_any_scale_stay_inside_their_bracket(
+    data: st.DataObject, n: int, p: float
+) -> None:
+    lengths = data.draw(magnitudes(n - 1))
+    values = data.draw(hostile_labels(2))
+    extension = wf.extend(
+        path(n, np.array(lengths)), wf.Labels([0, n - 1], values), wf.PLaplacian(p), check=False
+    )
+    check_figures(extension)
+    if extension.lower is not None:
+        along = list(accumulate([Fraction(length) for length in lengths], initial=Fraction(0)))
+        first, last = (Fraction(float(value)) for value in values)
+        exact = [first + (last - first) * part / along[-1] for part in along]
+        assert rationals_inside(extension, exact)
+
+
+@settings(max_examples=150)
+@given(st.data(), st.integers(2, 6), ANY_POWER)
+def test_what_is_sure_is_so(data: st.DataObject, leaves: int, p: float) -> None:
+    lengths = data.draw(magnitudes(leaves))
+    star = wf.Graph.from_edges(np.zeros(leaves, int), np.arange(1, leaves + 1), lengths)
+    high = data.draw(hostile_labels(leaves + 1))
+    low = high * data.draw(st.sampled_from([0.0, 2.0**-54, -(2.0**-60)]))
+    exact = [Fraction(float(a)) + Fraction(float(b)) for a, b in zip(high, low, strict=True)]
+    for side in (-1, 1):
+        unsure = violations(star.arcs, np.array([0]), Pair(high, low), p - 1.0, side)
+        assert unsure[0] or side * tilt(star, exact, 0, p) <= 0
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize(
+    "values",
+    [[np.nan, 0.0, 1.0], [0.0, np.nan, np.nan], [0.0, np.inf, 1.0], [np.inf, np.inf, np.inf]],
+    ids=["vertex", "all neighbours", "infinite neighbour", "all infinite"],
+)
+def test_fields_that_are_no_numbers_prove_nothing(values: list[float], side: int) -> None:
+    star = wf.Graph.from_edges([0, 0], [1, 2])
+    field = Pair(np.array(values), np.zeros(3))
+    assert violations(star.arcs, np.array([0]), field, 3.0, side).all()
+
+
+def test_slopes_that_underflow_prove_nothing() -> None:
+    steep = wf.Graph.from_edges([0, 0], [1, 2], lengths=[1e100, 1e100])
+    field = Pair(np.array([0.0, 1e-300, 0.0]), np.zeros(3))
+    assert violations(steep.arcs, np.array([0]), field, 3.0, 1).all()
+    level = Pair(np.full(3, 1e-300), np.zeros(3))
+    assert not violations(steep.arcs, np.array([0]), level, 3.0, 1).any()
+
+
+def test_clipping_moves_no_label_and_leaves_no_nan() -> None:
+    """Labels next to each other lie off their midrange, which is no double, by over half."""
+    labels = np.array([-2.0, 1.0]) * 2.0**-52
+    equation = _newton.Equation(_linear.Interior.of(path(4), np.array([1, 2])), 3.0, np.ptp(labels))
+    field = np.array([labels[0], np.nan, 1.0, labels[1]])
+    high, low = equation.clipped(Pair(field, np.full(4, 1e-40)), 1.0)
+    assert high.tolist() == [labels[0], 0.0, -labels[0], labels[1]]
+    assert low.tolist() == [1e-40, 0.0, 0.0, 1e-40]
 
 
 # ------------------------------------------------------------------ closed forms
@@ -129,6 +252,16 @@ def test_maze_meets_its_figures(maze: tuple[wf.Graph, wf.Labels], p: float) -> N
     without = solve(graph, labels, p, certificate=False)
     assert without.lower is None
     np.testing.assert_allclose(without.values, extension.values, rtol=0, atol=extension.width)
+
+
+@pytest.mark.parametrize("p", [64.0, 128.0, 1024.0])
+def test_a_region_whose_slopes_are_all_noise(p: float) -> None:
+    """Three labels close together: the rest of the maze is flat up to what p leaks into it."""
+    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 2)
+    extension = solve(graph, wf.Labels([23, 31, 32], [2.0, 1.0, 0.0]), p)
+    assert np.isfinite(extension.values).all()
+    assert extension.details["width"] <= 1e-9
+    assert extension.residual <= 1e-15
 
 
 def test_many_goals_agree_with_single_calls() -> None:

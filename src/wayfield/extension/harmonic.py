@@ -52,6 +52,8 @@ FINE = 2.0**-90
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
 COARSE = 2.0**-50
 """Update residual, relative to the label range, above which a field without bracket has stalled."""
+LONGEST = 1e150
+"""Cap on hitting times, which overflow where lengths are hundreds of orders apart."""
 UNDERFLOW = 1e-200
 """More than underflow can add to an update residual, for lengths up to 1e100."""
 NEGLIGIBLE = 2.0**-80
@@ -137,7 +139,9 @@ class System:
         """(n,) mean number of steps until the random walk meets a label; 0 off the interior."""
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
-            time[self.interior.vertices] = self.solver.solve(self.degree)
+            found = self.solver.solve(self.degree)
+            # any w may be tried, but not one that overflows
+            time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
 
     def prepare(self, certificate: bool) -> None:
@@ -245,10 +249,18 @@ def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
 
 
 def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
-    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place."""
-    if rows.size:
-        step -= green @ np.linalg.solve(green[rows], step[rows])
+    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place.
+
+    Where lengths are hundreds of orders apart that can fail, and NaN says so.
+    """
+    if rows.size == 0:
+        return
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            step -= green @ np.linalg.solve(green[rows], step[rows])
         step[rows] = 0.0
+    except np.linalg.LinAlgError:
+        step[:] = np.nan
 
 
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
@@ -273,12 +285,15 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
 def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     high, low = task.field
-    shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
-    for _ in range(MAX_WIDENINGS):
-        if task.proved or system.encloses(task.field, task.pinned, shift):
-            lower = task.scaled.bound(Pair(high, low - shift), -1)
-            return lower, task.scaled.bound(Pair(high, low + shift), +1)
-        shift *= 4.0
+    if not np.isfinite(task.tau):
+        return None
+    with np.errstate(over="ignore"):  # what overflows encloses nothing
+        shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
+        for _ in range(MAX_WIDENINGS):
+            if task.proved or system.encloses(task.field, task.pinned, shift):
+                lower = task.scaled.bound(Pair(high, low - shift), -1)
+                return lower, task.scaled.bound(Pair(high, low + shift), +1)
+            shift *= 4.0
     return None
 
 
