@@ -54,9 +54,10 @@ def test_lengths_over_many_magnitudes(spread: int) -> None:
 def test_many_goals_of_any_scale(seed: int) -> None:
     """Shared factorisations overflow or turn singular: a bracket then contains, or is not there."""
     rng = np.random.default_rng(seed)
-    edges = random_edges(rng, 14, 10)
-    lengths = 10.0 ** (rng.uniform(-1, 1, edges.shape[1]) * rng.choice([10, 50, 100]))
-    graph = wf.Graph.from_edges(*edges, lengths)
+    spread = rng.choice([10, 50, 100])
+    graph = random_graph(
+        rng, 14, lambda rng, m: 10.0 ** (spread * rng.uniform(-1, 1, m)), backbone="tree", edges=10
+    )
     values = [0.0, 1e50, -1e-50, 1.0]
     goals = [wf.Labels([0, 5, 9, goal], values) for goal in (1, 2, 3)]
     for labels, field in zip(
