@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from io import StringIO
@@ -387,6 +388,21 @@ def test_slow_starts_are_explained(terminal: bool, monkeypatch: pytest.MonkeyPat
     with _common.explained(console, "compiling"):
         time.sleep(0.3)
     assert "compiling" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_kernels_that_need_no_compiling_are_not_said_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_common, "SLOW", 0.01)
+    console = Console(file=StringIO(), width=100)
+    begun = threading.Event()
+    with _common.explained(console, "compiling", begun):
+        time.sleep(0.3)
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+    with _common.explained(console, "compiling", begun):
+        begun.set()
+        time.sleep(0.5)
+    assert console.file.getvalue() == "compiling\n"  # type: ignore[attr-defined]
 
 
 def test_quick_starts_are_not() -> None:

@@ -65,7 +65,7 @@ def test_copies_are_equal_and_read_only() -> None:
 
 
 def test_repr_says_how_many_and_how_good() -> None:
-    assert repr(Labels([0], [2.0], error=0.25)) == "Labels(1 vertices, values 2 to 2, error 0.25)"
+    assert repr(Labels([0], [2.0], error=0.25)) == "Labels(1 vertex, value 2, error 0.25)"
 
 
 def test_mask_is_true_at_the_labels() -> None:

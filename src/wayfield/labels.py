@@ -79,8 +79,9 @@ class Labels:
 
     def __repr__(self) -> str:
         error = f", error {self.error:g}" if self.error else ""
-        count = number_of(len(self), "vertices", "vertex")
-        return f"Labels({count}, values {self.values.min():g} to {self.values.max():g}{error})"
+        count, low, high = len(self), self.values.min(), self.values.max()
+        span = f"value {low:g}" if count == 1 else f"values {low:g} to {high:g}"
+        return f"Labels({number_of(count, 'vertices', 'vertex')}, {span}{error})"
 
 
 def check_labels(value: object, graph: Graph) -> Labels:

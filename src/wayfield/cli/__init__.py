@@ -118,7 +118,9 @@ def _print_version(asked: bool) -> None:
 def _wayfield(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """From a few known cost-to-go values on a graph to a value and a plan for every state.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
@@ -39,32 +40,52 @@ def say(console: Console, text: str) -> None:
 
 
 def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
-    """Load the kernels; if that takes long they are being compiled, so say it."""
+    """Load the kernels; if some have to be compiled first, and that takes long, say so."""
     from .._warmup import warm_up
 
-    with explained(console, "compiling the kernels (first run only) …"):
+    event: Any = import_module("numba.core.event")
+    begun = threading.Event()
+
+    class Watch(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: object) -> None:
+            begun.set()
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    message = "compiling the kernels, which are kept for later runs …"
+    with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         warm_up(directed, study)
 
 
 @contextmanager
-def explained(console: Console, message: str) -> Iterator[None]:
-    """Show the message while the block runs, once it has taken longer than a moment."""
-    status = console.status(message)
+def explained(
+    console: Console, message: str, begun: threading.Event | None = None
+) -> Iterator[None]:
+    """Show the message while the block runs, once it has taken longer than a moment.
 
-    def show() -> None:
+    And not before what the message is about has begun, if that is to be waited for.
+    """
+    status, over = console.status(message), threading.Event()
+
+    def watch() -> None:
+        if over.wait(SLOW):
+            return
+        while begun is not None and not begun.is_set():
+            if over.wait(0.1):
+                return
         if console.is_terminal:
             status.start()
         else:
             say(console, message)
 
-    timer = threading.Timer(SLOW, show)
-    timer.daemon = True
-    timer.start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
-        timer.join()
+        over.set()
+        watcher.join()
         status.stop()
 
 

@@ -30,11 +30,14 @@ LabelFile = Annotated[
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
 Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)]
 Repair = Annotated[
-    bool, typer.Option("--repair", help="Lift the field, a little, where walks get stuck.")
+    bool,
+    typer.Option("--repair", help="Lift the field where walks get stuck, as little as will do."),
 ]
 Error = Annotated[
     float,
-    typer.Option(metavar="E", help="Bound on the values' error: which moves stand nevertheless?"),
+    typer.Option(
+        metavar="E", help="How far values may be off: which moves are optimal all the same?"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 GoalValue = Annotated[
