@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from wayfield.experiments.solver_audit.solvers import SOLVERS, Energy, lbfgs, newton_cg, relaxed_picard
 
 import wayfield as wf
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.energy import fixed_point_residual, relaxed_sweeps
-from wayfield.study.solvers import SOLVERS, Energy, lbfgs, newton_cg, relaxed_picard
 
 
 @pytest.fixture(scope="module")
