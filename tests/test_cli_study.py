@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from wayfield.study.experiments import EXPERIMENTS, profile
 
 from study_work import BAD_SEED, fail_on_bad_seed, figures
 from wayfield import cli, report
 from wayfield.study import Cell, Experiment, Row, Store, by_experiment
 from wayfield.study.config import load_config
-from wayfield.study.experiments import EXPERIMENTS, profile
 
 CONFIG = """
 [grid]

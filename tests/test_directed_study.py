@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from wayfield.study.directed import COURSES, Place, places, run_place
+from wayfield.study.worlds import WORLDS, make_world
 
 import wayfield as wf
 from wayfield import cli
 from wayfield.study import directed
-from wayfield.study.directed import COURSES, Place, places, run_place
-from wayfield.study.worlds import WORLDS, make_world
 
 SIZE = 60 if "NUMBA_DISABLE_JIT" in os.environ else 600
 

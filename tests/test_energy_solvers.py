@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield.experiments.solver_audit.solvers import (
+    SOLVERS,
+    Energy,
+    lbfgs,
+    newton_cg,
+    relaxed_picard,
+)
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.energy import fixed_point_residual, relaxed_sweeps
-from wayfield.study.solvers import SOLVERS, Energy, lbfgs, newton_cg, relaxed_picard
 from worlds import maze_problem
 
 

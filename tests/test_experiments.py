@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import wayfield as wf
-from wayfield.study import Cell, Row, Task
 from wayfield.study.cells import draw, grid
 from wayfield.study.experiments import EXPERIMENTS, noise, profile, sparse, ties, witnesses
 from wayfield.study.experiments.iteration_audit import BUDGETS
 from wayfield.study.rollout import HARMONIC, SWEEPS, Trial
+
+import wayfield as wf
+from wayfield.study import Cell, Row, Task
 from wayfield.study.tasks import as_table
 
 TINY = Cell("umaze", 3, 0.1, 54, goals=4)

@@ -10,7 +10,7 @@ from hypothesis import given
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.study.cells import draw, grid
+from wayfield.experiments import grid
 from worlds import tasks
 
 FACTORS = (1.0, 0.375, 7.0)  # labels stay exact
@@ -54,7 +54,7 @@ def test_on_the_papers_cells() -> None:
     """All 120 cells, 16 goals each: every start of every field."""
     starts = 0
     for cell in grid():
-        world = draw(cell)
+        world = cell.draw()
         for goal, labels in zip(world.goals, world.labels, strict=True):
             truth = wf.cost_to_go(world.graph, int(goal))
             field = wf.extend(world.graph, labels, wf.AMLE(certificate=False))

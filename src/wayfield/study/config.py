@@ -89,7 +89,7 @@ def _imported(where: str, folder: Path) -> Experiment[Any]:
         sys.path.insert(0, str(folder.resolve()))
     try:
         found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # a module of the user's may go wrong in any way
         raise InputError(f"cannot import {where}: {error}") from error
     if not isinstance(found, Experiment):
         raise InputError(f"{where} is not an Experiment but {type(found).__name__}")

@@ -80,12 +80,14 @@ def bare(code: str) -> str:
 
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """First and past-the-last line of every docstring, from 0."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    """First and past-the-last line of every text that is nobody's value, from 0.
+
+    Those are docstrings, and the texts under constants that stand for them.
+    """
     for node in ast.walk(tree):
-        if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
-            text = node.body[0]
-            yield text.lineno - 1, text.end_lineno or text.lineno
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                yield node.lineno - 1, node.end_lineno or node.lineno
 
 
 def stamp(version: int) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def _announce(
     entries: Mapping[Task, Entry], found: Run, todo: Sequence[Task], show: Display
 ) -> None:
     """Tell the display what is there and what is to come."""
-    noted = [entry.note for task, entry in entries.items() if entry.note and task in set(todo)]
+    noted = [each.note for task, each in entries.items() if each.note and task not in found.tables]
     for note in noted[:_NOTED]:
         show.note(f"{note}: running it again")
     if len(noted) > _NOTED:

@@ -50,6 +50,7 @@ class Cell(Protocol):
 
 
 C = TypeVar("C", bound=Cell)
+_EMPTY = "empty list"
 
 
 def _alike(cell: Cell) -> float:
@@ -129,18 +130,14 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
         raise InputError("an experiment must return at least one row")
     about = cell.columns
     table = [about | {name: _plain(value, name) for name, value in row.items()} for row in rows]
-    first = {name: _kind(value) for name, value in table[0].items()}
     for number, (row, whole) in enumerate(zip(rows, table, strict=True)):
         if changed := [name for name in about if whole[name] != about[name]]:
             raise InputError(f"row {number}: column {changed[0]!r} is a setting of the cell")
         if row.keys() != rows[0].keys():
             odd = sorted(row.keys() ^ rows[0].keys())
             raise InputError(f"row {number} and row 0 differ in the columns {', '.join(odd)}")
-        for name, value in whole.items():
-            if _kind(value) != first[name]:
-                raise InputError(
-                    f"row {number}: {name} is {_kind(value)}, in row 0 it is {first[name]}"
-                )
+    for name in table[0]:
+        _check_kinds(name, [row[name] for row in table])
     return table
 
 
@@ -190,8 +187,20 @@ def _plain(value: Any, name: str) -> Any:
     raise InputError(f"{name} must be a number, a string or a flag, not {value!r}")
 
 
+def _check_kinds(name: str, values: Sequence[Any]) -> None:
+    """Refuse a column with values of two types; an empty list goes with every other list."""
+    seen: dict[str, int] = {}
+    for number, value in enumerate(values):
+        seen.setdefault(_kind(value), number)
+    if all("list" in kind for kind in seen):
+        seen.pop(_EMPTY, None)
+    if len(seen) > 1:
+        (before, there), (kind, here) = list(seen.items())[:2]
+        raise InputError(f"row {here}: {name} is {kind}, in row {there} it is {before}")
+
+
 def _kind(value: Any) -> str:
     """Name the type of a value; that of a list by its first entry."""
     if isinstance(value, list):
-        return f"list of {_kind(value[0])}" if value else "empty list"
+        return f"list of {_kind(value[0])}" if value else _EMPTY
     return type(value).__name__
