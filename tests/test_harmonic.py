@@ -18,8 +18,8 @@ def path(n: int, lengths: np.ndarray | None = None) -> wf.Graph:
     return wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths, n)
 
 
-def solve(graph: wf.Graph, labels: wf.Labels, **settings: bool) -> wf.Extension:
-    return wf.extend(graph, labels, wf.Harmonic(**settings))
+def solve(graph: wf.Graph, labels: wf.Labels, check: bool = True, **settings: bool) -> wf.Extension:
+    return wf.extend(graph, labels, wf.Harmonic(**settings), check=check)
 
 
 # ------------------------------------------------------------------ against exact rationals

@@ -31,8 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from ..errors import InputError
 from ..extension import Extension
-from ..extension._base import check_size
-from ..graph import Graph, check_graph, same_graph
+from ..graph import Graph, check_graph, check_size, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.walks import visit_counts
 from ..oracle import cost_to_go
