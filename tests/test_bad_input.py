@@ -249,6 +249,14 @@ def test_unknown_choice_for_the_unreachable(choice: Any) -> None:
         wf.extend(PATH, ENDS, wf.NearestLabel(), unreachable=choice)
 
 
+@pytest.mark.parametrize("check", [None, "no", 0, np.array([True])])
+def test_check_is_true_or_false(check: Any) -> None:
+    with refused("check must be True or False"):
+        wf.extend(PATH, ENDS, wf.AMLE(), check=check)
+    with refused("check must be True or False"):
+        wf.extend_many(PATH, [ENDS], wf.AMLE(), check=check)
+
+
 @methods(directed=False)
 def test_directed_graph_where_the_method_has_no_meaning(method: Any) -> None:
     with refused(r"is not defined on directed graphs; AMLE is, or call graph\.symmetrised"):

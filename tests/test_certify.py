@@ -570,6 +570,14 @@ def test_a_corrected_prior_is_as_steep_as_it_is() -> None:
     assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.fill.bound).all()
 
 
+@pytest.mark.parametrize("fill", [None, "flat"])
+def test_the_classical_amle_may_be_asked_for_by_name(fill: wf.extension.amle.Fill | None) -> None:
+    """Noisy labels make it steeper than 1; the bound rests on the truth's slope all the same."""
+    labels = wf.Labels([0, 1], [0.0, 1.5], error=0.5)
+    field = wf.extend(PATH, labels, wf.AMLE(fill=fill))
+    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill.lipschitz == 1.0
+
+
 def test_a_prior_with_gaps_bounds_nothing() -> None:
     labels = wf.Labels([0, 3], [0.0, 3.0])
     field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, inf, 2.0, 3.0])

@@ -127,7 +127,6 @@ def test_empty_list_progress_and_seconds(maze: wf.Graph, goals: list[wf.Labels])
 class Fails:
     """Misses its guarantee, or is interrupted, wherever the first label is negative."""
 
-    check: bool = True
     interrupt: bool = False
     directed: ClassVar[bool] = False
 

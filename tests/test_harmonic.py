@@ -14,8 +14,8 @@ from worlds import labelled_graphs, maze_problem, path, random_graph
 ULPS = 4 * 2.0**-52
 
 
-def solve(graph: wf.Graph, labels: wf.Labels, **settings: bool) -> wf.Extension:
-    return wf.extend(graph, labels, wf.Harmonic(**settings))
+def solve(graph: wf.Graph, labels: wf.Labels, check: bool = True, **settings: bool) -> wf.Extension:
+    return wf.extend(graph, labels, wf.Harmonic(**settings), check=check)
 
 
 # ------------------------------------------------------------------ against exact rationals

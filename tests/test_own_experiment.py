@@ -44,7 +44,13 @@ class Ring:
 def run(ring):
     ways = {"ahead": ring.draw(), "back": ring.draw()[::-1]}
     return [
-        {"arm": arm, "reached": ring.size, "pairs": 2 * ring.size, "states": way, "process": os.getpid()}
+        {
+            "arm": arm,
+            "reached": ring.size,
+            "pairs": 2 * ring.size,
+            "states": way,
+            "process": os.getpid(),
+        }
         for arm, way in ways.items()
     ]
 

@@ -21,8 +21,10 @@ POWERS = [2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 128.0]
 EXTREME = [1024.0, 65536.0]
 
 
-def solve(graph: wf.Graph, labels: wf.Labels, p: float, **options: object) -> wf.Extension:
-    return wf.extend(graph, labels, wf.PLaplacian(p, **options))  # type: ignore[arg-type]
+def solve(
+    graph: wf.Graph, labels: wf.Labels, p: float, check: bool = True, **options: object
+) -> wf.Extension:
+    return wf.extend(graph, labels, wf.PLaplacian(p, **options), check=check)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -86,6 +86,16 @@ def test_a_correction_has_no_slope_of_its_own() -> None:
     assert field.method == wf.AMLE(fill="flat")
 
 
+def test_an_extension_says_what_it_stands_on() -> None:
+    path, ends = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0], [0.0])
+    assert wf.extend(path, ends, wf.Harmonic()).prior is None
+    assert wf.extend_many(path, [ends], wf.Harmonic())[0].prior is None
+    field = wf.extend(path, ends, wf.Harmonic(), prior=[0.0, 1.0, 2.0])
+    assert field.prior is not None
+    assert field.prior.tolist() == [0.0, 1.0, 2.0]
+    assert not field.prior.flags.writeable
+
+
 def test_labels_correct_a_wrong_graph() -> None:
     """The graph says every step costs 1; the far half of the world costs 3."""
     path = wf.Graph.from_edges(range(8), range(1, 9))
@@ -197,6 +207,7 @@ def test_many_as_single_calls(method: Method) -> None:
             assert (field.lower <= one.upper).all()
             assert (one.lower <= field.upper).all()
             assert field.method == one.method
+            assert np.array_equal(field.prior, own)
 
 
 # ------------------------------------------------------------------ bad input

@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike
 from ._arrays import as_floats, as_vertex, frozen, owned, refuse
 from .errors import InputError
 from .extension import Extension
-from .extension._base import check_size
-from .graph import Graph, check_graph
+from .graph import Graph, check_graph, check_size
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import flood, reaching
 

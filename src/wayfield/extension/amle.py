@@ -51,14 +51,12 @@ from ._filling import Fill, certainly_filled, fill
 from ._scaling import Scaled
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AMLE:
     """Absolutely minimal Lipschitz extension (p = ∞), exact.
 
     Parameters
     ----------
-    check : bool
-        Raise `NotConverged` if the bracket could not be verified.
     certificate : bool
         Compute the rigorous bracket. Without it `values` come straight from the divide and
         conquer, accurate to rounding but not proved to be.
@@ -76,7 +74,7 @@ class AMLE:
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
     coarse for the proof: the bracket is then wide, or the status `UNVERIFIED`. The values are
-    accurate to rounding all the same (``check=False``).
+    accurate to rounding all the same (``extend(…, check=False)``).
 
     Examples
     --------
@@ -87,7 +85,6 @@ class AMLE:
     1.3333333333333333
     """
 
-    check: bool = True
     certificate: bool = True
     fill: Fill | None = None
     directed: ClassVar[bool] = True

@@ -66,7 +66,7 @@ MAX_EXTRA = 8
 """Labels beyond the shared set that a goal may have and still share the factorisation."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Harmonic:
     """Harmonic extension: every free value is the mean of its neighbours', weighted by 1/length.
 
@@ -75,8 +75,6 @@ class Harmonic:
 
     Parameters
     ----------
-    check : bool
-        Raise `NotConverged` if the bracket could not be verified.
     certificate : bool
         Compute the bracket; without it `lower` and `upper` are None.
 
@@ -93,7 +91,6 @@ class Harmonic:
     array([0., 1., 2., 4.])
     """
 
-    check: bool = True
     certificate: bool = True
     directed: ClassVar[bool] = False
 

@@ -37,7 +37,7 @@ J. Comput. Appl. Math. 254, 2013, for the monotone normalised operator; Holopain
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -68,8 +68,6 @@ class PLaplacian:
     ----------
     p : float
         The exponent. 2 is `Harmonic`; for p = ∞ use `AMLE`.
-    check : bool
-        Raise `NotConverged` if the residual or the bracket misses its mark.
     certificate : bool
         Compute the bracket; without it `lower` and `upper` are None.
     tolerance : float
@@ -99,7 +97,7 @@ class PLaplacian:
     """
 
     p: float
-    check: bool = True
+    _: KW_ONLY
     certificate: bool = True
     tolerance: float = 1e-13
     max_steps: int = 60
@@ -127,14 +125,14 @@ class PLaplacian:
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
         if self.p == 2.0:
-            return Harmonic(self.check, self.certificate).solve(problem)
+            return Harmonic(certificate=self.certificate).solve(problem)
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         return self._solve(System(Interior.of(problem.graph, free)), problem)
 
     def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
         """Batches of one that share the harmonic factorisation and the order of elimination."""
         if self.p == 2.0:
-            return Harmonic(self.check, self.certificate).share(problems)
+            return Harmonic(certificate=self.certificate).share(problems)
         free = shared_interior(problems)
         if free is None:
             return None

@@ -85,9 +85,9 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[int, int]]:
     Those are docstrings, and the texts under constants that stand for them.
     """
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                yield node.lineno - 1, node.end_lineno or node.lineno
+        text = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            yield text.lineno - 1, text.end_lineno or text.lineno
 
 
 def stamp(version: int) -> dict[str, Any]:
