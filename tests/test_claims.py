@@ -8,6 +8,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
+
 from wayfield import InputError
 from wayfield.experiments import STUDIES
 from wayfield.experiments.witnesses import drawn, run

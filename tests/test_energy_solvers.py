@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wayfield.experiments.solver_audit.solvers import SOLVERS, Energy, lbfgs, newton_cg, relaxed_picard
 
 import wayfield as wf
+from wayfield.experiments.solver_audit.solvers import (
+    SOLVERS,
+    Energy,
+    lbfgs,
+    newton_cg,
+    relaxed_picard,
+)
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.energy import fixed_point_residual, relaxed_sweeps
 

@@ -206,7 +206,9 @@ def test_stale_results_are_run_again(stale: Store, tmp_path: Path) -> None:
     assert (outcome.reused, outcome.stale, outcome.accepted) == (0, 2, {})
     assert (tmp_path / "begun").read_text().split() == ["1", "2"]
     assert files(stale).keys() == before.keys()
-    assert {task: entry.condition for task, entry in look_up(tasks, stale).items()} == dict.fromkeys(tasks, Condition.DONE)
+    assert {
+        task: entry.condition for task, entry in look_up(tasks, stale).items()
+    } == dict.fromkeys(tasks, Condition.DONE)
 
 
 def test_stale_results_may_be_accepted(stale: Store, tmp_path: Path) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from wayfield.paper import value
 
 from wayfield import InputError
+from wayfield.paper import value
 from wayfield.study.statistics import bootstrap_interval, wilson_interval
 
 Z = stats.norm.ppf(0.975)
