@@ -85,9 +85,9 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[int, int]]:
     Those are docstrings, and the texts under constants that stand for them.
     """
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                yield node.lineno - 1, node.end_lineno or node.lineno
+        said = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(said, ast.Constant) and isinstance(said.value, str):
+            yield said.lineno - 1, said.end_lineno or said.lineno
 
 
 def stamp(version: int) -> dict[str, Any]:
