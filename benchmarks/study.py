@@ -26,8 +26,10 @@ def main(sample: int = 6) -> None:
             experiment.run(cell)
         each = (time.process_time() - start) / len(chosen)
         whole += each * len(cells)
-        seconds = f"{each:.2f} | {each * len(cells):.0f}"
-        print(f"| {experiment.name} | {len(cells)} | {seconds} |", flush=True)
+        print(
+            f"| {experiment.name} | {len(cells)} | {each:.2f} | {each * len(cells):.0f} |",
+            flush=True,
+        )
     print(f"| all | {len(tasks)} | | {whole:.0f} |")
 
 

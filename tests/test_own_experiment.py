@@ -43,8 +43,16 @@ class Ring:
 
 def run(ring):
     ways = {"ahead": ring.draw(), "back": ring.draw()[::-1]}
-    about = {"reached": ring.size, "pairs": 2 * ring.size, "process": os.getpid()}
-    return [{"arm": arm, "states": way, **about} for arm, way in ways.items()]
+    return [
+        {
+            "arm": arm,
+            "reached": ring.size,
+            "pairs": 2 * ring.size,
+            "states": way,
+            "process": os.getpid(),
+        }
+        for arm, way in ways.items()
+    ]
 
 
 def read_grid(given, folder):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wayfield.experiments import grid
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.experiments import grid
 
 
 @st.composite

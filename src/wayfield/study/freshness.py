@@ -85,9 +85,9 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[int, int]]:
     Those are docstrings, and the texts under constants that stand for them.
     """
     for node in ast.walk(tree):
-        said = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(said, ast.Constant) and isinstance(said.value, str):
-            yield said.lineno - 1, said.end_lineno or said.lineno
+        text = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            yield text.lineno - 1, text.end_lineno or text.lineno
 
 
 def stamp(version: int) -> dict[str, Any]:
