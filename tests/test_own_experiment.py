@@ -86,6 +86,7 @@ EXPERIMENT = Experiment(
                 charts=charts, tables=tables, findings=findings, notes=("Rings are round.",)),
     ),
 )
+ROLLOUT = Experiment("rollout", "Not wayfield's", 1, run, read_grid=read_grid)
 BROKEN = Experiment("broken", "Broken", 1, run, read_grid=read_grid, sections=("a text",))
 '''
 STUDY = '[grid]\nexperiments = ["own_rings:EXPERIMENT"]\nsizes = [3, 5, 8]\n'
@@ -167,6 +168,7 @@ def test_lists_can_be_queried(folder: Path) -> None:
     [
         ('experiments = ["own_rings:EXPERIMENT", "rollout"]', "run on cells of different kinds"),
         ('experiments = ["own_rings:EXPERIMENT"]\nseeds = [1]', "unknown key grid.seeds; known"),
+        ('experiments = ["own_rings:ROLLOUT"]', "must not be called 'rollout': another one is"),
         ('experiments = ["own_rings:NONE"]', "cannot import own_rings:NONE"),
         ('experiments = ["own_rings:Ring"]', "own_rings:Ring is not an Experiment but type"),
     ],

@@ -183,7 +183,7 @@ def own_maze(stem: str, text: str) -> str:
     Examples
     --------
     >>> own_maze("mine", "..")
-    'mine@0d3c4f'
+    'mine@5ec1f7'
     """
     return f"{stem}@{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
