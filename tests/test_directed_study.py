@@ -99,7 +99,7 @@ def test_an_arm_that_never_reaches_has_no_cost() -> None:
     assert (row["pairs"], row["reached"]) == (2, 0)
     assert np.isnan(row["cost_ratio"])
     (table,) = directed.tables(Records.of([row | {"world": "terrain maze"}]))
-    assert table.rows == [["AMLE, cost fill, q", "0.0000  –"]]
+    assert table.rows == [["AMLE, cost fill, q", "0.0000", "–"]]
 
 
 # ------------------------------------------------------------------- profiles
