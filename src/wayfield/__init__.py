@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "certify": ("Certificate", "FillCertificate", "certify"),
     "compare": ("Comparison", "Score", "compare"),
+    "cross_validation": ("CrossValidation", "cross_validate"),
     "descending": ("Descending", "descending"),
     "errors": ("InputError", "InputWarning", "NotConverged", "WayfieldError"),
     "extension": (
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
     from .compare import Comparison as Comparison
     from .compare import Score as Score
     from .compare import compare as compare
+    from .cross_validation import CrossValidation as CrossValidation
+    from .cross_validation import cross_validate as cross_validate
     from .descending import Descending as Descending
     from .descending import descending as descending
     from .errors import InputError as InputError
