@@ -38,6 +38,7 @@ _HOMES = {
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
     "replay": ("ReachReport", "Replay", "replay_graph"),
+    "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
 }
@@ -96,6 +97,8 @@ if TYPE_CHECKING:
     from .replay import ReachReport as ReachReport
     from .replay import Replay as Replay
     from .replay import replay_graph as replay_graph
+    from .rewards import costs_from_values as costs_from_values
+    from .rewards import values_from_costs as values_from_costs
     from .sinks import TrimmedLabels as TrimmedLabels
     from .sinks import drop_false_sinks as drop_false_sinks
     from .solve import Answer as Answer

@@ -61,7 +61,7 @@ from .oracle import cost_to_go
 from .plan import Plan, plan
 from .sinks import drop_false_sinks
 from .solve import Answer, solve
-from .solve.advice import SAME_UNIT, unit_remark
+from .solve.advice import IN_PYTHON, SAME_UNIT, unit_remark
 
 PLAIN = "graph distance"
 PATIENCE = 60.0
@@ -225,7 +225,7 @@ class Comparison:
         """What else is worth knowing, such as labels and lengths in different units."""
         low, high = SAME_UNIT
         if 0.0 <= self.factor < low or self.factor > high:
-            return (unit_remark(self.factor),)
+            return (unit_remark(self.factor, IN_PYTHON),)
         return ()
 
     def _by_labels(self, best: Score) -> str:
@@ -263,7 +263,7 @@ class Comparison:
         head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
         lines = [
             f"{score.name:{wide}}  {score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  "
-            f"{score.margin:8.3g}  {_left_out(score):>12}  {score.seconds:8.3g}"
+            f"{score.margin:8.3g}  {left_out_text(score):>12}  {score.seconds:8.3g}"
             for score in self.scores
         ]
         told = [f"Comparison over {self.starts:,} starts", head, *lines, self.verdict]
@@ -360,7 +360,7 @@ def _folds(
     return Folds(graph, labels, goal, distance, folds)
 
 
-def _left_out(score: Score) -> str:
+def left_out_text(score: Score) -> str:
     """Write the error at labels left out."""
     return "–" if score.held_out is None else error_text(score.label_error, score.label_spread)
 

@@ -7,7 +7,8 @@ goal's label. The factor is fitted to the labels that are kept, by least absolut
 
 **What it tells.** The mean absolute error, with its standard error over the labels. Two predictions
 are compared label by label; one is *clearly* better if the mean difference of their errors is more
-than three of its standard errors. Nothing but labels and graph is used, so this is an answer where
+than three of its standard errors, or for few labels as many as make it as unlikely to be chance
+(Student's t). Nothing but labels and graph is used, so this is an answer where
 no truth is at hand. Errors of the labels themselves are part of every figure, and a field that
 predicts values better need not make the better plan.
 """
@@ -18,9 +19,10 @@ from dataclasses import dataclass, is_dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 from ._arrays import as_vertex, as_whole, frozen
-from ._text import number_of
+from ._text import number_of, short
 from .errors import InputError
 from .extension import AMLE, Method, extend_many
 from .graph import Graph, check_graph
@@ -32,8 +34,8 @@ from .sinks import drop_false_sinks
 FOLDS = 5
 FEWEST = 2
 """Labels, besides the goal's, without which there is nothing to leave out."""
-CLEARLY = 3.0
-"""Standard errors by which the errors of two predictions have to differ."""
+CHANCE = 0.00135
+"""Probability below which a difference is not chance: three standard errors if there are many."""
 ROUNDING = 1e-9
 """Errors that are smaller than others by this factor are rounding."""
 
@@ -114,6 +116,19 @@ class CrossValidation:
             f"others, within {graphs} by the graph distance times {self.factor:.3g}: "
             f"{'no clear difference' if helps is None else said}"
         )
+
+    def facts(self) -> dict[str, object]:
+        """Return all figures by their names."""
+        return {
+            "labels": self.values.size,
+            "error": self.error,
+            "spread": self.spread,
+            "distance_error": self.distance_error,
+            "distance_spread": self.distance_spread,
+            "factor": self.factor,
+            "labels_help": self.labels_help,
+            "verdict": self.verdict,
+        }
 
     def __repr__(self) -> str:
         ours = error_text(self.error, self.spread)
@@ -288,14 +303,17 @@ def clearly_better(ours: FloatArray, others: FloatArray) -> bool:
         return bool(others.max() > 0.0)
     gain = others - ours
     spread = gain.std(ddof=1) / np.sqrt(gain.size)
-    return bool(gain.mean() > max(CLEARLY * spread, tiny))
+    needed = float(stdtrit(gain.size - 1, 1.0 - CHANCE))
+    return bool(gain.mean() > max(needed * spread, tiny))
 
 
 def error_text(error: float, spread: float) -> str:
     """Write an error with its spread, as many digits as that leaves."""
     if not np.isfinite(error):
         return "∞"
-    return f"{error:.3g} ± {spread:.2g}" if spread > 0.0 else f"{error:.3g}"
+    if spread == 0.0:
+        return short(error)
+    return f"{short(error)} ± {spread:.2g}" if spread < 1e2 else f"{short(error)} ± {short(spread)}"
 
 
 def _without_bracket(method: Method) -> Method:

@@ -22,6 +22,7 @@ from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..oracle import cost_to_go
 from ..plan import Outcome, Plan, Rollout, false_sinks
+from ..sinks import TrimmedLabels
 from .advice import IN_PYTHON, advise
 from .words import lines
 
@@ -202,6 +203,7 @@ class Answer:
 
     def _label_facts(self, call: Caller) -> dict[str, Any]:
         values, sinks = self.labels.values, self.false_sinks
+        dropped = self.labels.dropped if isinstance(self.labels, TrimmedLabels) else values[:0]
         by_vertex = dict(zip(self.labels.vertices.tolist(), values.tolist(), strict=True))
         return {
             "count": len(self.labels),
@@ -211,6 +213,8 @@ class Answer:
             "false_sinks": [
                 {"name": call(x), "value": by_vertex[x]} for x in sinks[:MOST_NAMED].tolist()
             ],
+            "dropped_count": dropped.size,
+            "dropped": [call(x) for x in dropped[:MOST_NAMED]],
             "per_graph_distance": self.distance_ratio,
         }
 
