@@ -121,6 +121,17 @@ def test_maze_in_the_terminal_marks_loops() -> None:
     assert max(map(len, harmonic.out.splitlines()[:20])) <= 80
 
 
+def test_maze_takes_what_compare_recommends() -> None:
+    words = ("maze", "umaze", "--refinement", 4, "--label-fraction", 0.2, "--json")
+    assert wayfield(*words, "--drop-false-sinks").json["plan"]["success"] == 1.0
+    corrected = wayfield(*words, "--prior", "distance").json
+    assert corrected["held_out"]["error"] == 0.0
+    assert corrected["plan"]["success"] == 1.0
+    refused = wayfield(*words, "--prior", "field.csv")
+    assert refused.code == 2
+    assert "--prior of a maze must be distance, not 'field.csv'" in refused.err
+
+
 def test_maze_routes_and_repair() -> None:
     words = ("maze", "medium", "--label-fraction", 0.02, "--method", "harmonic", "--start", 440)
     lost = wayfield(*words)
@@ -258,7 +269,10 @@ def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
         "amle --prior distance",
     ]
     assert facts["choose"] == "graph distance"
-    assert facts["verdict"].startswith("Use the graph distance: nothing beats it")
+    assert facts["verdict"].startswith("Use the graph distance: no field predicts labels left out")
+    assert facts["rows"][0]["left_out"] == 0.0
+    assert facts["rows"][1]["left_out"] == pytest.approx(found.scores[1].label_error)
+    assert facts["remarks"] == []
     assert facts["truth"] == "the graph's own shortest paths"
 
 
@@ -268,8 +282,8 @@ def test_compare_on_files_and_chosen_methods(tmp_path: Path) -> None:
     files = (tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
     answer = wayfield("compare", *files, "-m", "amle", "-m", "p=8", "-m", "amle")
     assert answer.code == 0
-    assert answer.out.count("amle") == 2  # a row, and the verdict
-    assert "Use the graph distance" in answer.out
+    assert answer.out.count("amle") == 1
+    assert "Use the graph distance: nothing beats it on the graph itself, and the" in answer.out
     assert "no header" in answer.err
     directed = wayfield("compare", *files, "--directed", "--json").json
     words = [row["method"] for row in directed["rows"]]
@@ -288,6 +302,34 @@ def test_compare_on_labels_that_are_rewards(tmp_path: Path) -> None:
     answer = wayfield("compare", tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
     assert answer.code == 0, answer.err
     assert "graph distance" in answer.out
+    assert "fall away from the goal: are these rewards? Then negate them" in answer.out
+
+
+def test_compare_offers_a_unit(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b,1\nb,c,2\nc,d,3\n", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("a,360\nb,300\nc,180\nd,0\n", encoding="utf-8")
+    words = ("compare", tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
+    answer = wayfield(*words)
+    assert "are both in the same unit? If not, pass --length-unit 60\n" in answer.out
+    facts = wayfield(*words, "--length-unit", 60, "--json").json
+    assert facts["remarks"] == []
+    assert facts["per_graph_distance"] == 1.0
+    assert wayfield(*words, "--length-unit", 0).code == 2
+
+
+def test_rows_of_the_table_are_not_broken() -> None:
+    answer = wayfield("compare", "--maze", "medium", "--refinement", 4)
+    table = answer.out.splitlines()
+    assert all(len(line) <= 80 for line in table[:-1])
+    assert sum(line.strip().startswith("amle --drop-false-sinks ") for line in table) == 1
+    assert sum("±" in line for line in table) > 5
+
+
+def test_leaving_labels_out_may_be_left_out() -> None:
+    facts = wayfield("compare", "--maze", "umaze", "--folds", 0, "--json").json
+    assert {row["left_out"] for row in facts["rows"]} == {None}
+    assert wayfield("maze", "umaze", "--folds", 0, "--json").json["held_out"] is None
+    assert wayfield("maze", "umaze", "--json").json["held_out"]["labels"] > 0
 
 
 @pytest.mark.parametrize(

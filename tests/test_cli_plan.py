@@ -245,6 +245,62 @@ def test_repaired_files_hold_the_field_that_is_walked_on() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_false_sinks_are_dropped_and_named() -> None:
+    write("path.txt", PIT)
+    write("pit.txt", "0 0\n2 5\n3 1\n")
+    words = ("path.txt", "pit.txt", "--goal", 0, "--drop-false-sinks")
+    found = planned(*words)
+    assert found["plan"]["success"] == 1.0
+    assert found["labels"]["dropped"] == ["3"]
+    assert found["labels"]["count"] == 2
+    told = wayfield("plan", *words, "--no-files").out
+    assert "dropped   1 label: 3\n" in told
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_prior_is_a_file_or_the_graphs_own_distances() -> None:
+    write("path.txt", PIT)
+    write("two.txt", "0 0\n2 4\n")
+    write("prior.csv", "name,value\n0,0\n1,1\n2,2\n3,3\n4,4\n")
+    words = ("path.txt", "two.txt", "--goal", 0, "--start", 4)
+    by_file, by_graph = (planned(*words, "--prior", prior) for prior in ("prior.csv", "distance"))
+    assert by_file["plan"] == by_graph["plan"]
+    wayfield("plan", *words, "--prior", "prior.csv", "--out", "out")
+    assert pq.read_table("out/values.parquet")["value"].to_pylist() == [0.0, 2.0, 4.0, 5.0, 6.0]
+    write("short.csv", "name,value\n0,0\n1,1\n3,3\n4,\n")
+    complaint = refused("plan", *words, "--prior", "short.csv")
+    assert complaint == "short.csv has no value for '2', which is labelled"
+    assert "No such file" in refused("plan", *words, "--prior", "no.csv")
+
+
+@pytest.mark.usefixtures("folder")
+def test_lengths_and_labels_in_different_units() -> None:
+    write("path.txt", PIT)
+    write("sixty.txt", "0 0\n2 120\n4 240\n")
+    words = ("path.txt", "sixty.txt", "--goal", 0)
+    offered = planned(*words)
+    assert offered["labels"]["per_graph_distance"] == 60.0
+    assert offered["advice"].endswith("are both in the same unit? If not, pass --length-unit 60")
+    taken = planned(*words, "--length-unit", 60)
+    assert taken["graph"]["largest_length"] == 60.0
+    assert taken["labels"]["per_graph_distance"] == 1.0
+    assert "--length-unit must be positive" in refused("plan", *words, "--length-unit", -1)
+
+
+@pytest.mark.usefixtures("folder")
+def test_labels_left_out_tell_whether_they_help() -> None:
+    write("path.txt", PIT)
+    write("known.txt", "0 0\n1 1\n2 2\n4 4\n")
+    found = planned("path.txt", "known.txt", "--goal", 0)["held_out"]
+    assert found["labels"] == 3
+    assert found["distance_error"] == 0.0
+    assert found["labels_help"] is False
+    told = wayfield("plan", "path.txt", "known.txt", "--goal", 0, "--no-files").out
+    assert f"held out  {found['verdict']}\n" in told
+    assert planned("path.txt", "known.txt", "--goal", 0, "--folds", 0)["held_out"] is None
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
     ("word", "method"),
     [

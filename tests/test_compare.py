@@ -24,7 +24,10 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert found.starts == maze.num_vertices - 1
     assert not found.labels_pay
     assert found.choice is plain
-    assert found.verdict.startswith("Use the graph distance: nothing beats it on the graph itself")
+    told = "Use the graph distance: no field predicts labels left out better"
+    assert found.verdict == f"{told} (the graph distance times 1: 0)."
+    assert found.scores[0].label_error == 0.0
+    assert all(score.held_out is not None for score in found.scores)
     by_name = {score.name: score for score in found.scores}
     assert by_name["AMLE()"].success == 1.0
     assert by_name["AMLE()"].cost_ratio >= 1.0
@@ -85,7 +88,7 @@ def test_the_table_is_readable(maze: wf.Graph) -> None:
     text = repr(wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.NearestLabel()]))
     first, head, plain, row, verdict = text.splitlines()
     assert first == f"Comparison over {maze.num_vertices - 1} starts"
-    assert head.split() == ["field", "success", "cost", "ratio", "margin", "seconds"]
+    assert " ".join(head.split()) == "field success cost ratio margin left out seconds"
     assert plain.startswith("graph distance  ")
     assert row.startswith("NearestLabel()  ")
     assert verdict.startswith("Use the graph distance")
@@ -150,6 +153,61 @@ def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
     assert found.scores[1].success == 0.0
     assert np.isnan(found.scores[1].cost_ratio)
     assert not found.labels_pay
+    assert (
+        found.verdict == "The labels fall away from the goal: are these rewards? Then negate them."
+    )
+
+
+def test_units_that_differ_are_remarked_on(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    assert wf.compare(maze, labels, 5, []).remarks == ()
+    found = wf.compare(maze, wf.Labels(labels.vertices, 60.0 * labels.values), 5, [])
+    assert found.factor == 60.0
+    assert found.remarks[0].startswith("labels are 60 times the graph's own distances: are both")
+    assert repr(found).endswith(found.remarks[0])
+
+
+def ring_in_two_worlds() -> tuple[wf.Graph, wf.Labels]:
+    """Half of the ring is slow, which the graph does not know but the labels do."""
+    ring = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
+    slow = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
+    return ring, wf.sample_labels(slow, 0, 0.4)
+
+
+def test_measured_labels_show_that_they_know_better() -> None:
+    """No truth at hand: labels left out are predicted better than by the graph distance."""
+    ring, labels = ring_in_two_worlds()
+    found = wf.compare(ring, labels, 0, [wf.AMLE(), wf.NearestLabel()])
+    assert found.labels_pay
+    assert found.choice.name == "AMLE()"
+    assert found.verdict.startswith("Use AMLE(): it predicts labels left out within ")
+    amle, plain = found.scores[1], found.scores[0]
+    assert amle.label_error < plain.label_error
+    same = wf.cross_validate(ring, labels, 0)
+    assert (amle.label_error, plain.label_error) == (same.error, same.distance_error)
+
+
+def test_labels_need_not_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring, labels = ring_in_two_worlds()
+    found = wf.compare(ring, labels, 0, [wf.AMLE()], folds=0)
+    assert found.scores[1].held_out is None
+    assert np.isnan(found.scores[1].label_error)
+    assert "too few" in found.verdict or "labels left out" not in found.verdict
+    monkeypatch.setattr(sys.modules["wayfield.compare"], "PATIENCE", 0.0)
+    slow = wf.compare(ring, labels, 0, [wf.AMLE()])  # a method too slow to repeat
+    assert slow.scores[0].held_out is not None
+    assert slow.scores[1].held_out is None
+    assert not slow.labels_pay
+    with pytest.raises(wf.InputError, match="folds"):
+        wf.compare(ring, labels, 0, [wf.AMLE()], folds=-1)
+
+
+def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
+    plain = wf.Score(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
+    stuck = wf.Score("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
+    safe = wf.Score("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
+    found = wf.Comparison((plain, stuck, safe), 10, True, True)
+    assert found.choice is safe
 
 
 def test_progress_names_every_field(maze: wf.Graph) -> None:
@@ -176,7 +234,7 @@ def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
     for room in ("compare", "solve.answer"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "cost_to_go", count_search)
     wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.AMLE(), wf.Harmonic()])
-    assert extended.count(maze.num_vertices) == 2
+    assert extended.count(maze.num_vertices) == 2  # labels left out are extended on their own
     assert searched == [5]
 
 

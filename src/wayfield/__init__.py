@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "certify": ("Certificate", "FillCertificate", "certify"),
     "compare": ("Comparison", "Score", "compare"),
+    "cross_validation": ("CrossValidation", "cross_validate"),
     "descending": ("Descending", "descending"),
     "errors": ("InputError", "InputWarning", "NotConverged", "WayfieldError"),
     "extension": (
@@ -37,6 +38,7 @@ _HOMES = {
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
     "replay": ("ReachReport", "Replay", "replay_graph"),
+    "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
 }
@@ -60,6 +62,8 @@ if TYPE_CHECKING:
     from .compare import Comparison as Comparison
     from .compare import Score as Score
     from .compare import compare as compare
+    from .cross_validation import CrossValidation as CrossValidation
+    from .cross_validation import cross_validate as cross_validate
     from .descending import Descending as Descending
     from .descending import descending as descending
     from .errors import InputError as InputError
@@ -93,6 +97,8 @@ if TYPE_CHECKING:
     from .replay import ReachReport as ReachReport
     from .replay import Replay as Replay
     from .replay import replay_graph as replay_graph
+    from .rewards import costs_from_values as costs_from_values
+    from .rewards import values_from_costs as values_from_costs
     from .sinks import TrimmedLabels as TrimmedLabels
     from .sinks import drop_false_sinks as drop_false_sinks
     from .solve import Answer as Answer

@@ -71,8 +71,19 @@ def seconds_text(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def short(number: float) -> str:
+    """Write a number to three digits, whole thousands in full.
+
+    Examples
+    --------
+    >>> short(0.012345), short(-14.44), short(5481.7), short(2.5e9)
+    ('0.0123', '-14.4', '5,482', '2.5e+09')
+    """
+    return f"{number:,.0f}" if 1e3 <= abs(number) < 1e7 else f"{number:.3g}"
+
+
 def margin_text(margin: float | None) -> str:
     """Write a margin: infinite where there is no choice, 0 where rounding alone decides."""
-    if margin is None:
+    if margin is None or margin == float("inf"):
         return "∞"
-    return "0" if abs(margin) < TIE else f"{margin:.3g}"
+    return "0" if abs(margin) < TIE else short(margin)

@@ -2,12 +2,19 @@
 
 Every field is planned on with the default rule and every start walked. Where the graph and its
 lengths are right, its own shortest paths cannot be beaten: reaching from everywhere at cost ratio 1
-is what the plain distance does by definition, and the verdict says so. Labels pay when the graph is
-only a model; hand the true one as `world` to see by how much.
+is what the plain distance does by definition. Labels pay when the graph is only a model. Two things
+can show it:
 
-**Rule.** The better of two fields is the one whose plan reaches the goal from more starts; then the
-one whose walks are cheaper; then the one whose median route bears larger errors; then the one
-listed first. Figures that agree in the digits shown are equal.
+- **the world**, if it is at hand: `world` is the true graph, where the plans are walked;
+- **the labels themselves**: left out in turn, they are predicted by a field better than by the
+  graph distance times one factor (`cross_validation`).
+
+**Rule.** In a world of its own the better field is the one whose plan reaches the goal from more
+starts; then the one whose walks are cheaper; then the one whose median route bears larger errors;
+then the one listed first. Figures that agree in the digits shown are equal. Without a world, fields
+that predict labels left out clearly better than the graph distance come first: of these the one
+that reaches from most starts, then the one with the least error. If there are none, nothing speaks
+for the labels.
 
 This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
 """
@@ -16,12 +23,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import as_vertex
+from ._arrays import as_vertex, as_whole
+from .cross_validation import (
+    FEWEST,
+    FOLDS,
+    Folds,
+    clearly_better,
+    error_text,
+    label_factor,
+    mean_error,
+    usable,
+)
 from .errors import InputError
 from .extension import (
     AMLE,
@@ -39,13 +56,16 @@ from .graph import Graph, check_graph
 from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs
 from .kernels.planning import outcomes
-from .labels import Labels
+from .labels import Labels, check_labels
 from .oracle import cost_to_go
 from .plan import Plan, plan
 from .sinks import drop_false_sinks
 from .solve import Answer, solve
+from .solve.advice import IN_PYTHON, SAME_UNIT, unit_remark
 
 PLAIN = "graph distance"
+PATIENCE = 60.0
+"""Seconds that leaving labels out may take, for each method."""
 DIGITS = 4
 """Of success and cost ratio that are shown, and compared."""
 
@@ -67,7 +87,7 @@ class Recipe(NamedTuple):
         return f"{describe(self.method)}{note}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Score:
     """How one field did.
 
@@ -84,6 +104,9 @@ class Score:
         graph distance.
     seconds : float
         Time to compute the field, compilation not counted.
+    held_out : (k,) float array or None
+        Errors at labels that were left out in turn; see `CrossValidation`. None if there are too
+        few labels, or the method is too slow to repeat.
     recipe : Recipe or None
         How the field was made of the labels; None for the graph distance.
 
@@ -101,7 +124,18 @@ class Score:
     cost_ratio: float
     margin: float
     seconds: float
+    held_out: FloatArray | None = field(default=None, repr=False)
     recipe: Recipe | None = None
+
+    @property
+    def label_error(self) -> float:
+        """Mean absolute error at labels left out; NaN if none were."""
+        return np.nan if self.held_out is None else mean_error(self.held_out)[0]
+
+    @property
+    def label_spread(self) -> float:
+        """Standard error of `label_error`."""
+        return np.nan if self.held_out is None else mean_error(self.held_out)[1]
 
     @property
     def merit(self) -> tuple[float, float, float]:
@@ -111,7 +145,7 @@ class Score:
         return round(self.success, DIGITS), -float(ratio), float(f"{margin:.3g}")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Scores, the plain graph distance first, and what they say about the labels.
 
@@ -125,6 +159,9 @@ class Comparison:
         Whether plans were walked on the graph they were made on.
     goal_labelled : bool
         Whether the goal is among the labels. If not, no field knows where to descend to.
+    factor : float
+        The factor by which the graph distance fits the labels best; NaN if there is no other label
+        than the goal's.
 
     Examples
     --------
@@ -139,17 +176,23 @@ class Comparison:
     starts: int
     own_world: bool
     goal_labelled: bool
+    factor: float = 1.0
 
     @property
     def best(self) -> Score | None:
         """The best field that used labels; None if none did."""
+        clear = self._clear
+        if clear:
+            return max(clear, key=lambda score: (score.merit[0], -score.label_error))
         return max(self.scores[1:], key=lambda score: score.merit, default=None)
 
     @property
     def labels_pay(self) -> bool:
         """Whether some field that used labels beats the plain graph distance."""
         plain, best = self.scores[0], self.best
-        return best is not None and best.merit[:2] > plain.merit[:2]
+        if self.own_world or best is None:
+            return bool(self._clear)
+        return best.merit[:2] > plain.merit[:2]
 
     @property
     def choice(self) -> Score:
@@ -158,13 +201,54 @@ class Comparison:
         return best if best is not None and self.labels_pay else self.scores[0]
 
     @property
+    def _clear(self) -> list[Score]:
+        """Fields that predict labels left out clearly better than the graph distance does."""
+        plain = self.scores[0].held_out
+        if not self.own_world or plain is None:
+            return []
+        rivals = [score for score in self.scores[1:] if score.held_out is not None]
+        return [s for s in rivals if s.held_out is not None and clearly_better(s.held_out, plain)]
+
+    @property
     def verdict(self) -> str:
         """One sentence: what to plan on, and why."""
         if not self.goal_labelled:
             return "The goal is not among the labels, so no field leads to it: label it."
-        plain, best = self.scores[0], self.best
-        if best is None:
+        if self.factor < 0.0:
+            return "The labels fall away from the goal: are these rewards? Then negate them."
+        if self.best is None:
             return f"Use the {PLAIN}: there is nothing to compare it with."
+        return self._by_labels(self.best) if self.own_world else self._by_world(self.best)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is worth knowing, such as labels and lengths in different units."""
+        low, high = SAME_UNIT
+        if 0.0 <= self.factor < low or self.factor > high:
+            return (unit_remark(self.factor, IN_PYTHON),)
+        return ()
+
+    def _by_labels(self, best: Score) -> str:
+        """Judge by labels left out."""
+        plain = self.scores[0]
+        if plain.held_out is None:
+            return (
+                f"Use the {PLAIN}: nothing beats it on the graph itself, and the labels are too "
+                "few to leave some out and see whether they know better."
+            )
+        distance = f"the {PLAIN} times {self.factor:.3g}"
+        graphs = error_text(plain.label_error, plain.label_spread)
+        if self.labels_pay:
+            ours = error_text(best.label_error, best.label_spread)
+            return (
+                f"Use {best.name}: it predicts labels left out within {ours}, {distance} "
+                f"within {graphs}."
+            )
+        return f"Use the {PLAIN}: no field predicts labels left out better ({distance}: {graphs})."
+
+    def _by_world(self, best: Score) -> str:
+        """Judge by walks in the world."""
+        plain = self.scores[0]
         if self.labels_pay:
             return (
                 f"Use {best.name}: success {best.success:.{DIGITS}f} at cost ratio "
@@ -172,18 +256,18 @@ class Comparison:
                 f"{plain.cost_ratio:.{DIGITS}f}."
             )
         near = "is as good" if best.merit[:2] == plain.merit[:2] else "comes nearest"
-        why = "nothing beats it on the graph itself" if self.own_world else "no field beats it"
-        return f"Use the {PLAIN}: {why}, so the labels change nothing ({best.name} {near})."
+        return f"Use the {PLAIN}: no field beats it ({best.name} {near})."
 
     def __repr__(self) -> str:
         wide = max(len(score.name) for score in self.scores)
-        head = f"{'field':{wide}}  success  cost ratio    margin   seconds"
+        head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
         lines = [
             f"{score.name:{wide}}  {score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  "
-            f"{score.margin:8.3g}  {score.seconds:8.3g}"
+            f"{score.margin:8.3g}  {left_out_text(score):>12}  {score.seconds:8.3g}"
             for score in self.scores
         ]
-        return "\n".join([f"Comparison over {self.starts:,} starts", head, *lines, self.verdict])
+        told = [f"Comparison over {self.starts:,} starts", head, *lines, self.verdict]
+        return "\n".join([*told, *self.remarks])
 
 
 def compare(
@@ -193,6 +277,7 @@ def compare(
     methods: Iterable[Method] | None = None,
     *,
     world: Graph | None = None,
+    folds: int = FOLDS,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Put the plain graph distance beside extensions of the labels.
@@ -212,6 +297,9 @@ def compare(
     world : Graph, optional
         Where the plans are walked and paid for, if `graph` is only a model of it; the same
         vertices. A move that the world does not allow is a failure.
+    folds : int
+        Parts of the labels that are left out in turn and predicted; 0 to leave none out. A method
+        that would take more than a minute for it is not asked.
     progress : callable, optional
         Called with the name of every field before it is computed.
 
@@ -228,6 +316,7 @@ def compare(
     True
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    check_labels(labels, graph)
     if world is not None and check_graph(world).num_vertices != graph.num_vertices:
         raise InputError(
             f"the world has {world.num_vertices} vertices, the graph {graph.num_vertices}"
@@ -236,7 +325,10 @@ def compare(
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
     walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
+    parts = _folds(graph, labels, goal, distance, folds)
     scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
+    if parts is not None:
+        scores[0] = replace(scores[0], held_out=parts.by_distance() - parts.values)
     for recipe in _recipes(graph, labels, goal, methods, distance):
         if progress is not None:
             progress(recipe.name)
@@ -244,9 +336,33 @@ def compare(
         found, spent = _follow(recipe, graph, labels, goal, distance)
         margins = found.route_margins
         margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
-        scores.append(walks.score(recipe.name, found.plan, margin, spent, recipe))
-    labelled = bool(labels.mask(graph)[goal])
-    return Comparison(tuple(scores), int(walks.able.sum()), world is None, labelled)
+        score = walks.score(recipe.name, found.plan, margin, spent, recipe)
+        if parts is not None and parts.parts * spent < PATIENCE:
+            prior = distance if recipe.corrected else None
+            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
+            score = replace(score, held_out=predicted - parts.values)
+        scores.append(score)
+    return Comparison(
+        tuple(scores),
+        starts=int(walks.able.sum()),
+        own_world=world is None,
+        goal_labelled=bool(labels.mask(graph)[goal]),
+        factor=label_factor(labels, goal, distance),
+    )
+
+
+def _folds(
+    graph: Graph, labels: Labels, goal: int, distance: FloatArray, folds: int
+) -> Folds | None:
+    """Deal the labels into parts; None if there are too few, or none are to be left out."""
+    if as_whole(folds, "folds", least=0) == 0 or usable(labels, distance).size < FEWEST:
+        return None
+    return Folds(graph, labels, goal, distance, folds)
+
+
+def left_out_text(score: Score) -> str:
+    """Write the error at labels left out."""
+    return "–" if score.held_out is None else error_text(score.label_error, score.label_spread)
 
 
 def default_methods(graph: Graph) -> list[Method]:
@@ -332,7 +448,8 @@ class _Walks:
         _, steps, cost, _, _ = outcomes(arcs, _slots(arcs, moves.successor), self.goal)
         done = self.able & (steps >= 0)
         ratio = float((cost[done] / self.truth[done]).mean()) if done.any() else np.nan
-        return Score(name, float(done.sum() / self.able.sum()), ratio, margin, seconds, recipe)
+        success = float(done.sum() / self.able.sum())
+        return Score(name, success, ratio, margin, seconds, recipe=recipe)
 
 
 def _slots(arcs: Arcs, successor: IntArray) -> IntArray:

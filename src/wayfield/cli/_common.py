@@ -15,8 +15,6 @@ from rich.console import Console
 from ..errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
-    from ..extension import Method
-    from ..graph import Graph
     from ..layouts import Layout
 
 METHODS = (
@@ -144,15 +142,6 @@ class Stages:
             self.display.update(number, completed=done, total=total)
 
         return tell
-
-
-def check_direction(graph: Graph, method: Method) -> None:
-    """Refuse a method that is not defined on a directed graph, before anything is computed."""
-    if graph.directed and not method.directed:
-        raise InputError(
-            f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
-            "or an undirected graph"
-        )
 
 
 def read_layout(name: str) -> Layout:

@@ -23,12 +23,13 @@ Line = tuple[str, str]
 
 _STYLES = {"lost": "yellow", "sinks": "yellow", "raised": "yellow", "loops": "red"}
 _STYLES |= {"advice": "cyan"}
-_AS_OPTIONS = {
+AS_OPTIONS = {
     "amle": "--method amle",
     "repair": "--repair",
     "drop": "--drop-false-sinks",
     "route": "--start NAME",
     "compare": "`wayfield compare`",
+    "unit": "pass --length-unit",
 }
 """What the advice recommends, as a user of the command line types it."""
 
@@ -59,7 +60,7 @@ def tell(
     from ..solve.words import lines
 
     found = {"wayfield": __version__} | answer.facts(names, starts) | more
-    found["advice"] = advise(answer, found, _AS_OPTIONS)
+    found["advice"] = advise(answer, found, AS_OPTIONS)
     if as_json:
         print_json(found)
     else:

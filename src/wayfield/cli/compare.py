@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from .. import __version__
-from .._text import margin_text, percent, seconds_text
+from .._text import margin_text, number_of, percent, seconds_text
 from ..errors import InputError
-from ._common import METHODS, Stages, check_direction, compile_kernels, notes, read_layout, say
+from ._common import METHODS, Stages, compile_kernels, notes, read_layout, say
 from ._inputs import (
     Delimiter,
     Directed,
@@ -30,7 +32,8 @@ from ._inputs import (
     VertexColumn,
     Wanted,
 )
-from ._show import print_json
+from ._show import AS_OPTIONS, print_json
+from ._solving import Folds, LengthUnit, check_direction, in_units
 
 if TYPE_CHECKING:
     from ..compare import Comparison, Score
@@ -47,6 +50,8 @@ def compare(
         typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHODS}"),
     ] = None,
     directed: Directed = False,
+    length_unit: LengthUnit = 1.0,
+    folds: Folds = 5,
     json_wanted: Json = False,
     maze: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this map or file instead.")
@@ -66,9 +71,10 @@ def compare(
 ) -> None:
     """Put several methods side by side, and say which to choose.
 
-    Success is the share of the starts that can reach the goal whose walk does; the cost ratio is
-    what walks cost over the graph's own shortest paths; the margin is the error of the values that
-    the median route bears.
+    Success is the share of the starts that can reach the goal whose walk does; cost is that of the
+    walks over the graph's own shortest paths; the margin is the error of the values that the median
+    route bears. Left out is the error at labels that were left out in turn and predicted from the
+    others, or by the graph distance times one factor: the one figure that needs no truth.
 
     Example: wayfield compare roads.csv known.csv --goal Bern
 
@@ -98,15 +104,18 @@ def compare(
                 for word, text in given.said:
                     say(notes(), f"{word:<9} {text}")
             graph, known, target = given.graph, given.labels, given.goal
+        graph = in_units(graph, length_unit)
         for each in chosen:
             check_direction(graph, each)
         told = partial(_begin, stages)
-        found = compared(graph, known, target, chosen or None, progress=told)
-    facts = _facts(graph, known, found)
+        found = compared(graph, known, target, chosen or None, folds=folds, progress=told)
+    found = replace(
+        found, scores=tuple(replace(score, name=_word(score)) for score in found.scores)
+    )
     if json_wanted:
-        print_json(facts)
+        print_json(_facts(graph, known, found))
     else:
-        _print(facts)
+        _print(found)
 
 
 def _maze(
@@ -128,9 +137,6 @@ def _begin(stages: Stages, field: str) -> None:
 def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
     from ..solve.answer import plain
 
-    found = replace(
-        found, scores=tuple(replace(score, name=_word(score)) for score in found.scores)
-    )
     facts: dict[str, Any] = plain(
         {
             "wayfield": __version__,
@@ -144,12 +150,16 @@ def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
                     "success": score.success,
                     "cost_ratio": score.cost_ratio,
                     "margin": score.margin,
+                    "left_out": score.label_error,
+                    "left_out_spread": score.label_spread,
                     "seconds": score.seconds,
                 }
                 for score in found.scores
             ],
+            "per_graph_distance": found.factor,
             "choose": found.choice.name,
             "verdict": found.verdict,
+            "remarks": _remarks(found),
         }
     )
     return facts
@@ -167,18 +177,28 @@ def _word(score: Score) -> str:
     return f"{word} --prior distance" if score.recipe.corrected else word
 
 
-def _print(found: dict[str, Any]) -> None:
-    title = f"{found['starts']:,} starts; truth: {found['truth']}"
-    table = Table(title=title, title_justify="left", title_style="", header_style="bold")
-    table.add_column("method")
-    for heading in ("success", "cost ratio", "margin", "time"):
-        table.add_column(heading, justify="right")
-    for row in found["rows"]:
-        ratio = "–" if row["cost_ratio"] is None else f"{row['cost_ratio']:.4f}"
-        margin = "–" if row["margin"] is None else margin_text(row["margin"])
-        style = "bold" if row["method"] == found["choose"] else ""
-        cells = (row["method"], percent(row["success"]), ratio, margin)
-        table.add_row(*cells, seconds_text(row["seconds"]), style=style)
+def _remarks(found: Comparison) -> list[str]:
+    from ..solve.advice import unit_remark
+
+    return [unit_remark(found.factor, AS_OPTIONS)] if found.remarks else []
+
+
+def _print(found: Comparison) -> None:
+    from ..compare import left_out_text
+
+    title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
+    look: dict[str, Any] = {"title_justify": "left", "title_style": "", "header_style": "bold"}
+    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, **look)
+    table.add_column("method", no_wrap=True)
+    for heading in ("success", "cost", "margin", "left out", "time"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for score in found.scores:
+        ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.4f}"
+        margin = "–" if isnan(score.margin) else margin_text(score.margin)
+        cells = (score.name, percent(score.success), ratio, margin, left_out_text(score))
+        style = "bold" if score is found.choice else ""
+        table.add_row(*cells, seconds_text(score.seconds), style=style)
     screen = Console()
     screen.print(table)
-    say(screen, found["verdict"])
+    for line in (found.verdict, *_remarks(found)):
+        say(screen, line)

@@ -9,9 +9,10 @@ import typer
 from rich.console import Console
 
 from ..errors import InputError
-from ._common import check_direction, compile_kernels, explained, notes, read_layout
+from ._common import compile_kernels, explained, notes, read_layout
 from ._inputs import Error, Json, Method, Repair
 from ._show import tell
+from ._solving import DISTANCE, Drop, Folds, Task
 
 if TYPE_CHECKING:
     from ..solve import Answer
@@ -38,7 +39,15 @@ def maze(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
     repair: Repair = False,
+    drop_false_sinks: Drop = False,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="distance", help="Let the labels correct a field: the maze's own distances."
+        ),
+    ] = None,
     error: Error = 0.0,
+    folds: Folds = 5,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
@@ -54,11 +63,10 @@ def maze(
 
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
-    from .. import grid_graph, sample_labels
+    from .. import cost_to_go, grid_graph, sample_labels
     from .._arrays import as_vertex
     from ..extension._words import parse_method
     from ..labels import Labels
-    from ..solve import solve
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
@@ -70,16 +78,19 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
     starts = tuple(as_vertex(x, "start", graph.num_vertices) for x in start or ())
-    check_direction(graph, chosen)
+    if prior not in (None, DISTANCE):
+        raise InputError(f"--prior of a maze must be {DISTANCE}, not {prior!r}")
+    field = None if prior is None else cost_to_go(graph, goal)
+    task = Task(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
     with explained(notes(), "extending, planning, certifying …"):
-        answer = solve(graph, labels, goal, chosen, repair=repair, error=error, check=False)
+        answer, held_out = task.solve()
     written = [] if picture is None else [_write(answer, starts, picture)]
     if not json_wanted:
         screen = Console()
         colour = screen.color_system in ("256", "truecolor")
         screen.print(drawn(answer, refinement, screen.width, colour), soft_wrap=True)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    more = {"input": about, "files": written, "no_picture": None}
+    more = {"input": about, **held_out, "files": written, "no_picture": None}
     tell(answer, None, starts, more, json_wanted)
 
 

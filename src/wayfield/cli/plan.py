@@ -11,7 +11,7 @@ from rich.console import Console
 
 from .._text import number_of
 from ..errors import InputError
-from ._common import Stages, check_direction, compile_kernels, notes
+from ._common import Stages, compile_kernels, notes
 from ._inputs import (
     Delimiter,
     Directed,
@@ -34,10 +34,14 @@ from ._inputs import (
     Wanted,
 )
 from ._show import show, tell
+from ._solving import DISTANCE, Drop, Folds, LengthUnit, Prior, Task, in_units
 
 if TYPE_CHECKING:
     from ..files import Names, Outbox
+    from ..graph import Graph
+    from ..kernels._types import FloatArray
     from ..solve import Answer
+    from ._inputs import Given
 
 _ALWAYS = ("values.csv", "values.parquet")
 _FILES = (*_ALWAYS, "routes.csv", "plan.png")
@@ -54,7 +58,11 @@ def plan(
     ] = None,
     directed: Directed = False,
     repair: Repair = False,
+    drop_false_sinks: Drop = False,
+    prior: Prior = None,
+    length_unit: LengthUnit = 1.0,
     error: Error = 0.0,
+    folds: Folds = 5,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
         "wayfield-plan"
     ),
@@ -88,7 +96,6 @@ def plan(
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
     from ..extension._words import parse_method
-    from ..solve import solve
 
     if unreachable not in ("say", "error"):
         raise InputError(f"--unreachable must be say or error, not {unreachable!r}")
@@ -108,19 +115,41 @@ def plan(
             with stages.aside():
                 show(given.said, Console())
         starts = tuple(given.names.index(name, "--start ") for name in start or ())
-        check_direction(given.graph, chosen)
+        graph = in_units(given.graph, length_unit)
+        field = None if prior is None else _prior(prior, graph, given, wanted)
         stages.begin(f"extending ({method}), planning, certifying")
-        answer = solve(
-            given.graph, given.labels, given.goal, chosen, repair=repair, error=error, check=False
+        task = Task(
+            graph, given.labels, given.goal, chosen, field, drop_false_sinks, repair, error, folds
         )
+        answer, held_out = task.solve()
         if unreachable == "error" and not answer.plan.reachable.all():
             raise InputError(_lost(answer, given.names))
-        more: dict[str, Any] = {"input": given.facts, "files": [], "no_picture": None}
+        more: dict[str, Any] = {"input": given.facts, **held_out, "files": [], "no_picture": None}
         if outbox is not None:
             stages.begin("writing")
             more |= _write(outbox, answer, given.names, starts)
     more["removed"] = [] if outbox is None else [str(file) for file in outbox.removed]
     tell(answer, given.names, starts, more, json_wanted)
+
+
+def _prior(word: str, graph: Graph, given: Given, wanted: Wanted) -> FloatArray:
+    """Return the field that the labels correct; +inf where a file has no value."""
+    import numpy as np
+
+    from ..files import Style, read_labels
+    from ..oracle import cost_to_go
+
+    if word == DISTANCE:
+        return cost_to_go(graph, given.goal)
+    known = read_labels(Path(word), given.names, None, Style(*wanted.text)).labels
+    assert known is not None
+    field = np.full(graph.num_vertices, np.inf)
+    field[known.vertices] = known.values
+    lacking = given.labels.vertices[np.isinf(field[given.labels.vertices])]
+    if lacking.size:
+        first = given.names[lacking[0]]
+        raise InputError(f"{word} has no value for {first!r}, which is labelled")
+    return field
 
 
 def _spare_inputs(out: Path, *inputs: Path | None) -> None:

@@ -22,6 +22,7 @@ IN_PYTHON = {
     "drop": "drop_false_sinks",
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
+    "unit": "multiply the lengths by",
 }
 """What the advice recommends, as a Python user calls it; the command line has words of its own."""
 
@@ -52,10 +53,16 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         return f"values were raised so that every walk arrives: check the labels around {where}"
     low, high = SAME_UNIT
     if ratio < low or ratio > high:
-        return f"labels are {ratio:.2g} times the graph's own distances: are both in the same unit?"
+        return unit_remark(ratio, calls)
     if not facts["routes"]:
         return f"every start that can reach the goal does; {calls['route']} shows its route"
     return f"{calls['compare']} tells whether the labels do better than the graph's own distances"
+
+
+def unit_remark(factor: float, calls: Mapping[str, str]) -> str:
+    """Ask about units, given labels over the graph's own distances."""
+    told = f"labels are {factor:.3g} times the graph's own distances"
+    return f"{told}: are both in the same unit? If not, {calls['unit']} {factor:.3g}"
 
 
 def _when_stuck(labels: Mapping[str, Any], exact: bool, calls: Mapping[str, str]) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import as_vertex, frozen
 from .._text import number_of
 from ..certify import Certificate
+from ..cross_validation import label_factor
 from ..descending import Descending
 from ..errors import InputError
 from ..extension import Extension, describe
@@ -21,6 +22,7 @@ from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..oracle import cost_to_go
 from ..plan import Outcome, Plan, Rollout, false_sinks
+from ..sinks import TrimmedLabels
 from .advice import IN_PYTHON, advise
 from .words import lines
 
@@ -119,17 +121,12 @@ class Answer:
 
     @cached_property
     def distance_ratio(self) -> float:
-        """Labels over the graph's own distances to the goal, at the median; NaN if there are none.
+        """The factor by which the graph's own distances to the goal fit the labels best.
 
-        Both are taken from the goal's label on. Far from 1 where labels and lengths are in
-        different units, negative where the labels fall away from the goal, as rewards do.
+        Far from 1 where labels and lengths are in different units, negative where the labels fall
+        away from the goal, as rewards do; NaN if there is no label but the goal's.
         """
-        at, value = self.labels.vertices, self.labels.values
-        distance = cost_to_go(self.graph, self.goal)[at]
-        usable = np.isfinite(distance) & (distance > 0.0)
-        own = value[at == self.goal]
-        ratio = (value - (own[0] if own.size else 0.0))[usable] / distance[usable]
-        return float(np.median(ratio)) if ratio.size else np.nan
+        return label_factor(self.labels, self.goal, cost_to_go(self.graph, self.goal))
 
     @cached_property
     def route_margins(self) -> FloatArray:
@@ -206,6 +203,7 @@ class Answer:
 
     def _label_facts(self, call: Caller) -> dict[str, Any]:
         values, sinks = self.labels.values, self.false_sinks
+        dropped = self.labels.dropped if isinstance(self.labels, TrimmedLabels) else values[:0]
         by_vertex = dict(zip(self.labels.vertices.tolist(), values.tolist(), strict=True))
         return {
             "count": len(self.labels),
@@ -215,6 +213,8 @@ class Answer:
             "false_sinks": [
                 {"name": call(x), "value": by_vertex[x]} for x in sinks[:MOST_NAMED].tolist()
             ],
+            "dropped_count": dropped.size,
+            "dropped": [call(x) for x in dropped[:MOST_NAMED]],
             "per_graph_distance": self.distance_ratio,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._text import TIE, margin_text, number_of, percent, quoted, seconds_text
+from .._text import TIE, margin_text, number_of, percent, quoted, seconds_text, short
 
 _ROUTE_ENDS = 6
 _MOST_WEAK = 3
@@ -22,8 +22,11 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     """Turn the facts of an answer into lines; what cannot reach the goal at all comes first."""
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
     told = [*_lost(graph), Line("graph", _graph(graph)), Line("labels", _labels(facts))]
-    told += [*_false_sinks(labels), Line("method", _method(facts)), Line("plan", _plan(made))]
+    told += [*_dropped(labels), *_false_sinks(labels)]
+    told += [Line("method", _method(facts)), Line("plan", _plan(made))]
     told += [*_loops(made), *_raised(made["raised"]), *_trust(facts)]
+    if facts.get("held_out"):
+        told.append(Line("held out", facts["held_out"]["verdict"]))
     told += [Line("route", _route(route)) for route in facts["routes"]]
     return [*told, Line("advice", facts["advice"])]
 
@@ -63,6 +66,14 @@ def _labels(facts: Mapping[str, Any]) -> str:
     return f"{labels['count']:,} ({share} of the vertices), {span}; goal {quoted(facts['goal'])}"
 
 
+def _dropped(labels: Mapping[str, Any]) -> list[Line]:
+    if not labels["dropped_count"]:
+        return []
+    more = " …" if labels["dropped_count"] > len(labels["dropped"]) else ""
+    named = ", ".join(map(quoted, labels["dropped"]))
+    return [Line("dropped", f"{number_of(labels['dropped_count'], 'labels')}: {named}{more}")]
+
+
 def _false_sinks(labels: Mapping[str, Any]) -> list[Line]:
     count, sinks = labels["false_sink_count"], labels["false_sinks"]
     if not count:
@@ -91,7 +102,7 @@ def _plan(made: Mapping[str, Any]) -> str:
 def _raised(raised: Mapping[str, Any] | None) -> list[Line]:
     if not raised or not raised["count"]:
         return []
-    named = ", ".join(f"{quoted(s['name'])} by {s['by']:.3g}" for s in raised["states"])
+    named = ", ".join(f"{quoted(s['name'])} by {short(s['by'])}" for s in raised["states"])
     more = " …" if raised["count"] > len(raised["states"]) else ""
     return [Line("raised", f"{number_of(raised['count'], 'values')}: {named}{more}")]
 
@@ -121,8 +132,8 @@ def _trust(facts: Mapping[str, Any]) -> list[Line]:
         told.append(Line("certified", f"{text}, and {starts} of the routes"))
     span = facts["labels"]["largest"] - facts["labels"]["least"]
     if bound["largest"] is not None and bound["largest"] < span / 2:  # else it says little
-        text = f"values are within {bound['largest']:.3g} of the true cost-to-go"
-        middle = f"half of them within {bound['median']:.3g}"
+        text = f"values are within {short(bound['largest'])} of the true cost-to-go"
+        middle = f"half of them within {short(bound['median'])}"
         told.append(Line("bound", f"{text} ({middle}), if graph and labels are right"))
     return told
 
