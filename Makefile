@@ -6,7 +6,7 @@ BIN := .venv/bin
 
 .PHONY: reproduce test lint types contract docs bench clean clean-kernels
 
-reproduce: .venv/ready
+reproduce: .venv/study
 	$(BIN)/wayfield reproduce --out report
 
 test: .venv/ready
@@ -29,11 +29,14 @@ docs: .venv/ready
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+
+# what the study needs, and everything a developer needs
+.venv/study .venv/ready: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(if $(findstring ready,$@),dev,study)]'
 	touch $@
 
 clean: clean-kernels

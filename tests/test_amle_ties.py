@@ -9,48 +9,40 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from exact import contains
 from exact_amle import exact_directed_amle
 from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
-from wayfield.extension._exact import Log, Rational, rational_amle
+from wayfield.extension._exact import Rational, rational_amle
+from wayfield.kernels.amle import Fixing
+from wayfield.kernels.amle.frames import UNFIXED
+from worlds import random_graph, random_labels
 
 FILLS = ("cost", "flat", "lower")
 
 
 def random_problems(
-    count: int, longest: int, directed: bool = True
+    count: int, lengths: str, directed: bool = True
 ) -> Iterator[tuple[wf.Graph, wf.Labels]]:
     """Small graphs of whole-number lengths and labels, every other time true distances."""
-    rng = np.random.default_rng(longest)
+    rng = np.random.default_rng(1)
     for k in range(count):
         n = int(rng.integers(10, 36))
-        arcs = np.unique(rng.integers(0, n, (4 * n, 2)), axis=0)
-        arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-        lengths = rng.integers(1, longest + 1, len(arcs)).astype(float)
-        graph = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], lengths, n, directed=directed)
+        graph = random_graph(rng, n, lengths, edges=4 * n, directed=directed, two_way=0.0)
         labels = wf.sample_labels(graph, 0, 0.15, seed=k)
         if k % 2:
             labels = wf.Labels(labels.vertices, rng.integers(0, 8, len(labels)).astype(float))
         yield graph, labels
 
 
-def contains(result: wf.Extension, exact: list[Fraction | float]) -> bool:
-    """Whether the bracket holds the exact field wherever a label is connected."""
-    assert result.lower is not None
-    assert result.upper is not None
-    known = ~np.isnan(result.values)
-    bounds = zip(exact, result.lower.tolist(), result.upper.tolist(), known, strict=True)
-    return all(low <= value <= high for value, low, high, within in bounds if within)
-
-
 @pytest.mark.parametrize(
-    ("count", "longest", "directed"), [(300, 1, True), (300, 3, True), (60, 1, False)]
+    ("count", "lengths", "directed"), [(300, "unit", True), (300, "few", True), (60, "unit", False)]
 )
 def test_ties_of_whole_numbers_have_brackets_around_the_exact_field(
-    count: int, longest: int, directed: bool
+    count: int, lengths: str, directed: bool
 ) -> None:
     proved = 0
-    for k, (graph, labels) in enumerate(random_problems(count, longest, directed)):
+    for k, (graph, labels) in enumerate(random_problems(count, lengths, directed)):
         fill = FILLS[k % 3]
         result = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan")
         if result.lower is not None:
@@ -107,17 +99,13 @@ def test_a_hair_is_no_tie() -> None:
 
 
 def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(problem: Problem, log: Log) -> Rational | None:
+    def refuse(problem: Problem, fixing: Fixing) -> Rational | None:
         raise AssertionError("no tie to decide")
 
     monkeypatch.setattr(amle, "rational_amle", refuse)
     rng = np.random.default_rng(0)
-    arcs = np.unique(rng.integers(0, 60, (240, 2)), axis=0)
-    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-    lengths = rng.uniform(0.5, 2.0, len(arcs))
-    graph = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], lengths, 60, directed=True)
-    labels = wf.Labels(rng.choice(60, 8, replace=False), rng.normal(size=8))
-    assert wf.extend(graph, labels, wf.AMLE()).status is wf.Status.CONVERGED
+    graph = random_graph(rng, 60, "real", edges=240, directed=True, two_way=0.0)
+    assert wf.extend(graph, random_labels(rng, graph, 8), wf.AMLE()).status is wf.Status.CONVERGED
     graph, labels = bridge(0.0)
     assert wf.extend(graph, labels, wf.AMLE(certificate=False)).status is wf.Status.NO_BRACKET
     with pytest.raises(AssertionError):
@@ -138,6 +126,13 @@ def test_beyond_the_caps_there_is_no_bracket(
     assert wf.extend(graph, labels, wf.AMLE()).status is wf.Status.CONVERGED
 
 
+def fixing_of(order: list[int], batch: list[int], values: list[float]) -> Fixing:
+    """A log of fixing as the divide and conquer writes it."""
+    numbers = np.array(batch, np.int32)
+    order_of_fixing = np.array(order, np.int32)
+    return Fixing(np.array(values), numbers != UNFIXED, order_of_fixing, numbers, 1, True)
+
+
 def problem_of(graph: wf.Graph, labels: wf.Labels) -> Problem:
     return make_problem(graph, labels, wf.AMLE(), "error")
 
@@ -146,9 +141,8 @@ def test_a_level_walk_taken_for_a_descent_is_unfixed() -> None:
     """1 → x → 1, where rounding saw a drop; and nothing at all around a walk that leads nowhere."""
     graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 1], directed=True)
     problem = problem_of(graph, wf.Labels([0, 2], [1.0, 1.0]))
-    batch = np.array([-1, 0, -1, 1], np.int32)
-    seen = np.array([1.0, 1.0 - 1e-16, 1.0 - 2e-16, 1.0])
-    found = rational_amle(problem, Log(np.array([1, 3], np.int32), batch, seen))
+    seen = [1.0, 1.0 - 1e-16, 1.0 - 2e-16, 1.0]
+    found = rational_amle(problem, fixing_of([1, 3], [-1, 0, -1, 1], seen))
     assert found is not None
     assert found.fixed.tolist() == [True, False, True, False]
     assert found.rank[0] == found.rank[2]
@@ -159,8 +153,7 @@ def test_a_wrong_log_proves_nothing(order: list[int]) -> None:
     """4 → x → 0, 5/2 long, where the log leads on from x to y and has forgotten the direct way."""
     graph = wf.Graph.from_edges([0, 1, 1, 2], [1, 2, 3, 3], [1.0, 1.0, 1.5, 1.0], directed=True)
     problem = problem_of(graph, wf.Labels([0, 3], [4.0, 0.0]))
-    batch = np.array([-1, 0, 0, -1], np.int32)
-    log = Log(np.array(order, np.int32), batch, np.array([4.0, 3.0, 0.2, 0.0]))
+    log = fixing_of(order, [-1, 0, 0, -1], [4.0, 3.0, 0.2, 0.0])
     assert rational_amle(problem, log) is None
 
 
@@ -187,15 +180,15 @@ def test_a_steeper_arc_on_either_side_is_seen(extra: float, balanced: bool, mirr
 def test_ranks_and_rounding_are_those_of_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Rational] = []
 
-    def record(problem: Problem, log: Log) -> Rational | None:
-        result = rational_amle(problem, log)
+    def record(problem: Problem, fixing: Fixing) -> Rational | None:
+        result = rational_amle(problem, fixing)
         if result is not None:
             found.append(result)
         return result
 
     monkeypatch.setattr(amle, "rational_amle", record)
     seen = 0
-    for graph, labels in random_problems(60, 2):
+    for graph, labels in random_problems(120, "few"):
         found.clear()
         wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
         for result in found:

@@ -13,15 +13,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import labelled_graphs
 from exact_amle import exact_amle
-from walkers import rows, worlds
+from methods import methods
 from wayfield.certify import certify
 from wayfield.kernels.certify import period
+from worlds import (
+    ENDS,
+    PATH,
+    WHOLE,
+    any_fields,
+    labelled_graphs,
+    labels_near_truth,
+    maze_problem,
+    random_graph,
+    rows,
+)
 
-PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
 STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
-ENDS = wf.Labels([0, 3], [0.0, 3.0])
 
 
 def as_field(values, lower=None, upper=None, method: wf.extension.Method | None = None):
@@ -33,22 +41,9 @@ def as_field(values, lower=None, upper=None, method: wf.extension.Method | None 
 def certificate(graph, values, goal, error=0.0, *, rule="slope", labels=None, **bracket):
     """Plan on a field and certify the plan."""
     field = as_field(values, **bracket)
-    known = np.where(np.isnan(field.values), inf, field.values)
-    plan = wf.plan(graph, known, goal, rule=rule)
-    least = int(np.argmin(known))
-    return certify(graph, labels or wf.Labels([least], known[[least]]), field, plan, error)
-
-
-def random_graph(rng, n, directed, lengths=None):
-    """A sparse graph with whole lengths, so that sums are exact."""
-    pairs = rng.integers(0, n, (3 * n, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    pairs = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
-    if lengths is None:
-        lengths = rng.integers(1, rng.choice([2, 10]), len(pairs)).astype(float)
-    else:
-        lengths = rng.choice(lengths, len(pairs))
-    return wf.Graph.from_edges(*pairs.T, lengths, n, directed)
+    plan = wf.plan(graph, field, goal, rule=rule)
+    least = int(np.argmin(plan.values))
+    return certify(graph, labels or wf.Labels([least], plan.values[[least]]), field, plan, error)
 
 
 def optimal_moves(graph, truth, plan):
@@ -110,7 +105,7 @@ def check_gap(got, exact):
         assert nextafter(nextafter(got, inf), inf) >= exact
 
 
-@given(worlds(), st.data())
+@given(any_fields(), st.data())
 def test_the_naive_twin(world, data) -> None:
     graph, values, goal = world
     assume(min(values) < inf)
@@ -179,7 +174,7 @@ def attacks():
     rng = np.random.default_rng(5)
     found = []
     for trial in range(800):
-        graph = random_graph(rng, 160, directed=bool(trial % 2))
+        graph = random_graph(rng, 160, WHOLE, edges=480, directed=bool(trial % 2))
         goal = int(rng.integers(160))
         truth = wf.cost_to_go(graph, goal)
         error = float(rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 3.5]))
@@ -224,7 +219,7 @@ def test_bounds_of_their_own_at_the_vertices() -> None:
     rng = np.random.default_rng(8)
     certified = wrong = 0
     for trial in range(300):
-        graph = random_graph(rng, 40, directed=bool(trial % 2))
+        graph = random_graph(rng, 40, WHOLE, edges=120, directed=bool(trial % 2))
         truth = wf.cost_to_go(graph, 0)
         errors = rng.choice([0.0, 0.25, 1.0, 4.0], 40)
         values = adversarial(rng, graph, truth, errors)
@@ -242,7 +237,7 @@ def test_bounds_of_their_own_at_the_vertices() -> None:
 def test_odd_lengths_and_odd_errors(seed, directed, error) -> None:
     """With rounded lengths the truth itself is rounded, which the budget has to cover."""
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, 12, directed, lengths=rng.lognormal(size=8))
+    graph = random_graph(rng, 12, "spread", edges=36, directed=directed)
     truth = wf.cost_to_go(graph, 0)
     cert = certificate(graph, adversarial(rng, graph, truth, error), 0, error + 1e-12)
     costs = {
@@ -334,8 +329,7 @@ def test_a_tie_inside_the_bracket_is_never_certified() -> None:
 
 @pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(8), wf.AMLE()], ids=repr)
 def test_a_bracket_costs_next_to_nothing(method) -> None:
-    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
-    labels = wf.sample_labels(graph, 0, 0.1, seed=3)
+    graph, labels = maze_problem("umaze", 4, fraction=0.1, seed=3)
     field = wf.extend(graph, labels, method)
     plan = wf.plan(graph, field.values, 0)
     cert = certify(graph, labels, field, plan)
@@ -352,7 +346,7 @@ def test_a_bracket_costs_next_to_nothing(method) -> None:
 def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     rng = np.random.default_rng(seed)
     n = 12
-    graph = random_graph(rng, n, directed)
+    graph = random_graph(rng, n, WHOLE, edges=36, directed=directed)
     values = rng.integers(0, 2**20, n) / 2.0**16  # no ties: names break those
     error = float(rng.choice([0.0, 0.5, 1.0]))
     labels = wf.Labels([0, 3, 5], values[[0, 3, 5]], error=0.25)
@@ -436,7 +430,7 @@ def test_nan_counts_as_out_of_reach() -> None:
     apart = wf.Graph.from_edges([0, 2], [1, 3])
     labels = wf.Labels([0], [0.0])
     field = wf.extend(apart, labels, wf.AMLE(), unreachable="nan")
-    plan = wf.plan(apart, np.where(np.isnan(field.values), inf, field.values), 0)
+    plan = wf.plan(apart, field, 0)
     cert = certify(apart, labels, field, plan)
     assert cert.gap.tolist() == [inf, inf, -inf, -inf]
     assert cert.start_certified.tolist() == [True, True, False, False]
@@ -482,29 +476,13 @@ def test_values_too_large_to_subtract_certify_nothing() -> None:
 # -------------------------------------------------------------------- the fill distance
 
 
-def noisy_labels(rng, graph, goal, noise):
-    """Labels at the goal and up to half of the vertices, at most `noise` from the truth."""
-    truth = wf.cost_to_go(graph, goal)
-    able = np.flatnonzero(np.isfinite(truth))
-    drawn = rng.choice(able, rng.integers(1, able.size // 2 + 2), replace=False)
-    vertices = np.union1d(drawn, [goal])
-    shift = noise * rng.integers(-4, 5, vertices.size) / 4.0
-    return truth, wf.Labels(vertices, truth[vertices] + shift, error=noise)
-
-
-UNDIRECTED = [wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE(certificate=False), wf.Harmonic()]
-UNDIRECTED += [wf.NearestLabel(), wf.MidrangeSweeps(3, "mean")]
-DIRECTED = [wf.AMLE(), wf.AMLE(fill="flat"), wf.AMLE(fill="lower"), wf.AMLE(certificate=False)]
-
-
 def check_fill(graph, goal, truth, labels, field):
     """The bound holds, and what is certified by it is optimal; returns how far the error got."""
-    known = np.where(np.isnan(field.values), inf, field.values)
-    plan = wf.plan(graph, known, goal, rule="q")
+    plan = wf.plan(graph, field, goal, rule="q")
     cert = certify(graph, labels, field, plan)
     fill = cert.fill
     able = np.isfinite(truth)
-    error = np.abs(known[able] - truth[able])
+    error = np.abs(plan.values[able] - truth[able])
     assert (error <= fill.bound[able] + 1e-9).all()
     assert (fill.bound[labels.vertices] == labels.error).all()
     for s, row in rows(graph).items():
@@ -518,32 +496,33 @@ def check_fill(graph, goal, truth, labels, field):
     return (error[room] / fill.bound[able][room]).max(initial=0.0), fill
 
 
-@pytest.mark.parametrize("method", UNDIRECTED, ids=repr)
+@methods(any_labels=True)
 @pytest.mark.parametrize("noise", [0.0, 0.25])
 def test_the_fill_bound_holds(method, noise) -> None:
     rng = np.random.default_rng(11)
     closest, certified = 0.0, 0
     for _ in range(60):
-        graph = random_graph(rng, 30, directed=False)
-        truth, labels = noisy_labels(rng, graph, 0, noise)
+        graph = random_graph(rng, 30, WHOLE, edges=90)
+        truth, labels = labels_near_truth(rng, graph, 0, noise)
         field = wf.extend(graph, labels, method, unreachable="nan")
         used, fill = check_fill(graph, 0, truth, labels, field)
         closest, certified = max(closest, used), certified + int(fill.certified.sum()) - 1
         if isinstance(method, wf.AMLE) and noise == 0.0:
             assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
-    assert closest > (0.25 if isinstance(method, wf.NearestLabel) else 0.5)
+    if noise or method != wf.McShane(None):  # which makes no error from exact labels
+        assert closest > (0.2 if isinstance(method, wf.NearestLabel) else 0.5)
     assert certified > 0
 
 
-@pytest.mark.parametrize("method", DIRECTED, ids=repr)
+@methods(directed=True)
 @pytest.mark.parametrize("noise", [0.0, 0.25])
 def test_the_fill_bound_holds_on_directed_graphs(method, noise) -> None:
     rng = np.random.default_rng(12)
     closest = 0.0
     for _ in range(60):
-        graph = random_graph(rng, 30, directed=True)
+        graph = random_graph(rng, 30, WHOLE, edges=90, directed=True)
         graph = replace(graph.symmetrised(), directed=True) if rng.random() < 0.2 else graph
-        truth, labels = noisy_labels(rng, graph, 0, noise)
+        truth, labels = labels_near_truth(rng, graph, 0, noise)
         field = wf.extend(graph, labels, method, unreachable="nan")
         used, fill = check_fill(graph, 0, truth, labels, field)
         closest = max(closest, used)
@@ -591,6 +570,14 @@ def test_a_corrected_prior_is_as_steep_as_it_is() -> None:
     assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.fill.bound).all()
 
 
+@pytest.mark.parametrize("fill", [None, "flat"])
+def test_the_classical_amle_may_be_asked_for_by_name(fill: wf.extension.amle.Fill | None) -> None:
+    """Noisy labels make it steeper than 1; the bound rests on the truth's slope all the same."""
+    labels = wf.Labels([0, 1], [0.0, 1.5], error=0.5)
+    field = wf.extend(PATH, labels, wf.AMLE(fill=fill))
+    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill.lipschitz == 1.0
+
+
 def test_a_prior_with_gaps_bounds_nothing() -> None:
     labels = wf.Labels([0, 3], [0.0, 3.0])
     field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, inf, 2.0, 3.0])
@@ -601,8 +588,7 @@ def test_a_prior_with_gaps_bounds_nothing() -> None:
 
 
 def test_on_a_maze_it_certifies_what_is_surrounded_by_labels() -> None:
-    graph = wf.grid_graph(wf.load_layout("medium"), 3)
-    labels = wf.sample_labels(graph, 5, 0.9, seed=1)
+    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.9, seed=1)
     field = wf.extend(graph, labels, wf.AMLE())
     cert = certify(graph, labels, field, wf.plan(graph, field.values, 5))
     fill = cert.fill
@@ -632,6 +618,10 @@ def test_a_move_off_the_least_q_needs_more_room() -> None:
 # -------------------------------------------------------------------- the graph's own gap bound
 
 
+def chosen_from(lengths):
+    return lambda rng, count: rng.choice(lengths, count)
+
+
 def true_gap(graph, truth, goal):
     """Least distance of a move that is not optimal from the best one, over all states."""
     least = inf
@@ -645,7 +635,7 @@ def true_gap(graph, truth, goal):
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15]]))
 def test_the_gap_bound_is_below_every_true_gap(seed, directed, lengths) -> None:
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, int(rng.integers(3, 14)), directed, lengths)
+    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths), directed=directed)
     bound = period(graph.arcs, graph.reverse_arcs)
     for goal in range(graph.num_vertices):
         assert true_gap(graph, wf.cost_to_go(graph, goal), goal) >= bound
@@ -654,7 +644,7 @@ def test_the_gap_bound_is_below_every_true_gap(seed, directed, lengths) -> None:
 @given(st.integers(0, 2**32 - 1), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15], [2, 4]]))
 def test_twice_the_common_divisor_if_all_cycles_are_even(seed, lengths) -> None:
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, int(rng.integers(3, 14)), directed=False, lengths=lengths)
+    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths))
     edges = nx.from_scipy_sparse_array(graph.to_scipy())
     common = gcd(*(int(v) for v in graph.lengths))
     pieces = nx.Graph()

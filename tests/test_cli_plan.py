@@ -88,8 +88,10 @@ def test_summary_names_what_was_read_and_found() -> None:
     assert said["labels"].startswith("2 (40 % of the vertices), values 0 to 287")
     assert "converged" in said["method"]
     assert said["plan"] == "4 of 4 starts that can reach the goal do (100 %)"
-    assert said["route"] == f"Genève → Lausanne → Bern → “{GOAL}”: cost 287, 3 steps"
-    assert "Lausanne" in said["weakest"]
+    route = f"Genève → Lausanne → Bern → “{GOAL}”: cost 287, 3 steps"
+    assert said["route"].startswith(f"{route}; bears errors below ")
+    assert said["route"].endswith(", weakest at Lausanne")
+    assert "weakest at Lausanne (" in said["margin"]
     assert "wayfield-plan/values.csv" in said["wrote"].replace("\\", "/")
     assert said["advice"]
 
@@ -208,14 +210,96 @@ def test_loops_are_named_and_repaired() -> None:
     assert stuck.code == 1  # the start that was asked for does not arrive
     assert "3 → 4 → 3" in stuck.out
     assert "loop!" in stuck.out
-    assert "1 label is lower than all around it" in stuck.out
+    assert "sinks     no way down from 1 label: 3 (1)\n" in stuck.out
+    assert "drop it (--drop-false-sinks) or lift the field (--repair)" in stuck.out
     table = pq.read_table("out/values.parquet").to_pydict()
     assert table["outcome"] == ["reached", "reached", "loop", "loop", "loop"]
     assert table["cost"][3] is None
     safe = planned("path.txt", "pit.txt", "--goal", 0, "--start", 4, "--repair")
     assert safe["plan"]["success"] == 1.0
-    assert safe["plan"]["raised"]["states"] > 0
+    assert [state["name"] for state in safe["plan"]["raised"]["states"]] == ["3", "4"]
+    assert safe["labels"]["false_sinks"] == [{"name": "3", "value": 1.0}]
     assert safe["routes"][0]["path"] == ["4", "3", "2", "1", "0"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_repaired_files_hold_the_field_that_is_walked_on() -> None:
+    graph = wf.grid_graph(wf.load_layout("medium"), 4)
+    labels = wf.sample_labels(graph, 0, 0.02)
+    graph.save("maze.npz")
+    np.savez("labels.npz", vertices=labels.vertices, values=labels.values)
+    words = ("plan", "maze.npz", "labels.npz", "--goal", 0, "--method", "harmonic", "--repair")
+    answer = wayfield(*words, "--out", "out", "--json")
+    assert answer.code == 0, answer.err
+    table = pq.read_table("out/values.parquet").to_pydict()
+    order = np.argsort(table["name"])
+    value, raised = (np.array(table[name])[order] for name in ("value", "raised"))
+    bare = wf.extend(graph, labels, wf.Harmonic())
+    assert wf.plan(graph, bare, 0).success < 1.0
+    assert wf.plan(graph, value, 0).success == 1.0
+    assert raised.max() > 0
+    assert value - raised == pytest.approx(bare.values)
+    assert answer.json["plan"]["raised"]["count"] == (raised > 0).sum()
+    with Path("out/values.csv").open(encoding="utf-8", newline="") as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: int(row["name"]))
+    assert np.array_equal([float(row["value"]) for row in rows], value)
+    assert np.array_equal([float(row["raised"]) for row in rows], raised)
+
+
+@pytest.mark.usefixtures("folder")
+def test_false_sinks_are_dropped_and_named() -> None:
+    write("path.txt", PIT)
+    write("pit.txt", "0 0\n2 5\n3 1\n")
+    words = ("path.txt", "pit.txt", "--goal", 0, "--drop-false-sinks")
+    found = planned(*words)
+    assert found["plan"]["success"] == 1.0
+    assert found["labels"]["dropped"] == ["3"]
+    assert found["labels"]["count"] == 2
+    told = wayfield("plan", *words, "--no-files").out
+    assert "dropped   1 label: 3\n" in told
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_prior_is_a_file_or_the_graphs_own_distances() -> None:
+    write("path.txt", PIT)
+    write("two.txt", "0 0\n2 4\n")
+    write("prior.csv", "name,value\n0,0\n1,1\n2,2\n3,3\n4,4\n")
+    words = ("path.txt", "two.txt", "--goal", 0, "--start", 4)
+    by_file, by_graph = (planned(*words, "--prior", prior) for prior in ("prior.csv", "distance"))
+    assert by_file["plan"] == by_graph["plan"]
+    wayfield("plan", *words, "--prior", "prior.csv", "--out", "out")
+    assert pq.read_table("out/values.parquet")["value"].to_pylist() == [0.0, 2.0, 4.0, 5.0, 6.0]
+    write("short.csv", "name,value\n0,0\n1,1\n3,3\n4,\n")
+    complaint = refused("plan", *words, "--prior", "short.csv")
+    assert complaint == "short.csv has no value for '2', which is labelled"
+    assert "No such file" in refused("plan", *words, "--prior", "no.csv")
+
+
+@pytest.mark.usefixtures("folder")
+def test_lengths_and_labels_in_different_units() -> None:
+    write("path.txt", PIT)
+    write("sixty.txt", "0 0\n2 120\n4 240\n")
+    words = ("path.txt", "sixty.txt", "--goal", 0)
+    offered = planned(*words)
+    assert offered["labels"]["per_graph_distance"] == 60.0
+    assert offered["advice"].endswith("are both in the same unit? If not, pass --length-unit 60")
+    taken = planned(*words, "--length-unit", 60)
+    assert taken["graph"]["largest_length"] == 60.0
+    assert taken["labels"]["per_graph_distance"] == 1.0
+    assert "--length-unit must be positive" in refused("plan", *words, "--length-unit", -1)
+
+
+@pytest.mark.usefixtures("folder")
+def test_labels_left_out_tell_whether_they_help() -> None:
+    write("path.txt", PIT)
+    write("known.txt", "0 0\n1 1\n2 2\n4 4\n")
+    found = planned("path.txt", "known.txt", "--goal", 0)["held_out"]
+    assert found["labels"] == 3
+    assert found["distance_error"] == 0.0
+    assert found["labels_help"] is False
+    told = wayfield("plan", "path.txt", "known.txt", "--goal", 0, "--no-files").out
+    assert f"held out  {found['verdict']}\n" in told
+    assert planned("path.txt", "known.txt", "--goal", 0, "--folds", 0)["held_out"] is None
 
 
 @pytest.mark.usefixtures("folder")
@@ -956,12 +1040,12 @@ def test_error_bound_that_is_none() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_nothing_is_left_of_an_interrupted_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    from wayfield.cli import _draw
+    from wayfield.cli import _output
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_draw, "draw", interrupted)
+    monkeypatch.setattr(_output, "draw", interrupted)
     answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL, "--out", "a/b")
     assert answer.code == 130
     assert not Path("a").exists()

@@ -19,8 +19,9 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize(
     ("files", "chosen"),
     [
-        (["labels", "oracle", "sweeps", "envelopes"], ""),
+        (["labels", "oracle", "sweeps", "envelopes", "kernels_amle"], ""),
         (["harmonic", "plan", "descending"], ""),
+        (["principles"], "Harmonic"),
         (["graph"], "twin or symmetr or components"),
         (["certify"], "naive or rounding or periods or round_trips or gap_bound"),
         (["audit_half_gap", "audit_ordering", "audit_mechanism"], ""),

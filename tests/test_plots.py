@@ -16,10 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
 import wayfield as wf
-from mazes import layouts
 from wayfield import plots
 from wayfield._optional import need
 from wayfield.plots import _canvas, _marks
+from worlds import layouts, maze_problem
 
 mpl.use("Agg")
 
@@ -28,11 +28,6 @@ mpl.use("Agg")
 def _no_figures_left() -> Iterator[None]:
     yield
     plt.close("all")
-
-
-def maze(refinement: int = 4, name: str = "medium") -> tuple[wf.Graph, wf.Labels]:
-    graph = wf.grid_graph(wf.load_layout(name), refinement)
-    return graph, wf.sample_labels(graph, 0, 0.05, seed=54)
 
 
 def render(graph: wf.Graph, values: np.ndarray, **options: object) -> Figure:
@@ -65,7 +60,7 @@ def test_walls_are_lines_around_the_free_cells() -> None:
 @pytest.mark.parametrize("name", ["umaze", "medium", "large"])
 @pytest.mark.parametrize("refinement", [1, 3, 8])
 def test_everything_at_once(name: str, refinement: int) -> None:
-    graph, labels = maze(refinement, name)
+    graph, labels = maze_problem(name, refinement)
     values = wf.extend(graph, labels, wf.Harmonic()).values
     figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=labels)
     assert len(figure.axes) == 2  # the field and its colour bar
@@ -86,7 +81,7 @@ def test_failing_starts_are_tinted_by_their_cycle() -> None:
 
 
 def test_no_tint_when_every_start_reaches() -> None:
-    graph, labels = maze()
+    graph, labels = maze_problem()
     values = wf.extend(graph, labels, wf.AMLE()).values
     figure = render(graph, values, plan=wf.plan(graph, values, 0))
     assert len(figure.axes[0].images) == 1
@@ -94,7 +89,7 @@ def test_no_tint_when_every_start_reaches() -> None:
 
 @pytest.mark.parametrize("refinement", [4, 8, 12])
 def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
-    graph, _ = maze(refinement, "large")
+    graph, _ = maze_problem("large", refinement)
     truth = wf.cost_to_go(graph, 0)
     figure = render(graph, truth, plan=wf.plan(graph, truth, 0))
     (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
@@ -122,7 +117,7 @@ def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
 
 
 def test_constant_and_unreachable_values() -> None:
-    graph, _ = maze()
+    graph, _ = maze_problem()
     render(graph, np.full(graph.num_vertices, 2.0))
     values = wf.cost_to_go(graph, 0)
     values[5:20] = np.inf
@@ -148,7 +143,7 @@ def chevrons(figure: Figure) -> set[tuple[float, ...]]:
 
 
 def test_plain_mazes_need_no_legend() -> None:
-    graph, labels = maze()
+    graph, labels = maze_problem()
     figure = render(graph, wf.cost_to_go(graph, 0), labels=labels)
     assert legend(figure) == []
     assert chevrons(figure) == set()
@@ -205,7 +200,7 @@ def test_one_length_everywhere_is_not_dotted() -> None:
 
 
 def test_states_without_a_value_are_crossed_on_mazes() -> None:
-    graph, _ = maze(1, "umaze")
+    graph, _ = maze_problem("umaze", 1)
     values = np.arange(7.0)
     values[[2, 6]] = np.inf, np.nan
     figure = render(graph, values)
@@ -215,7 +210,7 @@ def test_states_without_a_value_are_crossed_on_mazes() -> None:
 
 
 def test_no_value_at_all() -> None:
-    graph, _ = maze(1, "umaze")
+    graph, _ = maze_problem("umaze", 1)
     figure = render(graph, np.full(7, np.inf))
     assert len(figure.axes) == 1  # no colour bar
     line = wf.Graph.from_edges([0], [1], positions=[[0.0, 0.0], [0.5, 0.0]])
@@ -240,7 +235,7 @@ def test_one_vertex() -> None:
 
 
 def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:
-    graph, labels = maze()
+    graph, labels = maze_problem()
     ax = plots.field(graph, wf.cost_to_go(graph, 0), labels=labels)
     ax.figure.savefig(tmp_path / "field.png")
     assert (tmp_path / "field.png").stat().st_size > 1000
@@ -258,7 +253,7 @@ def test_positions_in_space() -> None:
 
 
 def test_values_of_the_wrong_length() -> None:
-    graph, _ = maze()
+    graph, _ = maze_problem()
     with pytest.raises(wf.InputError, match="values has 3 entries"):
         plots.field(graph, [0.0, 1.0, 2.0])
 
@@ -266,7 +261,7 @@ def test_values_of_the_wrong_length() -> None:
 def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    graph, _ = maze()
+    graph, _ = maze_problem()
     with pytest.raises(wf.WayfieldError, match=r"pip install wayfield\[plots\]"):
         plots.field(graph, np.zeros(graph.num_vertices))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .audit import failures, mechanism, ordering
 from .certify import certify
 from .extension import AMLE, Harmonic, MidrangeSweeps, PLaplacian, extend, extend_many
 from .graph import Graph
@@ -37,6 +36,8 @@ def warm_up(directed: bool = False, study: bool = False) -> None:
 
 
 def _warm_up_study(graph: Graph) -> None:
+    from .audit import failures, mechanism, ordering
+
     labels, truth = sample_labels(graph, 0, 0.1, seed=0), cost_to_go(graph, 0)
     methods = (Harmonic(), PLaplacian(4.0), AMLE())
     smooth, _, sharp = (extend(graph, labels, method) for method in methods)

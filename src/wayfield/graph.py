@@ -394,6 +394,15 @@ def check_graph(value: object) -> Graph:
     return value
 
 
+def check_size(values: FloatArray, graph: Graph) -> None:
+    """Refuse a field that has not one value for every vertex."""
+    if values.size != graph.num_vertices:
+        raise InputError(
+            f"the field has {values.size} values but the graph has {graph.num_vertices} vertices: "
+            "it belongs to another graph"
+        )
+
+
 def _restore(cls: type[Graph], *values: Any) -> Graph:
     """Make a graph again from what a pickle held, without copying its arrays."""
     arguments: list[Any] = [frozen(v) if isinstance(v, np.ndarray) else v for v in values]

@@ -18,14 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from .._arrays import as_vertices, refuse
 from ..errors import NotConverged
-from ..extension import Harmonic
-from ..extension._base import Problem, make_problem, package
-from ..extension._linear import Interior
-from ..extension.harmonic import System, solve_block
+from ..extension import HarmonicSystem
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ..labels import Labels
@@ -38,42 +34,31 @@ MAX_SOLVES = 4
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """The random walk that ends at the labels: a Laplacian, factored once, and its boundary."""
+    """The random walk that ends at the labels."""
 
-    problem: Problem
-    system: System
-    coupling: sparse.csr_array[np.float64]
-    """(free vertices, labels) conductances B."""
+    system: HarmonicSystem
 
     @classmethod
     def of(cls, graph: Graph, labels: Labels) -> Walk:
-        problem = make_problem(graph, labels, Harmonic(), "nan")
-        free = np.flatnonzero(~(problem.labelled | problem.orphaned))
-        system = System(Interior.of(graph, free))
-        row, tails = system.interior.row, graph.tails
-        out = (row[tails] >= 0) & problem.labelled[graph.indices]
-        column = np.searchsorted(labels.vertices, graph.indices[out])
-        entries = (1.0 / graph.lengths[out], (row[tails[out]], column))
-        shape = (system.interior.size, len(labels))
-        return cls(problem, system, sparse.csr_array(entries, shape=shape))
+        return cls(HarmonicSystem(graph, labels))
 
     def check_states(self, states: ArrayLike) -> NDArray[np.int64]:
         """Return `states` as vertices from which the walk ends."""
         listed = np.atleast_1d(np.asarray(states))
-        vertices = as_vertices(listed, "states", self.problem.graph.num_vertices)
-        lost = self.problem.orphaned[vertices]
+        vertices = as_vertices(listed, "states", self.system.graph.num_vertices)
+        lost = self.system.orphaned[vertices]
         refuse(lost, vertices, "states", "lies in a component without a label")
         return vertices
 
     def measure(self, states: IntArray) -> tuple[FloatArray, FloatArray]:
         """(k, labels) harmonic measures, and (k,) bounds on the absolute error of their rows."""
-        omega = np.zeros((states.size, len(self.problem.labels)))
+        omega = np.zeros((states.size, len(self.system.labels)))
         error = np.zeros(states.size)
-        labelled = self.problem.labelled[states]
-        places = np.searchsorted(self.problem.labels.vertices, states[labelled])
+        labelled = self.system.labelled[states]
+        places = np.searchsorted(self.system.labels.vertices, states[labelled])
         omega[np.flatnonzero(labelled), places] = 1.0
-        rows, at = np.unique(self.system.interior.row[states[~labelled]], return_inverse=True)
-        touched = np.flatnonzero(self.coupling.sum(axis=0) > 0.0)
+        rows, at = np.unique(self.system.row[states[~labelled]], return_inverse=True)
+        touched = np.flatnonzero(self.system.coupling.sum(axis=0) > 0.0)
         by_state = rows.size <= touched.size
         found, off = self._by_state(rows) if by_state else self._by_label(rows, touched)
         omega[~labelled], error[~labelled] = found[at], off[at]
@@ -81,10 +66,11 @@ class Walk:
 
     def _by_state(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Rows of ω from Green's columns."""
-        omega, error = np.empty((rows.size, self.coupling.shape[1])), np.empty(rows.size)
-        back = self.coupling.T.tocsr()
+        coupling = self.system.coupling
+        omega, error = np.empty((rows.size, coupling.shape[1])), np.empty(rows.size)
+        back = coupling.T.tocsr()
         for block in _blocks(rows.size):
-            units = np.zeros((self.system.interior.size, rows[block].size), order="F")
+            units = np.zeros((self.system.free.size, rows[block].size), order="F")
             units[rows[block], np.arange(rows[block].size)] = 1.0
             green, residual = self._refined(units)
             omega[block] = np.maximum(np.asarray(back @ green).T, 0.0)
@@ -93,14 +79,14 @@ class Walk:
 
     def _by_label(self, rows: IntArray, touched: IntArray) -> tuple[FloatArray, FloatArray]:
         """Rows of ω from columns of it, for the labels beside a free vertex."""
-        omega, total = np.zeros((rows.size, self.coupling.shape[1])), 0.0
-        columns = self.coupling.tocsc()
+        columns = self.system.coupling.tocsc()
+        omega, total = np.zeros((rows.size, columns.shape[1])), 0.0
         for block in _blocks(touched.size):
             into = np.asfortranarray(columns[:, touched[block]].toarray())
             found, residual = self._refined(into)
             omega[:, touched[block]] = np.maximum(found[rows], 0.0)
             total += float((residual / self.system.degree[:, None]).max(axis=0).sum())
-        times = self.system.hitting_time[self.system.interior.vertices[rows]]
+        times = self.system.hitting_time[rows]
         return omega, 2.0 * total * times  # twice, for the rounding of the times themselves
 
     def _refined(self, rhs: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -109,12 +95,11 @@ class Walk:
         Refined until nothing but rounding is left of the residual: at once, as a rule, where the
         solver factors, after a step or two where it iterates.
         """
-        matrix, solver = self.system.interior.laplacian, self.system.solver
-        degree = self.system.degree[:, None]
+        matrix, degree = self.system.laplacian, self.system.degree[:, None]
         found = np.zeros_like(rhs)
         residual = rhs
         for _ in range(MAX_SOLVES):
-            found = found + solver.solve(np.asfortranarray(residual))
+            found = found + self.system.solve(residual)
             residual = rhs - matrix @ found
             size = np.abs(found)
             rounding = self._slack * (2.0 * degree * size - matrix @ size + rhs)
@@ -125,17 +110,16 @@ class Walk:
     @property
     def _slack(self) -> float:
         """Relative rounding of a sum over the arcs of a vertex, conductances included."""
-        return float(int(self.problem.graph.degrees.max()) + 6) * EPS
+        return float(int(self.system.graph.degrees.max()) + 6) * EPS
 
     def both_forms(
         self, vertices: IntArray, omega: FloatArray, error: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Harmonic values, Σ ω Y at the same vertices, and a checked bound on their difference."""
-        solution = solve_block(self.system, [self.problem], certificate=True)[0]
-        field = package(solution, self.problem.graph, Harmonic(), seconds=0.0)
+        field = self.system.extension()
         assert field.lower is not None
         assert field.upper is not None
-        labels = self.problem.labels
+        labels = self.system.labels
         middle = 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max())
         away = labels.values - middle
         reach = float(np.abs(away).max())

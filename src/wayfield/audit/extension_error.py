@@ -25,12 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import frozen
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import AMLE, Extension, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels, check_takes, fill_distance
-from ._inputs import check_truth, field_of
+from ._inputs import check_truth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +106,7 @@ def extension_error(
     >>> found.error
     array([0.   , 0.125, 0.25 , 0.375, 0.5  , 0.5  , 1.5  ])
     """
-    values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     if graph.directed:
         raise InputError("the AMLE's extension error is bounded on undirected graphs only")
     check_takes(values, check_labels(labels, graph))

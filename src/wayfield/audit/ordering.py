@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_vertex, frozen, refuse
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph
@@ -41,7 +42,7 @@ from ..kernels._types import FloatArray
 from ..kernels.decisions import local_errors, neighbour_orders, small_gap_pairs
 from ..labels import Labels, check_labels, fill_distance
 from ..plan import Plan
-from ._inputs import check_truth, field_of, plan_on, ranks, rounding, true_q, visits_from
+from ._inputs import check_truth, plan_on, ranks, rounding, true_q, visits_from
 from ._tally import Tally, share
 from .half_gap import HalfGap, judge
 
@@ -234,7 +235,7 @@ def ordering(
     array([nan,  1., -1.,  1., nan])
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     audit = judge(plan_on(graph, values, goal, plan), values, cost)
     q, relative = true_q(graph, cost), rounding(graph)
     tau, inversions = neighbour_orders(graph.indptr, q, ranks(graph, values), relative)

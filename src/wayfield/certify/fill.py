@@ -187,8 +187,8 @@ def _lipschitz(graph: Graph, labels: Labels, ext: Extension) -> float:
     lower, upper = ext.lower, ext.upper
     if lower is None or upper is None:
         return float(steepest_descent(graph.arcs, ext.values, ext.values))
-    # a correction to a prior is an AMLE too, but one with its fill set
-    plain = isinstance(ext.method, AMLE) and ext.method.fill is None and not graph.directed
+    classical = isinstance(ext.method, AMLE) and ext.method.fill in (None, "flat")
+    plain = classical and ext.prior is None and not graph.directed
     # from lower down to upper is the least that the exact field can fall
     if plain and (labels.error > 0.0 or steepest_descent(graph.arcs, upper, lower) == 1.0):
         return 1.0

@@ -50,6 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_floats, as_real, as_real_array, frozen, owned, refuse
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph, same_graph
@@ -152,7 +153,7 @@ def certify(
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan
-        A plan on ``ext.values``, NaN replaced by +inf.
+        A plan on that field: ``wf.plan(graph, ext, goal)``.
     error : float or (n,) array
         How far the field may be from the true cost-to-go: everywhere, or vertex by vertex, +inf
         where nothing is known. With 0 the gaps themselves are judged: a move is certified if it is
@@ -215,9 +216,12 @@ def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArr
     if not same_graph(graph, plan.graph):
         raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
     check_labels(labels, graph)
-    values = ext.check(graph).values
-    other = np.where(np.isnan(values), np.inf, values) != plan.values
-    refuse(other, plan.values, "plan.values", "is not the extension's value there")
+    refuse(
+        check_field(graph, ext) != plan.values,
+        plan.values,
+        "plan.values",
+        "is not the extension's value there",
+    )
     check_takes(plan.values, labels)
     return plan.values
 

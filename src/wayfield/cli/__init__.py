@@ -18,8 +18,7 @@ from .compare import compare
 from .doctor import doctor
 from .maze import maze
 from .plan import plan
-from .reproduce import report, reproduce
-from .study import study_app
+from .study import report, reproduce, study_app
 
 __all__ = ["app", "main"]
 
@@ -120,7 +119,9 @@ def _print_version(asked: bool) -> None:
 def _wayfield(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """From a few known cost-to-go values on a graph to a value and a plan for every state.

@@ -1,13 +1,15 @@
-"""What the commands share: consoles, the word about kernels, reading a layout."""
+"""What the commands share: consoles, what they say while one waits, reading a layout."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
@@ -16,9 +18,14 @@ from ..errors import InputError, WayfieldError
 if TYPE_CHECKING:
     from ..layouts import Layout
 
+METHODS = (
+    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
+    "whitney."
+)
+"""The words that --method takes, for the help: asking the library would load all of it."""
+
 SLOW = 1.5
 """Seconds after which a person should be told what is going on."""
-
 
 _LARGEST_MAZE = 1 << 24
 """Bytes of a maze in a file; its graph would have more vertices than memory has room for."""
@@ -43,33 +50,110 @@ def say(console: Console, text: str) -> None:
 
 
 def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
-    """Load the kernels; if that takes long they are being compiled, so say it."""
+    """Load the kernels; if some have to be compiled first, and that takes long, say so."""
     from .._warmup import warm_up
 
-    with explained(console, "compiling the kernels (first run only) …"):
+    event: Any = import_module("numba.core.event")
+    begun = threading.Event()
+
+    class Watch(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: object) -> None:
+            begun.set()
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    message = "compiling the kernels, which are kept for later runs …"
+    with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         warm_up(directed, study)
 
 
 @contextmanager
-def explained(console: Console, message: str) -> Iterator[None]:
-    """Show the message while the block runs, once it has taken longer than a moment."""
-    status = console.status(message)
+def explained(
+    console: Console, message: str, begun: threading.Event | None = None
+) -> Iterator[None]:
+    """Show the message while the block runs, once it has taken longer than a moment.
 
-    def show() -> None:
+    And not before what the message is about has begun, if that is to be waited for.
+    """
+    status, over = console.status(message), threading.Event()
+
+    def watch() -> None:
+        if over.wait(SLOW):
+            return
+        while begun is not None and not begun.is_set():
+            if over.wait(0.1):
+                return
         if console.is_terminal:
             status.start()
         else:
             say(console, message)
 
-    timer = threading.Timer(SLOW, show)
-    timer.daemon = True
-    timer.start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
-        timer.join()
+        over.set()
+        watcher.join()
         status.stop()
+
+
+class Stages:
+    """A progress display of one stage after another; it vanishes at the end.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> with Stages(Console(file=StringIO())) as stages:
+    ...     tell = stages.begin("reading")
+    ...     tell(1, 2)
+    """
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        self.display = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self.display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.display.__exit__(kind, error, trace)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the display away while something is printed."""
+        self.display.stop()
+        yield
+        self.display.start()
+
+    def begin(self, name: str) -> Callable[[int, int], None]:
+        """End the stage before and begin this one; the answer is to be told how far it is."""
+        for task in self.display.tasks:
+            task.visible = False
+        number = self.display.add_task(printable(name), total=None)
+
+        def tell(done: int, total: int) -> None:
+            self.display.update(number, completed=done, total=total)
+
+        return tell
 
 
 def read_layout(name: str) -> Layout:

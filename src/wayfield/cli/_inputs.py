@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import quoted
 from ..errors import InputError
-from ..extension._words import METHOD_HELP
-from ._show import Line, quoted
-from ._stages import Stages
+from ._common import METHODS, Stages
+from ._show import Line
 
 if TYPE_CHECKING:
-    from ..files import Edges, VertexTable
+    from ..files import Edges, Style, VertexTable
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
@@ -29,13 +29,16 @@ LabelFile = Annotated[
     Path, typer.Argument(metavar="LABELS", help="Known values: vertex, value.", show_default=False)
 ]
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
-Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHOD_HELP)]
+Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)]
 Repair = Annotated[
-    bool, typer.Option("--repair", help="Lift the field, a little, where walks get stuck.")
+    bool,
+    typer.Option("--repair", help="Lift the field where walks get stuck, as little as will do."),
 ]
 Error = Annotated[
     float,
-    typer.Option(metavar="E", help="Bound on the values' error: which moves stand nevertheless?"),
+    typer.Option(
+        metavar="E", help="How far values may be off: which moves are optimal all the same?"
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
@@ -114,6 +117,7 @@ class Contents:
     edges: Edges
     table: VertexTable
     places: VertexTable | None
+    prior: VertexTable | None
     labels: Labels
     goal: int
 
@@ -133,7 +137,9 @@ class Contents:
         graph, remarks = edges.to_graph(_positions(table, places))
         if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
             remarks.append("if the two ways between vertices differ, pass --directed")
-        remarks = [*edges.notes, *remarks, *table.notes, *(places.notes if places else ())]
+        for read in (table, places, self.prior):
+            remarks += () if read is None else read.notes
+        remarks = [*edges.notes, *remarks]
         if {edges.decimal, table.decimal} == {".", ","}:
             remarks.append("one file has decimal points, the other decimal commas")
         facts: dict[str, Any] = {
@@ -146,8 +152,12 @@ class Contents:
         if wanted.positions is not None and places is not None:
             facts["positions"] = {"path": str(wanted.positions), "read_as": places.said}
             said.append(("places", f"{wanted.positions.name}: {places.said}"))
+        if wanted.prior is not None and self.prior is not None:
+            facts["prior"] = {"path": str(wanted.prior), "read_as": self.prior.said}
+            said.append(("prior", f"{wanted.prior.name}: {self.prior.said}"))
         said += [("note", remark) for remark in remarks]
-        return Given(graph, self.labels, self.goal, self.names, said, facts)
+        field = _field(self.prior, graph.num_vertices)
+        return Given(graph, self.labels, self.goal, self.names, field, said, facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +168,8 @@ class Given:
     ----------
     graph, labels, goal, names
         The data, vertices by their indices, and the names for them.
+    prior : (n,) array or None
+        The field that the labels correct, if a file has one; +inf where it has no value.
     said : list of lines
         How the files were understood, for a person.
     facts : dict
@@ -168,6 +180,7 @@ class Given:
     labels: Labels
     goal: int
     names: Names
+    prior: FloatArray | None
     said: list[Line]
     facts: dict[str, Any]
 
@@ -182,6 +195,7 @@ class Wanted:
     goal_value: float | None
     directed: bool
     positions: Path | None
+    prior: Path | None
     edge_columns: Mapping[str, str | None]
     label_columns: Mapping[str, str | None]
     text: tuple[str | None, bool | None, str | None, str | None, str | None]
@@ -202,7 +216,24 @@ class Wanted:
         if self.positions is not None:
             places = read_positions(self.positions, edges.names, None, style)
         labels, goal = self._with_goal(table, edges.names)
-        return Contents(self, edges, table, places, labels, goal)
+        prior = None if self.prior is None else self._read_prior(labels, edges.names, style)
+        return Contents(self, edges, table, places, prior, labels, goal)
+
+    def _read_prior(self, labels: Labels, names: Names, style: Style) -> VertexTable:
+        """Read the field that the labels correct: where they are, it needs a value."""
+        import numpy as np
+
+        from ..files import read_labels
+
+        assert self.prior is not None
+        found = read_labels(self.prior, names, None, style)
+        assert found.labels is not None
+        lacking = np.setdiff1d(labels.vertices, found.labels.vertices)
+        if lacking.size:
+            raise InputError(
+                f"{self.prior} has no value for {names[lacking[0]]!r}, which is labelled"
+            )
+        return found
 
     def _with_goal(self, table: VertexTable, names: Names) -> tuple[Labels, int]:
         """Find the goal, and make sure that it has a label."""
@@ -239,6 +270,17 @@ class Wanted:
 
 def _said(columns: Mapping[str, str | None]) -> dict[str, str]:
     return {role: column for role, column in columns.items() if column is not None}
+
+
+def _field(prior: VertexTable | None, n: int) -> FloatArray | None:
+    """Return the values of a table as a field, +inf where it has none."""
+    import numpy as np
+
+    if prior is None or prior.labels is None:
+        return None
+    field = np.full(n, np.inf)
+    field[prior.labels.vertices] = prior.labels.values
+    return field
 
 
 def _positions(table: VertexTable, places: VertexTable | None) -> FloatArray | None:

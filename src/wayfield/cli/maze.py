@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from .._optional import need
 from ..errors import InputError
-from ..extension._words import parse_method
 from ._common import compile_kernels, explained, notes, read_layout
 from ._inputs import Error, Force, Json, Method, Repair
+from ._show import tell
+from ._solving import DISTANCE, Drop, Folds, Task, check_direction
 
 if TYPE_CHECKING:
-    from ._result import Result
+    from ..solve import Answer
 
 
 def maze(
@@ -41,7 +42,15 @@ def maze(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
     repair: Repair = False,
+    drop_false_sinks: Drop = False,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="distance", help="Let the labels correct a field: the maze's own distances."
+        ),
+    ] = None,
     error: Error = 0.0,
+    folds: Folds = 5,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
@@ -58,16 +67,17 @@ def maze(
 
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
-    from .. import grid_graph, sample_labels
+    from .. import cost_to_go, grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole
+    from ..extension._words import parse_method
     from ..labels import Labels
-    from ._report import tell
-    from ._result import Question, answer, check_method
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
+    if prior not in (None, DISTANCE):
+        raise InputError(f"--prior of a maze must be {DISTANCE}, not {prior!r}")
     layout = read_layout(name)
-    check_method(chosen, layout.directed)
+    check_direction(layout.directed, chosen)
     size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
     goal = as_vertex(goal, "goal", size)
     starts = tuple(as_vertex(x, "start", size) for x in start or ())
@@ -77,16 +87,18 @@ def maze(
     graph = grid_graph(layout, refinement)
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
+    field = None if prior is None else cost_to_go(graph, goal)
+    task = Task(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
     with explained(notes(), "extending, planning, certifying …"):
-        result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
-    written, not_written = ([], None) if picture is None else _write(result, picture, force)
+        answer, held_out = task.solve()
+    written = {} if picture is None else _write(answer, starts, picture, force)
     if not json_wanted:
         screen = Console()
         colour = screen.color_system in ("256", "truecolor")
-        screen.print(drawn(result, refinement, screen.width, colour), soft_wrap=True)
+        screen.print(drawn(answer, refinement, screen.width, colour), soft_wrap=True)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    more = {"input": about, "files": written, "no_picture": None, "not_written": not_written}
-    tell(result, more, json_wanted)
+    more = {"input": about, **held_out, **written}
+    tell(answer, None, starts, more, json_wanted)
 
 
 def _check_picture(path: Path, force: bool) -> None:
@@ -101,16 +113,16 @@ def _check_picture(path: Path, force: bool) -> None:
     check_outputs(path.parent, [path.name], force)
 
 
-def _write(result: Result, path: Path, force: bool) -> tuple[list[str], str | None]:
+def _write(answer: Answer, starts: tuple[int, ...], path: Path, force: bool) -> dict[str, Any]:
     """Draw the field into a file, whole or not at all; or say what prevents it."""
     from ..files import Outbox
-    from ._draw import draw
+    from ._output import draw
 
     try:
         with Outbox(path.parent, force) as outbox:
-            draw(result, result.question.graph, outbox.path(path.name), diagram=False)
+            draw(answer, outbox.path(path.name), starts=starts, diagram=False)
     except OSError as error:
-        return [], f"{error.strerror or error} ({path})"
+        return {"not_written": f"{error.strerror or error} ({path})"}
     except InputError as error:  # someone has put a file there meanwhile
-        return [], str(error)
-    return [str(path)], None
+        return {"not_written": str(error)}
+    return {"files": [str(path)]}

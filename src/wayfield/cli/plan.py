@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +10,9 @@ import typer
 from rich.console import Console
 
 from .._optional import missing
+from .._text import number_of
 from ..errors import InputError
-from ..extension._words import parse_method
-from ._common import compile_kernels, notes
+from ._common import Stages, compile_kernels, notes
 from ._inputs import (
     Decimal,
     Delimiter,
@@ -40,17 +39,15 @@ from ._inputs import (
     VertexColumn,
     Wanted,
 )
-from ._stages import Stages
+from ._show import show, tell
+from ._solving import DISTANCE, Drop, Folds, LengthUnit, Prior, Task, check_direction, in_units
 
 if TYPE_CHECKING:
     from ..files import Outbox
     from ..names import Names
-    from ._result import Result
+    from ..solve import Answer
 
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
-_NOTHING_WRITTEN: dict[str, Any] = {
-    "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
-}  # fmt: skip
 
 
 def plan(
@@ -64,7 +61,11 @@ def plan(
     ] = None,
     directed: Directed = False,
     repair: Repair = False,
+    drop_false_sinks: Drop = False,
+    prior: Prior = None,
+    length_unit: LengthUnit = 1.0,
     error: Error = 0.0,
+    folds: Folds = 5,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
         "wayfield-plan"
     ),
@@ -103,26 +104,26 @@ def plan(
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
+    from ..extension._words import parse_method
     from ..files import Outbox
-    from ._report import tell
-    from ._result import Question, answer, check_method
-    from ._show import show
+    from ..oracle import cost_to_go
 
     if unreachable not in ("say", "error"):
         raise InputError(f"--unreachable must be say or error, not {unreachable!r}")
+    prior_file = None if prior in (None, DISTANCE) else Path(prior)
     wanted = Wanted(
-        edges, labels, goal, goal_value, directed, positions,
+        edges, labels, goal, goal_value, directed, positions, prior_file,
         {"from": tail, "to": head, "length": length, "oneway": "none" if no_oneway else oneway},
         {"vertex": vertex, "value": value},
         (delimiter, header, encoding, decimal, thousands),
     )  # fmt: skip
     chosen = parse_method(method)
     if files:
-        _spare(out, (edges, labels, positions), bool(start), force)
+        _spare(out, (edges, labels, positions, prior_file), bool(start), force)
     with Stages(notes()) as stages:
         contents = wanted.read(stages, error)
         starts = tuple(contents.names.index(name, "--start ") for name in start or ())
-        check_method(chosen, contents.directed)
+        check_direction(contents.directed, chosen)
         with stages.aside():
             compile_kernels(notes(), contents.directed)
         stages.begin("building the graph")
@@ -130,16 +131,20 @@ def plan(
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
+        graph = in_units(given.graph, length_unit)
+        field = cost_to_go(graph, given.goal) if prior == DISTANCE else given.prior
         stages.begin(f"extending ({method}), planning, certifying")
-        asked = Question(given.graph, given.labels, given.goal, chosen, given.names.__getitem__)
-        result = answer(replace(asked, starts=starts, error=error, repair=repair))
-        if unreachable == "error" and result.able + 1 < given.graph.num_vertices:
-            raise InputError(_lost(result))
-        more: dict[str, Any] = {"input": given.facts, **_NOTHING_WRITTEN}
+        task = Task(
+            graph, given.labels, given.goal, chosen, field, drop_false_sinks, repair, error, folds
+        )
+        answer, held_out = task.solve()
+        if unreachable == "error" and not answer.plan.reachable.all():
+            raise InputError(_lost(answer, given.names))
+        more: dict[str, Any] = {"input": given.facts, **held_out}
         if files:
             stages.begin("writing")
-            more |= _written(Outbox(out, force), result, given.names)
-    tell(result, more, json_wanted)
+            more |= _written(Outbox(out, force), answer, given.names, starts)
+    tell(answer, given.names, starts, more, json_wanted)
 
 
 def _spare(out: Path, inputs: Iterable[Path | None], routes: bool, force: bool) -> None:
@@ -152,22 +157,21 @@ def _spare(out: Path, inputs: Iterable[Path | None], routes: bool, force: bool) 
     check_outputs(out, [name for name in _FILES if routes or name != "routes.csv"], force)
 
 
-def _lost(result: Result) -> str:
+def _lost(answer: Answer, names: Names) -> str:
     import numpy as np
 
-    lost = np.flatnonzero(~result.plan.reachable)
-    first = result.question.called(int(lost[0]))
+    lost = np.flatnonzero(~answer.plan.reachable)
     return (
-        f"{lost.size:,} of {result.plan.reachable.size:,} states cannot reach the goal, such as "
-        f"{first!r}; leave out --unreachable error to go on without them"
+        f"{lost.size:,} of {number_of(answer.graph.num_vertices, 'states')} cannot reach the goal, "
+        f"such as {names[lost[0]]!r}; leave out --unreachable error to go on without them"
     )
 
 
-def _written(box: Outbox, result: Result, names: Names) -> dict[str, Any]:
+def _written(box: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
     """Write the results; what a full disk or the like prevents is said, and the result stays."""
     try:
         with box:
-            said = _write(box, result, names)
+            said = _write(box, answer, names, starts)
     except OSError as error:
         return {"not_written": f"{error.strerror or error} ({box.folder})"}
     except InputError as error:  # someone has put a file there meanwhile
@@ -175,23 +179,22 @@ def _written(box: Outbox, result: Result, names: Names) -> dict[str, Any]:
     return said | {"removed": [str(file) for file in box.removed]}
 
 
-def _write(outbox: Outbox, result: Result, names: Names) -> dict[str, Any]:
+def _write(outbox: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
     """Write the results into the box; say which files there will be, and why some are not."""
     from ..files import write_table
-    from ._draw import draw, drawable, why_not_drawn
-    from ._tables import route_columns, value_columns
+    from ._output import draw, route_columns, value_columns, why_not_drawn
 
-    columns = value_columns(result, names)
+    columns = value_columns(answer, names)
     write_table(columns, outbox.path("values.csv"))
     no_parquet = missing("pyarrow", "files")
     if no_parquet is None:
         write_table(columns, outbox.path("values.parquet"))
-    if result.question.starts:
-        write_table(route_columns(result), outbox.path("routes.csv"))
-    reason = why_not_drawn(result.question.graph)
-    if reason is None:
-        draw(result, drawable(result.question.graph), outbox.path("plan.png"))
+    if starts:
+        write_table(route_columns(answer, names, starts), outbox.path("routes.csv"))
+    no_picture = why_not_drawn(answer.graph)
+    if no_picture is None:
+        draw(answer, outbox.path("plan.png"), names, starts)
     for name in _FILES:
         outbox.discard(name)
     files = [str(file) for file in outbox.files]
-    return {"files": files, "no_picture": reason, "no_parquet": no_parquet}
+    return {"files": files, "no_picture": no_picture, "no_parquet": no_parquet}

@@ -5,6 +5,7 @@ from ._many import extend_many
 from .amle import AMLE
 from .envelopes import McShane, NearestLabel, Whitney
 from .harmonic import Harmonic
+from .harmonic_system import HarmonicSystem
 from .plaplacian import PLaplacian
 from .sweeps import MidrangeSweeps
 
@@ -12,6 +13,7 @@ __all__ = [
     "AMLE",
     "Extension",
     "Harmonic",
+    "HarmonicSystem",
     "McShane",
     "Method",
     "MidrangeSweeps",

@@ -2,7 +2,7 @@
 
 ``extend(graph, labels, method)`` hands a validated Dirichlet problem to a method and returns an
 `Extension`. A method is a small frozen settings object with a ``solve``; whether its outcome is
-good enough to return is decided here, once for all methods.
+good enough to return is decided here, once for all methods, by ``check``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import as_choice, frozen
+from .._arrays import as_choice, as_flag, frozen
 from ..errors import InputError, NotConverged
-from ..graph import Graph, check_graph, same_graph
+from ..graph import Graph, check_graph, check_size, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels, check_labels
 from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
@@ -95,6 +95,12 @@ class Problem:
         np.maximum.at(largest, at, labels.values)
         return least[component], largest[component]
 
+    def relabelled(self, labels: Labels) -> Self:
+        """Return the problem with other values at the same labelled vertices."""
+        boundary = np.zeros(self.boundary.size)
+        boundary[labels.vertices] = labels.values
+        return replace(self, labels=labels, boundary=frozen(boundary))
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -112,11 +118,6 @@ class Solution:
 @runtime_checkable
 class Method(Protocol):
     """A way to extend labels: frozen settings, and how to solve."""
-
-    @property
-    def check(self) -> bool:
-        """Whether a solve that missed its guarantee raises `NotConverged`."""
-        ...
 
     @property
     def directed(self) -> bool:
@@ -164,6 +165,8 @@ class Extension:
         Further figures, named by the method.
     graph : Graph or None
         The graph it was made on; None if put together by hand.
+    prior : (n,) float array or None
+        The field that the labels corrected, see `extend`; None if they were extended by themselves.
 
     Examples
     --------
@@ -186,6 +189,7 @@ class Extension:
     method: Method
     details: Mapping[str, float]
     graph: Graph | None = None
+    prior: FloatArray | None = None
 
     def check(self, graph: Graph) -> Self:
         """Return this extension if it is one on `graph`, else raise `InputError`."""
@@ -211,15 +215,6 @@ class Extension:
         return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
 
 
-def check_size(values: FloatArray, graph: Graph) -> None:
-    """Refuse a field that has not one value for every vertex."""
-    if values.size != graph.num_vertices:
-        raise InputError(
-            f"the field has {values.size} values but the graph has {graph.num_vertices} vertices: "
-            "it belongs to another graph"
-        )
-
-
 def describe(method: Method) -> str:
     """Return the method's name with the settings that are not its defaults."""
     settings: tuple[Field[Any], ...] = fields(method) if is_dataclass(method) else ()
@@ -238,7 +233,7 @@ def extend(
     *,
     prior: ArrayLike | None = None,
     unreachable: Literal["error", "nan"] = "error",
-    check: bool | None = None,
+    check: bool = True,
 ) -> Extension:
     """Extend the labels over the whole graph.
 
@@ -260,8 +255,9 @@ def extend(
         What to do with a component that has no label: raise `InputError`, or return NaN there. On
         a directed graph a vertex that can reach no label has the value +inf in any case, and only
         (weak) components without any label are meant.
-    check : bool, optional
-        Overrides ``method.check``: raise `NotConverged`, or hand back the unconverged field.
+    check : bool
+        Raise `NotConverged` if the method missed its guarantee. If not, the field is handed back
+        as it is, and its ``status`` says what was missed.
 
     Examples
     --------
@@ -273,14 +269,17 @@ def extend(
     >>> wf.extend(path, wf.Labels([0, 2], [0.0, 4.0]), wf.AMLE(), prior=[0.0, 1.0, 2.0, 3.0]).values
     array([0., 2., 4., 5.])
     """
+    as_flag(check, "check")
     problem = make_problem(graph, labels, method, unreachable)
     if prior is None:
-        return finish(problem, method, check)
+        start = time.perf_counter()
+        solution = method.solve(problem)
+        return package(solution, graph, method, time.perf_counter() - start, check)
     field = check_prior(prior, graph.num_vertices)
     correction, settings = without_prior(problem, field), correcting(method)
     start = time.perf_counter()
     solution = with_prior(settings.solve(correction), problem, field)
-    return package(solution, graph, settings, time.perf_counter() - start, check)
+    return package(solution, graph, settings, time.perf_counter() - start, check, field)
 
 
 def make_problem(
@@ -318,10 +317,7 @@ def correcting(method: Method) -> Method:
 
 def without_prior(problem: Problem, prior: FloatArray) -> Problem:
     """Return the problem for the correction: its labels less the prior."""
-    labels = less_prior(problem.labels, prior)
-    boundary = np.zeros(problem.boundary.size)
-    boundary[labels.vertices] = labels.values
-    return replace(problem, labels=labels, boundary=frozen(boundary))
+    return problem.relabelled(less_prior(problem.labels, prior))
 
 
 def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solution:
@@ -335,17 +331,15 @@ def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solut
     )
 
 
-def finish(problem: Problem, method: Method, check: bool | None = None) -> Extension:
-    """Solve, and raise unless the method kept its promise or the caller waived it."""
-    start = time.perf_counter()
-    solution = method.solve(problem)
-    return package(solution, problem.graph, method, time.perf_counter() - start, check)
-
-
 def package(
-    solution: Solution, graph: Graph, method: Method, seconds: float, check: bool | None = None
+    solution: Solution,
+    graph: Graph,
+    method: Method,
+    seconds: float,
+    check: bool,
+    prior: FloatArray | None = None,
 ) -> Extension:
-    """Turn a method's solution into an `Extension`, or raise `NotConverged`."""
+    """Turn a method's solution into an `Extension`, or raise `NotConverged` if `check` says so."""
     arrays = (solution.values, solution.lower, solution.upper)
     values, lower, upper = (None if a is None else frozen(a) for a in arrays)
     assert values is not None
@@ -360,8 +354,9 @@ def package(
         method,
         dict(solution.details),
         graph,
+        prior,
     )
-    if not result.status.good and (method.check if check is None else check):
+    if check and not result.status.good:
         raise NotConverged(str(result.status), result.residual, result.width)
     return result
 

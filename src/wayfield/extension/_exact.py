@@ -6,7 +6,7 @@ hence rationals, and so are the values: on a walk of length L that falls from b 
 distance d from its lower end is a + d (b − a) / L. Unit lengths and whole-number labels keep the
 numbers small.
 
-**Candidate.** `rational_amle` replays the order of fixing as `wayfield.kernels.amle_replay` does,
+**Candidate.** `rational_amle` replays the order of fixing as `kernels.amle.replay` does,
 and takes for s(x) the slope of the walk through x. A walk that exactly is level was taken for a
 descent by rounding: its vertices are left unfixed.
 
@@ -30,7 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import BoolArray, FloatArray
+from ..kernels.amle import Fixing
 from ..kernels.csr import Arcs
 from ._base import Problem
 
@@ -38,17 +39,6 @@ MOST_VERTICES = 2**16
 """Larger problems are left alone: rationals cost 20 to 40 microseconds a vertex."""
 MOST_BITS = 2000
 """Where a numerator or denominator grows beyond this, the replay is given up."""
-
-
-class Log(NamedTuple):
-    """What the divide and conquer did."""
-
-    order: IntArray
-    """(k,) the unlabelled vertices in the order of fixing."""
-    batch: IntArray
-    """(n,) the batch each was fixed in."""
-    values: FloatArray
-    """(n,) its field in doubles, on any scale."""
 
 
 class Rational(NamedTuple):
@@ -66,11 +56,11 @@ class Rational(NamedTuple):
     """(n,) ordered, and equal, as the exact values are."""
 
 
-def rational_amle(problem: Problem, log: Log) -> Rational | None:
+def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Solve the vertex condition on the fixed vertices exactly; None if that came to nothing."""
-    if log.order.size + problem.labels.vertices.size > MOST_VERTICES:
+    if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
         return None
-    replay = _Replay(problem, log)
+    replay = _Replay(problem, fixing)
     if not (replay.run() and _is_balanced(problem, replay.values, replay.slopes)):
         return None
     return _rounded(problem, replay.values)
@@ -79,14 +69,14 @@ def rational_amle(problem: Problem, log: Log) -> Rational | None:
 class _Replay:
     """The order of fixing once more, in rationals: values and slopes by vertex."""
 
-    def __init__(self, problem: Problem, log: Log) -> None:
+    def __init__(self, problem: Problem, fixing: Fixing) -> None:
         labels = problem.labels
         given = zip(labels.vertices.tolist(), labels.values.tolist(), strict=True)
         self.values = {x: Fraction(y) for x, y in given}
         self.slopes: dict[int, Fraction] = {}
         self._level: set[int] = set()
-        self._order = log.order.tolist()
-        self._batch, self._rough = log.batch.tolist(), log.values.tolist()
+        self._order = fixing.order.tolist()
+        self._batch, self._rough = fixing.batch.tolist(), fixing.values.tolist()
         self._out, self._into = problem.graph.arcs, problem.graph.reverse_arcs
 
     def run(self) -> bool:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import as_real_array
+from .._arrays import as_flag, as_real_array
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -60,7 +61,7 @@ def extend_many(
     *,
     prior: ArrayLike | None = None,
     unreachable: Literal["error", "nan"] = "error",
-    check: bool | None = None,
+    check: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Extension]:
     """Extend many label sets over one graph, each as `extend` would.
@@ -83,7 +84,7 @@ def extend_many(
         One prior for all label sets, or one for each; see `extend`.
     unreachable : {"error", "nan"}
         As for `extend`.
-    check : bool, optional
+    check : bool
         As for `extend`.
     progress : callable, optional
         Called with (solved so far, total), in order, from the calling thread.
@@ -106,22 +107,26 @@ def extend_many(
     >>> [field.values for field in wf.extend_many(path, goals, wf.Harmonic())]
     [array([0., 1., 2., 3.]), array([3., 2., 1., 0.])]
     """
+    as_flag(check, "check")
     workers = _worker_count(workers)
     problems = _problems(graph, labels_list, method, unreachable)
-    if prior is None:
+    priors = None if prior is None else _priors(prior, graph, len(problems))
+    if priors is None:
         batches = _batches(problems, method)
     else:
         method = correcting(method)
-        batches = _batches_around(problems, _priors(prior, graph, len(problems)), method)
+        batches = _batches_around(problems, priors, method)
     results: list[Extension] = []
     with ThreadPoolExecutor(max_workers=min(workers, max(len(batches), 1))) as pool:
         futures = [pool.submit(_timed, batch) for batch in batches]
         try:
             for batch, future in zip(batches, futures, strict=True):
                 solutions, seconds = future.result()
+                share = seconds / len(batch.positions)
                 for position, solution in zip(batch.positions, solutions, strict=True):
-                    share = seconds / len(batch.positions)
-                    results.append(_package(position, solution, graph, method, share, check))
+                    around = None if priors is None else priors[position]
+                    with _named(position):
+                        results.append(package(solution, graph, method, share, check, around))
                 if progress is not None:
                     progress(len(results), len(problems))
         except BaseException:
@@ -157,10 +162,8 @@ def _problems(
         raise InputError(f"labels_list must be a list of Labels, not {kind}") from error
     problems = []
     for position, labels in enumerate(label_sets):
-        try:
+        with _named(position):
             problems.append(make_problem(graph, labels, method, unreachable))
-        except InputError as error:
-            raise InputError(f"labels_list[{position}]: {error}") from error
     return problems
 
 
@@ -177,10 +180,8 @@ def _batches_around(
     """Batches that extend the corrections, and add the priors to the outcome."""
     corrections = []
     for position, (problem, prior) in enumerate(zip(problems, priors, strict=True)):
-        try:
+        with _named(position):
             corrections.append(without_prior(problem, prior))
-        except InputError as error:
-            raise InputError(f"labels_list[{position}]: {error}") from error
 
     def restored(batch: Batch) -> list[Solution]:
         solutions = zip(batch.positions, batch.solve(), strict=True)
@@ -209,16 +210,13 @@ def _timed(batch: Batch) -> tuple[Sequence[Solution], float]:
     return batch.solve(), time.perf_counter() - start
 
 
-def _package(
-    position: int,
-    solution: Solution,
-    graph: Graph,
-    method: Method,
-    seconds: float,
-    check: bool | None,
-) -> Extension:
+@contextmanager
+def _named(position: int) -> Iterator[None]:
+    """Put the position of the problem at fault before the message."""
     try:
-        return package(solution, graph, method, seconds, check)
+        yield
+    except InputError as error:
+        raise InputError(f"labels_list[{position}]: {error}") from error
     except NotConverged as error:
         status = f"labels_list[{position}]: {error.status}"
         raise NotConverged(status, error.residual, error.width) from error

@@ -57,7 +57,6 @@ class NearestLabel:
     array([0., 0., 0., 4., 4.])
     """
 
-    check: bool = True
     directed: ClassVar[bool] = False
 
     def solve(self, problem: Problem) -> Solution:
@@ -90,7 +89,6 @@ class McShane:
     """
 
     lipschitz: float | None = 1.0
-    check: bool = True
     directed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -118,7 +116,6 @@ class Whitney:
     """
 
     lipschitz: float | None = 1.0
-    check: bool = True
     directed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -8,8 +8,8 @@ Boundary condition
 Method
     A sparse factorisation (multigrid for large graphs), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
-    error, to about 30 digits (`kernels.harmonic.balance`). The labels' midrange is subtracted
-    first, exactly, so that a common offset costs nothing.
+    error, to about 30 digits (`kernels.harmonic.balance`). The labels are centred and scaled
+    first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
 Stopping rule
     The update residual τ = max_x |u_x − weighted mean of its neighbours| falls below 2⁻⁹⁰ of the
     label range, or no longer falls by a factor of 4.
@@ -41,15 +41,19 @@ import numpy as np
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.doubledouble import Pair
-from ..kernels.harmonic import balance, corrected, encloses, plain_balance, rounded
+from ..kernels.fields import corrected
+from ..kernels.harmonic import balance, encloses, plain_balance
 from ._base import Problem, Solution, Status
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
+from ._scaling import Scaled
 
 FINE = 2.0**-90
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
 COARSE = 2.0**-50
 """Update residual, relative to the label range, above which a field without bracket has stalled."""
+LONGEST = 1e150
+"""Cap on hitting times, which overflow where lengths are hundreds of orders apart."""
 UNDERFLOW = 1e-200
 """More than underflow can add to an update residual, for lengths up to 1e100."""
 NEGLIGIBLE = 2.0**-80
@@ -62,7 +66,7 @@ MAX_EXTRA = 8
 """Labels beyond the shared set that a goal may have and still share the factorisation."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Harmonic:
     """Harmonic extension: every free value is the mean of its neighbours', weighted by 1/length.
 
@@ -71,8 +75,6 @@ class Harmonic:
 
     Parameters
     ----------
-    check : bool
-        Raise `NotConverged` if the bracket could not be verified.
     certificate : bool
         Compute the bracket; without it `lower` and `upper` are None.
 
@@ -89,7 +91,6 @@ class Harmonic:
     array([0., 1., 2., 4.])
     """
 
-    check: bool = True
     certificate: bool = True
     directed: ClassVar[bool] = False
 
@@ -135,7 +136,9 @@ class System:
         """(n,) mean number of steps until the random walk meets a label; 0 off the interior."""
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
-            time[self.interior.vertices] = self.solver.solve(self.degree)
+            found = self.solver.solve(self.degree)
+            # any w may be tried, but not one that overflows
+            time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
 
     def prepare(self, certificate: bool) -> None:
@@ -166,13 +169,11 @@ class System:
 
 @dataclass(eq=False)
 class Task:
-    """One problem under way: its field less the labels' midrange, and how good it is so far."""
+    """One problem under way: its field in the solver's units, and how good it is so far."""
 
-    problem: Problem
+    scaled: Scaled
     pinned: IntArray
     """Rows of the system that are labels of this problem."""
-    offset: float
-    """The labels' midrange."""
     field: Pair
     tau: float = 0.0
     """Bound on the update residual of `field`."""
@@ -183,17 +184,14 @@ class Task:
     @classmethod
     def of(cls, problem: Problem, system: System) -> Task:
         """Start from 0 at the free vertices."""
-        labels = problem.labels
-        rows = system.interior.row[labels.vertices]
-        offset = 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max())
-        zero = np.zeros(problem.graph.num_vertices)
-        field = corrected(problem.boundary, zero, labels.vertices, np.full(len(labels), -offset))
-        return cls(problem, rows[rows >= 0], offset, Pair(*field))
+        scaled = Scaled.centred(problem)
+        rows = system.interior.row[problem.labels.vertices]
+        return cls(scaled, rows[rows >= 0], scaled.field)
 
     @property
-    def scale(self) -> float:
-        """Half the range of the labels."""
-        return float(np.abs(self.field.high[self.problem.labels.vertices]).max())
+    def fine(self) -> float:
+        """Update residual at which refinement has nothing left to gain."""
+        return FINE * self.scaled.size
 
 
 def solve_block(system: System, problems: Sequence[Problem], certificate: bool) -> list[Solution]:
@@ -221,17 +219,17 @@ def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
         for k, step in zip(active, steps.T, strict=True):
             task = tasks[k]
             pin(step, task.pinned, greens[k])
-            field = Pair(*corrected(*task.field, system.interior.vertices, step))
+            field = corrected(task.field, system.interior.vertices, step)
             task.solves += 1
             if certificate and task.solves > 1:
-                tau = FINE * task.scale
-                if system.encloses(field, task.pinned, 2.0 * tau * system.hitting_time):
-                    task.field, task.tau, task.proved = field, tau, True
+                shift = 2.0 * task.fine * system.hitting_time
+                if system.encloses(field, task.pinned, shift):
+                    task.field, task.tau, task.proved = field, task.fine, True
                     continue
             residuals[k], tau = system.residual(field, task.pinned)
             if not tau < task.tau:
                 continue
-            if FINE * task.scale < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
+            if task.fine < tau <= 0.25 * task.tau and task.solves < MAX_SOLVES:
                 still.append(k)
             task.field, task.tau = field, tau
         active = still
@@ -248,32 +246,34 @@ def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
 
 
 def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
-    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place."""
-    if rows.size:
-        step -= green @ np.linalg.solve(green[rows], step[rows])
+    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place.
+
+    Where lengths are hundreds of orders apart that can fail, and NaN says so.
+    """
+    if rows.size == 0:
+        return
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            step -= green @ np.linalg.solve(green[rows], step[rows])
         step[rows] = 0.0
+    except np.linalg.LinAlgError:
+        step[:] = np.nan
 
 
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
-    labels = task.problem.labels
-    values = rounded(*task.field, task.offset, 0)
-    values[np.abs(values) <= NEGLIGIBLE * task.scale] = 0.0
-    status, fields = Status.CONVERGED, [values]
+    scaled, problem = task.scaled, task.scaled.problem
+    status, bracket = Status.CONVERGED, None
     if certificate:
         bracket = verified_bracket(system, task)
-        if bracket is None:
-            status = Status.UNVERIFIED
-        else:
-            np.clip(values, *bracket, out=values)
-            fields += bracket
-    elif task.tau > COARSE * labels.span + UNDERFLOW:
+        status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
+    elif task.tau > COARSE * scaled.span + UNDERFLOW:
         status = Status.STALLED
-    for field in fields:
-        np.clip(field, *task.problem.label_range, out=field)
-        field[labels.vertices] = labels.values
-        field[task.problem.orphaned] = np.nan
-    lower, upper = fields[1:] or (None, None)
+    values = scaled.values(task.field)
+    negligible = np.abs(values) <= NEGLIGIBLE * scaled.scale * scaled.size
+    values[negligible & ~problem.labelled] = 0.0
+    np.clip(values, *(bracket or problem.label_range), out=values)
+    lower, upper = bracket or (None, None)
     residual = system.plain_residual(values, task.pinned)
     update = float((np.abs(residual) / system.degree).max(initial=0.0))
     return Solution(values, lower, upper, status, update, task.solves)
@@ -282,12 +282,15 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
 def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     high, low = task.field
-    shift = 2.0 * max(task.tau, FINE * task.scale) * system.hitting_time
-    for _ in range(MAX_WIDENINGS):
-        if task.proved or system.encloses(task.field, task.pinned, shift):
-            lower = rounded(high, low - shift, task.offset, -1)
-            return lower, rounded(high, low + shift, task.offset, +1)
-        shift *= 4.0
+    if not np.isfinite(task.tau):
+        return None
+    with np.errstate(over="ignore"):  # what overflows encloses nothing
+        shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
+        for _ in range(MAX_WIDENINGS):
+            if task.proved or system.encloses(task.field, task.pinned, shift):
+                lower = task.scaled.bound(Pair(high, low - shift), -1)
+                return lower, task.scaled.bound(Pair(high, low + shift), +1)
+            shift *= 4.0
     return None
 
 

@@ -37,7 +37,7 @@ J. Comput. Appl. Math. 254, 2013, for the monotone normalised operator; Holopain
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -46,13 +46,12 @@ import numpy as np
 from ..errors import InputError
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
-from ..kernels.harmonic import corrected, rounded
-from ..labels import Labels
 from ._base import Problem, Solution, Status
 from ._gap import duality_gap
 from ._linear import Direct, Interior
 from ._many import Batch
 from ._newton import Equation, Iterate, levelled, newton, polish, verified_bound
+from ._scaling import Scaled
 from .amle import AMLE
 from .harmonic import Harmonic, System, shared_interior, solve_block
 
@@ -69,8 +68,6 @@ class PLaplacian:
     ----------
     p : float
         The exponent. 2 is `Harmonic`; for p = ∞ use `AMLE`.
-    check : bool
-        Raise `NotConverged` if the residual or the bracket misses its mark.
     certificate : bool
         Compute the bracket; without it `lower` and `upper` are None.
     tolerance : float
@@ -100,7 +97,7 @@ class PLaplacian:
     """
 
     p: float
-    check: bool = True
+    _: KW_ONLY
     certificate: bool = True
     tolerance: float = 1e-13
     max_steps: int = 60
@@ -128,14 +125,14 @@ class PLaplacian:
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
         if self.p == 2.0:
-            return Harmonic(self.check, self.certificate).solve(problem)
+            return Harmonic(certificate=self.certificate).solve(problem)
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         return self._solve(System(Interior.of(problem.graph, free)), problem)
 
     def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
         """Batches of one that share the harmonic factorisation and the order of elimination."""
         if self.p == 2.0:
-            return Harmonic(self.check, self.certificate).share(problems)
+            return Harmonic(certificate=self.certificate).share(problems)
         free = shared_interior(problems)
         if free is None:
             return None
@@ -154,37 +151,55 @@ class PLaplacian:
         if labels.span == 0.0 or (problem.labelled | problem.orphaned).all():
             constant = solve_block(system, [problem], self.certificate)[0]
             return replace(constant, details=dict.fromkeys(DETAILS, 0.0))
-        frame = Frame(problem, 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max()))
-        equation = Equation(ordered_interior(system, problem), float(self.p) - 1.0, labels.span)
-        solved = self._newton(equation, system, frame)
-        bracket = frame.bracket(equation, solved) if self.certificate else None
+        scaled = Scaled.centred(problem)
+        equation = Equation(ordered_interior(system, problem), float(self.p) - 1.0, scaled.span)
+        solved = self._newton(equation, system, scaled)
+        bracket = verified_bracket(equation, solved, scaled) if self.certificate else None
         status = solved.status
         if self.certificate and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
         # levelling moves values by rounding, and is only trusted inside the bracket
         field = solved.u if bracket is None else levelled(equation, solved, solved.u, -1)
-        values = frame.values(field, bracket)
+        values = np.clip(scaled.values(field), *(bracket or problem.label_range))
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
         gap = duality_gap(problem, values, float(self.p))
         figures = (solved.norm, gap, float(width), float(equation.factorisations))
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
-        update = equation.update_residual(Pair(values, np.zeros_like(values)))
+        update = equation.update_residual(values, labels.span)
         return Solution(values, lower, upper, status, update, solved.steps, details)
 
-    def _newton(self, equation: Equation, system: System, frame: Frame) -> Iterate:
+    def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
         """Solve from between the ends of the family; should that stall, from the harmonic end."""
-        centred = frame.centred_problem()
-        harmonic = solve_block(system, [centred], certificate=False)[0].values
-        amle = AMLE(certificate=False).solve(centred).values
+        problem = scaled.rounded_problem()
+        harmonic = solve_block(system, [problem], certificate=False)[0].values
+        amle = AMLE(certificate=False).solve(problem).values
         between = 2.0 / float(self.p) * harmonic + (1.0 - 2.0 / float(self.p)) * amle
-        solved = newton(equation, frame.field(between), self.tolerance, self.max_steps)
+        start = start_field(scaled, between)
+        solved = newton(equation, start, self.tolerance, self.max_steps)
         if solved.status is Status.STALLED:
             cap = self.max_steps - solved.steps
-            again = newton(equation, frame.field(harmonic), self.tolerance, cap)
+            again = newton(equation, start_field(scaled, harmonic), self.tolerance, cap)
             again.steps += solved.steps
             solved = min(solved, again, key=lambda iterate: iterate.norm)
         return polish(equation, solved, self.max_steps)
+
+
+def start_field(scaled: Scaled, values: FloatArray) -> Pair:
+    """Return values in the solver's units as a field: exact at the labels, 0 where orphaned."""
+    free = ~(scaled.problem.labelled | scaled.problem.orphaned)
+    return Pair(np.where(free, values, scaled.field.high), scaled.field.low)
+
+
+def verified_bracket(
+    equation: Equation, solved: Iterate, scaled: Scaled
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return verified bounds, rounded outward; None if either side could not be verified."""
+    below = verified_bound(equation, solved, -1)
+    above = verified_bound(equation, solved, +1)
+    if below is None or above is None:
+        return None
+    return scaled.bound(below, -1), scaled.bound(above, +1)
 
 
 def ordered_interior(system: System, problem: Problem) -> Interior:
@@ -193,47 +208,3 @@ def ordered_interior(system: System, problem: Problem) -> Interior:
     if isinstance(system.solver, Direct):
         vertices = vertices[system.solver.order]
     return Interior.of(problem.graph, vertices[~problem.labelled[vertices]], ordered)
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """Between a problem's own values and fields centred at the labels' midrange."""
-
-    problem: Problem
-    offset: float
-
-    def centred_problem(self) -> Problem:
-        """Return the problem less the midrange, labels rounded to nearest."""
-        labels = Labels(self.problem.labels.vertices, self.problem.labels.values - self.offset)
-        boundary = np.zeros(self.problem.graph.num_vertices)
-        boundary[labels.vertices] = labels.values
-        return replace(self.problem, labels=labels, boundary=boundary)
-
-    def field(self, values: FloatArray) -> Pair:
-        """Return centred values as a field: 0 at orphaned vertices, exact at the labels."""
-        labels, zero = self.problem.labels, np.zeros(values.size)
-        shift = np.full(len(labels), -self.offset)
-        exact = Pair(*corrected(self.problem.boundary, zero, labels.vertices, shift))
-        free = ~(self.problem.labelled | self.problem.orphaned)
-        return Pair(np.where(free, values, exact.high), exact.low)
-
-    def bracket(self, equation: Equation, solved: Iterate) -> tuple[FloatArray, FloatArray] | None:
-        """Return verified bounds, rounded outward; None if either side could not be verified."""
-        below = verified_bound(equation, solved, -1)
-        above = verified_bound(equation, solved, +1)
-        if below is None or above is None:
-            return None
-        lower, upper = rounded(*below, self.offset, -1), rounded(*above, self.offset, +1)
-        return self._settled(lower), self._settled(upper)
-
-    def values(self, u: Pair, bracket: tuple[FloatArray, FloatArray] | None) -> FloatArray:
-        """Return the field in its own values, inside the bracket."""
-        values = self._settled(rounded(*u, self.offset, 0))
-        return values if bracket is None else np.clip(values, *bracket)
-
-    def _settled(self, field: FloatArray) -> FloatArray:
-        labels = self.problem.labels
-        field = np.clip(field, *self.problem.label_range)
-        field[labels.vertices] = labels.values
-        field[self.problem.orphaned] = np.nan
-        return field

@@ -65,7 +65,6 @@ class MidrangeSweeps:
 
     sweeps: int = 300
     start: Start = "harmonic"
-    check: bool = True
     directed: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

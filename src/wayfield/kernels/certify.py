@@ -35,9 +35,11 @@ def sum_up(a: float, b: float) -> float:
 @njit(cache=True, nogil=True)
 def excess(length: float, value: float, other_length: float, other_value: float) -> float:
     """Lower bound on (length + value) - (other_length + other_value); -inf if that overflows."""
+    # equal lengths cancel exactly, which adding them first would not
     if length == other_length:
         least = sum_down(value, -other_value)
         return -inf if isnan(least) else least
+    # four doubles, two of them remainders: added from the smallest up, each sum rounded down
     high, low = two_sum(length, value)
     other_high, other_low = two_sum(other_length, other_value)
     top, rest = two_sum(high, -other_high)
@@ -70,10 +72,12 @@ def decisions(
         chosen = successor[s]
         if s == goal or chosen < 0 or lower[chosen] == inf:
             continue
+        # the plan keeps heads, not slots: rows are short
         slot = indptr[s]
         while indices[slot] != chosen:
             slot += 1
         length, value, error = lengths[slot], upper[chosen], errors[chosen]
+        # no other arc: nothing can beat the move, and the gap stays inf
         least, stands = inf, error < inf
         for e in range(indptr[s], indptr[s + 1]):
             y = indices[e]
@@ -81,6 +85,7 @@ def decisions(
                 continue
             lead = excess(lengths[e], lower[y], length, value)
             least = min(least, lead)
+            # no early exit: the gap needs all rivals, whether or not the move still stands
             stands = stands and lead > sum_up(errors[y], error)
         gap[s], safe[s] = least, stands
     gap[goal], safe[goal] = inf, True
@@ -108,6 +113,7 @@ def along_walks(
             seen[x] = True
             path[size] = x
             size += 1
+            # a dead end is marked as seen and ends the loop by that
             if successor[x] >= 0:
                 x = successor[x]
         # the second turn carries a cycle's least all the way round; elsewhere it changes nothing
@@ -133,6 +139,7 @@ def steepest_descent(arcs: Arcs, lower: FloatArray, upper: FloatArray) -> float:
     for x in range(arcs.indptr.size - 1):
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             drop = sum_up(upper[x], -lower[arcs.indices[e]])
+            # slopes up to 1 do not count, so most arcs need no division
             if drop > arcs.lengths[e]:
                 steepest = max(steepest, np.nextafter(drop / arcs.lengths[e], inf))
     return steepest
@@ -149,6 +156,7 @@ def round_trips(arcs: Arcs, reverse: Arcs) -> Arcs:
         r, stop = reverse.indptr[x], reverse.indptr[x + 1]
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
+            # both rows are sorted: one cursor runs along the reverse arcs
             while r < stop and reverse.indices[r] < y:
                 r += 1
             if r < stop and reverse.indices[r] == y:
@@ -165,6 +173,7 @@ def error_bounds(trip: FloatArray, slope: float, error: float) -> FloatArray:
     bound = np.full(trip.size, error)
     for x in range(trip.size):
         if trip[x] > 0.0:
+            # a product is rounded to nearest: the next double up is a bound on it
             rise = trip[x] if slope == 1.0 else np.nextafter(slope * trip[x], inf)
             bound[x] = inf if rise == inf else sum_up(error, rise)
     return bound
@@ -182,6 +191,7 @@ def fill_verdicts(
         for e in range(arcs.indptr[s], arcs.indptr[s + 1]):
             local[s] = max(local[s], bound[arcs.indices[e]])
         if local[s] < inf and gap[s] > -inf:
+            # doubling is exact, so one rounding is all there is
             safe[s] = sum_up(2.0 * local[s], -min(gap[s], 0.0)) < true_gap
     safe[goal] = True
     return local, safe
@@ -209,6 +219,7 @@ def period(arcs: Arcs, reverse: Arcs) -> float:
         while head < tail:
             x = queue[head]
             head += 1
+            # both ways along arcs: a weak component hangs together, whatever can be walked
             for rows, sign in ((arcs, -1.0), (reverse, 1.0)):
                 tail = _hang(rows, sign, x, height, seen, queue, tail)
     common = 0.0
@@ -216,6 +227,8 @@ def period(arcs: Arcs, reverse: Arcs) -> float:
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             drop, rest = two_sum(height[x], -height[arcs.indices[e]])
             over, more = two_sum(arcs.lengths[e], -drop)
+            # heights were rounded on the way down the forest, but any heights will do: only these
+            # two differences must be exact
             if rest != 0.0 or more != 0.0:
                 return 0.0
             common = _common_divisor(abs(over), common)

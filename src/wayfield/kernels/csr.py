@@ -38,6 +38,8 @@ def group_edges(
     _cumulate(indptr)
     for e in range(heads.size):
         if tails[e] != heads[e]:
+            # the start of a row serves as its cursor: filling moves it to where the next row
+            # starts, and `_shift_back` undoes that
             slot = indptr[heads[e]]
             indptr[heads[e]] = slot + 1
             indices[slot] = tails[e]
@@ -61,6 +63,7 @@ def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
     for y in arcs.indices:
         indptr[y + 1] += 1
     _cumulate(indptr)
+    # tails are visited in order, so every row receives its heads in order
     for x in range(indptr.size - 1):
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
@@ -95,6 +98,8 @@ def keep_shortest(rows: Arcs) -> tuple[int, int]:
     indptr, indices, lengths = rows
     out = 0
     longer = 0
+    # rows shrink towards the front: the old start of the next row is kept aside, because its entry
+    # of `indptr` is overwritten first
     start = indptr[0]
     for x in range(indptr.size - 1):
         stop = indptr[x + 1]
@@ -103,6 +108,7 @@ def keep_shortest(rows: Arcs) -> tuple[int, int]:
             head = indices[e]
             shortest = lengths[e]
             first = e
+            # parallel arcs stand side by side in a sorted row
             while e < stop and indices[e] == head:
                 shortest = min(shortest, lengths[e])
                 e += 1
@@ -128,6 +134,8 @@ def merge_ways(arcs: Arcs, reverse: Arcs, how: int, merged: Arcs) -> int:
         e, e_stop = arcs.indptr[x], arcs.indptr[x + 1]
         r, r_stop = reverse.indptr[x], reverse.indptr[x + 1]
         while e < e_stop or r < r_stop:
+            # two sorted rows merge: at least one of `there` and `back` holds, both where an arc has
+            # its reverse
             there = e < e_stop and (r == r_stop or arcs.indices[e] <= reverse.indices[r])
             back = r < r_stop and (e == e_stop or reverse.indices[r] <= arcs.indices[e])
             a = arcs.lengths[e] if there else reverse.lengths[r]
@@ -151,6 +159,7 @@ def first_flaw(indptr: IntArray, indices: IntArray) -> int:
         previous = -1
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
+            # y > previous ≥ -1 also rules out negative heads
             if y <= previous or y >= n or y == x:
                 return x
             previous = y
@@ -170,6 +179,8 @@ def first_asymmetry(arcs: Arcs) -> int:
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             slot = cursor[y]
+            # the cursor of y stands at its least head not matched yet: beyond x, the reverse of
+            # this arc is missing; before x, the arc at the cursor is the one without a reverse
             if slot == indptr[y + 1] or indices[slot] > x or lengths[slot] != lengths[e]:
                 return e
             if indices[slot] < x:

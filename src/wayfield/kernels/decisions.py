@@ -48,6 +48,7 @@ def true_actions(
     for x in range(n):
         if x == goal:
             continue
+        # two passes over the arcs: which are optimal is known only once the best is
         best = inf
         for e in range(indptr[x], indptr[x + 1]):
             best = min(best, lengths[e] + truth[heads[e]])
@@ -77,6 +78,7 @@ def regrets(
     for x in range(n):
         regret[x] = inf if truth[x] < inf else nan
         for e in range(indptr[x], indptr[x + 1]):
+            # no early exit needed: rows are short, and a head comes once
             if heads[e] == successor[x] and truth[x] < inf:
                 cost = lengths[e] + truth[heads[e]]
                 regret[x] = 0.0 if optimal[e] else cost - truth[x]
@@ -93,6 +95,7 @@ def local_errors(arcs: Arcs, values: FloatArray, truth: FloatArray) -> FloatArra
     for x in range(n):
         for e in range(indptr[x], indptr[x + 1]):
             y = heads[e]
+            # compared first: inf − inf would be NaN
             if values[y] != truth[y]:
                 error[x] = max(error[x], abs(values[y] - truth[y]))
     return error
@@ -110,6 +113,7 @@ def misranked(indptr: IntArray, ranks: FloatArray, optimal: BoolArray) -> BoolAr
                 best, some = min(best, ranks[e]), True
             else:
                 rival = min(rival, ranks[e])
+        # where nothing is optimal nothing can be misranked
         wrong[x] = some and rival < best
     return wrong
 
@@ -130,6 +134,7 @@ def neighbour_orders(
     tau = np.full(n, nan)
     inversions = np.zeros(n, np.int64)
     for x in range(n):
+        # every pair of arcs: degrees are small, so sorting would not pay
         score, truth_untied, field_untied, inverted = 0, 0, 0, 0
         for i in range(indptr[x], indptr[x + 1]):
             for j in range(i + 1, indptr[x + 1]):
@@ -138,6 +143,7 @@ def neighbour_orders(
                 score += by_truth * by_field
                 truth_untied += abs(by_truth)
                 field_untied += abs(by_field)
+                # i < j: a tie goes to i in both rankings, as an order of −1 does
                 inverted += int((by_truth > 0) != (by_field > 0))
         inversions[x] = inverted
         if truth_untied > 0 and field_untied > 0:
@@ -157,6 +163,7 @@ def small_gap_pairs(
         for i in range(indptr[x], indptr[x + 1]):
             for j in range(i + 1, indptr[x + 1]):
                 low, high = min(q[i], q[j]), max(q[i], q[j])
+                # two infinite values are no further apart than any width
                 count += int(not apart(low + width, high, relative))
         pairs[x] = count
     return pairs
@@ -190,6 +197,8 @@ def operator_residuals(
         for e in range(begin, end):
             there, length = truth[heads[e]], lengths[e]
             slope = (there - here) / length
+            # a true cost rises by at most ℓ along an arc: within rounding of that, the slope is ±1
+            # exactly
             if not apart(there, here + length, relative):
                 signs[x, 0] += 1
                 slope = 1.0
@@ -201,6 +210,7 @@ def operator_residuals(
             steepest, lowest = max(steepest, slope), min(lowest, slope)
             total += slope
             conductance += 1.0 / length
+            # how far rounding of the truth alone can move the sum of slopes
             blur += relative * max(here, there) / length
         midrange[x] = 0.5 * (steepest + lowest)
         average[x] = total / conductance

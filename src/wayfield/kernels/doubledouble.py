@@ -53,6 +53,7 @@ def fast_two_sum(a: float, b: float) -> DD:
 def two_product(a: float, b: float) -> DD:
     """Product of two doubles, exactly (Dekker and Veltkamp)."""
     p = a * b
+    # 2²⁷ + 1 splits a double into two halves of at most 26 bits, whose products are exact
     c = 134217729.0 * a
     a_high = c - (c - a)
     a_low = a - a_high
@@ -65,6 +66,7 @@ def two_product(a: float, b: float) -> DD:
 @njit(cache=True, inline="always")
 def add(a_high: float, a_low: float, b_high: float, b_low: float) -> DD:
     """Sum of two double-doubles."""
+    # the low parts are added exactly too: without that, cancellation could leave no correct digit
     s_high, s_low = two_sum(a_high, b_high)
     t_high, t_low = two_sum(a_low, b_low)
     s_high, s_low = fast_two_sum(s_high, s_low + t_high)
@@ -83,6 +85,7 @@ def divide_double(a_high: float, a_low: float, b: float) -> DD:
     """Double-double over double."""
     q = a_high / b
     p_high, p_low = two_product(q, b)
+    # what q leaves over of a_high is a double, exactly; divided in turn it gives the low part
     rest = (a_high - p_high) - p_low + a_low
     return fast_two_sum(q, rest / b)
 

@@ -45,6 +45,7 @@ def energy_gradient(edges: Edges, values: FloatArray, p: float, gradient: FloatA
         gradient[x] = 0.0
     for e in range(tails.size):
         slope = (values[heads[e]] - values[tails[e]]) / lengths[e]
+        # edge by edge, each once: the flow leaves one end and enters the other
         flow = power(abs(slope), p - 2.0) * slope
         total += lengths[e] * flow * slope
         gradient[tails[e]] -= flow
@@ -89,6 +90,7 @@ def relaxed_sweep(
             weight = power(abs(rise) / lengths[e], p - 2.0) / lengths[e]
             total += weight
             pull += weight * rise
+        # Σ w u_y / Σ w − u_x, in differences: the mean itself would lose their digits
         step = relaxation * pull / total if total > 0.0 else 0.0
         updated[x] = values[x] + step
         largest = max(largest, abs(step))
@@ -110,6 +112,7 @@ def relaxed_sweeps(
     there = values.copy()
     for sweep in range(1, cap + 1):
         change = relaxed_sweep(arcs, free, here, p, relaxation, there)
+        # both start as copies, so the labels, which are never written, agree in both
         here, there = there, here
         if change <= tolerance:
             return here, sweep, True

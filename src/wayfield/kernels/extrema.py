@@ -27,6 +27,7 @@ def neighbour_range(
     for x in range(n):
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
+            # false for NaN as well
             if upper[y] < inf:
                 least[x] = min(least[x], lower[y])
                 most[x] = max(most[x], upper[y])
@@ -67,6 +68,7 @@ def deficits(arcs: Arcs, reverse: Arcs, values: FloatArray, left_out: BoolArray)
         rise, ahead = 0.0, 0.0
         for e in range(reverse.indptr[x], reverse.indptr[x + 1]):
             y = reverse.indices[e]
+            # a label left out keeps its own arcs down; only what it gives to x is ignored
             if left_out[y] or not values[y] < inf:
                 continue
             slope = (values[y] - values[x]) / reverse.lengths[e]
@@ -98,6 +100,8 @@ def on_geodesics(arcs: Arcs, cost: FloatArray, sources: IntArray, slack: float) 
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             through = arcs.lengths[e] + cost[y]
+            # a strict fall of the cost too: an arc shorter than the slack would pass for optimal
+            # both ways
             if not marked[y] and cost[y] < cost[x] and through <= cost[x] + slack * through:
                 marked[y] = True
                 stack[size] = y

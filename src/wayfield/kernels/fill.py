@@ -31,12 +31,14 @@ def fill(into: Arcs, known: BoolArray, values: FloatArray, rate: float, rounding
     heap = Heap(np.empty(capacity), np.empty(capacity, np.int32))
     size = 0
     for x in range(n):
+        # the known vertices are sources with their values as keys, but none of them enters the heap
         if known[x] and values[x] < np.inf:
             size = _relax(into, known, values, rate, rounding, x, heap, size)
     while size > 0:
         key = heap.keys[0]
         x = heap.vertices[0]
         size = drop_least(heap, size)
+        # otherwise x has been reached at less since: the entry is outdated
         if key == values[x]:
             size = _relax(into, known, values, rate, rounding, x, heap, size)
 
@@ -56,6 +58,8 @@ def _relax(
         y = into.indices[e]
         if known[y]:
             continue
+        # the rate is 0, 1 or 2, so the product is exact; the sum is rounded in the direction asked
+        # for
         total, error = two_sum(values[x], rate * into.lengths[e])
         if error * rounding > 0.0:
             total = np.nextafter(total, rounding * np.inf)
@@ -79,6 +83,8 @@ def two_least(
     owner = np.full(n, -1, np.int64)
     second = np.full(n, np.inf)
     queue = np.empty(n + 1, np.int64)
+    # from the least value upwards: the first two vertices t to arrive at y are its two least, and a
+    # third is turned away, so that every arc is looked at no more than twice
     for t in order:
         queue[0] = t
         head = 0
@@ -88,6 +94,7 @@ def two_least(
             head += 1
             for e in range(back.indptr[x], back.indptr[x + 1]):
                 y = back.indices[e]
+                # t has been here before, or y has its two already
                 if known[y] or owner[y] == t or second[y] < np.inf:
                     continue
                 if owner[y] < 0:
@@ -111,6 +118,7 @@ def all_descend(
         descends = False
         for e in range(out.indptr[x], out.indptr[x + 1]):
             y = out.indices[e]
+            # unknown neighbours are filled from known ones later, and prove nothing now
             if known[y] and lower[x] > upper[y]:
                 descends = True
                 break

@@ -76,6 +76,7 @@ def flood(reverse: Arcs, values: FloatArray, goal: int) -> FloatArray:
     `values` must be finite wherever the goal can be reached.
     """
     n = values.size
+    # what descends already keeps its value; only its border has anything to flood
     settled, order = sound(reverse, values, goal)
     lifted = np.full(n, inf)
     heap = Heap(np.empty(n, np.float64), np.empty(n, np.int64))
@@ -84,11 +85,14 @@ def flood(reverse: Arcs, values: FloatArray, goal: int) -> FloatArray:
         lifted[y] = values[y]
         for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
             if not settled[reverse.indices[e]]:
+                # once is enough, however many of its neighbours are not settled
                 size = push(heap, size, lifted[y], y)
                 break
     queue = np.empty(n, np.int64)
     head, tail = 0, 0
     while size > 0 or head < tail:
+        # two queues in order: lifted vertices come with keys that never decrease, the others
+        # through the heap
         if head < tail and (size == 0 or lifted[queue[head]] <= heap.keys[0]):
             y = queue[head]
             head += 1
@@ -100,6 +104,8 @@ def flood(reverse: Arcs, values: FloatArray, goal: int) -> FloatArray:
             x = reverse.indices[e]
             if settled[x]:
                 continue
+            # final at once: y is the least neighbour that x will ever see, since vertices are taken
+            # in order
             settled[x] = True
             if values[x] <= above:
                 lifted[x] = above

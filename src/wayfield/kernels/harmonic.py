@@ -22,8 +22,6 @@ from .csr import Arcs
 from .doubledouble import two_product, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
-SUCCESSOR = UNIT_ROUNDOFF * (1.0 + 2.0**-52)
-"""c + SUCCESSOR·|c| + TINY rounds to a double beyond c (Rump and others, BIT 49(2), 2009)."""
 TINY = 2.0**-1060
 """More than underflow can lose in one quotient and its remainder, per unit of 1 + 1/ℓ."""
 
@@ -43,24 +41,28 @@ def balance(
         lost = 0.0
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
+            # high parts exactly; low parts are smaller by 2⁵³ and may be rounded
             quotient, rest = two_sum(high[y], -high[x])
             difference = low[y] - low[x]
             part = abs(rest) + abs(difference)
             rest += difference
             if arcs.lengths[e] != 1.0:
                 length = arcs.lengths[e]
+                # the quotient's remainder, divided in turn, is the rest of its digits
                 numerator = quotient
                 quotient = numerator / length
                 product, error = two_product(quotient, length)
                 remainder = (numerator - product) - error
                 part = (part + abs(remainder)) / length
                 rest = (rest + remainder) / length
+                # an a-priori bound on underflow, whether there was any or not
                 lost += TINY + TINY / length
             total, error = two_sum(total, quotient)
             small += rest + error
             size += part + abs(error)
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
         value[i] = total + small
+        # `size` adds up magnitudes, so cancellation in `small` does not hide its rounding
         slack = (degree + 8) * size + abs(value[i])
         bound[i] = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
     return value, bound
@@ -84,6 +86,7 @@ def encloses(
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             quotient, rest = two_sum(high[y], -high[x])
+            # the shift joins the low part: it is far below the high one
             up = (low[y] + shift[y]) - (low[x] + shift[x])
             down = (low[y] - shift[y]) - (low[x] - shift[x])
             part = abs(rest) + (abs(up) + abs(down))
@@ -106,8 +109,10 @@ def encloses(
         above += total
         below += total
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
+        # one bound for both fields: their common part is the larger
         slack = (degree + 8) * size + max(abs(above), abs(below))
         bound = 2.0 * UNIT_ROUNDOFF * slack + 2.0 * lost
+        # `not`: a NaN from an overflow proves nothing
         if not (above <= -bound and below >= bound):
             return False
     return True
@@ -124,35 +129,6 @@ def plain_balance(arcs: Arcs, vertices: IntArray, values: FloatArray) -> FloatAr
             difference = values[arcs.indices[e]] - values[x]
             total += difference if arcs.lengths[e] == 1.0 else difference / arcs.lengths[e]
         result[i] = total
-    return result
-
-
-@njit(cache=True, nogil=True)
-def corrected(
-    high: FloatArray, low: FloatArray, vertices: IntArray, step: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Field high + low with `step` added at `vertices`; its two parts do not overlap."""
-    new_high = high.copy()
-    new_low = low.copy()
-    for i in range(vertices.size):
-        x = vertices[i]
-        total, error = two_sum(high[x], step[i])
-        new_high[x], new_low[x] = two_sum(total, low[x] + error)
-    return new_high, new_low
-
-
-@njit(cache=True, nogil=True)
-def rounded(high: FloatArray, low: FloatArray, offset: float, side: int) -> FloatArray:
-    """Offset + high + low as doubles: to nearest (side 0), or surely above (+1) or below (-1)."""
-    result = np.empty(high.size)
-    for x in range(high.size):
-        total, error = two_sum(offset, high[x])
-        small = error + low[x]
-        if side == 0:
-            result[x] = total + small
-        else:
-            value = total + (small + side * (2.0 * UNIT_ROUNDOFF * abs(small) + TINY))
-            result[x] = value + side * (SUCCESSOR * abs(value) + TINY)
     return result
 
 
@@ -178,6 +154,7 @@ def interior_pattern(
     for i in range(vertices.size):
         x = vertices[i]
         next_slot = indptr[i]
+        # the diagonal first, where `System.degree` looks for it
         indices[next_slot] = i
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             j = row[arcs.indices[e]]
@@ -223,10 +200,13 @@ def level_width(indptr: IntArray, indices: IntArray) -> int:
         start = 0
         stop = 1
         while start < stop:
+            # queue[start:stop] is one level, what is found joins the next
             tail = stop
             inner = 0
             for k in range(start, stop):
                 x = queue[k]
+                # leaves and the vertices of paths are eliminated without any fill-in: they do not
+                # count
                 inner += indptr[x + 1] - indptr[x] > 2  # itself and two neighbours
                 for e in range(indptr[x], indptr[x + 1]):
                     y = indices[e]

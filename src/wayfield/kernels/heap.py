@@ -20,6 +20,7 @@ class Heap(NamedTuple):
 def push(heap: Heap, size: int, key: float, vertex: int) -> int:
     """Add an entry to a heap of `size` entries; returns the new size."""
     slot = size
+    # the hole moves, not the entry: one write per level in place of three
     while slot > 0:
         parent = (slot - 1) >> 1
         if heap.keys[parent] <= key:
@@ -36,6 +37,7 @@ def push(heap: Heap, size: int, key: float, vertex: int) -> int:
 def drop_least(heap: Heap, size: int) -> int:
     """Remove the least entry, which stands in slot 0; returns the new size."""
     size -= 1
+    # the last entry fills the hole at the top, which first sinks to where it fits
     key = heap.keys[size]
     vertex = heap.vertices[size]
     slot = 0
@@ -43,6 +45,7 @@ def drop_least(heap: Heap, size: int) -> int:
         child = 2 * slot + 1
         if child >= size:
             break
+        # of equal keys the left one rises: the order depends on nothing but the pushes
         if child + 1 < size and heap.keys[child + 1] < heap.keys[child]:
             child += 1
         if heap.keys[child] >= key:

@@ -35,6 +35,8 @@ def midrange(arcs: Arcs, values: FloatArray, x: int) -> float:
 @njit(cache=True, nogil=True, inline="always")
 def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
     """Return the value at `x` whose steepest slope up equals its steepest slope down."""
+    # at slope 0 the winners are the largest and the least neighbour; each pass finds a steeper pair
+    # or ends
     slope = -1.0
     steeper = 0.0
     up = down = arcs.indptr[x]
@@ -54,6 +56,7 @@ def balance(arcs: Arcs, values: FloatArray, x: int) -> float:
         high = values[arcs.indices[up]]
         low = values[arcs.indices[down]]
         steeper = (high - low) / (arcs.lengths[up] + arcs.lengths[down])
+    # interpolated between the two winners: exact where they are equal
     share = arcs.lengths[down] / (arcs.lengths[up] + arcs.lengths[down])
     return float(low + (high - low) * share)
 
@@ -101,5 +104,37 @@ def jacobi(
     there = values.copy()
     for _ in range(sweeps):
         sweep(arcs, fixed, unit, here, there)
+        # the two fields change places: no sweep copies or allocates
         here, there = there, here
     return here, midrange_residual(arcs, fixed, unit, here)
+
+
+@njit(cache=True, nogil=True)
+def imbalance(out: Arcs, into: Arcs, fixed: BoolArray, values: FloatArray) -> float:
+    """Largest step that would make the steepest slopes up and down equal where not `fixed`.
+
+    On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
+    of it. On unit lengths the step is the distance to the midrange. Neighbours without a value are
+    NaN, and do not count.
+    """
+    largest = 0.0
+    for x in range(values.size):
+        if fixed[x]:
+            continue
+        rise, ahead = _steepest(into, values, x, 1.0)
+        fall, behind = _steepest(out, values, x, -1.0)
+        largest = max(largest, abs(rise - fall) * ahead * behind / (ahead + behind))
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _steepest(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[float, float]:
+    """Steepest slope from x in doubles, at least 0, and the length of its arc (1 if none)."""
+    steepest = 0.0
+    length = 1.0
+    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+        slope = sign * (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
+        if slope > steepest:
+            steepest = slope
+            length = arcs.lengths[e]
+    return steepest, length

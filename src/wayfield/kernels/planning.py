@@ -60,6 +60,7 @@ def toll(kind: int, here: float, there: float, length: float) -> float:
         return length + there
     rise = there - here
     slope = rise / length
+    # underflow; the sign of zero would not do, since −0.0 < 0.0 is false
     if slope == 0.0 and rise != 0.0:
         return copysign(SMALLEST, rise)
     return slope
@@ -80,6 +81,7 @@ def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
     begin, end = arcs.indptr[s], arcs.indptr[s + 1]
     here = values[s]
     slot, least = -1, inf
+    # the common case apart: one load and one comparison per arc
     if kind == UNIT:
         for e in range(begin, end):
             there = values[arcs.indices[e]]
@@ -88,6 +90,7 @@ def first_least(arcs: Arcs, values: FloatArray, s: int, kind: int) -> int:
         return slot
     for e in range(begin, end):
         there = values[arcs.indices[e]]
+        # an infinite head is never a move, and its slope may be NaN
         if there < inf:
             cost = toll(kind, here, there, arcs.lengths[e])
             if cost < least:
@@ -111,12 +114,14 @@ def first_tied(arcs: Arcs, values: FloatArray, hops: IntArray, s: int, rule: Rul
         there = values[arcs.indices[e]]
         if there == inf:
             continue
+        # the lane decides first, the toll within it: a level step never beats one that descends
         lane = band(here, there, tolerance) if banded else 0
         cost = toll(kind, here, there, arcs.lengths[e])
         if slot < 0 or lane < side or (lane == side and cost < least):
             slot, side, least = e, lane, cost
     if slot < 0:
         return slot
+    # a second pass, now that the least toll is known: which arcs tie with it
     slot = -1
     for e in range(arcs.indptr[s], arcs.indptr[s + 1]):
         y = arcs.indices[e]
@@ -124,6 +129,7 @@ def first_tied(arcs: Arcs, values: FloatArray, hops: IntArray, s: int, rule: Rul
         if there == inf or (banded and band(here, there, tolerance) != side):
             continue
         level = banded and side == 0
+        # on level ground all arcs tie, whatever their slopes within the tolerance
         if level or toll(kind, here, there - tolerance, arcs.lengths[e]) <= least:
             distance = hops[y] if hops.size else 0
             if slot < 0 or distance < fewest:
@@ -166,6 +172,8 @@ def first_moves(
     exact = rule.tolerance == 0.0
     num_stuck = 0
     for s in range(n):
+        # without a tolerance the first least arc is the first tied one; where its toll is not
+        # finite the longer way round finds out whether there is a move at all
         slot = first_least(arcs, values, s, rule.toll) if exact else -1
         if slot < 0:
             slot = first_tied(arcs, values, nowhere, s, rule)
@@ -178,6 +186,7 @@ def first_moves(
         if drop <= rule.tolerance and not (hidden and descends(arcs, values, s, rule.tolerance)):
             hops[s] = STUCK
             num_stuck += 1
+    # the goal was treated like any other vertex so far: it has no move, and is an exit
     slots[goal] = -1
     if rule.exits and hops[goal] == STUCK:
         hops[goal] = 0
@@ -193,6 +202,8 @@ def level_hops(
 
     A step is level if it changes the value by no more than the tolerance.
     """
+    # breadth first from the stuck vertices beside an exit, not from the exits themselves: there are
+    # far fewer of them
     queue = np.empty(hops.size, np.int64)
     tail = 0
     for s in range(hops.size):
@@ -211,6 +222,7 @@ def level_hops(
         head += 1
         for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
             x = reverse.indices[e]
+            # inf − inf is NaN and fails the test, as it should: no move leads to such a vertex
             if hops[x] == STUCK and abs(values[x] - values[y]) <= tolerance:
                 hops[x] = hops[y] + 1
                 queue[tail] = x
@@ -263,6 +275,7 @@ def outcomes(
     steps[goal], cost[goal], basin[goal] = 0, 0.0, GOAL
     for start in range(n):
         x, size = start, 0
+        # out along the moves until something is known, then back over the path: each vertex once
         while basin[x] == UNSEEN:
             path[size] = x
             size += 1
@@ -272,10 +285,12 @@ def outcomes(
                 basin[x] = ON_PATH
                 x = successor[x]
         end = basin[x]
+        # the walk has met itself: a new cycle, through x
         if end == ON_PATH:
             end = count
             entries[count] = x
             count += 1
+        # costs are summed from the goal outwards, so that equal walks have equal costs
         step, total = steps[x], cost[x]
         for i in range(size - 1, -1, -1):
             s = path[i]
@@ -311,6 +326,7 @@ def limit_cycles(
     offsets = np.zeros(count + 1, np.int64)
     rank = np.empty(count, np.int64)
     listed, size = 0, 0
+    # in order of vertices: each cycle is met first at its lowest, which sorts them
     for s in range(n if count else 0):
         if basin[s] < 0 or lowest[basin[s]] != s:
             continue

@@ -67,6 +67,7 @@ def residual(
     """
     value = np.empty(vertices.size)
     size = np.empty(vertices.size)
+    # for large q most slopes vanish beside the steepest: comparing ratios saves their powers
     least = 2.0 ** (-60.0 / q)  # smaller ratios do not count in doubles
     for i in range(vertices.size):
         x = vertices[i]
@@ -83,6 +84,8 @@ def residual(
                 sum_down += (-slope / down) ** q
         rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
         fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
+        # on a plateau the sign of each slope is rounding: a linear equation has no sign to get
+        # wrong
         value[i] = total if max(up, down) <= flat[i] else rise - fall
         size[i] = max(rise, fall)
     return value, size
@@ -108,6 +111,7 @@ def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) ->
             slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
             weight = 0.0
             if plateau:
+                # all on the upper side, whose scale is then 1
                 weight = 1.0
                 rate_up += weight / arcs.lengths[e]
             elif slope > 0.0:
@@ -123,6 +127,8 @@ def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) ->
         # (steepest / M)^(q−1) on each side
         scale_up = sum_up ** (1.0 / q - 1.0) if sum_up > 0.0 else 1.0
         scale_down = sum_down ** (1.0 / q - 1.0) if sum_down > 0.0 else 1.0
+        # the scale of a side is known only after all of its arcs: a second pass over the row
+        # applies it
         data[rows.indptr[i]] = scale_up * rate_up + scale_down * rate_down
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             slot = rows.slot[e]
@@ -152,6 +158,7 @@ def defect(arcs: Arcs, x: int, field: Pair, shift: float, q: float) -> tuple[flo
             rate_down += weight / arcs.lengths[e]
     value = 0.0
     rate = 0.0
+    # M⁺ = up · (Σ ratios^q)^(1/q), and its derivative shares the root
     if up > 0.0:
         root = sum_up ** (1.0 / q)
         value += up * root
@@ -174,6 +181,7 @@ def local_shift(arcs: Arcs, x: int, field: Pair, q: float, close: float) -> floa
     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
         low = min(low, difference(field, arcs.indices[e], x))
         high = max(high, difference(field, arcs.indices[e], x))
+    # the solution lies between the least and the largest neighbour
     shift = min(max(0.0, low), high)
     for _ in range(100):
         excess, rate = defect(arcs, x, field, shift, q)
@@ -187,6 +195,7 @@ def local_shift(arcs: Arcs, x: int, field: Pair, q: float, close: float) -> floa
         if abs(step) <= close:
             return shift + step
         shift += step
+        # Newton's step left the bracket, where F is too flat or too steep: halve it instead
         if not low < shift < high:
             shift = 0.5 * (low + high)
             if not low < shift < high:
@@ -199,6 +208,8 @@ def sweep(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close: float) -
     """One nonlinear Gauss–Seidel sweep there and back, in place."""
     for turn in range(2):
         for i in range(vertices.size):
+            # there and back: one direction alone carries news fast along the order and slowly
+            # against it
             x = vertices[i] if turn == 0 else vertices[vertices.size - 1 - i]
             total, error = two_sum(field.high[x], local_shift(arcs, x, field, q, close))
             field.high[x], field.low[x] = two_sum(total, error + field.low[x])
@@ -214,7 +225,7 @@ def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close
 
 
 @njit(cache=True, nogil=True)
-def level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
+def make_level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
     """Make each connected plateau as high as its highest rim (side +1) or lowest (-1), in place.
 
     A plateau is a set of vertices marked in `plateau`, its rim their other neighbours. Being
@@ -236,6 +247,7 @@ def level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
             head += 1
             for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                 y = arcs.indices[e]
+                # the rim is kept as a vertex, not a value: comparing pairs needs both parts
                 if not plateau[y]:
                     if rim < 0 or side * difference(field, y, rim) > 0.0:
                         rim = y
@@ -269,17 +281,26 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
     Dividing by ℓ and by the steepest slope costs 2u, which the power turns into 2 q u; the power
     itself is taken to be good to 4 units in the last place; summing adds deg · u. So the relative
     error of either sum is below ρ = (3 q + deg + 16) u. Terms below TINY are left out, and
-    underflow loses less.
+    underflow loses less. Where all neighbours have exactly the same value both sums are 0. A field
+    that is not finite, or so flat that slopes underflow, proves nothing.
     """
     unsure = np.zeros(vertices.size, np.bool_)
     least = TINY ** (1.0 / q)
     for i in range(vertices.size):
         x = vertices[i]
         most = 0.0
+        level = True
+        finite = True
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            # the steepest of the shifted slopes is the unit of both sums, so that every ratio is at
+            # most 1
             change = unfavourable(field, arcs.indices[e], x, side)
+            # a NaN is lost on max, and a change on division by a long length
+            finite = finite and abs(change) < np.inf
+            level = level and change == 0.0
             most = max(most, abs(change) / arcs.lengths[e])
-        if most == 0.0:
+        # constant around x, in exact arithmetic: Σ_up = Σ_down = 0
+        if level:
             continue
         rise = 0.0
         fall = 0.0
@@ -291,9 +312,10 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
                 fall += (-slope / most) ** q
         degree = arcs.indptr[x + 1] - arcs.indptr[x]
         rho = (3.0 * q + degree + 16.0) * UNIT_ROUNDOFF
+        # sure only if the inequality holds with both sums moved by ρ against it
         larger, smaller = (fall, rise) if side > 0 else (rise, fall)
         sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
-        unsure[i] = not (sure and most >= FAINT)
+        unsure[i] = not (sure and finite and FAINT <= most < np.inf)
     return unsure
 
 
@@ -311,6 +333,7 @@ def flow_balance(
     most = 0.0
     for x in range(n):
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            # every edge is seen both ways: no absolute value is needed
             most = max(most, (u[arcs.indices[e]] - u[x]) / arcs.lengths[e])
     energy = 0.0
     work = 0.0
@@ -325,6 +348,7 @@ def flow_balance(
             slope = (u[arcs.indices[e]] - u[x]) / arcs.lengths[e] / most
             power = abs(slope) ** (p - 1.0)
             inflow += -power if slope > 0.0 else power
+            # half, because every edge comes twice
             energy += 0.5 * arcs.lengths[e] * power * abs(slope)
         if labelled[x]:
             work += inflow * (u[x] / most)

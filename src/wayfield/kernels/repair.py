@@ -29,6 +29,7 @@ def walk(successor: IntArray, start: int) -> IntArray:
     path[0] = start
     size = 1
     x = start
+    # the goal is its own successor; a state that repeats is written down before the loop ends
     while not seen[x] and successor[x] >= 0 and successor[x] != x:
         seen[x] = True
         x = successor[x]
@@ -50,6 +51,7 @@ def path_cost(arcs: Arcs, path: IntArray) -> float:
 @njit(cache=True, nogil=True)
 def loop_erased(path: IntArray, num_vertices: int) -> IntArray:
     """Return the path with its loops cut out: from each state on where it is left for good."""
+    # not filled: only entries of states on the path are read, and those are written first
     last = np.empty(num_vertices, np.int64)
     for i in range(path.size):
         last[path[i]] = i
@@ -83,11 +85,14 @@ def repairing_walk(
             cost = arcs.lengths[e] + values[y]
             if cost < least:
                 least, best = cost, y
+        # without this a length too short for the digits would raise nothing, and the walk could go
+        # to and fro for ever
         least = max(least, np.nextafter(values[best], inf))
         if least > values[s]:
             raised += least - values[s]
             values[s] = least
         s = best
+        # how long the walk will be is not known: the room for it doubles
         if size == path.size:
             longer = np.empty(2 * size, np.int64)
             longer[:size] = path

@@ -19,6 +19,7 @@ def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
     queue = np.empty(n, np.int64)
     tail = 0
     for s in sources:
+        # a source listed twice is queued once
         if origin[s] < 0:
             distance[s] = 0.0
             origin[s] = s
@@ -30,6 +31,7 @@ def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
         head += 1
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
+            # ties go to the source listed first: queue order is source order, level by level
             if origin[y] < 0:
                 distance[y] = distance[x] + 1.0
                 origin[y] = origin[x]
@@ -63,6 +65,7 @@ def dijkstra(
         key = heap.keys[0]
         x = heap.vertices[0]
         size = drop_least(heap, size)
+        # an outdated entry. Equal keys pass, and may: a second visit changes origins only
         if key > best[x]:
             continue
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -72,6 +75,8 @@ def dijkstra(
                 best[y] = candidate
                 origin[y] = origin[x]
                 size = push(heap, size, candidate, y)
+            # not pushed again: y is either still in the heap, or settled at the same key as x,
+            # where slope or length round to nothing
             elif candidate == best[y] and origin[x] < origin[y]:
                 origin[y] = origin[x]
     return best, origin

@@ -30,6 +30,8 @@ def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
     path = np.empty(n, np.int64)
     for start in range(n):
         x, size = start, 0
+        # out to the first state that is known, breaks the condition or has no move; then the whole
+        # path shares its answer
         while broken[x] == UNSEEN and holds[x] and successor[x] >= 0:
             broken[x] = ON_WALK
             path[size] = x
@@ -54,6 +56,7 @@ def visit_counts(successor: IntArray, goal: int, weights: FloatArray) -> FloatAr
     """
     n = successor.size
     visits = weights.copy()
+    # a topological order: a state passes its visits on once all that lead to it have
     waiting = np.zeros(n, np.int64)
     for x in range(n):
         if x != goal and successor[x] >= 0:
@@ -83,6 +86,7 @@ def visit_counts(successor: IntArray, goal: int, weights: FloatArray) -> FloatAr
             total += visits[y]
             size += 1
             y = successor[y]
+        # back where it began after one turn: every state of the cycle gets the total
         for _ in range(size):
             visits[y] = total
             y = successor[y]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,10 +74,30 @@ def field(
     >>> axes.get_title()
     ''
     """
+    if ax is None:
+        plane(graph)  # before a figure is opened for nothing
+        ax = need("matplotlib.pyplot", "plots").subplots(layout="constrained")[1]
+    entries = draw_field(
+        graph, values, plan, labels, ax, contours=contours, arrows=arrows, colour_bar=colour_bar
+    )
+    marks.draw_legend(ax, entries)
+    return ax
+
+
+def draw_field(
+    graph: Graph,
+    values: ArrayLike,
+    plan: Plan | None,
+    labels: Labels | None,
+    ax: Axes,
+    *,
+    contours: int = 16,
+    arrows: bool = True,
+    colour_bar: bool = True,
+) -> list[Any]:
+    """Draw as `field` does, and return the entries of the legend that is still to be drawn."""
     positions = plane(graph)
     value = as_floats(values, "values", graph.num_vertices)
-    if ax is None:
-        ax = need("matplotlib.pyplot", "plots").subplots(layout="constrained")[1]
     canvas = make_canvas(ax, graph, positions)
     if canvas.lattice is None:
         image, entries = draw_graph(canvas, value, plan)
@@ -91,10 +111,9 @@ def field(
     if colour_bar and np.isfinite(value).any():
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02)
         bar.outline.set_visible(False)
-    marks.draw_legend(ax, entries)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    return ax
+    return entries
 
 
 def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> None:

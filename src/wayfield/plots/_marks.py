@@ -139,11 +139,11 @@ def _legend(text: str, **look: Any) -> Any:
     return lines.Line2D([], [], label=text, **({"color": INK, "linestyle": "none"} | look))
 
 
-def draw_legend(ax: Axes, entries: list[Any]) -> None:
+def draw_legend(ax: Axes, entries: list[Any], columns: int = 2) -> None:
     """Explain the marks below the picture; nothing if there is nothing to explain."""
     if entries:
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
-        ax.legend(handles=entries, ncols=2, frameon=False, fontsize=8.5, **place)
+        ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=8.5, **place)
 
 
 def colour_map() -> Any:

@@ -8,7 +8,7 @@ from html import escape
 from .svg import drawing, tag
 
 _STOPS = ("#6d1f45", "#bf4b41", "#e9a15b", "#f5e3ae", "#98cbd3", "#23769c")
-_BOX, _TALL, _LEFT, _HEAD = 82, 46, 48, 24
+_BOX, _TALL, _LEFT, _HEAD = 82, 46, 48, 44
 
 Configuration = tuple[str, int, float]
 
@@ -43,7 +43,7 @@ def phase_panel(
         parts.append(tag("text", escape(maze), x=0, y=top + 16, class_="maze"))
         for column, lf in enumerate(fractions):
             x = _LEFT + (column + 0.5) * _BOX
-            parts.append(tag("text", f"lf {lf:g}", x=x, y=top + 16, text_anchor="middle"))
+            parts.append(tag("text", f"lf {lf:g}", x=x, y=top + 36, text_anchor="middle"))
         for row, r in enumerate(sizes):
             y = top + _HEAD + row * _TALL
             parts.append(tag("text", f"r {r}", x=_LEFT - 8, y=y + 27, text_anchor="end"))

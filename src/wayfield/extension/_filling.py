@@ -1,0 +1,68 @@
+"""Vertices through which no walk descends: which they are, for certain, and what they take.
+
+The AMLE leaves them a choice. `fill` continues the fixed field over them by one of three rules;
+`certainly_filled` says whether bounds on the fixed values prove that it is these vertices and no
+others which the equation leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from ..kernels import fill as kernels
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.csr import Arcs
+from ._base import Problem
+
+Fill: TypeAlias = Literal["cost", "flat", "lower"]
+
+
+def fill(problem: Problem, fixed: BoolArray, rule: Fill, values: FloatArray, rounding: int) -> None:
+    """Fill `values` where they are not fixed, rounded to nearest (0), down (-1) or up (+1).
+
+    +inf where no fixed vertex can be reached, NaN where no label is connected.
+    """
+    graph = problem.graph
+    kernels.fill(graph.reverse_arcs, fixed, values, 1.0 if rule == "cost" else 0.0, rounding)
+    if rule == "lower":
+        # the largest value that leads here: the least of the negated field, against the arcs
+        negated = -values
+        kernels.fill(graph.arcs, fixed, negated, 0.0, 0)
+        led_to = ~fixed & np.isfinite(values) & np.isfinite(negated)
+        values[led_to] = 0.0 - negated[led_to]
+        kernels.fill(graph.reverse_arcs, fixed | led_to, values, 0.0, 0)
+    values[problem.orphaned] = np.nan
+
+
+def certainly_filled(
+    problem: Problem, fixed: BoolArray, lower: FloatArray, upper: FloatArray
+) -> bool:
+    """Whether no descent leads through the unfixed vertices, and one through every fixed one.
+
+    Then the fixed vertices are exactly those of positive slope: a field that agrees with the
+    fixed ones, filled flat, satisfies the equation everywhere, and two solutions of the equation
+    agree wherever one of them has a slope. Only the order of the values matters, so ranks do.
+    """
+    out, into = problem.graph.arcs, problem.graph.reverse_arcs
+    if not kernels.all_descend(out, fixed, problem.labelled, lower, upper):
+        return False
+    # A descent through x would lead from the most that can come to x to the least x can reach.
+    # If both are the same vertex, a walk needs another at one of its ends.
+    low, low_owner, next_low = _two_least(into, fixed, lower)
+    high, high_owner, next_high = _two_least(out, fixed, -upper)
+    same = (low_owner == high_owner) & (low_owner >= 0)
+    apart = ~fixed & ~same
+    return bool(
+        (-high[apart] <= low[apart]).all()
+        and (-next_high[same] <= low[same]).all()
+        and (-high[same] <= next_low[same]).all()
+    )
+
+
+def _two_least(
+    back: Arcs, fixed: BoolArray, values: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    at = np.flatnonzero(kernels.known_beside_unknown(back, fixed))
+    return kernels.two_least(back, fixed, at[np.argsort(values[at])], values)

@@ -1,0 +1,128 @@
+"""The units a solver works in: the labels' offset taken off, their size brought to 1; and back.
+
+A solver's field v stands for the extension
+
+    u = offset + 2^exponent · v.
+
+The three equations do not change under an offset or a factor, so nothing is lost but digits, and
+those are kept: v is an unevaluated sum of two doubles, in which a label less the offset is exact,
+and a power of two moves no digit. The largest |v| of a label lies in [1/2, 1).
+
+Only what lies more than 300 decimal places below the largest label can fall away. By the comparison
+principle the extension moves no further than the labels do, and bounds are rounded outward by more
+than that (`kernels.fields.TINY`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from ..kernels._types import FloatArray
+from ..kernels.doubledouble import Pair
+from ..kernels.fields import corrected, enclosed, rounded
+from ..labels import Labels
+from ._base import Problem
+
+SMALLEST_EXPONENT = -900
+"""Below this exponent a field next to 0 would underflow on the way back."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A problem in its solver's units.
+
+    Attributes
+    ----------
+    offset, exponent : float, int
+        See the module.
+    field : Pair of (n,) float arrays
+        The labels less the offset, of magnitude below 1; 0 at all other vertices.
+    """
+
+    problem: Problem
+    offset: float
+    exponent: int
+    field: Pair
+
+    @classmethod
+    def centred(cls, problem: Problem) -> Self:
+        """Take off the labels' midrange."""
+        return cls._less(problem, midrange(problem.labels))
+
+    @classmethod
+    def in_doubles(cls, problem: Problem) -> Self:
+        """Take off the labels' midrange if that leaves doubles, else nothing.
+
+        Where the midrange exceeds four times the labels' spread, every label is within a factor
+        of 2 of it, so that the difference is a double (Sterbenz).
+        """
+        middle = midrange(problem.labels)
+        spread = float(np.abs(problem.labels.values - middle).max())
+        return cls._less(problem, middle if abs(middle) > 4.0 * spread else 0.0)
+
+    @classmethod
+    def _less(cls, problem: Problem, offset: float) -> Self:
+        vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
+        moved = corrected(Pair(problem.boundary, zero), vertices, np.full(vertices.size, -offset))
+        exponent = int(np.frexp(np.abs(moved.high).max())[1])
+        return cls(problem, offset, exponent, Pair(*(np.ldexp(part, -exponent) for part in moved)))
+
+    @property
+    def scale(self) -> float:
+        """The factor 2^exponent."""
+        return float(np.ldexp(1.0, self.exponent))
+
+    @cached_property
+    def size(self) -> float:
+        """Largest magnitude of a label, in the solver's units: half their range where centred."""
+        return float(np.abs(self.field.high).max())
+
+    @property
+    def span(self) -> float:
+        """Range of the labels, in the solver's units."""
+        return float(np.ldexp(self.problem.labels.span, -self.exponent))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the labels are the doubles `field.high`, far enough from underflow both ways."""
+        given = self.problem.labels
+        back = np.ldexp(self.field.high[given.vertices], self.exponent)
+        kept = bool((back == given.values - self.offset).all())
+        return kept and not self.field.low.any() and self.exponent > SMALLEST_EXPONENT
+
+    def rounded_problem(self) -> Problem:
+        """Return the problem in the solver's units, its labels rounded to doubles."""
+        vertices = self.problem.labels.vertices
+        return self.problem.relabelled(Labels(vertices, self.field.high[vertices]))
+
+    def values(self, field: Pair) -> FloatArray:
+        """Return a field in the caller's units, rounded to nearest."""
+        return self._settled(rounded(field, self.scale, self.offset, 0))
+
+    def bound(self, field: Pair, side: int) -> FloatArray:
+        """Return an upper (side +1) or lower (-1) bound in the caller's units, rounded outward."""
+        return self._settled(rounded(field, self.scale, self.offset, side))
+
+    def enclosed(
+        self, field: Pair, below: FloatArray, above: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Values, and as tight bounds on field − below and field + above as doubles allow."""
+        values, lower, upper = enclosed(field, below, above, self.scale, self.offset)
+        return self._settled(values), self._settled(lower), self._settled(upper)
+
+    def _settled(self, field: FloatArray) -> FloatArray:
+        """Keep the maximum principle and the labels as given; NaN without a label, in place."""
+        labels = self.problem.labels
+        np.clip(field, *self.problem.label_range, out=field)
+        field[labels.vertices] = labels.values
+        field[self.problem.orphaned] = np.nan
+        return field
+
+
+def midrange(labels: Labels) -> float:
+    """Middle between the least and the largest label."""
+    return 0.5 * float(labels.values.min()) + 0.5 * float(labels.values.max())

@@ -1,0 +1,389 @@
+"""Exact AMLE by divide and conquer on slopes.
+
+A walk between two fixed vertices through unfixed ones has a slope: the drop of u over its length.
+The AMLE is built by fixing the steepest walk (u falls along it at a constant rate), then the
+steepest walk of what is left, and so on. Doing so one walk at a time is quadratic. Instead, pick a
+slope α: the vertices whose pressure exceeds α do not feel those that stay at or below it, so the
+components of the former are solved first, each on its own, and the rest afterwards with them fixed.
+
+Frames on an explicit stack own disjoint segments of ``members``, a permutation of the unfixed
+vertices. A frame has a floor: only pressure above it is its business.
+
+- SPLIT: drop the vertices fixed meanwhile, find components, enter each.
+- ENTER: keep what has pressure above the floor.
+- PIVOT: choose α above the floor and propagate. Nothing steeper than α: the vertices of pressure α
+  get their values. Otherwise solve the components steeper than α first, then this frame again.
+
+Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
+the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
+is resolved, and the recursion would not progress.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from .frames import (
+    BATCHES,
+    ENTER,
+    FIXES,
+    FRAMES,
+    SPLIT,
+    UNFIXED,
+    Frames,
+    State,
+    bound_of,
+    drop_fixed,
+    members_of,
+    push,
+    push_steep,
+    split_components,
+)
+from .pressure import FIXED, HI, LO, make_record, make_scratch, nearest, propagate
+
+SMALL = 64
+"""Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
+SAMPLE = 31
+QUANTILE = 0.7
+
+
+class Fixing(NamedTuple):
+    """What the divide and conquer did."""
+
+    values: FloatArray
+    """(n,) the field, accurate to rounding; NaN where nothing was fixed."""
+    fixed: BoolArray
+    """(n,) the labels, and the vertices that got a value."""
+    order: IntArray
+    """(k,) the unlabelled vertices in the order of fixing."""
+    batch: IntArray
+    """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
+    frames: int
+    """How many frames were worked on."""
+    finished: bool
+    """False if the cap on frames was met, which never should happen."""
+
+
+def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool) -> Fixing:
+    """Fix every vertex through which a walk descends from label to label, the steepest walks first.
+
+    Parameters
+    ----------
+    out, into : Arcs
+        The graph, and its arcs turned round: the same arrays if it is undirected.
+    labelled : (n,) bool array
+        Where values are given.
+    labels : (n,) float array
+        The given values, of magnitude at most 1; not looked at elsewhere.
+    leave_flat : bool
+        Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
+        and they take the constant around them: the classical AMLE.
+    """
+    state = _state(out, into, labelled, labels, leave_flat)
+    finished = _divide_and_conquer(state)
+    fixed = state.record.tag == FIXED
+    values = np.where(fixed, state.record.value, np.nan)
+    order = state.order[: state.counts[FIXES]]
+    return Fixing(values, fixed, order, state.batch, int(state.counts[FRAMES]), finished)
+
+
+def _state(
+    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
+) -> State:
+    unit = bool((out.lengths == 1.0).all())
+    record = make_record(labelled.size)
+    record.tag[:] = np.where(labelled, FIXED, 0)
+    record.value[:] = np.where(labelled, labels, 0.0)
+    members = np.flatnonzero(~labelled).astype(np.int32)
+    return State(
+        record,
+        make_scratch(labelled.size, out.indices.size, unit),
+        out,
+        into,
+        members,
+        bounds=np.empty((members.size + 1, 3), np.int32),
+        order=np.empty(members.size, np.int32),
+        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        counts=np.zeros(4, np.int64),
+        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
+        unit=unit,
+        flat=not leave_flat,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _divide_and_conquer(state: State) -> bool:
+    """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
+    # every frame fixes a vertex or splits a segment: the cap only guards against a hang
+    cap = 1000 + 100 * state.members.size
+    frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
+    top = 0
+    if state.members.size > 0:
+        frames, top = push(frames, top, (0, 0, state.members.size), SPLIT, 0.0)
+    while top > 0:
+        state.counts[FRAMES] += 1
+        if state.counts[FRAMES] > cap:
+            return False
+        # the last frame pushed is taken first, so that whatever is steeper is fixed before the
+        # frame that waits for it
+        top -= 1
+        span = (frames.spans[top, 0], frames.spans[top, 1], frames.spans[top, 2])
+        kind = frames.spans[top, 3]
+        start, _, stop = span
+        floor = frames.floors[top]
+        if kind == SPLIT:
+            # frames above this one have fixed some of its vertices since it was pushed
+            stop = drop_fixed(state, start, stop)
+            components = split_components(state, start, stop)
+            for c in range(components):
+                frames, top = push(frames, top, bound_of(state, c), ENTER, floor)
+            continue
+        # most frames come down to single vertices: no propagation is needed for those
+        if stop - start == 1:
+            _fix_single(state, state.members[start], floor)
+            continue
+        if kind == ENTER:
+            kept = _enter(state, span, floor)
+            # what has no pressure above the floor may have held the segment together: split again
+            if kept < stop:
+                frames, top = push_steep(state, frames, top, start, kept, floor)
+                continue
+        alpha = _choose_slope(state, start, stop, floor)
+        steep = _steeper_than(state, span, alpha)
+        # nothing is steeper than α: the vertices of pressure α itself get their values, and the
+        # rest, if any, is split anew; otherwise this frame waits under its steeper part
+        if steep == start:
+            if _fix_at_slope(state, start, stop) < stop - start:
+                frames, top = push(frames, top, span, SPLIT, floor)
+        else:
+            frames, top = push(frames, top, span, SPLIT, floor)
+            frames, top = push_steep(state, frames, top, start, steep, alpha)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
+    """Keep at the front what has pressure above the floor, with slopes; where that ends.
+
+    Returns `start` if there is none.
+    """
+    # on the ground, where nothing lies below the floor, a cheaper search often does
+    if floor > 0.0:
+        return _steeper_than(state, span, floor)
+    if state.flat:
+        return _enter_flat_ground(state, span)
+    if _slopes_across_cells(state, span) > 0.0:
+        return span[2]
+    return _steeper_than(state, span, 0.0)  # a descent may still lead through several cells
+
+
+@njit(cache=True, nogil=True)
+def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
+    """Undirected ground level: if all values around are equal, so is the inside."""
+    start, _, stop = span
+    if _slopes_across_cells(state, span) > 0.0:
+        return stop
+    members, record = state.members, state.record
+    # all fixed vertices around have one value: whichever is nearest to the first member will do
+    if record.key[members[start], HI] < np.inf:
+        constant = record.source[members[start], HI]
+        for x in members[start:stop]:
+            _fix(state, x, constant)
+        state.counts[BATCHES] += 1
+    return start
+
+
+@njit(cache=True, nogil=True)
+def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
+    """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
+
+    On a directed graph the nearest against the arcs is looked up apart from the nearest along
+    them; otherwise they are the same and one pass serves.
+    """
+    members = members_of(state, span)
+    record = state.record
+    both = not state.flat
+    for side in (HI, LO):
+        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        if side == HI or both:
+            nearest(record, state.scratch, arcs, members, side, state.unit)
+    # undirected, the nearest fixed vertex up is the nearest down
+    above = LO if both else HI
+    key, source, distance, tag, value = record
+    indptr, indices, lengths = state.out
+    mine = tag[state.members[span[0]]]
+    largest = 0.0
+    for x in state.members[span[0] : span[2]]:
+        slope = 0.0
+        if key[x, above] < np.inf:
+            top = source[x, above]
+            far = distance[x, above]
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                # a walk from the nearest fixed vertex of x over one arc to a fixed vertex, or on to
+                # the nearest one of y in the same segment: where two Voronoi cells touch
+                if tag[y] == FIXED:
+                    drop = top - value[y]
+                    run = far + lengths[e]
+                elif tag[y] == mine and key[y, HI] < np.inf:
+                    drop = top - source[y, HI]
+                    run = far + lengths[e] + distance[y, HI]
+                else:
+                    continue
+                if not both:
+                    drop = abs(drop)
+                # compared without dividing: most arcs are not steeper
+                if drop > slope * run:
+                    slope = drop / run
+        value[x] = slope
+        largest = max(largest, slope)
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int:
+    """Propagate at slope alpha; move the vertices of larger pressure to the front.
+
+    Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
+    the segment if no slope is resolved.
+    """
+    members, record, tol = state.members, state.record, state.tol
+    key, source, distance, _, value = record
+    segment = members_of(state, span)
+    start, _, stop = span
+    for side in (HI, LO):
+        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        propagate(record, state.scratch, arcs, segment, side, alpha, state.unit)
+    # a partition in place: members[start:end] have pressure above α, found so far
+    end = start
+    resolved = False
+    for i in range(start, stop):
+        x = members[i]
+        gap = -key[x, LO] - key[x, HI]
+        if gap > tol:
+            slope = 0.0
+            # hysteresis, see the module: a gap this wide has a slope that rounding cannot invent
+            if gap > 4.0 * tol:
+                drop = source[x, LO] - source[x, HI]
+                slope = drop / (distance[x, LO] + distance[x, HI])
+            if slope > alpha:
+                resolved = True
+            else:
+                slope = 0.0
+            value[x] = slope
+            members[i] = members[end]
+            members[end] = x
+            end += 1
+    # a segment without one resolved slope could be entered for ever: it counts as empty
+    return end if resolved else start
+
+
+@njit(cache=True, nogil=True)
+def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
+    """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
+    members, slopes = state.members, state.record.value
+    size = stop - start
+    if size > SMALL:
+        sample = np.empty(SAMPLE)
+        found = 0
+        # a linear congruential generator seeded by the frame: the same pivots in every run
+        seed = (size * 7919 + state.counts[FRAMES]) & 0x7FFFFFFF
+        for _ in range(400):
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            slope = slopes[members[start + ((seed * size) >> 31)]]
+            # slopes at the floor would only find the same segment again; the sample is kept sorted
+            # by insertion
+            if slope > floor * (1.0 + 1e-13):
+                place = found
+                while place > 0 and sample[place - 1] > slope:
+                    sample[place] = sample[place - 1]
+                    place -= 1
+                sample[place] = slope
+                found += 1
+                if found == SAMPLE:
+                    break
+        # too few slopes are known: fall through to the largest, which always makes progress
+        if found >= 5:
+            return sample[int(QUANTILE * found)]
+    largest = 0.0
+    for x in members[start:stop]:
+        largest = max(largest, slopes[x])
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _fix_at_slope(state: State, start: int, stop: int) -> int:
+    """Fix the vertices where lo and hi meet; how many. None meet: fix where they come closest."""
+    key, tol = state.record.key, state.tol
+    fixed = 0
+    closest = -np.inf
+    where = -1
+    for x in state.members[start:stop]:
+        gap = -key[x, LO] - key[x, HI]
+        # the gap is largest where α is nearly the pressure: the fallback if rounding leaves none
+        # within tol
+        if gap > closest:
+            closest = gap
+            where = x
+        if gap >= -tol:
+            _fix(state, x, 0.5 * (key[x, HI] - key[x, LO]))
+            fixed += 1
+    if fixed == 0 and where >= 0:
+        _fix(state, where, 0.5 * (key[where, HI] - key[where, LO]))
+        fixed = 1
+    state.counts[BATCHES] += 1
+    return fixed
+
+
+@njit(cache=True, nogil=True)
+def _fix_single(state: State, x: int, floor: float) -> None:
+    """Steepest walk of two arcs through x, by raising the slope until lo and hi meet."""
+    out, into, record = state.out, state.into, state.record
+    # Dinkelbach's iteration: the pair of arcs that wins at this slope has a steeper slope of its
+    # own, strictly, so that it ends
+    slope = 0.0
+    value = 0.0
+    while True:
+        hi = np.inf
+        lo = -np.inf
+        drop = 0.0
+        run = 0.0
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            y = out.indices[e]
+            if record.tag[y] == FIXED and record.value[y] + slope * out.lengths[e] < hi:
+                hi = record.value[y] + slope * out.lengths[e]
+                drop = -record.value[y]
+                run = out.lengths[e]
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            y = into.indices[e]
+            if record.tag[y] == FIXED and record.value[y] - slope * into.lengths[e] > lo:
+                lo = record.value[y] - slope * into.lengths[e]
+                above = record.value[y]
+                far = into.lengths[e]
+        # no way down or none up: no walk leads through x
+        if hi == np.inf or lo == -np.inf:
+            return
+        value = 0.5 * (lo + hi)
+        drop += above
+        run += far
+        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * state.tol):
+            break
+        slope = drop / run
+    # a vertex that is no steeper than the floor belongs to a frame that waits
+    if slope > floor or (state.flat and floor <= 0.0):
+        _fix(state, x, value)
+        state.counts[BATCHES] += 1
+
+
+@njit(cache=True, nogil=True)
+def _fix(state: State, x: int, value: float) -> None:
+    state.record.value[x] = value
+    state.record.tag[x] = FIXED
+    state.order[state.counts[FIXES]] = x
+    state.batch[x] = state.counts[BATCHES]
+    state.counts[FIXES] += 1

@@ -1,0 +1,344 @@
+"""A rigorous bracket around the AMLE, from any field that is close to it.
+
+Let v be a field close to the AMLE u, in double-double. Write S⁺(x) for the steepest slope up into
+x, max (v_y − v_x)/ℓ over arcs y → x, and S⁻(x) for the steepest slope down, max (v_x − v_y)/ℓ over
+arcs x → y. The AMLE has S⁺ = S⁻ at every unlabelled vertex. A field with S⁺ ≥ S⁻ there that does
+not exceed the labels lies below u (comparison principle), one with S⁺ ≤ S⁻ above. On a component
+let a ≤ v ≤ b, and for k ≥ 0 with k (b − a) ≤ 1/2 take
+
+    g(t) = t + k (t − a)(t − b),     g increasing, g ≤ t on [a, b], g(a) = a, g(b) = b.
+
+From g(s) − g(t) = (s − t)(g'(t) + k (s − t)): the arc that gives S⁺ = σ and climbs by δ = σ ℓ
+has slope σ (g' + k δ) after g is applied, while no downward slope exceeds g' S⁻. As g' ≤ 3/2, the
+field g(v) has S⁺ ≥ S⁻ wherever
+
+    k δ ≥ (3/2) (S⁻ − S⁺) / S⁺.
+
+The least such k over the component gives the lower bound v − k (v − a)(b − v), and in the same way,
+with up and down exchanged, the upper bound. Slopes are evaluated in double-double, and their
+rounding is counted in.
+
+**Flat spots.** Where all drops around a vertex are of the order of the rounding of v itself the
+condition can ask for a huge k. Then the vertices with no drop above some `flat` are gathered into
+clusters, and a cluster takes the least value on itself and its neighbours: inside it S⁻ = 0, so
+nothing is asked there, and the change is counted in the slopes of the vertices around it. (For the
+upper bound the same is done to −v.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from ..doubledouble import DD_ERROR, Pair, add, divide_double
+from .divide import Fixing
+from .frames import UNFIXED
+from .replay import replay
+
+SLACK = 2.0**-52
+"""More than the low part of a value of magnitude at most 1."""
+FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
+"""Drops taken for flat, from where the rounding of the replay ends upwards."""
+
+
+class Bracket(NamedTuple):
+    """A field in double-double, and how far from it the AMLE can be; NaN where nothing is fixed."""
+
+    field: Pair
+    below: FloatArray
+    """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
+    above: FloatArray
+    """(n,) and at most the field plus this."""
+
+    @property
+    def proved(self) -> bool:
+        """Whether both bounds hold everywhere."""
+        return bool(np.isfinite(self.below).all() and np.isfinite(self.above).all())
+
+
+def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
+    """Compute the field again in double-double, and prove how far it can be from the AMLE.
+
+    Parameters
+    ----------
+    out, into : Arcs
+        The graph, and its arcs turned round: the same arrays if it is undirected.
+    fixing : Fixing
+        What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
+        and which vertices are fixed: the bracket holds for the AMLE among those.
+    """
+    field = Pair(fixing.values.copy(), np.zeros(fixing.values.size))
+    replay(out, into, fixing.values, fixing.order, fixing.batch, field)
+    sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
+    piece, count = _pieces(sides, fixing.batch)
+    if not np.isfinite(field.high[fixing.order]).all():
+        unknown = np.where(piece >= 0, np.inf, 0.0)
+        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
+    down, up = np.zeros(piece.size), np.zeros(piece.size)
+    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
+    below = _proved_margin(sides, piece, count, field, down)
+    # above the field is below its negative, with up and down exchanged
+    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
+    above = _proved_margin(mirrored, piece, count, negated, up)
+    return Bracket(field, below, above)
+
+
+class Sides(NamedTuple):
+    """The arcs of a graph as the bracket looks at them."""
+
+    up: Arcs
+    """Into a vertex: where it can be reached from above."""
+    down: Arcs
+    """Out of a vertex: where it can go down."""
+    around: tuple[Arcs, ...]
+    """Both, or once if they are the same."""
+
+
+class Slope(NamedTuple):
+    """The steepest slope at a vertex, in double-double, and the climb of its arc; 0 if none."""
+
+    high: float
+    low: float
+    climb: float
+
+
+def _proved_margin(
+    sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
+) -> FloatArray:
+    """How far below the field the AMLE can lie, flattening as much as needed and no more."""
+    margin = np.where(piece >= 0, np.inf, 0.0)
+    # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
+    hopeless = curvature.max(initial=0.0) > 1.0
+    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin)
+    for flat in FLAT_LEVELS:
+        if not unproved:
+            break
+        touched = np.zeros(piece.size, np.bool_)
+        used = _flattened(sides, piece, field, flat, touched)
+        repaired = curvature.copy()
+        _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
+        unproved = _margins(sides, piece, count, field, used, repaired, margin)
+    return margin
+
+
+@njit(cache=True, nogil=True)
+def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
+    """Components of the fixed vertices that are not labels; -1 elsewhere."""
+    piece = np.full(batch.size, -1, np.int32)
+    queue = np.empty(batch.size, np.int32)
+    count = 0
+    for root in range(batch.size):
+        # labels and vertices left unfixed bound the pieces and belong to none
+        if batch[root] < 0 or batch[root] == UNFIXED or piece[root] >= 0:
+            continue
+        piece[root] = count
+        queue[0] = root
+        head = 0
+        tail = 1
+        while head < tail:
+            x = queue[head]
+            head += 1
+            for arcs in sides.around:
+                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                    y = arcs.indices[e]
+                    if piece[y] < 0 and batch[y] >= 0 and batch[y] != UNFIXED:
+                        piece[y] = count
+                        queue[tail] = y
+                        tail += 1
+        count += 1
+    return piece, count
+
+
+@njit(cache=True, nogil=True)
+def _curvatures(
+    sides: Sides,
+    piece: IntArray,
+    field: Pair,
+    where: BoolArray,
+    below: FloatArray,
+    above: FloatArray,
+) -> None:
+    """Least k at every vertex for the lower bound, and for the upper; inf if there is none.
+
+    Only the entries `where` asks for are written.
+    """
+    up, down = sides.up, sides.down
+    for x in range(piece.size):
+        if piece[x] < 0 or not where[x]:
+            continue
+        # both sides at once: where up exceeds down nothing is asked of the lower bound, and
+        # conversely; rounding can make both ask for something
+        rise = _steepest(up, field, x, 1.0)
+        fall = _steepest(down, field, x, -1.0)
+        excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
+        rounding = 4.0 * DD_ERROR * (fall.high + rise.high)
+        below[x] = _curvature(excess + rounding, rise.high, rise.climb)
+        above[x] = _curvature(rounding - excess, fall.high, fall.climb)
+
+
+@njit(cache=True, nogil=True)
+def _curvature(surplus: float, slope: float, climb: float) -> float:
+    """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
+    if surplus <= 0.0:
+        return 0.0
+    # no arc climbs, yet one falls: no curvature can mend that, flattening may
+    if slope <= 0.0 or climb <= 0.0:
+        return np.inf
+    k = (1.5 + 1e-9) * (surplus / slope) / climb
+    # an overflow on the way is a NaN, which compares false
+    return k if k >= 0.0 else np.inf
+
+
+@njit(cache=True, nogil=True)
+def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
+    """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
+
+    Only arcs that come close to the steepest in doubles are looked at twice.
+    """
+    indptr, indices, lengths = arcs
+    high, low = field
+    # first a slope in doubles that the steepest surely reaches; then double-double, only for the
+    # arcs that may exceed it
+    rough = 0.0
+    for e in range(indptr[x], indptr[x + 1]):
+        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
+        if slope > rough:
+            rough = slope
+    bar = (1.0 - 1e-10) * rough
+    best = Slope(0.0, 0.0, 0.0)
+    for e in range(indptr[x], indptr[x + 1]):
+        y = indices[e]
+        # `not … >=`: a neighbour without a value is NaN, and skipped
+        if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
+            continue
+        step = add(high[y], low[y], -high[x], -low[x])
+        fine = (sign * step[0], sign * step[1])
+        # dividing by 1 is exact, and most graphs have unit lengths
+        if lengths[e] != 1.0:
+            fine = divide_double(fine[0], fine[1], lengths[e])
+        if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
+            best = Slope(fine[0], fine[1], sign * step[0])
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _margins(
+    sides: Sides,
+    piece: IntArray,
+    count: int,
+    field: Pair,
+    used: Pair,
+    curvature: FloatArray,
+    margin: FloatArray,
+) -> int:
+    """How far below `field` the AMLE can lie at most, proved by g applied to `used` ≤ `field`.
+
+    Vertices whose `margin` is finite already are left alone. Returns how many have no proof;
+    their margin stays inf. The field is of scale 1: at most 1 in magnitude.
+    """
+    high, low = used
+    # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
+    # piece, its rim of labels included
+    steep = np.zeros(count)
+    least = np.full(count, np.inf)
+    most = np.full(count, -np.inf)
+    for x in range(piece.size):
+        c = piece[x]
+        if c >= 0:
+            steep[c] = max(steep[c], curvature[x])
+            least[c] = min(least[c], high[x])
+            most[c] = max(most[c], high[x])
+        # x is a label: it bounds every piece it touches
+        elif not np.isnan(high[x]):
+            for arcs in sides.around:
+                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                    c = piece[arcs.indices[e]]
+                    if c >= 0:
+                        least[c] = min(least[c], high[x])
+                        most[c] = max(most[c], high[x])
+    unproved = 0
+    for x in range(piece.size):
+        c = piece[x]
+        if c < 0 or margin[x] < np.inf:
+            continue
+        # low parts are left out of the range, so it is widened by more than they can be
+        a = least[c] - SLACK
+        b = most[c] + SLACK
+        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
+        if steep[c] * (b - a) <= 0.499:
+            bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
+            change = (field.high[x] - high[x]) + (field.low[x] - low[x])
+            # the field was flattened here; its change is a double again, rounded
+            if change != 0.0:
+                change += SLACK * SLACK
+            margin[x] = (1.0 + 1e-9) * (bend + change)
+        else:
+            unproved += 1
+    return unproved
+
+
+@njit(cache=True, nogil=True)
+def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
+    """Give every flat cluster the least value on and around it.
+
+    Marks in `touched` the vertices whose value changed, and their neighbours.
+    """
+    high, low = field.high.copy(), field.low.copy()
+    # decided for the field as it was: what changes below must not make further vertices flat
+    is_flat = np.zeros(piece.size, np.bool_)
+    for x in range(piece.size):
+        is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
+    queue = np.empty(piece.size, np.int32)
+    for root in range(piece.size):
+        if not is_flat[root]:
+            continue
+        # clears its own marks as it goes: each cluster is gathered once
+        is_flat[root] = False
+        queue[0] = root
+        head = 0
+        tail = 1
+        least = root
+        while head < tail:
+            x = queue[head]
+            head += 1
+            for arcs in sides.around:
+                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                    y = arcs.indices[e]
+                    if _less(field, y, least):
+                        least = y
+                    if is_flat[y]:
+                        is_flat[y] = False
+                        queue[tail] = y
+                        tail += 1
+        # the new value lies below or at the old one everywhere, so the lower bound only falls
+        for x in queue[:tail]:
+            if _less(field, least, x):
+                high[x] = field.high[least]
+                low[x] = field.low[least]
+                touched[x] = True
+                for arcs in sides.around:
+                    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                        touched[arcs.indices[e]] = True
+    return Pair(high, low)
+
+
+@njit(cache=True, nogil=True)
+def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
+    """Whether no neighbour of x differs from it by more than `flat`."""
+    high, low = field
+    for arcs in sides.around:
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            if abs((high[y] - high[x]) + (low[y] - low[x])) > flat:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _less(field: Pair, x: int, y: int) -> bool:
+    high, low = field
+    return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])

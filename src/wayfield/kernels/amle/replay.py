@@ -1,0 +1,171 @@
+"""The AMLE in double-double: the order of fixing once more, with twice the digits.
+
+**Replay.** The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks
+of constant slope between vertices fixed before. `replay` follows each walk down and up by the
+steepest arcs, and interpolates between its ends in double-double.
+
+Nothing about the outcome needs to be believed: `proof` proves how good it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+from ..doubledouble import Pair, add, divide, multiply
+
+
+@njit(cache=True, nogil=True)
+def replay(
+    out: Arcs, into: Arcs, values: FloatArray, order: IntArray, batch: IntArray, field: Pair
+) -> None:
+    """Interpolate again, in double-double, in the order of fixing.
+
+    `values` is the field in doubles, `field` holds the labels and receives the rest. A vertex
+    from which no walk leads both up and down lies on a plateau, and copies its neighbour.
+    """
+    done = batch < 0
+    path = np.empty(order.size, np.int32)
+    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
+    first = 0
+    while first < order.size:
+        last = first
+        stranded = 0
+        while last < order.size and batch[order[last]] == batch[order[first]]:
+            x = order[last]
+            last += 1
+            if done[x]:
+                continue
+            path[0] = x
+            along.high[0] = 0.0
+            along.low[0] = 0.0
+            count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
+            fall = (along.high[count], along.low[count])
+            if bottom >= 0:
+                count, top = _walk(into, values, batch, done, path, along, count, 1.0)
+            if bottom < 0 or top < 0:
+                stranded += 1
+                continue
+            _interpolate(field, path, along, count, fall, bottom, top)
+            for j in range(count):
+                done[path[j]] = True
+        if stranded > 0:
+            _copy_neighbours(out, into, values, order[first:last], batch, done, path, field)
+        first = last
+
+
+@njit(cache=True, nogil=True)
+def _walk(
+    arcs: Arcs,
+    values: FloatArray,
+    batch: IntArray,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    count: int,
+    sign: float,
+) -> tuple[int, int]:
+    """Follow the steepest arcs from ``path[0]``, up or down, to a vertex done before.
+
+    Appends the vertices on the way to `path` and their signed distances to `along`, the whole
+    distance behind the last; returns the new count and the end, or -1 if there is no way on.
+    Values change strictly along the walk, so it ends.
+    """
+    indptr, indices, lengths = arcs
+    x = path[0]
+    mine = batch[x]
+    far = (0.0, 0.0)
+    while True:
+        steepest = 0.0
+        following = -1
+        step = 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if batch[y] <= mine:
+                slope = sign * (values[y] - values[x]) / lengths[e]
+                if slope > steepest:
+                    steepest = slope
+                    following = y
+                    step = lengths[e]
+        if following < 0:
+            return count, -1
+        far = add(far[0], far[1], step, 0.0)
+        along.high[count] = sign * far[0]
+        along.low[count] = sign * far[1]
+        if done[following]:
+            return count, following
+        x = following
+        path[count] = x
+        count += 1
+
+
+@njit(cache=True, nogil=True)
+def _interpolate(
+    field: Pair,
+    path: IntArray,
+    along: Pair,
+    count: int,
+    fall: tuple[float, float],
+    bottom: int,
+    top: int,
+) -> None:
+    """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
+    high, low = field
+    run = add(along.high[count], along.low[count], -fall[0], -fall[1])
+    rise = add(high[top], low[top], -high[bottom], -low[bottom])
+    slope = divide(rise[0], rise[1], run[0], run[1])
+    for j in range(count):
+        x = path[j]
+        far = add(along.high[j], along.low[j], -fall[0], -fall[1])
+        climb = multiply(slope[0], slope[1], far[0], far[1])
+        high[x], low[x] = add(high[bottom], low[bottom], climb[0], climb[1])
+
+
+@njit(cache=True, nogil=True)
+def _copy_neighbours(
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
+    members: IntArray,
+    batch: IntArray,
+    done: BoolArray,
+    queue: IntArray,
+    field: Pair,
+) -> None:
+    """Spread the values of done vertices over the rest of a batch, breadth first.
+
+    Only vertices of equal double value are copied; what is left keeps its double.
+    """
+    high, low = field
+    tail = 0
+    for x in members:
+        if done[x]:
+            continue
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            y = out.indices[e]
+            if done[y] and values[y] == values[x]:
+                high[x] = high[y]
+                low[x] = low[y]
+                done[x] = True
+                queue[tail] = x
+                tail += 1
+                break
+    head = 0
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            y = into.indices[e]
+            if batch[y] == batch[x] and not done[y] and values[y] == values[x]:
+                high[y] = high[x]
+                low[y] = low[x]
+                done[y] = True
+                queue[tail] = y
+                tail += 1
+    for x in members:
+        if not done[x]:
+            high[x] = values[x]
+            low[x] = 0.0
+            done[x] = True

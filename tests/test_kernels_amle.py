@@ -1,0 +1,136 @@
+"""The two entries of the AMLE's kernels on plain arrays: what is fixed, and what is proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from exact import random_edges
+from exact_amle import exact_amle
+from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
+from wayfield.kernels.amle.frames import UNFIXED
+from wayfield.kernels.csr import Arcs
+
+PATH = Arcs(
+    np.array([0, 1, 3, 5, 6], np.int32),
+    np.array([1, 0, 2, 1, 3, 2], np.int32),
+    np.array([1.0, 1.0, 2.0, 2.0, 1.0, 1.0]),
+)
+"""0 –1– 1 –2– 2 –1– 3."""
+ENDS = np.array([True, False, False, True])
+VALUES = np.array([0.0, 9.0, 9.0, 1.0])
+
+
+def problem(seed: int) -> tuple[wf.Graph, wf.Labels]:
+    """A small random graph and labels of magnitude at most 1."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 20))
+    tails, heads = random_edges(rng, n, int(rng.integers(0, n)))
+    lengths = [np.ones(tails.size), rng.uniform(0.1, 3.0, tails.size)][seed % 2]
+    graph = wf.Graph.from_edges(tails, heads, lengths, n)
+    count = int(rng.integers(1, n // 2 + 1))
+    values = [rng.uniform(-1.0, 1.0, count), rng.integers(-2, 3, count) / 2.0][seed // 2 % 2]
+    return graph, wf.Labels(rng.choice(n, count, replace=False), values)
+
+
+def solved(graph: wf.Graph, labels: wf.Labels) -> Fixing:
+    values = np.zeros(graph.num_vertices)
+    values[labels.vertices] = labels.values
+    return fix(graph.arcs, graph.reverse_arcs, labels.mask(graph), values, leave_flat=False)
+
+
+def holds(found: Bracket, exact: list[Fraction]) -> bool:
+    """Whether field − below ≤ exact ≤ field + above, in exact arithmetic."""
+    high, low = found.field
+    for x, value in enumerate(exact):
+        field = Fraction(float(high[x])) + Fraction(float(low[x]))
+        below, above = float(found.below[x]), float(found.above[x])
+        if below < np.inf and not field - Fraction(below) <= value:
+            return False
+        if above < np.inf and not value <= field + Fraction(above):
+            return False
+    return True
+
+
+def test_a_path_is_fixed_in_one_batch() -> None:
+    fixing = fix(PATH, PATH, ENDS, VALUES, leave_flat=False)
+    np.testing.assert_allclose(fixing.values, [0.0, 0.25, 0.75, 1.0], rtol=1e-15)
+    assert fixing.finished
+    assert fixing.fixed.all()
+    assert sorted(fixing.order) == [1, 2]
+    assert fixing.batch.tolist() == [-1, 0, 0, -1]
+
+
+def test_a_dead_end_is_left_or_takes_the_constant() -> None:
+    labelled = np.array([True, False, True, False])
+    values = np.array([0.0, 0.0, 1.0, 0.0])
+    left = fix(PATH, PATH, labelled, values, leave_flat=True)
+    assert left.fixed.tolist() == [True, True, True, False]
+    assert left.batch[3] == UNFIXED
+    assert np.isnan(left.values[3])
+    assert fix(PATH, PATH, labelled, values, leave_flat=False).values[3] == 1.0
+
+
+def test_arcs_count_one_way_only() -> None:
+    """1 → x → 0 descends, 0 → y → 1 does not."""
+    out = Arcs(np.array([0, 1, 2, 2, 3]), np.array([1, 2, 0]), np.ones(3))
+    into = Arcs(np.array([0, 1, 2, 3, 3]), np.array([3, 0, 1]), np.ones(3))
+    labelled = np.array([True, False, True, False])
+    down = fix(out, into, labelled, np.array([1.0, 0.0, 0.0, 0.0]), leave_flat=True)
+    assert down.fixed.tolist() == [True, True, True, False]
+    assert down.values[1] == 0.5
+    up = fix(out, into, labelled, np.array([0.0, 0.0, 1.0, 0.0]), leave_flat=True)
+    assert up.fixed.tolist() == labelled.tolist()
+    assert np.array_equal(bracket(out, into, up).below, np.zeros(4))
+
+
+def test_nothing_to_fix() -> None:
+    everything = np.ones(4, bool)
+    fixing = fix(PATH, PATH, everything, VALUES / 9.0, leave_flat=False)
+    assert fixing.order.size == 0
+    found = bracket(PATH, PATH, fixing)
+    assert found.proved
+    assert np.array_equal(found.field.high, VALUES / 9.0)
+    assert not found.below.any()
+    assert not found.above.any()
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_bracket_holds_the_exact_field(seed: int) -> None:
+    graph, labels = problem(seed)
+    found = bracket(graph.arcs, graph.reverse_arcs, solved(graph, labels))
+    assert found.proved
+    assert holds(found, exact_amle(graph, labels))
+    assert max(found.below.max(), found.above.max()) <= 1e-20
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_bracket_believes_no_log(seed: int) -> None:
+    """Values, order and batches shuffled: what is still proved is true."""
+    graph, labels = problem(seed)
+    exact = exact_amle(graph, labels)
+    fixing, rng = solved(graph, labels), np.random.default_rng(seed)
+    free = fixing.batch >= 0
+    wrong = fixing.values.copy()
+    wrong[free] += 10.0 ** -rng.uniform(1, 12) * rng.normal(size=int(free.sum()))
+    batch = fixing.batch.copy()
+    batch[free] = rng.integers(0, 3, int(free.sum()))
+    order = rng.permutation(np.flatnonzero(free)).astype(np.int32)
+    order = order[np.argsort(batch[order], kind="stable")]
+    for spoiled in (
+        fixing._replace(values=wrong),
+        fixing._replace(order=order, batch=batch),
+        fixing._replace(values=wrong, order=order, batch=batch),
+    ):
+        assert holds(bracket(graph.arcs, graph.reverse_arcs, spoiled), exact)
+
+
+def test_a_field_that_is_not_finite_proves_nothing() -> None:
+    fixing = fix(PATH, PATH, ENDS, VALUES, leave_flat=False)
+    lost = fixing._replace(values=np.array([0.0, np.nan, np.nan, 1.0]))
+    found = bracket(PATH, PATH, lost)
+    assert not found.proved
+    assert found.below.tolist() == found.above.tolist() == [0.0, np.inf, np.inf, 0.0]
