@@ -94,7 +94,7 @@ def test_points_and_commas_in_one_column_show_both_readings(tmp_path: Path) -> N
     assert complaint(file) == (
         ", column 'km': points and commas, row 2 has 1.234, row 3 has 500,5; "
         "1.234 and 500.5 if both are decimal: write one of them only; "
-        "1234 and 500.5 with --thousands ."
+        '1234 and 500.5 with Style(thousands=".")'
     )
     assert lengths(file, thousands=".") == [1234, 500.5, 12000]
     assert lengths(file, thousands="point", decimal="comma") == [1234, 500.5, 12000]
@@ -103,8 +103,8 @@ def test_points_and_commas_in_one_column_show_both_readings(tmp_path: Path) -> N
 def test_points_and_commas_that_may_both_stand_between_thousands(tmp_path: Path) -> None:
     file = write(tmp_path, ["1,234", "5.678"])
     told = complaint(file)
-    assert "1234 and 5.678 with --thousands ," in told
-    assert "1.234 and 5678 with --thousands ." in told
+    assert '1234 and 5.678 with Style(thousands=",")' in told
+    assert '1.234 and 5678 with Style(thousands=".")' in told
     assert lengths(file, thousands=",") == [1234, 5.678]
     assert lengths(file, thousands=".") == [1.234, 5678]
 
@@ -112,7 +112,7 @@ def test_points_and_commas_that_may_both_stand_between_thousands(tmp_path: Path)
 def test_decimal_points_and_decimal_commas_are_not_mixed(tmp_path: Path) -> None:
     file = write(tmp_path, ["1.5", "2,5"])
     assert "1.5 and 2.5 if both are decimal" in complaint(file)
-    assert "--thousands" not in complaint(file)
+    assert "thousands=" not in complaint(file)
     assert "'2,5' is not a number with a decimal point" in complaint(file, decimal=".")
 
 
@@ -127,7 +127,7 @@ def test_commas_before_three_digits_are_in_doubt_everywhere(mark: str, tmp_path:
     file = write(tmp_path, ["17", "1,234", "12,000"], mark)
     assert complaint(file) == (
         ", row 3, column 'km': 1,234 may be 1.234 or 1234; "
-        "pass --decimal , for the first, --thousands , for the second"
+        'pass Style(decimal=",") for the first, Style(thousands=",") for the second'
     )
     assert lengths(file, decimal=",") == [17, 1.234, 12]
     assert lengths(file, thousands=",") == [17, 1234, 12000]
@@ -135,7 +135,7 @@ def test_commas_before_three_digits_are_in_doubt_everywhere(mark: str, tmp_path:
 
 def test_points_before_three_digits_are_in_doubt_between_semicolons(tmp_path: Path) -> None:
     told = complaint(write(tmp_path, ["1.234", "500", "12.000"]))
-    assert told.startswith(", row 2, column 'km': 1.234 may be 1.234 or 1234; pass --decimal .")
+    assert told.startswith(", row 2, column 'km': 1.234 may be 1.234 or 1234; pass Style(decimal=")
 
 
 @pytest.mark.parametrize("mark", [",", "\t", "|"])
@@ -145,7 +145,8 @@ def test_points_before_three_digits_are_noted_elsewhere(mark: str, tmp_path: Pat
     assert read.lengths is not None
     assert read.lengths.tolist() == [1.234, 500, 12]
     assert read.notes == (
-        f"{file}, column 'km': 1.234 is read as 1.234, not 1234; --thousands . if the point "
+        f"{file}, column 'km': 1.234 is read as 1.234, not 1234; "
+        'Style(thousands=".") if the point '
         "stands between thousands",
     )
     assert read_edges(file, style=Style(decimal=".")).notes == ()
@@ -170,7 +171,7 @@ def test_another_column_of_the_file_settles_a_mark(tmp_path: Path) -> None:
 def test_positions_are_judged_too(tmp_path: Path) -> None:
     file = tmp_path / "places.csv"
     file.write_text("name;x;y\na;7.450;46.948\nb;8.540;47.378\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match=r"may be 7.45 or 7450; pass --decimal ."):
+    with pytest.raises(wf.InputError, match=r"may be 7.45 or 7450; pass Style\(decimal="):
         read_positions(file, Names(["a", "b"]))
     read = read_positions(file, Names(["a", "b"]), style=Style(decimal="."))
     assert np.array_equal(read.positions, [[7.45, 46.948], [8.54, 47.378]])  # type: ignore[arg-type]
@@ -201,7 +202,7 @@ def test_marks_between_thousands_must_be_announced(
 ) -> None:
     file = tmp_path / "labels.csv"
     file.write_text(f"a\t{cell}\n", encoding="utf-8")
-    hint = re.escape(f"is not a number; --thousands {word} if the ")
+    hint = re.escape(f'is not a number; Style(thousands="{word}") if the ')
     with pytest.raises(wf.InputError, match=f"row 1, column 2: .*{hint}"):
         read_labels(file, Names(["a"]))
     labels = read_labels(file, Names(["a"]), style=Style(thousands=word)).labels
@@ -236,7 +237,7 @@ def test_decimal_marks_beside_announced_thousands_are_found_out(tmp_path: Path) 
     ],
 )
 def test_marks_that_are_none(style: dict[str, str], tmp_path: Path) -> None:
-    assert complaint(write(tmp_path, ["1"]), **style).startswith("--")
+    assert complaint(write(tmp_path, ["1"]), **style).startswith("Style.")
 
 
 # ------------------------------------------------------------------ not numbers at all

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from wayfield import Names
+from wayfield import Names, files
 from wayfield.files import (
     Style,
     read_edges,
@@ -225,7 +225,7 @@ def test_without_a_header_the_first_further_column_of_numbers_is_the_length(
     assert read.lengths is not None
     assert read.lengths.tolist() == [1.5, 3.0]
     assert read.notes == (
-        f"{file}: the length is column 4, not 5; --length chooses another",
+        f'{file}: the length is column 4, not 5; columns={{"length": …}} chooses another',
         f"{file}: not used: columns 3, 5",
     )
 
@@ -250,7 +250,7 @@ def test_columns_left_without_a_length_are_told(tmp_path: Path) -> None:
     file = tmp_path / "edges.csv"
     file.write_text("from,to,kind\na,b,road\nb,c,path\n", encoding="utf-8")
     told = f"{file}: no length found (columns left: 'kind'), so every edge is 1 long; "
-    assert read_edges(file).notes == (told + "--length COLUMN names one",)
+    assert read_edges(file).notes == (told + 'columns={"length": …} names one',)
     assert read_edges(file, {"length": "none"}).notes == (f"{file}: not used: 'kind'",)
     file.write_text("a b\nb c\n", encoding="utf-8")
     assert read_edges(file).notes == ()
@@ -269,8 +269,8 @@ def test_a_length_may_be_declined(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("heading", "told"),
     [
-        ("from,to,minutes,km", "the length is column 4 'km', not 3 'minutes'; --length chooses"),
-        ("from,to,length,length", "the length is column 3 'length', not 4 'length'; --length"),
+        ("from,to,minutes,km", "the length is column 4 'km', not 3 'minutes'; columns="),
+        ("from,to,length,length", "the length is column 3 'length', not 4 'length'; columns="),
     ],
 )
 def test_two_columns_that_might_be_the_length(heading: str, told: str, tmp_path: Path) -> None:
@@ -286,7 +286,10 @@ def test_two_columns_that_might_be_the_value(tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("city,cost,time\na,0,0\nb,2,5\n", encoding="utf-8")
     found = read_labels(file, Names(["a", "b"]))
-    told = f"{file}: the value is column 2 'cost', not 3 'time'; --value chooses another"
+    told = (
+        f"{file}: the value is column 2 'cost', not 3 'time'; "
+        'columns={"value": …} chooses another'
+    )
     assert found.notes == (told, f"{file}: not used: 'time'")
     chosen = read_labels(file, Names(["a", "b"]), {"value": "time"})
     assert chosen.notes == (f"{file}: not used: 'cost'",)
@@ -388,7 +391,7 @@ def test_a_delimiter_is_the_one_that_leaves_numbers(tmp_path: Path) -> None:
     file.write_text("a;x,b;y,3\nb;y,c;z,4\n", encoding="utf-8")
     assert pairs(file) == [("a;x", "b;y"), ("b;y", "c;z")]
     file.write_text("a\tb\t1,234,567\n", encoding="utf-8")
-    with pytest.raises(wf.InputError, match="'1,234,567' is not a number; --thousands ,"):
+    with pytest.raises(wf.InputError, match=r"'1,234,567' is not a number; Style\(thousands="):
         read_edges(file)
 
 
@@ -661,3 +664,8 @@ def test_any_text_is_a_table_or_an_input_error(
         return
     assert graph.num_vertices == len(edges.names)
     assert all(str(name).strip() and "\n" not in str(name) for name in edges.names)
+
+
+def test_the_library_names_no_options_of_the_command_line() -> None:
+    for module in Path(files.__file__).parent.glob("*.py"):
+        assert not re.search(r"--[a-z]", module.read_text(encoding="utf-8")), module

@@ -137,7 +137,7 @@ def test_files_in_folders_of_the_folder(tmp_path: Path) -> None:
 
 def test_files_of_others_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("theirs", encoding="utf-8")
-    with pytest.raises(wf.InputError, match=r"a.txt was not written by wayfield.* --force"):
+    with pytest.raises(wf.InputError, match=r"a.txt was not written by wayfield.* force=True"):
         put(tmp_path, "ours")
     assert contents(tmp_path) == {"a.txt": "theirs"}
     with pytest.raises(wf.InputError, match="was not written by wayfield"):

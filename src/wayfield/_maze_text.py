@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ FREE = ".O SRGC"
 COSTS = "123456789"
 ARROWS = "^v<>"
 
+_LARGEST = 1 << 24
+"""Bytes of a maze in a file; its graph would have more vertices than memory has room for."""
+
 _JUMP = "->"
 _PLACE = "[0-9]{1,9},[0-9]{1,9}"
 _TELEPORTS = re.compile(rf"\s*({_PLACE})\s*{_JUMP}\s*({_PLACE}(?:\s+{_PLACE})*)\s*")
@@ -32,6 +36,15 @@ class MazeParts(NamedTuple):
     costs: NDArray[np.int64]
     arrows: NDArray[np.str_]
     teleports: Iterable[tuple[Cell, Cell]]
+
+
+def read_maze_file(path: Path) -> str:
+    """Return the text of a file, which is not believed to be a maze, nor to end."""
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"larger than a maze can be: over {_LARGEST:,} bytes")
+    return data.decode("utf-8-sig")
 
 
 def read_maze(text: str) -> MazeParts:

@@ -13,7 +13,7 @@ import typer
 
 from .. import __version__
 from ..errors import NotConverged, WayfieldError
-from ._common import notes, say
+from ._common import in_flags, notes, say
 from .compare import compare
 from .doctor import doctor
 from .maze import maze
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _complain(text: str, code: int) -> int:
-    say(notes(), f"wayfield: {' '.join(text.split())}")
+    say(notes(), f"wayfield: {' '.join(in_flags(text).split())}")
     return code
 
 

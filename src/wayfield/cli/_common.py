@@ -27,16 +27,38 @@ METHODS = (
 SLOW = 1.5
 """Seconds after which a person should be told what is going on."""
 
-_LARGEST_MAZE = 1 << 24
-"""Bytes of a maze in a file; its graph would have more vertices than memory has room for."""
-
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Characters that a terminal obeys instead of showing them, those that turn text round included."""
+
+
+_FLAGS = {
+    r'columns=\{"oneway": "none"\}': "--no-oneway",
+    r'columns=\{"from": …\}': "--tail",
+    r'columns=\{"to": …\}': "--head",
+    r'columns=\{"(\w+)": …\}': r"--\1",
+    r'Style\((\w+)="([^"]+)"\)': r"--\1 \2",
+    r"\bStyle\.(\w+)": r"--\1",
+    r"\b(directed|force)=True": r"--\1",
+}
+"""Arguments of `wayfield.files`, and the options that stand for them."""
 
 
 def printable(text: str) -> str:
     """Return text that a terminal shows as it is: what it would obey is written as an escape."""
     return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def in_flags(text: str) -> str:
+    """Return a message of the library with its arguments as a user of the command line types them.
+
+    Examples
+    --------
+    >>> in_flags('pass Style(decimal=",") or columns={"from": …}, or force=True')
+    'pass --decimal , or --tail, or --force'
+    """
+    for pattern, flag in _FLAGS.items():
+        text = re.sub(pattern, flag, text)
+    return text
 
 
 def notes() -> Console:
@@ -158,24 +180,20 @@ class Stages:
 
 def read_layout(name: str) -> Layout:
     """Load a map by its name, or from a file if the name has a dot or a slash in it."""
+    from .._maze_text import read_maze_file
     from ..layouts import Layout, load_layout
 
     if not any(mark in name for mark in "./\\"):
         return load_layout(name)
     path = Path(name)
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_MAZE + 1)
-        text = data.decode("utf-8-sig")
+        text = read_maze_file(path)
+        if text.strip():
+            return Layout.from_text(text, path.stem)
     except UnicodeDecodeError as error:
         raise WayfieldError(f"{name} is not a text file: {error}") from error
     except OSError as error:
         raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
-    if len(data) > _LARGEST_MAZE:
-        raise InputError(f"{name} is larger than a maze can be: over {_LARGEST_MAZE:,} bytes")
-    if not text.strip():
-        raise InputError(f"{name} is empty")
-    try:
-        return Layout.from_text(text, path.stem)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+    raise InputError(f"{name} is empty")

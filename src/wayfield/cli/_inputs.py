@@ -11,7 +11,7 @@ import typer
 
 from .._text import quoted
 from ..errors import InputError
-from ._common import METHODS, Stages
+from ._common import METHODS, Stages, in_flags
 from ._show import Line
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Contents:
             remarks.append("if the two ways between vertices differ, pass --directed")
         for read in (table, places, self.prior):
             remarks += () if read is None else read.notes
-        remarks = [*edges.notes, *remarks]
+        remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
         if {edges.decimal, table.decimal} == {".", ","}:
             remarks.append("one file has decimal points, the other decimal commas")
         facts: dict[str, Any] = {

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from .._optional import need
 from ..errors import InputError
-from ._common import compile_kernels, explained, notes, read_layout
+from ._common import compile_kernels, explained, in_flags, notes, read_layout
 from ._inputs import Error, Force, Json, Method, Repair
 from ._show import tell
 from ._solving import DISTANCE, Drop, Folds, Task, check_direction
@@ -124,5 +124,5 @@ def _write(answer: Answer, starts: tuple[int, ...], path: Path, force: bool) -> 
     except OSError as error:
         return {"not_written": f"{error.strerror or error} ({path})"}
     except InputError as error:  # someone has put a file there meanwhile
-        return {"not_written": str(error)}
+        return {"not_written": in_flags(str(error))}
     return {"files": [str(path)]}

@@ -12,7 +12,7 @@ from rich.console import Console
 from .._optional import missing
 from .._text import number_of
 from ..errors import InputError
-from ._common import Stages, compile_kernels, notes
+from ._common import Stages, compile_kernels, in_flags, notes
 from ._inputs import (
     Decimal,
     Delimiter,
@@ -175,7 +175,7 @@ def _written(box: Outbox, answer: Answer, names: Names, starts: tuple[int, ...])
     except OSError as error:
         return {"not_written": f"{error.strerror or error} ({box.folder})"}
     except InputError as error:  # someone has put a file there meanwhile
-        return {"not_written": str(error)}
+        return {"not_written": in_flags(str(error))}
     return said | {"removed": [str(file) for file in box.removed]}
 
 

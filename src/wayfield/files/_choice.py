@@ -10,14 +10,8 @@ from ._sheet import Sheet
 _MOST_NAMED = 50
 """Columns beyond this many are not all named."""
 
-_OPTIONS = {
-    "from": "--tail",
-    "to": "--head",
-    "length": "--length",
-    "oneway": "--oneway",
-    "vertex": "--vertex",
-    "value": "--value",
-}
+_CHOSEN = ("from", "to", "length", "oneway", "vertex", "value")
+"""Roles for which a user may name a column."""
 
 
 def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list[str]:
@@ -25,12 +19,12 @@ def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list
     notes = []
     for role, chosen in at.items():
         others = _rivals(sheet, at, role, told)
-        if others and role in _OPTIONS:
+        if others and role in _CHOSEN:
             listed = " or ".join(map(str, others))
             named = "" if sheet.header is None else f" {sheet.called(chosen)}"
             notes.append(
                 f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
-                f"{_OPTIONS[role]} chooses another"
+                f'columns={{"{role}": …}} chooses another'
             )
     return notes
 

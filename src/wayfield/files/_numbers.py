@@ -73,7 +73,9 @@ class Notation:
         decimal = _named("decimal", style.decimal, _DECIMAL)
         thousands = _named("thousands", style.thousands, _THOUSANDS)
         if decimal is not None and decimal == thousands:
-            raise InputError(f"--decimal and --thousands cannot both be the {_WORDS[decimal]}")
+            raise InputError(
+                f"Style.decimal and Style.thousands cannot both be the {_WORDS[decimal]}"
+            )
         return cls(decimal or _OTHER.get(thousands or ""), thousands)
 
     @cached_property
@@ -222,8 +224,8 @@ def judge(columns: Iterable[NumberColumn]) -> list[str]:
             one, other = _readings(seen.cell, mark)
             where = f"{column.sheet.path}, column {column.sheet.called(column.index)}"
             notes.append(
-                f"{where}: {seen.cell} is read as {one}, not {other}; --thousands {mark} if the "
-                "point stands between thousands"
+                f"{where}: {seen.cell} is read as {one}, not {other}; "
+                f"{_style('thousands', mark)} if the point stands between thousands"
             )
     return notes
 
@@ -236,7 +238,9 @@ def _mixed(column: NumberColumn) -> str:
     told.append(f"{_read_as(both, column.notation)} if both are decimal: write one of them only")
     for mark, seen in column.seen.items():
         if not seen.settled and column.notation.thousands is None:
-            told.append(f"{_read_as(both, Notation(_OTHER[mark], mark))} with --thousands {mark}")
+            told.append(
+                f"{_read_as(both, Notation(_OTHER[mark], mark))} with {_style('thousands', mark)}"
+            )
     return "; ".join(told)
 
 
@@ -248,7 +252,7 @@ def _doubtful(column: NumberColumn, mark: str, seen: Seen) -> str:
     one, other = _readings(seen.cell, mark)
     return (
         f"{column.sheet.place(seen.row, column.index)}: {seen.cell} may be {one} or {other}; "
-        f"pass --decimal {mark} for the first, --thousands {mark} for the second"
+        f"pass {_style('decimal', mark)} for the first, {_style('thousands', mark)} for the second"
     )
 
 
@@ -265,14 +269,19 @@ def _hint(cell: str, notation: Notation) -> str:
     if mark is None or mark == notation.thousands:
         return ""
     told = mark if mark in ".,_" else _WORDS[mark]
-    return f"; --thousands {told} if the {_WORDS[mark]} stands between thousands"
+    return f"; {_style('thousands', told)} if the {_WORDS[mark]} stands between thousands"
+
+
+def _style(option: str, mark: str) -> str:
+    """Return what to pass so that a mark has this meaning."""
+    return f'Style({option}="{mark}")'
 
 
 def _named(option: str, text: str | None, words: dict[str, str]) -> str | None:
     mark = None if text is None else words.get(text.lower(), text)
     if mark is not None and mark not in words.values():
         listed = ", ".join(words)
-        raise InputError(f"--{option} must be one of {listed}, not {text!r}")
+        raise InputError(f"Style.{option} must be one of {listed}, not {text!r}")
     return mark
 
 

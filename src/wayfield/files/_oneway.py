@@ -57,7 +57,7 @@ class WayColumn:
                 cell = self.sheet.cell(row, self.index)
                 raise InputError(
                     f"{self.sheet.place(row, self.index)}: {shortened(cell)!r} does not say "
-                    "which way an edge leads (yes, no, -1 …); --no-oneway ignores the column"
+                    'which way an edge leads (yes, no, -1 …); columns={"oneway": "none"} ignores it'
                 )
         counts = np.bincount(number, minlength=len(words))
         at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
@@ -73,7 +73,7 @@ class WayColumn:
             are = "edge is" if count == 1 else "edges are"
             notes = [
                 f"{self.sheet.path}: {by} {count:,} of {ways.size:,} {are} one-way, so the graph "
-                "is directed; --no-oneway ignores the column"
+                'is directed; columns={"oneway": "none"} ignores the column'
             ]
         if at_times:
             rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"

@@ -18,7 +18,9 @@ _OTHERS = {
         "HTML or XML, not a table: save it as CSV"
     ),
     rb"(\xef\xbb\xbf)?\s*[\[{]\s*[\[{\"]": "JSON, not a table: save it as CSV",
-    rb"(c[^\n]*\n)*p sp ": "a DIMACS file: keep the lines that begin with a, as CSV, --directed",
+    rb"(c[^\n]*\n)*p sp ": (
+        "a DIMACS file: keep the lines that begin with a, as CSV, and pass directed=True"
+    ),
 }
 """What else text may be, by its beginning."""
 

@@ -147,5 +147,7 @@ class TextFile:
             before = error.object[: error.start].replace(b"\r\n", b"\n")
             lines += before.count(b"\n") + before.count(b"\r")
             what = f"byte 0x{error.object[error.start]:02x} cannot be read"
-        hint = "" if self.encoding else "; if it is Latin-1 (Windows), pass --encoding latin-1"
+        hint = (
+            "" if self.encoding else '; if it is Latin-1 (Windows), pass Style(encoding="latin-1")'
+        )
         return InputError(f"{self.path}, row {lines + 1}: not {encoding} text, {what}{hint}")

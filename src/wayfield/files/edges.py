@@ -156,12 +156,12 @@ def read_edges(
     if length is None and left and "length" not in declined:
         notes.append(
             f"{sheet.path}: no length found (columns left: {', '.join(left)}), so every edge is "
-            "1 long; --length COLUMN names one"
+            '1 long; columns={"length": …} names one'
         )
     else:
         notes += unused_note(sheet, at)
     if directed and any(i not in at.values() for i in oneway_columns(sheet.header)):
-        notes.append(f"{sheet.path}: every row is an arc by --directed, whatever its way")
+        notes.append(f"{sheet.path}: every row is an arc by directed=True, whatever its way")
     said = sheet.understood(at, "" if length else ", every edge 1 long")
     decimal = length.decimal if length else None
     names = Names.numbered(ends.numbering)

@@ -49,7 +49,7 @@ def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False)
             why = "has changed since it was" if name in listed else "was not"
             raise InputError(
                 f"{file} {why} written by wayfield, and stays as it is: write elsewhere, move the "
-                "file away, or pass --force to replace it"
+                "file away, or pass force=True to replace it"
             )
 
 
@@ -77,6 +77,7 @@ class Outbox:
         self._unwanted: list[str] = []
         self._waiting: dict[str, Path] = {}
         self._made: list[Path] = []
+        self._ready: set[Path] = set()
 
     def path(self, name: str) -> Path:
         """Return where to write the file that will be called `name`, perhaps in a folder."""
@@ -97,9 +98,6 @@ class Outbox:
 
     def __enter__(self) -> Self:
         self._make(self.folder)
-        for file in self.folder.iterdir():
-            if _left_behind(file.name):
-                file.unlink(missing_ok=True)
         return self
 
     def __exit__(
@@ -121,10 +119,16 @@ class Outbox:
                     folder.rmdir()
 
     def _make(self, folder: Path) -> None:
-        """Make a folder, and keep in mind what was not there: the innermost first."""
+        """Make a folder, once, and keep in mind what was not there: the innermost first."""
+        if folder in self._ready:
+            return
         missing = [place for place in (folder, *folder.parents) if not place.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._made = missing + self._made
+        self._ready.add(folder)
+        for file in folder.iterdir():
+            if _left_behind(file.name):
+                file.unlink(missing_ok=True)
 
     def _deliver(self) -> None:
         """Put the files in their places.
