@@ -244,7 +244,8 @@ class Comparison:
                 f"Use {best.name}: it predicts labels left out within {ours}, {distance} "
                 f"within {graphs}."
             )
-        return f"Use the {PLAIN}: no field predicts labels left out better ({distance}: {graphs})."
+        best_at_labels = "no field predicts labels left out clearly better"
+        return f"Use the {PLAIN}: {best_at_labels} ({distance}: {graphs})."
 
     def _by_world(self, best: Score) -> str:
         """Judge by walks in the world."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from ._arrays import as_vertex, as_whole, frozen
+from ._arrays import as_flag, as_vertex, as_whole, frozen
 from ._text import number_of, short
 from .errors import InputError
 from .extension import AMLE, Method, extend_many
@@ -144,6 +144,7 @@ def cross_validate(
     method: Method = AMLE(),  # noqa: B008  (frozen settings)
     *,
     prior: ArrayLike | None = None,
+    trimmed: bool = False,
     folds: int = FOLDS,
     seed: int = 0,
 ) -> CrossValidation:
@@ -161,6 +162,8 @@ def cross_validate(
         The extension; no bracket is computed.
     prior : (n,) array, optional
         A field that the labels correct; see `extend`.
+    trimmed : bool
+        Drop false sinks from the labels that are kept, every time; see `drop_false_sinks`.
     folds : int
         Number of parts that are left out in turn; at most one per label.
     seed : int
@@ -177,7 +180,7 @@ def cross_validate(
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     parts = Folds(graph, labels, goal, cost_to_go(graph, goal), folds, seed)
-    predicted = parts.predict(method, prior=prior)
+    predicted = parts.predict(method, prior=prior, trimmed=as_flag(trimmed, "trimmed"))
     by_distance, factor = parts.by_distance(), fit_factor(parts.above, parts.distance)
     return CrossValidation(parts.vertices, parts.values, predicted, by_distance, factor)
 

@@ -64,6 +64,8 @@ class Task:
         from ..solve import solve
 
         check_direction(self.graph, self.method)
+        if self.folds == 1:
+            raise InputError("--folds must be 0, or at least 2")
         labels = self.labels
         if self.drop:
             labels = drop_false_sinks(self.graph, labels, self.goal, self.method)
@@ -89,10 +91,11 @@ class Task:
         try:
             found = cross_validate(
                 self.graph,
-                answer.labels,
+                self.labels,
                 self.goal,
                 self.method,
                 prior=self.prior,
+                trimmed=self.drop,
                 folds=self.folds,
             )
         except InputError:  # too few labels that can reach the goal
