@@ -268,9 +268,8 @@ class Answer:
             return {"least": None, "median": None, "weakest": []}
         walked = self.plan.reached.copy()
         walked[self.goal] = False
-        deciding = certificate.weakest[walked]
-        counts = np.bincount(deciding, minlength=walked.size)
-        states = np.unique(deciding)
+        counts = np.bincount(certificate.weakest[walked], minlength=walked.size)
+        states = np.flatnonzero(counts)
         states = states[certificate.margin[states] < np.inf]
         rounded = np.round(certificate.margin[states], 9)  # rounding alone orders nothing
         order = np.lexsort((states, -counts[states], rounded))
