@@ -12,7 +12,7 @@ from ..errors import InputError
 from ._common import compile_kernels, explained, notes, read_layout
 from ._inputs import Error, Json, Method, Repair
 from ._show import tell
-from ._solving import DISTANCE, Drop, Folds, Task
+from ._solving import DISTANCE, Drop, NumFolds, Request
 
 if TYPE_CHECKING:
     from ..solve import Answer
@@ -47,7 +47,7 @@ def maze(
         ),
     ] = None,
     error: Error = 0.0,
-    folds: Folds = 5,
+    folds: NumFolds = 5,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
@@ -81,9 +81,9 @@ def maze(
     if prior not in (None, DISTANCE):
         raise InputError(f"--prior of a maze must be {DISTANCE}, not {prior!r}")
     field = None if prior is None else cost_to_go(graph, goal)
-    task = Task(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
+    request = Request(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
     with explained(notes(), "extending, planning, certifying …"):
-        answer, held_out = task.solve()
+        answer, held_out = request.solve()
     written = [] if picture is None else [_write(answer, starts, picture)]
     if not json_wanted:
         screen = Console()

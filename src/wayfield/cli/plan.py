@@ -34,7 +34,7 @@ from ._inputs import (
     Wanted,
 )
 from ._show import show, tell
-from ._solving import DISTANCE, Drop, Folds, LengthUnit, Prior, Task, in_units
+from ._solving import DISTANCE, Drop, LengthUnit, NumFolds, Prior, Request, in_units
 
 if TYPE_CHECKING:
     from ..files import Names, Outbox
@@ -62,7 +62,7 @@ def plan(
     prior: Prior = None,
     length_unit: LengthUnit = 1.0,
     error: Error = 0.0,
-    folds: Folds = 5,
+    folds: NumFolds = 5,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
         "wayfield-plan"
     ),
@@ -118,10 +118,10 @@ def plan(
         graph = in_units(given.graph, length_unit)
         field = None if prior is None else _prior(prior, graph, given, wanted)
         stages.begin(f"extending ({method}), planning, certifying")
-        task = Task(
+        request = Request(
             graph, given.labels, given.goal, chosen, field, drop_false_sinks, repair, error, folds
         )
-        answer, held_out = task.solve()
+        answer, held_out = request.solve()
         if unreachable == "error" and not answer.plan.reachable.all():
             raise InputError(_lost(answer, given.names))
         more: dict[str, Any] = {"input": given.facts, **held_out, "files": [], "no_picture": None}
