@@ -294,7 +294,9 @@ def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
         "amle --prior distance",
     ]
     assert facts["choose"] == "graph distance"
-    assert facts["verdict"].startswith("Use the graph distance: no field predicts labels left out")
+    assert facts["verdict"].startswith(
+        "Use the graph distance: no field predicts labels left out clearly better"
+    )
     assert facts["rows"][0]["left_out"] == 0.0
     assert facts["rows"][1]["left_out"] == pytest.approx(found.scores[1].label_error)
     assert facts["remarks"] == []

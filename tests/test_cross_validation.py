@@ -71,6 +71,8 @@ def test_false_sinks_among_the_labels_kept_can_be_dropped() -> None:
     parts = Folds(path, labels, 0, wf.cost_to_go(path, 0), folds=4)
     plain, trimmed = (parts.predict(wf.AMLE(), trimmed=flag) for flag in (False, True))
     assert not np.array_equal(plain, trimmed)
+    found = wf.cross_validate(path, labels, 0, trimmed=True, folds=4)
+    assert np.array_equal(found.predicted, trimmed)
 
 
 # ------------------------------------------------------------------ what it says

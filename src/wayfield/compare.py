@@ -32,6 +32,7 @@ from ._arrays import as_vertex, as_whole
 from .cross_validation import (
     FEWEST,
     FOLDS,
+    PATIENCE,
     Folds,
     clearly_better,
     error_text,
@@ -64,8 +65,6 @@ from .solve import Answer, solve
 from .solve.advice import IN_PYTHON, SAME_UNIT, unit_remark
 
 PLAIN = "graph distance"
-PATIENCE = 60.0
-"""Seconds that leaving labels out may take, for each method."""
 DIGITS = 4
 """Of success and cost ratio that are shown, and compared."""
 
@@ -244,7 +243,8 @@ class Comparison:
                 f"Use {best.name}: it predicts labels left out within {ours}, {distance} "
                 f"within {graphs}."
             )
-        return f"Use the {PLAIN}: no field predicts labels left out better ({distance}: {graphs})."
+        best_at_labels = "no field predicts labels left out clearly better"
+        return f"Use the {PLAIN}: {best_at_labels} ({distance}: {graphs})."
 
     def _by_world(self, best: Score) -> str:
         """Judge by walks in the world."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from ._arrays import as_vertex, as_whole, frozen
+from ._arrays import as_flag, as_vertex, as_whole, frozen
 from ._text import number_of, short
 from .errors import InputError
 from .extension import AMLE, Method, extend_many
@@ -32,6 +32,8 @@ from .oracle import cost_to_go
 from .sinks import drop_false_sinks
 
 FOLDS = 5
+PATIENCE = 60.0
+"""Seconds that it may take where nobody asked for it in particular."""
 FEWEST = 2
 """Labels, besides the goal's, without which there is nothing to leave out."""
 CHANCE = 0.00135
@@ -144,6 +146,7 @@ def cross_validate(
     method: Method = AMLE(),  # noqa: B008  (frozen settings)
     *,
     prior: ArrayLike | None = None,
+    trimmed: bool = False,
     folds: int = FOLDS,
     seed: int = 0,
 ) -> CrossValidation:
@@ -161,6 +164,8 @@ def cross_validate(
         The extension; no bracket is computed.
     prior : (n,) array, optional
         A field that the labels correct; see `extend`.
+    trimmed : bool
+        Drop false sinks from the labels that are kept, every time; see `drop_false_sinks`.
     folds : int
         Number of parts that are left out in turn; at most one per label.
     seed : int
@@ -177,9 +182,7 @@ def cross_validate(
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     parts = Folds(graph, labels, goal, cost_to_go(graph, goal), folds, seed)
-    predicted = parts.predict(method, prior=prior)
-    by_distance, factor = parts.by_distance(), fit_factor(parts.above, parts.distance)
-    return CrossValidation(parts.vertices, parts.values, predicted, by_distance, factor)
+    return parts.validate(method, prior=prior, trimmed=as_flag(trimmed, "trimmed"))
 
 
 class Folds:
@@ -221,6 +224,14 @@ class Folds:
         rng = np.random.default_rng(as_whole(seed, "seed", least=0))
         self.part = rng.permutation(np.arange(count) % parts)
         self.parts = parts
+
+    def validate(
+        self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
+    ) -> CrossValidation:
+        """Predict the labels left out, from the others and from the graph alone."""
+        predicted = self.predict(method, prior=prior, trimmed=trimmed)
+        factor = fit_factor(self.above, self.distance)
+        return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 
     def predict(
         self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False

@@ -30,11 +30,20 @@ Prior = Annotated[
         help="A field that the labels correct: vertex, value; or the graph's own distances.",
     ),
 ]
-Folds = Annotated[
+
+
+def _folds(count: int) -> int:
+    if count == 1:
+        raise InputError("--folds must be 0, or at least 2")
+    return count
+
+
+NumFolds = Annotated[
     int,
     typer.Option(
         metavar="N",
         min=0,
+        callback=_folds,
         help="Leave out one Nth of the labels in turn, and predict them; 0 for none.",
     ),
 ]
@@ -55,7 +64,7 @@ LengthUnit = Annotated[
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Request:
     """What is to be solved, and how."""
 
     graph: Graph
@@ -89,23 +98,15 @@ class Task:
         return answer, {"held_out": self._held_out(answer)}
 
     def _held_out(self, answer: Answer) -> dict[str, Any] | None:
-        from ..compare import PATIENCE
-        from ..cross_validation import cross_validate
+        from ..cross_validation import FEWEST, PATIENCE, Folds, usable
         from ..solve.answer import plain
 
-        if not self.folds or self.folds * answer.field.seconds > PATIENCE:
+        distance = answer.graph_distance
+        few = usable(self.labels, distance).size < FEWEST
+        if not self.folds or few or self.folds * answer.field.seconds > PATIENCE:
             return None
-        try:
-            found = cross_validate(
-                self.graph,
-                answer.labels,
-                self.goal,
-                self.method,
-                prior=self.prior,
-                folds=self.folds,
-            )
-        except InputError:  # too few labels that can reach the goal
-            return None
+        parts = Folds(self.graph, self.labels, self.goal, distance, self.folds)
+        found = parts.validate(self.method, prior=self.prior, trimmed=self.drop)
         facts: dict[str, Any] = plain(found.facts())
         return facts
 

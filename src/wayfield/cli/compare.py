@@ -38,7 +38,7 @@ from ._inputs import (
     Wanted,
 )
 from ._show import AS_OPTIONS, print_json
-from ._solving import Folds, LengthUnit, check_direction, in_units
+from ._solving import LengthUnit, NumFolds, check_direction, in_units
 
 if TYPE_CHECKING:
     from ..compare import Comparison, Score
@@ -57,7 +57,7 @@ def compare(
     ] = None,
     directed: Directed = False,
     length_unit: LengthUnit = 1.0,
-    folds: Folds = 5,
+    folds: NumFolds = 5,
     json_wanted: Json = False,
     maze: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this map or file instead.")

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ._common import compile_kernels, explained, in_flags, notes, read_layout
 from ._inputs import Error, Force, Json, Method, Repair
 from ._show import tell
-from ._solving import DISTANCE, Drop, Folds, Task, check_direction
+from ._solving import DISTANCE, Drop, NumFolds, Request, check_direction
 
 if TYPE_CHECKING:
     from ..solve import Answer
@@ -50,7 +50,7 @@ def maze(
         ),
     ] = None,
     error: Error = 0.0,
-    folds: Folds = 5,
+    folds: NumFolds = 5,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
@@ -88,9 +88,9 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
     field = None if prior is None else cost_to_go(graph, goal)
-    task = Task(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
+    request = Request(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
     with explained(notes(), "extending, planning, certifying …"):
-        answer, held_out = task.solve()
+        answer, held_out = request.solve()
     written = {} if picture is None else _write(answer, starts, picture, force)
     if not json_wanted:
         screen = Console()

@@ -40,7 +40,16 @@ from ._inputs import (
     Wanted,
 )
 from ._show import show, tell
-from ._solving import DISTANCE, Drop, Folds, LengthUnit, Prior, Task, check_direction, in_units
+from ._solving import (
+    DISTANCE,
+    Drop,
+    LengthUnit,
+    NumFolds,
+    Prior,
+    Request,
+    check_direction,
+    in_units,
+)
 
 if TYPE_CHECKING:
     from ..files import Outbox
@@ -65,7 +74,7 @@ def plan(
     prior: Prior = None,
     length_unit: LengthUnit = 1.0,
     error: Error = 0.0,
-    folds: Folds = 5,
+    folds: NumFolds = 5,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
         "wayfield-plan"
     ),
@@ -134,10 +143,10 @@ def plan(
         graph = in_units(given.graph, length_unit)
         field = cost_to_go(graph, given.goal) if prior == DISTANCE else given.prior
         stages.begin(f"extending ({method}), planning, certifying")
-        task = Task(
+        request = Request(
             graph, given.labels, given.goal, chosen, field, drop_false_sinks, repair, error, folds
         )
-        answer, held_out = task.solve()
+        answer, held_out = request.solve()
         if unreachable == "error" and not answer.plan.reachable.all():
             raise InputError(_lost(answer, given.names))
         more: dict[str, Any] = {"input": given.facts, **held_out}

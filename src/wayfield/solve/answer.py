@@ -120,13 +120,18 @@ class Answer:
         return frozen(false_sinks(self.graph, before, self.labels, self.goal))
 
     @cached_property
+    def graph_distance(self) -> FloatArray:
+        """(n,) the graph's own distance to the goal, whatever the labels say; inf where none."""
+        return frozen(cost_to_go(self.graph, self.goal))
+
+    @cached_property
     def distance_ratio(self) -> float:
         """The factor by which the graph's own distances to the goal fit the labels best.
 
         Far from 1 where labels and lengths are in different units, negative where the labels fall
         away from the goal, as rewards do; NaN if there is no label but the goal's.
         """
-        return label_factor(self.labels, self.goal, cost_to_go(self.graph, self.goal))
+        return label_factor(self.labels, self.goal, self.graph_distance)
 
     @cached_property
     def route_margins(self) -> FloatArray:
@@ -263,9 +268,8 @@ class Answer:
             return {"least": None, "median": None, "weakest": []}
         walked = self.plan.reached.copy()
         walked[self.goal] = False
-        deciding = certificate.weakest[walked]
-        counts = np.bincount(deciding, minlength=walked.size)
-        states = np.unique(deciding)
+        counts = np.bincount(certificate.weakest[walked], minlength=walked.size)
+        states = np.flatnonzero(counts)
         states = states[certificate.margin[states] < np.inf]
         rounded = np.round(certificate.margin[states], 9)  # rounding alone orders nothing
         order = np.lexsort((states, -counts[states], rounded))
