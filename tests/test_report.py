@@ -564,8 +564,8 @@ def test_ticks_are_round(scale: Scale, ticks: list[float]) -> None:
 
 
 HARMLESS = (
-    "_", "errors", "experiments", "graph", "grid", "labels", "layouts", "paper", "plots", "report",
-    "study",
+    "_", "errors", "experiments", "files", "graph", "grid", "labels", "layouts", "names", "paper",
+    "plots", "report", "study",
 )  # fmt: skip
 """Rooms whose functions a report may call, by how their names begin; those of all others solve."""
 DRAWS = "wayfield.kernels.csr"
