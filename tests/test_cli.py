@@ -210,6 +210,28 @@ def test_maze_draws_a_picture(tmp_path: Path) -> None:
     answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
     assert answer.code == 0
     assert (tmp_path / "field.png").read_bytes().startswith(b"\x89PNG")
+    words = ("maze", "umaze", "--refinement", 2, "--picture", tmp_path / "field.png")
+    assert wayfield(*words).code == 0
+    (tmp_path / "field.png").write_bytes(b"mine")
+    refused = wayfield(*words)
+    assert refused.code == 2
+    assert "has changed since it was written by wayfield" in refused.err
+    assert (tmp_path / "field.png").read_bytes() == b"mine"
+    assert wayfield(*words, "--force").code == 0
+
+
+def test_maze_whose_picture_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("wayfield.cli._output.draw", full)
+    answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
+    assert answer.code == 1
+    assert "plan      " in answer.out
+    assert "wrote     nothing: No space left on device" in answer.out
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -217,9 +239,12 @@ def test_maze_draws_a_picture(tmp_path: Path) -> None:
     [
         (["maze", "lrage"], "unknown layout 'lrage'"),
         (["maze", "umaze", "--refinement", "0"], "refinement must be a whole number"),
-        (["maze", "umaze", "--label-fraction", "1.5"], "label fraction 1.5 is outside (0, 1]"),
+        (["maze", "umaze", "--label-fraction", "1.5"], "Invalid value for '--label-fraction'"),
         (["maze", "umaze", "--goal", "9999"], "goal 9999 is not a vertex"),
-        (["maze", "umaze", "--picture", "/no/such/folder/x.png"], "No such file or directory"),
+        (["maze", "umaze", "--goal", "9" * 4000], "goal 10^4000 is not a vertex"),
+        (["maze", "umaze", "--goal", "9" * 5000], "'--goal'"),
+        (["compare", "--maze", "umaze", "--goal", "9" * 5000], "the number of a vertex, not '999"),
+        (["maze", "umaze", "--picture", "/no/such/folder/x.png"], "there is no folder"),
         (["maze", "umaze", "--picture", "field.nonsense"], "cannot write field.nonsense"),
     ],
 )

@@ -199,6 +199,7 @@ def test_a_sample_to_start_from(command: Command) -> None:
     ("words", "complaint"),
     [
         (["run", "none.toml"], "none.toml"),
+        (["run", "/dev/zero"], "/dev/zero: larger than a study can be: over 1,048,576 bytes"),
         (["run", "study.toml", "--workers", "2", "--cluster", "tcp://a:1"], "exclude each other"),
         (["run", "study.toml", "--cluster", "nonsense"], "no Dask scheduler answers at 'nonsense'"),
         (["run", "study.toml", "--workers", "0"], "--workers"),
@@ -253,7 +254,7 @@ def test_the_directed_study(command: Command) -> None:
     assert len(results) == 6
     assert "reverse Dijkstra" in Path("report/directed/index.html").read_text(encoding="utf-8")
     answer = command("study", "directed", "--profile", "quick", "--workers", 1)
-    assert "tasks run: 0, reused: 6" in answer.out
+    assert (answer.code, "tasks run: 0, reused: 6" in answer.out) == (0, True)
     assert {path: path.read_bytes() for path in Path("results").rglob("*.parquet")} == results
     status = command("study", "status", "directed", "--profile", "quick")
     assert counts(status.out) == ["all", "6", "0", "0", "0", "0"]
@@ -266,9 +267,9 @@ def test_reproduce_and_report(command: Command, monkeypatch: pytest.MonkeyPatch)
     written: list[dict[str, list[Row]]] = []
     really_write = report.write_report
 
-    def write(study: Study, tables: Any, out: Path, provenance: report.Provenance) -> Path:
+    def write(study: Study, tables: Any, *rest: Any) -> Path:
         written.append(tables)
-        return really_write(study, tables, out, provenance)
+        return really_write(study, tables, *rest)
 
     monkeypatch.setattr("wayfield.report.write_report", write)
     study, store = STUDIES["paper"], Store(Path("results"))
@@ -289,6 +290,32 @@ def test_reproduce_and_report(command: Command, monkeypatch: pytest.MonkeyPatch)
     assert page.exists()
     found = by_experiment({task: store.look(task).rows for task in tasks})
     assert str(written[1]) == str(found)  # with figures that are not a number
+
+
+@pytest.mark.parametrize("words", [["reproduce"], ["study", "paper"], ["report"]])
+@pytest.mark.parametrize("name", ["index.html", "claims.json"])
+def test_a_report_spares_files_of_others(command: Command, words: list[str], name: str) -> None:
+    Path(name).write_text("mine", encoding="utf-8")
+    answer = command(*words, "--out", ".")
+    assert (answer.code, answer.out) == (2, "")
+    told = f"wayfield: {name} was not written by wayfield, and stays as it is: write elsewhere, "
+    assert answer.err == f"{told}move the file away, or pass --force to replace it\n"
+    assert Path(name).read_text(encoding="utf-8") == "mine"
+    assert not Path("results").exists()  # said before anything was computed
+
+
+def test_a_report_of_an_earlier_version_is_replaced(command: Command, toy_instead: Replace) -> None:
+    toy_instead(figures)
+    assert command("study", "run", "study.toml", "--workers", 1).code == 0
+    folder = Path("report/study")
+    (folder / ".wayfield.json").unlink()
+    answer = command("report", "study.toml")
+    assert answer.code == 0
+    assert answer.err == f"the report of an earlier version in {folder} will be replaced\n"
+    (folder / "index.html").write_text("mine", encoding="utf-8")
+    assert "has changed since it was written" in command("report", "study.toml").err
+    assert command("report", "study.toml", "--force").code == 0
+    assert (folder / "index.html").read_text(encoding="utf-8") != "mine"
 
 
 def test_a_report_of_nothing(command: Command) -> None:

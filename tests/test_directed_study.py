@@ -14,6 +14,7 @@ from study_work import files
 from wayfield.experiments import STUDIES, WorldCell, directed
 from wayfield.experiments._worlds import WORLDS, make_world
 from wayfield.experiments.directed import COURSES
+from wayfield.files.write import MANIFEST
 from wayfield.report import Provenance, write_report
 from wayfield.study import Records, Row, Store, Task, by_experiment, run
 from wayfield.study.tasks import as_table
@@ -166,5 +167,5 @@ def test_its_report(store: Store, rows: Records, tmp_path: Path) -> None:
     assert f"0 of {starts:,} starts that can reach the goal fail" in found.words
     assert "paper" not in found.words
     assert {path.name for path in tmp_path.rglob("*.*")} == {
-        "index.html", "directed-arms.csv", "directed-arms.tex"
+        MANIFEST, "index.html", "directed-arms.csv", "directed-arms.tex"
     }  # fmt: skip

@@ -301,6 +301,7 @@ def test_arrays_are_frozen_and_the_callers_left_alone() -> None:
         ({"values": ["a", "b", "c"]}, "values must be real numbers"),
         ({"goal": 3}, "goal 3 is not a vertex"),
         ({"goal": -1}, "goal -1 is not a vertex"),
+        ({"goal": 10**5000}, r"goal 10\^5000 is not a vertex"),
         ({"goal": 0.5}, "goal must be a whole number"),
         ({"rule": "greedy"}, "rule must be one of .* not 'greedy'"),
         ({"rule": ["slope", "q"]}, "rule must be one of"),

@@ -20,10 +20,11 @@ from pages import outline
 from study_work import toy
 from wayfield.experiments import STUDIES, MazeCell, paper_study, rollout
 from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield.files.write import MANIFEST
 from wayfield.paper import FIGURES, GRID, SEEDS, TABLES, judge, make_claims, value
 from wayfield.paper.mismatch import inconsistencies, mismatches
 from wayfield.paper.rules import KINDS, REASONS
-from wayfield.report import Finding, Provenance, Section, write_report
+from wayfield.report import Finding, Provenance, Section, holds_earlier_report, write_report
 from wayfield.report.svg import Scale, Series, line_chart
 from wayfield.study import (
     Measure,
@@ -180,7 +181,39 @@ def test_nothing_is_left_half_written(
     with pytest.raises(OSError, match="disk full"):
         write_report(PAPER, {}, folder, PROVENANCE)
     assert (folder / "index.html").read_text(encoding="utf-8") == page
-    assert not list(folder.rglob(".*"))
+    assert [file.name for file in folder.rglob(".*")] == [MANIFEST]
+
+
+@pytest.mark.parametrize("name", ["index.html", "claims.json", "tables/baseline-gaps.csv"])
+def test_files_of_others_stay_as_they_are(
+    name: str, tables: dict[str, list[Row]], folder: Path, tmp_path: Path
+) -> None:
+    assert (folder / name).exists()
+    theirs = tmp_path / name
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=f"{name} was not written by wayfield"):
+        write_report(PAPER, tables, tmp_path, PROVENANCE)
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [theirs]
+    assert theirs.read_text(encoding="utf-8") == "mine"
+    write_report(PAPER, tables, tmp_path, PROVENANCE, force=True)
+    assert theirs.read_text(encoding="utf-8") != "mine"
+
+
+def test_a_page_that_someone_has_changed_stays_as_it_is(tmp_path: Path) -> None:
+    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
+    page.write_text(page.read_text(encoding="utf-8") + "<!-- mine -->", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"index.html has changed since"):
+        write_report(PAPER, {}, tmp_path, PROVENANCE)
+
+
+def test_a_report_of_an_earlier_version_is_replaced(tmp_path: Path) -> None:
+    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
+    (tmp_path / MANIFEST).unlink()
+    assert holds_earlier_report(tmp_path)
+    write_report(PAPER, {}, tmp_path, Provenance("again"))
+    assert "again" in page.read_text(encoding="utf-8")
+    assert not holds_earlier_report(tmp_path)
 
 
 # ------------------------------------------------------------------- claims and tables
@@ -627,6 +660,7 @@ def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path:
     assert not any(each.startswith("table-") for each in found.ids)
     assert wf.__version__ in found.words
     assert sorted(path.name for path in tmp_path.rglob("*.*")) == [
+        MANIFEST,
         "index.html", "rollouts-arms.csv", "rollouts-arms.tex"
     ]  # fmt: skip
 
@@ -640,7 +674,7 @@ def test_a_study_without_a_cover(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "Only &lt;toys&gt;" in text
     assert "1 of it." in text
-    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["index.html"]
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == [MANIFEST, "index.html"]
 
 
 def test_a_section_that_is_none(tmp_path: Path) -> None:

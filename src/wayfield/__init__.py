@@ -35,6 +35,7 @@ _HOMES = {
     "grid": ("grid_graph",),
     "labels": ("Labels", "fill_distance"),
     "layouts": ("Layout", "layout_names", "load_layout"),
+    "names": ("Names",),
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
     "replay": ("ReachReport", "Replay", "replay_graph"),
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from .layouts import Layout as Layout
     from .layouts import layout_names as layout_names
     from .layouts import load_layout as load_layout
+    from .names import Names as Names
     from .oracle import cost_to_go as cost_to_go
     from .oracle import sample_labels as sample_labels
     from .plan import Outcome as Outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,39 @@ METHODS = (
 SLOW = 1.5
 """Seconds after which a person should be told what is going on."""
 
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""Characters that a terminal obeys instead of showing them, those that turn text round included."""
+
+
+_FLAGS = {
+    r'columns=\{"oneway": "none"\}': "--no-oneway",
+    r'columns=\{"from": …\}': "--tail",
+    r'columns=\{"to": …\}': "--head",
+    r'columns=\{"(\w+)": …\}': r"--\1",
+    r'Style\((\w+)="([^"]+)"\)': r"--\1 \2",
+    r"\bStyle\.(\w+)": r"--\1",
+    r"\b(directed|force)=True": r"--\1",
+}
+"""Arguments of `wayfield.files`, and the options that stand for them."""
+
+
+def printable(text: str) -> str:
+    """Return text that a terminal shows as it is: what it would obey is written as an escape."""
+    return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def in_flags(text: str) -> str:
+    """Return a message of the library with its arguments as a user of the command line types them.
+
+    Examples
+    --------
+    >>> in_flags('pass Style(decimal=",") or columns={"from": …}, or force=True')
+    'pass --decimal , or --tail, or --force'
+    """
+    for pattern, flag in _FLAGS.items():
+        text = re.sub(pattern, flag, text)
+    return text
+
 
 def notes() -> Console:
     """Return the console for everything that is not the answer: standard error."""
@@ -34,7 +68,7 @@ def notes() -> Console:
 
 def say(console: Console, text: str) -> None:
     """Print a line as it is: brackets are not markup, and paths are not broken."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
@@ -136,7 +170,7 @@ class Stages:
         """End the stage before and begin this one; the answer is to be told how far it is."""
         for task in self.display.tasks:
             task.visible = False
-        number = self.display.add_task(name, total=None)
+        number = self.display.add_task(printable(name), total=None)
 
         def tell(done: int, total: int) -> None:
             self.display.update(number, completed=done, total=total)
@@ -146,20 +180,20 @@ class Stages:
 
 def read_layout(name: str) -> Layout:
     """Load a map by its name, or from a file if the name has a dot or a slash in it."""
+    from .._maze_text import read_maze_file
     from ..layouts import Layout, load_layout
 
     if not any(mark in name for mark in "./\\"):
         return load_layout(name)
     path = Path(name)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_maze_file(path)
+        if text.strip():
+            return Layout.from_text(text, path.stem)
     except UnicodeDecodeError as error:
         raise WayfieldError(f"{name} is not a text file: {error}") from error
     except OSError as error:
         raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
-    if not text.strip():
-        raise InputError(f"{name} is empty")
-    try:
-        return Layout.from_text(text, path.stem)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+    raise InputError(f"{name} is empty")

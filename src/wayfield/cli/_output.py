@@ -10,62 +10,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._optional import need
-from ..errors import WayfieldError
-from ..files import Names
+from .._optional import missing, need
 from ..graph import Graph
+from ..names import Names
 from ..plots import answer as draw_answer
 from ..plots._answer import SMALL, has_places
 from ..solve import Answer
 
 
 def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
-    """One row per vertex; what is unknown or infinite is empty.
+    """One row per vertex; what is unknown or infinite is masked, or None.
 
     The values are those that the plan stands on. With repair a column says by how much they were
     raised above the extension, which `lower` and `upper` are bounds for.
     """
-    pa = need("pyarrow", "files")
-    field, moves = answer.field, answer.plan
-    called = names.as_numbers()
-    successor = pa.array(moves.successor, mask=moves.successor < 0)
-    raised = {} if answer.lifted is None else {"raised": _known(answer.raised)}
+    field, moves, called = answer.field, answer.plan, names.as_numbers()
+    unknown = np.full(field.values.size, np.nan)
+    raised = {} if answer.lifted is None else {"raised": np.ma.masked_invalid(answer.raised)}
     return {
         "name": called,
-        "value": _known(answer.values),
+        "value": np.ma.masked_invalid(answer.values),
         **raised,
-        "lower": _known(field.values if field.lower is None else field.lower, field.lower),
-        "upper": _known(field.values if field.upper is None else field.upper, field.upper),
-        "labelled": pa.array(answer.labels.mask(answer.graph)),
-        "successor": called.take(successor),
-        "outcome": pa.array(answer.outcomes, pa.string()),
-        "steps": pa.array(moves.steps, mask=~moves.reached),
-        "cost": _known(moves.cost),
-        "margin": _known(answer.certificate.margin),
+        "lower": np.ma.masked_invalid(unknown if field.lower is None else field.lower),
+        "upper": np.ma.masked_invalid(unknown if field.upper is None else field.upper),
+        "labelled": answer.labels.mask(answer.graph),
+        "successor": _taken(called, moves.successor),
+        "outcome": list(map(str, answer.outcomes)),
+        "steps": np.ma.masked_array(moves.steps, ~moves.reached),
+        "cost": np.ma.masked_invalid(moves.cost),
+        "margin": np.ma.masked_invalid(answer.certificate.margin),
     }
 
 
 def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
     """One row per state of every route, in walking order."""
-    rows = []
-    for start in starts:
-        path = answer.route(start).path
-        for step, (x, cost) in enumerate(zip(path, _walked(answer.graph, path), strict=True)):
-            value = float(answer.values[x]) if np.isfinite(answer.values[x]) else None
-            rows.append((names[start], step, names[x], value, cost))
-    columns = zip(*rows, strict=True)
-    return dict(zip(("start", "step", "name", "value", "cost"), columns, strict=True))
+    paths = [answer.route(start).path for start in starts]
+    states = np.concatenate(paths)
+    return {
+        "start": [names[path[0]] for path in paths for _ in path],
+        "step": np.concatenate([np.arange(path.size) for path in paths]),
+        "name": names[states],
+        "value": np.ma.masked_invalid(answer.values[states]),
+        "cost": np.concatenate([_walked(answer.graph, path) for path in paths]),
+    }
 
 
 def why_not_drawn(graph: Graph) -> str | None:
     """Return why there can be no picture of a graph, None if there can."""
     if not has_places(graph) and graph.num_vertices > SMALL:
         return "the graph is large and has no positions (--positions FILE)"
-    try:
-        need("matplotlib", "plots")
-    except WayfieldError as error:
-        return str(error)
-    return None
+    return missing("matplotlib", "plots")
 
 
 def draw(
@@ -92,7 +86,8 @@ def _walked(graph: Graph, path: NDArray[np.int64]) -> list[float]:
     return list(accumulate(lengths))
 
 
-def _known(numbers: NDArray[np.float64], given: object = True) -> Any:
-    pa = need("pyarrow", "files")
-    unknown = ~np.isfinite(numbers) if given is not None else np.ones(numbers.size, dtype=bool)
-    return pa.array(numbers, mask=unknown)
+def _taken(called: NDArray[np.int64] | list[str], vertices: NDArray[np.int64]) -> Any:
+    """Names of vertices, none where a vertex is negative."""
+    if isinstance(called, np.ndarray):
+        return np.ma.masked_array(called[np.maximum(vertices, 0)], vertices < 0)
+    return [None if x < 0 else called[x] for x in vertices.tolist()]

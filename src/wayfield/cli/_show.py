@@ -13,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import __version__
+from ._common import UNSEEN, printable
 
 if TYPE_CHECKING:
-    from ..files import Names
+    from ..names import Names
     from ..solve import Answer
 
 Line = tuple[str, str]
@@ -33,18 +34,24 @@ AS_OPTIONS = {
 }
 """What the advice recommends, as a user of the command line types it."""
 
+_NOTHING_WRITTEN: dict[str, Any] = {
+    "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
+}  # fmt: skip
+"""What there is to say about files if there are none."""
+
 
 def show(lines: Iterable[Line], console: Console) -> None:
     """Print the summary: wrapped beside its margin in a terminal, one line each elsewhere."""
     if not console.is_terminal:
         for word, text in lines:
-            console.print(Text(f"{word:<9} {text}"), soft_wrap=True, highlight=False)
+            line = Text(f"{word:<9} {printable(text)}")
+            console.print(line, soft_wrap=True, highlight=False)
         return
     table = Table.grid(padding=(0, 1))
     table.add_column(style="bold", no_wrap=True, min_width=9)
     table.add_column()
     for word, text in lines:
-        table.add_row(word, Text(text, style=_STYLES.get(word, "")))
+        table.add_row(word, Text(printable(text), style=_STYLES.get(word, "")))
     console.print(table, highlight=False)
 
 
@@ -59,28 +66,34 @@ def tell(
     from ..solve.advice import advise
     from ..solve.words import lines
 
-    found = {"wayfield": __version__} | answer.facts(names, starts) | more
+    found = {"wayfield": __version__} | answer.facts(names, starts) | _NOTHING_WRITTEN | more
     found["advice"] = advise(answer, found, AS_OPTIONS)
     if as_json:
         print_json(found)
     else:
         *summary, last = lines(found)
         show([*summary, *_about_files(found), last], Console())
-    if not (answer.field.status.good and answer.plan.reached[list(starts)].all()):
+    well = answer.field.status.good and answer.plan.reached[list(starts)].all()
+    if not well or found["not_written"]:
         raise typer.Exit(1)
 
 
 def print_json(found: dict[str, Any]) -> None:
     """Print one JSON document on standard output, escaped if that cannot show every letter."""
     escaped = "utf" not in (sys.stdout.encoding or "utf-8").lower()
-    typer.echo(json.dumps(found, ensure_ascii=escaped, indent=2, allow_nan=False))
+    text = json.dumps(found, ensure_ascii=escaped, indent=2, allow_nan=False)
+    typer.echo(UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text))
 
 
 def _about_files(found: dict[str, Any]) -> list[Line]:
+    """Say what was written, what is missing among it and why, and what was removed."""
     told = []
+    if found["not_written"]:
+        told.append(("wrote", f"nothing: {found['not_written']}"))
     if found["files"]:
-        missing = f"; no picture: {found['no_picture']}" if found["no_picture"] else ""
-        told.append(("wrote", ", ".join(found["files"]) + missing))
-    if found.get("removed"):
+        reasons = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
+        lacking = [f"{word}: {found[key]}" for word, key in reasons.items() if found[key]]
+        told.append(("wrote", "; ".join([", ".join(found["files"]), *lacking])))
+    if found["removed"]:
         told.append(("removed", f"{', '.join(found['removed'])}, of an earlier run"))
     return told

@@ -38,9 +38,19 @@ NumFolds = Annotated[
         help="Leave out one Nth of the labels in turn, and predict them; 0 for none.",
     ),
 ]
+
+
+def _positive(unit: float) -> float:
+    if not 0.0 < unit < float("inf"):
+        raise InputError(f"--length-unit must be positive and finite, not {unit:g}")
+    return unit
+
+
 LengthUnit = Annotated[
     float,
-    typer.Option(metavar="X", help="One unit of length is X units of the labels."),
+    typer.Option(
+        metavar="X", help="One unit of length is X units of the labels.", callback=_positive
+    ),
 ]
 
 
@@ -63,7 +73,6 @@ class Request:
         from ..sinks import drop_false_sinks
         from ..solve import solve
 
-        check_direction(self.graph, self.method)
         if self.folds == 1:
             raise InputError("--folds must be 0, or at least 2")
         labels = self.labels
@@ -95,9 +104,9 @@ class Request:
         return facts
 
 
-def check_direction(graph: Graph, method: Method) -> None:
+def check_direction(directed: bool, method: Method) -> None:
     """Refuse a method that is not defined on a directed graph, before anything is computed."""
-    if graph.directed and not method.directed:
+    if directed and not method.directed:
         raise InputError(
             f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
             "or an undirected graph"
@@ -106,8 +115,4 @@ def check_direction(graph: Graph, method: Method) -> None:
 
 def in_units(graph: Graph, unit: float) -> Graph:
     """Return the graph with its lengths in units of the labels."""
-    if unit == 1.0:
-        return graph
-    if not 0.0 < unit < float("inf"):
-        raise InputError(f"--length-unit must be positive and finite, not {unit:g}")
-    return replace(graph, lengths=unit * graph.lengths)
+    return graph if unit == 1.0 else replace(graph, lengths=unit * graph.lengths)

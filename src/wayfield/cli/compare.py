@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import isnan
@@ -18,6 +19,7 @@ from .._text import margin_text, number_of, percent, seconds_text
 from ..errors import InputError
 from ._common import METHODS, Stages, compile_kernels, notes, read_layout, say
 from ._inputs import (
+    Decimal,
     Delimiter,
     Directed,
     Encoding,
@@ -27,7 +29,10 @@ from ._inputs import (
     Header,
     Json,
     LengthColumn,
+    NoOneWay,
+    OneWayColumn,
     TailColumn,
+    Thousands,
     ValueColumn,
     VertexColumn,
     Wanted,
@@ -37,6 +42,7 @@ from ._solving import LengthUnit, NumFolds, check_direction, in_units
 
 if TYPE_CHECKING:
     from ..compare import Comparison, Score
+    from ..extension import Method
     from ..graph import Graph
     from ..labels import Labels
 
@@ -63,11 +69,15 @@ def compare(
     tail: TailColumn = None,
     head: HeadColumn = None,
     length: LengthColumn = None,
+    oneway: OneWayColumn = None,
+    no_oneway: NoOneWay = False,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
 ) -> None:
     """Put several methods side by side, and say which to choose.
 
@@ -86,27 +96,30 @@ def compare(
     if (edges is None or labels is None) == (maze is None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
     chosen = [parse_method(word) for word in method or ()]
-    compile_kernels(notes(), directed)
     with Stages(notes()) as stages:
+        ready = partial(_make_ready, stages, chosen)
         if maze is not None:
-            graph, known, target = _maze(maze, refinement, goal, label_fraction, seed)
+            graph, known, target = _maze(maze, refinement, goal, label_fraction, seed, ready)
         else:
             assert edges is not None
             assert labels is not None
             wanted = Wanted(
-                edges, labels, goal, goal_value, directed, None,
-                {"from": tail, "to": head, "length": length},
+                edges, labels, goal, goal_value, directed, None, None,
+                {
+                    "from": tail, "to": head, "length": length,
+                    "oneway": "none" if no_oneway else oneway,
+                },
                 {"vertex": vertex, "value": value},
-                (delimiter, header, encoding),
+                (delimiter, header, encoding, decimal, thousands),
             )  # fmt: skip
-            given = wanted.read(stages)
+            contents = wanted.read(stages)
+            ready(contents.directed)
+            given = contents.build()
             with stages.aside():
                 for word, text in given.said:
                     say(notes(), f"{word:<9} {text}")
             graph, known, target = given.graph, given.labels, given.goal
         graph = in_units(graph, length_unit)
-        for each in chosen:
-            check_direction(graph, each)
         told = partial(_begin, stages)
         found = compared(graph, known, target, chosen or None, folds=folds, progress=told)
     found = replace(
@@ -118,16 +131,34 @@ def compare(
         _print(found)
 
 
+def _make_ready(stages: Stages, methods: list[Method], directed: bool) -> None:
+    """Compile what is needed, once it is known that every method is defined on the graph."""
+    for method in methods:
+        check_direction(directed, method)
+    with stages.aside():
+        compile_kernels(notes(), directed)
+
+
 def _maze(
-    name: str, refinement: int, goal: str | None, fraction: float, seed: int
+    name: str,
+    refinement: int,
+    goal: str | None,
+    fraction: float,
+    seed: int,
+    ready: Callable[[bool], None],
 ) -> tuple[Graph, Labels, int]:
     from .. import grid_graph, sample_labels
+    from .._arrays import as_vertex, as_whole
+    from ..names import shown
 
-    graph = grid_graph(read_layout(name), refinement)
-    number = goal or "0"
-    if not number.isdecimal():
-        raise InputError(f"the goal of a maze is the number of a vertex, not {goal!r}")
-    return graph, sample_labels(graph, int(number), fraction, seed), int(number)
+    layout, number = read_layout(name), goal or "0"
+    if not (number.isdecimal() and len(number) < 20):
+        raise InputError(f"the goal of a maze is the number of a vertex, not {shown(goal)}")
+    size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
+    target = as_vertex(int(number), "goal", size)
+    ready(layout.directed)
+    graph = grid_graph(layout, refinement)
+    return graph, sample_labels(graph, target, fraction, seed), target
 
 
 def _begin(stages: Stages, field: str) -> None:

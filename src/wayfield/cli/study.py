@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from ..errors import WayfieldError
 from ._common import compile_kernels, notes, say
+from ._inputs import Force
 
 if TYPE_CHECKING:
     from ..study import Run, Study, Task
@@ -111,6 +112,7 @@ def run_study(
     workers: Workers = None,
     cluster: Cluster = None,
     accept_stale: AcceptStale = False,
+    force: Force = False,
 ) -> None:
     """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
 
@@ -122,9 +124,10 @@ def run_study(
 
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
-    page = _prepare_report(study, out)
+    page = _prepare_report(study, out, force)
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
-    _write_report(study, outcome, results, page, 0 if cluster else workers or processors())
+    busy = 0 if cluster else workers or processors()
+    _write_report(study, outcome, results, page, busy, force)
     _conclude(study, outcome, results, f"report: {page}")
 
 
@@ -136,6 +139,7 @@ def reproduce(
     workers: Workers = None,
     cluster: Cluster = None,
     accept_stale: AcceptStale = False,
+    force: Force = False,
 ) -> None:
     """Run the paper's experiments again and write [bold]report/index.html[/].
 
@@ -143,7 +147,7 @@ def reproduce(
     time: what is finished is kept, and the next run goes on from there. The same as
     [bold]wayfield study paper[/].
     """
-    run_study(PAPER, profile, goals, out, results, workers, cluster, accept_stale)
+    run_study(PAPER, profile, goals, out, results, workers, cluster, accept_stale, force)
 
 
 def report(
@@ -153,6 +157,7 @@ def report(
     out: Out = None,
     results: Results = RESULTS,
     accept_stale: AcceptStale = False,
+    force: Force = False,
 ) -> None:
     """Write a study's report from the results that are there, and say what is missing."""
     from ..experiments import find_study
@@ -160,7 +165,7 @@ def report(
 
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
-    page = _prepare_report(study, out)
+    page = _prepare_report(study, out, force)
     found = what_is_there(look_up(tasks, Store(results)), accept_stale)
     lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
     for experiment, count in lacking.items():
@@ -168,7 +173,7 @@ def report(
         say(notes(), f"{experiment}: {count} of {total} tasks are missing")
     if found.stale:
         say(notes(), f"stale results left out: {found.stale} (--accept-stale uses them)")
-    _write_report(study, found, results, page, workers=0)
+    _write_report(study, found, results, page, 0, force)
     say(Console(), f"report: {page}")
 
 
@@ -275,17 +280,25 @@ def _run_tasks(
     return outcome
 
 
-def _prepare_report(study: Study, out: Path | None) -> Path:
+def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     """Find out now what would stop the report after all the computing; return its page."""
     from .._optional import need
+    from ..files import check_outputs
+    from ..report import holds_earlier_report
 
     need("jinja2", "study")
     folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
-    folder.mkdir(parents=True, exist_ok=True)
+    earlier = holds_earlier_report(folder)
+    names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
+    check_outputs(folder, names, force or earlier)
+    if earlier:
+        say(notes(), f"the report of an earlier version in {folder} will be replaced")
     return folder / "index.html"
 
 
-def _write_report(study: Study, found: Run, results: Path, page: Path, workers: int) -> None:
+def _write_report(
+    study: Study, found: Run, results: Path, page: Path, workers: int, force: bool
+) -> None:
     from ..report import Provenance, write_report
     from ..study import Store, by_experiment
 
@@ -301,7 +314,7 @@ def _write_report(study: Study, found: Run, results: Path, page: Path, workers: 
         computing=Store(results).computing(found.tables),
     )
     with notes().status("writing the report …"):
-        write_report(study, by_experiment(found.tables), page.parent, provenance)
+        write_report(study, by_experiment(found.tables), page.parent, provenance, force)
 
 
 def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import as_real, as_whole
+from .._maze_text import read_maze_file
 from ..errors import InputError
 from ..graph import Graph
 from ..grid import grid_graph
@@ -226,7 +227,7 @@ def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:
     try:
         if any(mark in maze for mark in "./\\"):
             path = folder / maze
-            layout = Layout.from_text(path.read_text(encoding="utf-8-sig"), path.stem)
+            layout = Layout.from_text(read_maze_file(path), path.stem)
             text = layout.to_text()
             title = own_maze(path.stem, text)
         else:

@@ -2,7 +2,7 @@
 
 from .charts import SHAPES, TONES, Chart, Look, against, chart
 from .graphs import drawn_graph, graph_drawing
-from .page import Block, Cover, Provenance, Tile, render, write_report
+from .page import Block, Cover, Provenance, Tile, holds_earlier_report, render, write_report
 from .pictures import Gallery, Picture
 from .section import Finding, Mark, Section
 from .svg import Scale, Series
@@ -30,6 +30,7 @@ __all__ = [
     "chart",
     "drawn_graph",
     "graph_drawing",
+    "holds_earlier_report",
     "plural",
     "power",
     "render",

@@ -7,9 +7,7 @@ what stands before and after the sections; every section belongs to an experimen
 from __future__ import annotations
 
 import datetime as dt
-import os
 import platform
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -18,6 +16,8 @@ from typing import Any
 
 from .._optional import need
 from ..errors import InputError
+from ..files import Outbox
+from ..files.write import MANIFEST
 from ..study.records import Tables, as_records
 from ..study.studies import Study
 from ..study.tasks import Row
@@ -27,6 +27,9 @@ from .words import plural
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
 _MOST_CHANGES = 3
+_PAGE = "index.html"
+_HEAD = b"<title>wayfield: "
+"""How the title of every report begins."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,13 @@ class Provenance:
 
 
 def write_report(
-    study: Study, tables: Mapping[str, Iterable[Row]], out: Path, provenance: Provenance
+    study: Study,
+    tables: Mapping[str, Iterable[Row]],
+    out: Path,
+    provenance: Provenance,
+    force: bool = False,
 ) -> Path:
-    """Write the page and the tables under a folder; return the page's path.
+    """Write the page and the tables under a folder, all or nothing; return the page's path.
 
     Parameters
     ----------
@@ -135,6 +142,13 @@ def write_report(
         LaTeX, and whatever the cover adds.
     provenance : Provenance
         Goes into the page.
+    force : bool
+        Replace files that wayfield did not write, or that were changed since.
+
+    Raises
+    ------
+    InputError
+        If files of others are in the way. A report of an earlier version is not.
     """
     rows = as_records(tables)
     cover = study.cover(study, rows) if study.cover is not None else Cover(study.title)
@@ -145,10 +159,20 @@ def write_report(
     ]
     sections = [shown for shown in sections if not shown.empty or shown.findings]
     files = {**cover.files, **_table_files(sections)}
-    files["index.html"] = _page(study, cover, sections, rows, provenance)
-    for name, text in files.items():
-        _write(out / name, text)
-    return out / "index.html"
+    files[_PAGE] = _page(study, cover, sections, rows, provenance)
+    with Outbox(out, force or holds_earlier_report(out)) as outbox:
+        for name, text in files.items():
+            outbox.path(name).write_text(text, encoding="utf-8")
+    return out / _PAGE
+
+
+def holds_earlier_report(folder: Path) -> bool:
+    """Whether a folder holds a report of a version that kept no list of what it wrote."""
+    page = folder / _PAGE
+    if (folder / MANIFEST).exists() or not page.is_file():
+        return False
+    with page.open("rb") as file:
+        return _HEAD in file.read(1000)
 
 
 def render(package: str, template: str, **context: Any) -> str:
@@ -228,17 +252,3 @@ def _experiment_line(
     seconds = provenance.computing.get(name)
     told = "" if seconds is None else f"{seconds:,.0f} s"
     return {"name": name, "rows": f"{len(rows):,}", "seconds": told}
-
-
-def _write(path: Path, text: str) -> None:
-    """Write under a temporary name and rename, so that nobody ever sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -22,6 +22,9 @@ from .tasks import Experiment
 
 T = TypeVar("T")
 
+_LARGEST = 1 << 20
+"""Bytes of a study; a file may be a stream that never ends."""
+
 
 def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
     """Read a study of one's own.
@@ -39,10 +42,17 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
         Naming the file and the key that cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            return _study(tomllib.load(file), path, known)
+        return _study(tomllib.loads(_text(path)), path, known)
     except (InputError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
+    return data.decode()
 
 
 def _study(content: dict[str, Any], path: Path, known: Sequence[Experiment[Any]]) -> Study:
