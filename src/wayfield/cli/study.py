@@ -276,7 +276,7 @@ def _run_tasks(
         say(console, f"stopped; what is finished is kept in {results}, run again to go on")
         raise typer.Exit(130) from None
     if not outcome.tables:
-        raise WayfieldError(f"all {len(tasks)} tasks failed; their tracebacks are in {results}")
+        raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
     return outcome
 
 
