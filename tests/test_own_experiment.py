@@ -142,7 +142,7 @@ def test_its_report_says_nothing_of_the_paper(folder: Path) -> None:
         assert word not in found.words.lower(), word
     assert {target for target in found.targets if not target.startswith("#")} == set()
     assert sorted(path.name for path in Path("report/mine").rglob("*.*")) == [
-        "index.html", "rings-walks.csv", "rings-walks.tex"
+        ".wayfield.json", "index.html", "rings-walks.csv", "rings-walks.tex"
     ]  # fmt: skip
 
 
