@@ -19,7 +19,7 @@ def test_lemma_amle_local_extension_error(task) -> None:
     found = extension_error(graph, labels, wf.extend(graph, labels, wf.AMLE()), truth, goal)
     slack = 1e-12 * max(labels.span, 1.0)
     assert (found.error <= found.bound + slack).all()
-    assert (found.bound <= found.fill_bound + slack).all()
+    assert (found.bound <= found.distance_bound + slack).all()
 
 
 @given(tasks(errors=(0.0, 0.25, 3.0)))
@@ -28,7 +28,7 @@ def test_lemma_in_rationals(task) -> None:
     graph, goal, truth, labels, _ = task
     exact_labels = wf.Labels(labels.vertices, truth[labels.vertices])
     u, w = exact_amle(graph, labels), exact_amle(graph, exact_labels)
-    h = wf.fill_distance(graph, labels)
+    h = wf.label_distance(graph, labels)
     pairs = zip(labels.values, truth[labels.vertices], strict=True)
     epsilon = max(abs(Fraction(y) - Fraction(v)) for y, v in pairs)
     found = extension_error(graph, labels, [float(x) for x in u], truth, goal)
@@ -63,7 +63,7 @@ def test_unlabelled_components_have_no_truth_to_miss() -> None:
     ext = wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
     found = extension_error(graph, labels, ext, wf.cost_to_go(graph, 0), 0)
     assert found.error.tolist() == [0.0, 1.0, 0.0, 0.0]
-    assert found.fill.tolist() == [0.0, 2.0, 0.0, 0.0]
+    assert found.distance.tolist() == [0.0, 2.0, 0.0, 0.0]
 
 
 def test_directed_graphs_are_refused() -> None:

@@ -158,7 +158,7 @@ def test_corollary_label_density_bounds_the_ordering_of_the_amle(problem, error)
     labels = wf.Labels(drawn.vertices, truth[drawn.vertices] + off, error=error)
     audit = ordering(graph, wf.extend(graph, labels, wf.AMLE()), truth, goal)
     promised = audit.amle_bound(labels)
-    far = wf.fill_distance(graph, labels)
+    far = wf.label_distance(graph, labels)
     for s in deciding(truth, goal):
         reach = far[graph.neighbours(s)].max()
         assert audit.half_gap.error[s] <= error + 2 * reach + 1e-9

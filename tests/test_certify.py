@@ -361,8 +361,8 @@ def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     other = certificate(renamed, moved, int(name[0]), error, rule="q", labels=there)
     for field in ("gap", "certified", "start_margin"):
         assert np.array_equal(getattr(cert, field), getattr(other, field)[name])
-    assert np.array_equal(cert.fill.bound, other.fill.bound[name])
-    assert cert.fill.gap_bound == other.fill.gap_bound
+    assert np.array_equal(cert.by_distance.bound, other.by_distance.bound[name])
+    assert cert.by_distance.gap_bound == other.by_distance.gap_bound
 
     unit = 2.0**power
     scaled = replace(graph, lengths=graph.lengths * unit)
@@ -373,8 +373,10 @@ def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     for field in ("certified", "weakest", "first_weak", "start_certified"):
         assert np.array_equal(getattr(cert, field), getattr(big, field))
     for field in ("bound", "local", "round_trip", "gap_bound"):
-        assert np.array_equal(getattr(cert.fill, field) * unit, getattr(big.fill, field))
-    assert cert.fill.lipschitz == big.fill.lipschitz
+        assert np.array_equal(
+            getattr(cert.by_distance, field) * unit, getattr(big.by_distance, field)
+        )
+    assert cert.by_distance.lipschitz == big.by_distance.lipschitz
 
 
 # -------------------------------------------------------------------- values that are none
@@ -402,8 +404,8 @@ def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> No
         cert = certify(one_way(), labels, field, plan, error)
         assert cert.gap.tolist() == [-inf, inf, -inf]
         assert cert.certified.tolist() == [False, True, False]
-        assert cert.fill.certified.tolist() == [False, True, False]
-    assert cert.fill.bound[2] == inf
+        assert cert.by_distance.certified.tolist() == [False, True, False]
+    assert cert.by_distance.bound[2] == inf
 
 
 def test_a_component_without_the_goal_is_not_certified() -> None:
@@ -413,8 +415,8 @@ def test_a_component_without_the_goal_is_not_certified() -> None:
     field = wf.extend(apart, labels, wf.AMLE())
     cert = certify(apart, labels, field, wf.plan(apart, field.values, 0))
     assert cert.certified.tolist() == [True, True, False, False]
-    assert cert.fill.certified.tolist() == [True, True, False, False]
-    assert cert.fill.bound.tolist() == [0.0, 2.0, inf, inf]
+    assert cert.by_distance.certified.tolist() == [True, True, False, False]
+    assert cert.by_distance.bound.tolist() == [0.0, 2.0, inf, inf]
     assert not cert.refuted
 
 
@@ -434,8 +436,8 @@ def test_nan_counts_as_out_of_reach() -> None:
     cert = certify(apart, labels, field, plan)
     assert cert.gap.tolist() == [inf, inf, -inf, -inf]
     assert cert.start_certified.tolist() == [True, True, False, False]
-    assert cert.fill.bound.tolist() == [0.0, 2.0, 0.0, 0.0]
-    assert not cert.fill.certified[2:].any()
+    assert cert.by_distance.bound.tolist() == [0.0, 2.0, 0.0, 0.0]
+    assert not cert.by_distance.certified[2:].any()
 
 
 def test_goal_dead_end_and_only_move() -> None:
@@ -476,11 +478,11 @@ def test_values_too_large_to_subtract_certify_nothing() -> None:
 # -------------------------------------------------------------------- the fill distance
 
 
-def check_fill(graph, goal, truth, labels, field):
+def check_by_distance(graph, goal, truth, labels, field):
     """The bound holds, and what is certified by it is optimal; returns how far the error got."""
     plan = wf.plan(graph, field, goal, rule="q")
     cert = certify(graph, labels, field, plan)
-    fill = cert.fill
+    fill = cert.by_distance
     able = np.isfinite(truth)
     error = np.abs(plan.values[able] - truth[able])
     assert (error <= fill.bound[able] + 1e-9).all()
@@ -498,14 +500,14 @@ def check_fill(graph, goal, truth, labels, field):
 
 @methods(any_labels=True)
 @pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_the_fill_bound_holds(method, noise) -> None:
+def test_the_distance_bound_holds(method, noise) -> None:
     rng = np.random.default_rng(11)
     closest, certified = 0.0, 0
     for _ in range(60):
         graph = random_graph(rng, 30, WHOLE, edges=90)
         truth, labels = labels_near_truth(rng, graph, 0, noise)
         field = wf.extend(graph, labels, method, unreachable="nan")
-        used, fill = check_fill(graph, 0, truth, labels, field)
+        used, fill = check_by_distance(graph, 0, truth, labels, field)
         closest, certified = max(closest, used), certified + int(fill.certified.sum()) - 1
         if isinstance(method, wf.AMLE) and noise == 0.0:
             assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
@@ -516,7 +518,7 @@ def test_the_fill_bound_holds(method, noise) -> None:
 
 @methods(directed=True)
 @pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_the_fill_bound_holds_on_directed_graphs(method, noise) -> None:
+def test_the_distance_bound_holds_on_directed_graphs(method, noise) -> None:
     rng = np.random.default_rng(12)
     closest = 0.0
     for _ in range(60):
@@ -524,7 +526,7 @@ def test_the_fill_bound_holds_on_directed_graphs(method, noise) -> None:
         graph = replace(graph.symmetrised(), directed=True) if rng.random() < 0.2 else graph
         truth, labels = labels_near_truth(rng, graph, 0, noise)
         field = wf.extend(graph, labels, method, unreachable="nan")
-        used, fill = check_fill(graph, 0, truth, labels, field)
+        used, fill = check_by_distance(graph, 0, truth, labels, field)
         closest = max(closest, used)
         if noise == 0.0:
             assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
@@ -536,14 +538,14 @@ def test_round_trips_by_hand() -> None:
     labels = wf.Labels([0], [0.0])
     field = wf.extend(hill, labels, wf.AMLE())
     cert = certify(hill, labels, field, wf.plan(hill, field.values, 0))
-    assert cert.fill.round_trip.tolist() == [0.0, 4.0, 11.0, inf]
-    assert cert.fill.bound.tolist() == [0.0, 4.0, 11.0, inf]
+    assert cert.by_distance.round_trip.tolist() == [0.0, 4.0, 11.0, inf]
+    assert cert.by_distance.bound.tolist() == [0.0, 4.0, 11.0, inf]
 
 
 def test_label_errors_add_to_the_distance() -> None:
     labels = wf.Labels([0], [0.0], error=0.5)
     field = wf.extend(PATH, labels, wf.AMLE())
-    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill
+    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
     assert fill.bound.tolist() == [0.5, 2.5, 4.5, 6.5]
     assert fill.local.tolist() == [2.5, 4.5, 6.5, 4.5]
     assert (fill.label_error, fill.lipschitz) == (0.5, 1.0)
@@ -555,8 +557,8 @@ def test_label_errors_of_half_the_true_gap_certify_nothing() -> None:
         values = [0.0, 1.0 + error, 2.0, 3.0 - error]
         labels = wf.Labels([0, 1, 2, 3], values, error)
         cert = certificate(PATH, values, 0, labels=labels)
-        assert cert.fill.gap_bound == 2.0
-        assert cert.fill.certified[2] == (not wrong)
+        assert cert.by_distance.gap_bound == 2.0
+        assert cert.by_distance.certified[2] == (not wrong)
         assert (cert.gap[2] > 0.0) == (not wrong)
 
 
@@ -566,8 +568,8 @@ def test_a_corrected_prior_is_as_steep_as_it_is() -> None:
     field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, 3.0, 6.0, 9.0])
     assert field.values.tolist() == [0.0, 3.0, 6.0, 9.0]
     cert = certify(PATH, labels, field, wf.plan(PATH, field.values, 0))
-    assert cert.fill.lipschitz == pytest.approx(3.0)
-    assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.fill.bound).all()
+    assert cert.by_distance.lipschitz == pytest.approx(3.0)
+    assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.by_distance.bound).all()
 
 
 @pytest.mark.parametrize("fill", [None, "flat"])
@@ -575,13 +577,13 @@ def test_the_classical_amle_may_be_asked_for_by_name(fill: wf.extension.amle.Fil
     """Noisy labels make it steeper than 1; the bound rests on the truth's slope all the same."""
     labels = wf.Labels([0, 1], [0.0, 1.5], error=0.5)
     field = wf.extend(PATH, labels, wf.AMLE(fill=fill))
-    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill.lipschitz == 1.0
+    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance.lipschitz == 1.0
 
 
 def test_a_prior_with_gaps_bounds_nothing() -> None:
     labels = wf.Labels([0, 3], [0.0, 3.0])
     field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, inf, 2.0, 3.0])
-    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill
+    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
     assert fill.lipschitz == inf
     assert fill.bound.tolist() == [0.0, inf, inf, 0.0]
     assert fill.certified.tolist() == [True, False, False, False]
@@ -591,7 +593,7 @@ def test_on_a_maze_it_certifies_what_is_surrounded_by_labels() -> None:
     graph, labels = maze_problem("medium", 3, goal=5, fraction=0.9, seed=1)
     field = wf.extend(graph, labels, wf.AMLE())
     cert = certify(graph, labels, field, wf.plan(graph, field.values, 5))
-    fill = cert.fill
+    fill = cert.by_distance
     known = labels.mask(graph)
     surrounded = np.array([known[graph.neighbours(s)].all() for s in range(graph.num_vertices)])
     assert fill.graph_kind == "unit bipartite"
@@ -610,9 +612,9 @@ def test_a_move_off_the_least_q_needs_more_room() -> None:
     cert = certificate(ways, values, 3, labels=labels)
     assert cert.plan.successor[0] == 2  # wrong: 10 + 2 by there, 2 + 6 by 1
     assert cert.gap[0] == -4.0
-    assert 2 * cert.fill.local[0] < cert.fill.gap_bound == 4.0
-    assert not cert.fill.certified[0]
-    assert certificate(ways, values, 3, labels=labels, rule="q").fill.certified[0]
+    assert 2 * cert.by_distance.local[0] < cert.by_distance.gap_bound == 4.0
+    assert not cert.by_distance.certified[0]
+    assert certificate(ways, values, 3, labels=labels, rule="q").by_distance.certified[0]
 
 
 # -------------------------------------------------------------------- the graph's own gap bound
@@ -685,7 +687,7 @@ def test_periods_by_hand(arcs, lengths, expected) -> None:
 def test_kinds_of_graphs(graph, kind, bound) -> None:
     truth = wf.cost_to_go(graph, 0)
     labels = wf.Labels(np.arange(truth.size), truth)
-    fill = certificate(graph, truth, 0, labels=labels).fill
+    fill = certificate(graph, truth, 0, labels=labels).by_distance
     assert (fill.graph_kind, fill.gap_bound) == (kind, bound)
     assert fill.certified.tolist() == [True] + [bound > 0.0] * (truth.size - 1)
 
@@ -765,8 +767,8 @@ def test_labels_that_are_not_all_of_those_extended() -> None:
     line, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 2], [0.0, 10.0])
     field = wf.extend(line, labels, wf.AMLE())
     plan = wf.plan(line, field.values, 0)
-    fill = certify(line, wf.Labels([0], [0.0]), field, plan).fill
+    fill = certify(line, wf.Labels([0], [0.0]), field, plan).by_distance
     assert fill.lipschitz == pytest.approx(5.0)
     assert (np.abs(field.values - wf.cost_to_go(line, 0)) <= fill.bound).all()
     noisy = wf.Labels([0, 2], [0.0, 10.0], error=8.0)
-    assert certify(line, noisy, field, plan).fill.lipschitz == 1.0
+    assert certify(line, noisy, field, plan).by_distance.lipschitz == 1.0

@@ -192,7 +192,7 @@ def test_filled_amle_on_wild_numbers(fill: Any, problem: tuple[wf.Graph, wf.Labe
     np.testing.assert_array_equal(ext.values[labels.vertices], labels.values)
     labelled = np.isin(graph.components, graph.components[labels.vertices])
     np.testing.assert_array_equal(np.isnan(ext.values), ~labelled)
-    stranded = np.isinf(wf.fill_distance(graph, labels))
+    stranded = np.isinf(wf.label_distance(graph, labels))
     np.testing.assert_array_equal(ext.values == np.inf, stranded & labelled)
     if ext.lower is not None and ext.upper is not None:
         assert (ext.lower[labelled] <= ext.values[labelled]).all()
@@ -258,8 +258,8 @@ def test_sample_labels(graph: Any, goal: Any, fraction: Any, seed: Any) -> None:
 
 
 @given(near(st.just(PATH)), near(st.just(ENDS)))
-def test_fill_distance(graph: Any, labels: Any) -> None:
-    distance = attempt(wf.fill_distance, graph, labels)
+def test_label_distance(graph: Any, labels: Any) -> None:
+    distance = attempt(wf.label_distance, graph, labels)
     if distance is not None:
         assert distance.tolist() == [0.0, 1.0, 1.0, 0.0]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wayfield.errors import InputError
 from wayfield.graph import Graph
-from wayfield.labels import Labels, fill_distance, nearest_label
+from wayfield.labels import Labels, label_distance, nearest_label
 from worlds import PATH, network, small_problems
 
 
@@ -95,26 +95,26 @@ def test_nearest_label_is_its_naive_twin(problem: tuple[Graph, Labels]) -> None:
     for x in range(graph.num_vertices):
         reach = [(between[x][z], z) for z in labels.vertices.tolist() if z in between[x]]
         assert (distance[x], nearest[x]) == min(reach, default=(np.inf, -1))
-    np.testing.assert_array_equal(fill_distance(graph, labels), distance)
+    np.testing.assert_array_equal(label_distance(graph, labels), distance)
 
 
 def test_fill_distance_follows_the_arcs() -> None:
     one_way = Graph.from_edges([0, 1], [1, 2], directed=True)
-    assert fill_distance(one_way, Labels([1], [0.0])).tolist() == [1.0, 0.0, np.inf]
+    assert label_distance(one_way, Labels([1], [0.0])).tolist() == [1.0, 0.0, np.inf]
 
 
 def test_fill_distance_on_lengths() -> None:
     graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 1.0, 5.0])
-    assert fill_distance(graph, Labels([0], [0.0])).tolist() == [0.0, 1.0, 2.0]
+    assert label_distance(graph, Labels([0], [0.0])).tolist() == [0.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("labels", [None, [0], {0: 1.0}])
 def test_what_is_no_labels_is_refused(labels: object) -> None:
     with pytest.raises(InputError, match=r"labels must be wayfield\.Labels"):
-        fill_distance(PATH, labels)  # type: ignore[arg-type]
+        label_distance(PATH, labels)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), "graph"])
 def test_what_is_no_graph_is_refused(graph: object) -> None:
     with pytest.raises(InputError, match=r"graph must be a wayfield\.Graph"):
-        fill_distance(graph, Labels([0], [0.0]))  # type: ignore[arg-type]
+        label_distance(graph, Labels([0], [0.0]))  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "certify": ("Certificate", "FillCertificate", "certify"),
+    "certify": ("Certificate", "DistanceCertificate", "certify"),
     "compare": ("Comparison", "Score", "compare"),
     "cross_validation": ("CrossValidation", "cross_validate"),
     "descending": ("Descending", "descending"),
@@ -33,7 +33,7 @@ _HOMES = {
     ),
     "graph": ("Graph",),
     "grid": ("grid_graph",),
-    "labels": ("Labels", "fill_distance"),
+    "labels": ("Labels", "label_distance"),
     "layouts": ("Layout", "layout_names", "load_layout"),
     "names": ("Names",),
     "oracle": ("cost_to_go", "sample_labels"),
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from . import sklearn as sklearn
     from . import study as study
     from .certify import Certificate as Certificate
-    from .certify import FillCertificate as FillCertificate
+    from .certify import DistanceCertificate as DistanceCertificate
     from .certify import certify as certify
     from .compare import Comparison as Comparison
     from .compare import Score as Score
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from .graph import Graph as Graph
     from .grid import grid_graph as grid_graph
     from .labels import Labels as Labels
-    from .labels import fill_distance as fill_distance
+    from .labels import label_distance as label_distance
     from .layouts import Layout as Layout
     from .layouts import layout_names as layout_names
     from .layouts import load_layout as load_layout

@@ -102,7 +102,7 @@ def check_takes(values: FloatArray, labels: Labels) -> None:
         )
 
 
-def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
+def label_distance(graph: Graph, labels: Labels) -> FloatArray:
     """Distance from every vertex to the nearest label it can reach; inf where there is none.
 
     Its maximum is the fill distance h of the labels in the graph.
@@ -110,7 +110,7 @@ def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
     Examples
     --------
     >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> fill_distance(path, Labels([0], [0.0]))
+    >>> label_distance(path, Labels([0], [0.0]))
     array([0., 1., 2., 3.])
     """
     distance, _ = nearest_label(graph, labels)

@@ -40,7 +40,7 @@ from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..kernels.decisions import local_errors, neighbour_orders, small_gap_pairs
-from ..labels import Labels, check_labels, fill_distance
+from ..labels import Labels, check_labels, label_distance
 from ..plan import Plan
 from ._inputs import check_truth, plan_on, ranks, rounding, true_q, visits_from
 from ._tally import Tally, share
@@ -164,7 +164,7 @@ class Ordering:
         if graph.directed:
             raise InputError("the fill-distance bound of the AMLE is for undirected graphs")
         _check_close(graph, check_labels(labels, graph), self.truth, goal)
-        far = fill_distance(graph, labels)
+        far = label_distance(graph, labels)
         reach = local_errors(graph.arcs, far, np.zeros(far.size))
         widths = 2.0 * labels.error + 4.0 * reach
         pairs = small_gap_pairs(graph.indptr, true_q(graph, self.truth), widths, rounding(graph))

@@ -58,7 +58,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certify import along_walks, decisions
 from ..labels import Labels, check_labels, check_takes
 from ..plan import Plan
-from .fill import FillCertificate, fill_certificate
+from .distance import DistanceCertificate, distance_certificate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,9 +125,9 @@ class Certificate:
         return bool((~self.plan.reached & (self.first_weak < 0)).any())
 
     @cached_property
-    def fill(self) -> FillCertificate:
+    def by_distance(self) -> DistanceCertificate:
         """What the labels' density alone proves; computed when first asked for."""
-        return fill_certificate(self.labels, self.extension, self.plan, self.gap)
+        return distance_certificate(self.labels, self.extension, self.plan, self.gap)
 
     def __repr__(self) -> str:
         states, starts = _percent(self.certified), _percent(self.start_certified)
@@ -149,7 +149,7 @@ def certify(
     graph : Graph
         The graph that was planned on.
     labels : Labels
-        The labels that were extended, all of them: `Certificate.fill` rests on that.
+        The labels that were extended, all of them: `Certificate.by_distance` rests on that.
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan
@@ -176,7 +176,7 @@ def certify(
 
     The labels' own bound on the error, vertex by vertex:
 
-    >>> certify(path, labels, ext, plan, error=cert.fill.bound).certified
+    >>> certify(path, labels, ext, plan, error=cert.by_distance.bound).certified
     array([ True, False, False, False, False,  True])
     """
     values = _check(graph, labels, ext, plan)

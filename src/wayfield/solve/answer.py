@@ -286,7 +286,7 @@ class Answer:
         """How far the values can be from the truth if labels and graph are right."""
         if self.lifted is not None and not self.lifted.unchanged:
             return {"largest": None, "median": None}
-        bound: FloatArray = self.certificate.fill.bound[self.plan.reachable]
+        bound: FloatArray = self.certificate.by_distance.bound[self.plan.reachable]
         return {"largest": bound.max(), "median": np.quantile(bound, 0.5, method="lower")}
 
     def _route_facts(self, call: Caller, start: int) -> dict[str, Any]:

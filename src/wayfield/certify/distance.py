@@ -47,8 +47,8 @@ Q(c) ≤ Q(a) + δ. So Δ ≤ 2e + δ. ∎ Where c has the least Q, δ = 0, this
 **It is weak.** On a unit bipartite maze 2 (2h) < 2 leaves h = 0: it certifies the states all of
 whose neighbours are labelled, and on an arbitrary unit graph no other. The same bound can be held
 against the field's own gaps, vertex by vertex: ``certify(graph, labels, ext, plan,
-error=cert.fill.bound)``. That asks nothing of the lengths, but it never certifies a tie, and where
-ties are the rule, as on a lattice, it certifies less. Neither test contains the other.
+error=cert.by_distance.bound)``. That asks nothing of the lengths, but it never certifies a tie, and
+where ties are the rule, as on a lattice, it certifies less. Neither test contains the other.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certify import (
     along_walks,
+    distance_verdicts,
     error_bounds,
-    fill_verdicts,
     period,
     round_trips,
     steepest_descent,
@@ -75,7 +75,7 @@ from ..plan import Plan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FillCertificate:
+class DistanceCertificate:
     """What the distance from the labels proves about the field and the plan's moves.
 
     Attributes
@@ -109,7 +109,7 @@ class FillCertificate:
     >>> labels = wf.Labels([0, 5], [0.0, 5.0])
     >>> field = wf.extend(path, labels, wf.AMLE())
     >>> cert = certify(path, labels, field, wf.plan(path, field.values, goal=0))
-    >>> cert.fill.bound
+    >>> cert.by_distance.bound
     array([0., 2., 4., 4., 2., 0.])
     """
 
@@ -127,14 +127,13 @@ class FillCertificate:
         known = self.bound[np.isfinite(self.bound)]
         error = f"error at most {known.max():.3g}" if known.size else "no bound on the error"
         share = f"{self.certified.sum():,} of {self.certified.size:,} states certified"
-        return (
-            f"FillCertificate({self.graph_kind}, true gap ≥ {self.gap_bound:g}: {share}, {error})"
-        )
+        gap = f"true gap ≥ {self.gap_bound:g}"
+        return f"DistanceCertificate({self.graph_kind}, {gap}: {share}, {error})"
 
 
-def fill_certificate(
+def distance_certificate(
     labels: Labels, ext: Extension, plan: Plan, gap: FloatArray
-) -> FillCertificate:
+) -> DistanceCertificate:
     """Bound the field's error by the distance from its labels, and judge the plan's moves by it.
 
     Examples
@@ -144,10 +143,10 @@ def fill_certificate(
     >>> path = wf.Graph.from_edges(range(4), range(1, 5))
     >>> labels = wf.Labels([0, 1, 2, 3], [0.0, 1.0, 2.0, 3.0])
     >>> ext = wf.extend(path, labels, wf.AMLE())
-    >>> fill = certify(path, labels, ext, wf.plan(path, ext.values, goal=0)).fill
-    >>> fill
-    FillCertificate(unit bipartite, true gap ≥ 2: 4 of 5 states certified, error at most 2)
-    >>> fill.bound, fill.certified
+    >>> near = certify(path, labels, ext, wf.plan(path, ext.values, goal=0)).by_distance
+    >>> near
+    DistanceCertificate(unit bipartite, true gap ≥ 2: 4 of 5 states certified, error at most 2)
+    >>> near.bound, near.certified
     (array([0., 0., 0., 0., 2.]), array([ True,  True,  True, False,  True]))
     """
     graph = plan.graph
@@ -158,10 +157,10 @@ def fill_certificate(
     bound[says_lost & ~plan.reachable] = 0.0
     true_gap = _true_gap(graph)
     relevant = frozen(np.where(plan.reachable, bound, 0.0))
-    local, safe = fill_verdicts(graph.arcs, relevant, gap, true_gap, plan.goal)
+    local, safe = distance_verdicts(graph.arcs, relevant, gap, true_gap, plan.goal)
     certified = frozen(safe)
     _, _, first_weak = along_walks(plan.successor, plan.goal, gap, certified)
-    return FillCertificate(
+    return DistanceCertificate(
         round_trip=trip,
         bound=frozen(bound),
         local=frozen(local),
