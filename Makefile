@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test lint types contract docs bench clean clean-kernels
+.PHONY: reproduce test lint types contract docs bench clean
 
 reproduce: .venv/study
 	$(BIN)/wayfield reproduce --out report
@@ -39,9 +39,6 @@ bench: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(if $(findstring ready,$@),dev,study)]'
 	touch $@
 
-clean: clean-kernels
+clean:
 	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-
-# compiled kernels hold on to the names of the types they take: after renaming one, start afresh
-clean-kernels:
 	find src -name __pycache__ -prune -exec rm -rf {} +

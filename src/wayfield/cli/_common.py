@@ -72,8 +72,12 @@ def say(console: Console, text: str) -> None:
 
 
 def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
-    """Load the kernels; if some have to be compiled first, and that takes long, say so."""
+    """Load the kernels; if some have to be compiled first, and that takes long, say so.
+
+    Say also if they cannot be kept for the next time.
+    """
     from .._warmup import warm_up
+    from ..kernels._jit import shortfall
 
     event: Any = import_module("numba.core.event")
     begun = threading.Event()
@@ -85,9 +89,11 @@ def compile_kernels(console: Console, directed: bool = False, study: bool = Fals
         def on_end(self, _: object) -> None:
             pass
 
-    message = "compiling the kernels, which are kept for later runs …"
+    message = "compiling the kernels …" if shortfall() else "compiling the kernels, once …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         warm_up(directed, study)
+    if begun.is_set() and shortfall():
+        say(console, f"{shortfall()}; NUMBA_CACHE_DIR=FOLDER names a place for them")
 
 
 @contextmanager
