@@ -1,10 +1,10 @@
 # Two commands: `make reproduce` (the study, ending in report/index.html) and `make test` (the suite).
-# Both set up everything they need in .venv from a fresh clone.
+# Both set up what they need in .venv from a fresh clone.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test lint types contract docs bench clean
+.PHONY: reproduce test lint types contract docs bench dist clean
 
 reproduce: .venv/study
 	$(BIN)/wayfield reproduce --out report
@@ -25,6 +25,14 @@ contract: .venv/ready
 # the documentation, into site/: opens from disk, loads nothing from elsewhere; warnings are errors
 docs: .venv/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# what is uploaded: built from a clean copy, its metadata checked, the wheel tried on these Pythons
+PYTHONS ?= 3.11 3.12 3.13
+dist: .venv/ready
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	.ci/try-wheel dist/*.whl $(PYTHONS)
 
 bench: .venv/ready
 	$(BIN)/python -m benchmarks

@@ -26,7 +26,6 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
-from numba.extending import is_jitted
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,7 +38,7 @@ def njit(*, cache: bool, **options: Any) -> Callable[[F], F]:
 
     def compiled(function: F) -> F:
         kernel: Any = numba.njit(**options)(function)
-        if cache and is_jitted(kernel):  # and not plain Python, as with NUMBA_DISABLE_JIT
+        if cache and kernel is not function:  # as it is with NUMBA_DISABLE_JIT
             try:
                 kernel._cache = _Cache(function)
             except RuntimeError:  # there is no place for it
