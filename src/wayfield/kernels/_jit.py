@@ -101,16 +101,19 @@ class _Cache(FunctionCache):
         except Exception:  # unpickling may raise anything
             try:
                 self.flush()
-            except OSError:
-                self.disable()
+            except OSError as error:
+                self._give_up(error)
             return None
 
     def save_overload(self, *compiled: Any) -> None:
         try:
             super().save_overload(*compiled)
         except OSError as error:
-            self.disable()
-            _fall_short(f"{_NOT_KEPT}: {self.cache_path}: {error.strerror}")
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.disable()
+        _fall_short(f"{_NOT_KEPT}: {self.cache_path}: {error.strerror}")
 
 
 @functools.cache
