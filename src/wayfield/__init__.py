@@ -10,8 +10,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 _HOMES = {
     "certify": ("Certificate", "DistanceCertificate", "certify"),
     "compare": ("Comparison", "Score", "compare"),
@@ -49,6 +47,7 @@ _BACK_ROOMS = ("errors", "extension", "files", "replay", "sklearn", "study")
 """Modules that can be reached from here, though few have reason to."""
 
 if TYPE_CHECKING:
+    __version__: str
     from . import audit as audit
     from . import errors as errors
     from . import extension as extension
@@ -113,7 +112,9 @@ __all__ = sorted([*_HOME_OF, *_ROOMS])
 
 def __getattr__(name: str) -> Any:
     """Load a name when it is first asked for."""
-    if name in _HOME_OF:
+    if name == "__version__":
+        value = import_module("importlib.metadata").version(__name__)
+    elif name in _HOME_OF:
         value = getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
     elif name in _ROOMS or name in _BACK_ROOMS:
         value = import_module(f".{name}", __name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +16,7 @@ from rich.console import Console
 from ..errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
+    from ..extension import Method
     from ..layouts import Layout
 
 METHODS = (
@@ -71,9 +72,18 @@ def say(console: Console, text: str) -> None:
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
-    """Load the kernels; if some have to be compiled first, and that takes long, say so."""
-    from .._warmup import warm_up
+def compile_kernels(
+    console: Console,
+    methods: Sequence[Method] = (),
+    directed: bool = False,
+    study: bool = False,
+) -> None:
+    """Load the kernels of these methods, or of the common ones.
+
+    If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
+    """
+    from .._warmup import COMMON, warm_up
+    from ..kernels._jit import shortfall
 
     event: Any = import_module("numba.core.event")
     begun = threading.Event()
@@ -85,9 +95,11 @@ def compile_kernels(console: Console, directed: bool = False, study: bool = Fals
         def on_end(self, _: object) -> None:
             pass
 
-    message = "compiling the kernels, which are kept for later runs …"
+    message = f"compiling the kernels{'' if shortfall() else ', once'}: about a minute …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
-        warm_up(directed, study)
+        warm_up(methods or COMMON, directed, study)
+    if begun.is_set() and shortfall():
+        say(console, f"{shortfall()}; NUMBA_CACHE_DIR=FOLDER names a place for them")
 
 
 @contextmanager

@@ -136,7 +136,7 @@ def _make_ready(stages: Stages, methods: list[Method], directed: bool) -> None:
     for method in methods:
         check_direction(directed, method)
     with stages.aside():
-        compile_kernels(notes(), directed)
+        compile_kernels(notes(), methods, directed)
 
 
 def _maze(

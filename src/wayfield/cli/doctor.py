@@ -118,15 +118,18 @@ def _installed(package: str) -> str | None:
 def _kernels() -> Iterator[Diagnosis]:
     import numba
 
+    from ..kernels._jit import shortfall
     from ..kernels.planning import first_moves
 
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         yield Diagnosis("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
         return
-    folder = Path(str(first_moves.stats.cache_path))
-    count = len(list(folder.glob("*.nbc")))
-    state = f"{count} compiled" if count else "compiled, but not kept: a minute at every start"
-    yield Diagnosis("kernels", True if count else None, f"{state}; in {folder}")
+    if shortfall():
+        yield Diagnosis("kernels", None, shortfall())
+    else:
+        compiled: Any = first_moves
+        folder = Path(compiled.stats.cache_path)
+        yield Diagnosis("kernels", True, f"{len(list(folder.glob('*.nbc')))} compiled; in {folder}")
     yield Diagnosis("threads", None, f"{numba.get_num_threads()} of {os.cpu_count()} processors")
 
 

@@ -83,7 +83,7 @@ def maze(
     starts = tuple(as_vertex(x, "start", size) for x in start or ())
     if picture is not None:
         _check_picture(picture, force)
-    compile_kernels(notes(), layout.directed)
+    compile_kernels(notes(), [chosen], layout.directed)
     graph = grid_graph(layout, refinement)
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)

@@ -134,7 +134,7 @@ def plan(
         starts = tuple(contents.names.index(name, "--start ") for name in start or ())
         check_direction(contents.directed, chosen)
         with stages.aside():
-            compile_kernels(notes(), contents.directed)
+            compile_kernels(notes(), [chosen], contents.directed)
         stages.begin("building the graph")
         given = contents.build()
         if not json_wanted:

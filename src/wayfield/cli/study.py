@@ -269,7 +269,7 @@ def _run_tasks(
     console = notes()
     if cluster is None:
         directed = any(experiment.name == "directed" for experiment in study.experiments)
-        compile_kernels(console, directed, study=True)
+        compile_kernels(console, directed=directed, study=True)
     try:
         outcome = run(tasks, Store(results), workers, cluster, console, accept_stale=accept_stale)
     except KeyboardInterrupt:

@@ -15,8 +15,8 @@ which holds a priori (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 from .csr import Arcs
 from .doubledouble import two_product, two_sum

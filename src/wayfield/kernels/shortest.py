@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 from .csr import Arcs
 from .heap import Heap, drop_least, push

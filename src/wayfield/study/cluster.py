@@ -111,8 +111,9 @@ def _lost(address: str) -> WayfieldError:
 
 def _check_versions(client: Any) -> None:
     """Refuse workers whose figures would not be ours; asks them for nothing of wayfield's."""
-    for name, ours in versions().items():
+    for name in versions():
         asked = (platform.python_version,) if name == "python" else (metadata.version, name)
+        ours = asked[0](*asked[1:])
         for worker, answer in client.run(*asked, on_error="return").items():
             missing = isinstance(answer, metadata.PackageNotFoundError)
             theirs = "missing" if missing else answer

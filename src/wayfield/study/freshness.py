@@ -29,8 +29,13 @@ SILENT = {
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of everything that has a say in the figures."""
+    """Versions of everything that has a say in the figures.
+
+    Of wayfield the release, without the number of commits since: between releases the source says
+    what changed, and a commit to the documentation makes no result stale.
+    """
     packages = {name: metadata.version(name) for name in PACKAGES}
+    packages["wayfield"] = packages["wayfield"].partition(".dev")[0]
     return {"python": platform.python_version(), **packages}
 
 
