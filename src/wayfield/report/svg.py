@@ -222,7 +222,7 @@ def _depth(ticks: list[tuple[float, str]]) -> float:
 
 def _slanted(x: float, y: float, text: str) -> str:
     """Write a name that rises to its tick; what is cut short is said when pointed at."""
-    room = min(_LONGEST, (x - 4) / math.cos(_SLANT))
+    room = min(_LONGEST, (x - 14) / math.cos(_SLANT))
     short = shortened(text, room)
     turn = f"rotate({-math.degrees(_SLANT):.0f} {x:.1f} {y:.1f})"
     title = "" if short == text else tag("title", escape(text))
