@@ -100,7 +100,7 @@ def test_legends_explain_what_occurs_and_nothing_else() -> None:
     good = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
     assert legend(good) == ["goal", "label", "next state"]
     assert legend(good, starts=(3,)) == ["goal", "label", "next state", "route"]
-    assert legend(good, diagram=False) == ["goal", "label"]
+    assert legend(good, diagram=False) == ["goal", "label", "wall", "plan"]
     only = wf.solve(PATH, wf.Labels([0], [0.0]), 0)
     assert legend(only) == ["goal", "next state"]
     noisy = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
@@ -149,6 +149,36 @@ def test_names_meet_no_disc_and_no_other_name(n: int, seed: int) -> None:
         across = (others[:, 0] < right - 0.1) & (others[:, 2] > left + 0.1)
         upright = (others[:, 1] < high - 0.1) & (others[:, 3] > low + 0.1)
         assert not (across & upright).any()
+
+
+@pytest.mark.parametrize("n", [12, 60, 400])
+def test_names_keep_off_the_colour_bar_and_the_legend(n: int) -> None:
+    places = np.random.default_rng(n).random((n, 2)) * [3, 2]
+    order = np.argsort(places[:, 0])
+    graph = wf.Graph.from_edges(order[:-1], order[1:], positions=places)
+    values = np.arange(n) * 0.5
+    labels = wf.Labels(order[[0, n // 2, n - 1]], values[[0, n // 2, 3]])
+    found = wf.solve(graph, labels, int(order[0]))
+    figure = Figure((8, 6), layout="constrained")
+    called = [f"a place of a long name, number {x}" for x in range(n)]
+    axes = wf.plots.answer(found, called, [int(order[-1])], figure.subplots())
+    figure.draw_without_rendering()
+    bar = figure.axes[1].get_tightbbox()
+    written = [text for text in axes.texts if text.get_text()]
+    assert [called[found.goal], called[order[-1]]] == [text.get_text() for text in written[:2]]
+    for text in written:
+        box = Text.get_window_extent(text)
+        assert not box.overlaps(bar)
+        assert not box.overlaps(axes.get_legend().get_window_extent())
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+
+
+def test_the_middle_of_a_very_long_name_is_left_out() -> None:
+    axes = Figure((6, 4)).subplots()
+    place_names(axes, np.zeros((1, 2)), {0: "A" * 50 + "Z" * 50}, np.full(1, 5.0))
+    (text,) = axes.texts
+    assert text.get_text() == "A" * 20 + "…" + "Z" * 19
 
 
 def test_names_without_room_are_left_out() -> None:

@@ -25,6 +25,7 @@ from wayfield.paper import FIGURES, GRID, SEEDS, TABLES, judge, make_claims, val
 from wayfield.paper.mismatch import inconsistencies, mismatches
 from wayfield.paper.rules import KINDS, REASONS
 from wayfield.report import Finding, Provenance, Section, holds_earlier_report, write_report
+from wayfield.report.phase import phase_panel
 from wayfield.report.svg import Scale, Series, line_chart
 from wayfield.study import (
     Measure,
@@ -535,6 +536,27 @@ def test_a_chart_says_its_numbers() -> None:
     drawn = line_chart(series, [(0, "r = 4"), (1, "r = 8")], "success")
     assert "<title>ours, r = 4: 0.25</title>" in drawn
     assert outline(drawn).tags.count("title") == 2
+
+
+def test_long_names_along_an_axis_are_slanted_and_cut_short() -> None:
+    names = [f"an-arm-with-a-very-long-name-{k}" for k in range(6)]
+    series = [Series("ours", "harmonic", [(k, 0.5) for k in range(6)])]
+    drawn = line_chart(series, list(enumerate(names)), "success")
+    assert drawn.count("rotate(-35 ") == 6
+    assert all(f"<title>{name}</title>" in drawn for name in names)
+    height = float(drawn.split('viewBox="0 0 500 ')[1].split('"')[0])
+    assert height > 300
+    few = line_chart(series, [(k, f"r = {k}") for k in range(6)], "success")
+    assert "rotate(-35 " not in few
+    assert 'viewBox="0 0 500 300"' in few
+
+
+def test_phase_panels_are_as_wide_as_the_names_of_their_mazes() -> None:
+    def width(maze: str) -> float:
+        drawn = phase_panel({(maze, 8, 0.02): 0.9}, {}, "AMLE")
+        return float(drawn.split('viewBox="0 0 ')[1].split(" ")[0])
+
+    assert width("large") < width("a-maze-of-the-third-floor") < width("long" * 30) == 300
 
 
 def test_a_chart_leaves_out_what_is_no_number() -> None:

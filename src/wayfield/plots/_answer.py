@@ -18,7 +18,9 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..solve import Answer
 from ..solve.answer import Caller, Names
 from . import _marks as marks
+from ._canvas import make_canvas
 from ._field import draw_field
+from ._graph import draw_edges
 from ._spread import spread
 from ._tags import place_names
 
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 SMALL = 300
 """Vertices up to which a graph is drawn as a diagram, and given places if it has none."""
 
-_NAMED = 60
-_INK, _ALARM, _GOAL, _EDGE = "#17222b", "#c8402a", "#ffd23f", "#b6bfc7"
+_NAMED, _NAMED_LARGE = 60, 16  # names written at most, in diagrams and in fields
+_INK, _ALARM = "#17222b", "#c8402a"
 _LOST, _ROUTE, _RAISED = "#c4c9ce", "#f59f00", "#1b7837"
 
 
@@ -49,8 +51,9 @@ def answer(
         What `solve` returned. Its graph has positions in the plane, or at most 300 vertices: then
         places are found for them.
     names : sequence or mapping, optional
-        What to call the vertices: ``names[x]``. Their indices if not given. Of the names, those
-        are written for which there is room, and in diagrams only.
+        What to call the vertices: ``names[x]``. Their indices if not given; then only diagrams
+        write them. Of the names, those are written for which there is room, the goal's and the
+        starts' first, then those of false sinks and of raised values. Large graphs have no others.
     starts : iterable of int
         Where the routes begin that are to be drawn.
     ax : matplotlib Axes, optional
@@ -78,10 +81,7 @@ def answer(
         if small:
             _draw_diagram(found, graph, Caller(names, graph.num_vertices), routes, ax)
         else:
-            entries = draw_field(graph, found.values, found.plan, found.labels, ax)
-            _draw_routes(graph, routes, ax, zorder=6)
-            _draw_culprits(found, graph, ax, 7.0)
-            marks.draw_legend(ax, [*_legend(found, routes, small), *entries], columns=4)
+            _draw_large(found, graph, Caller(names, graph.num_vertices), routes, ax, bool(names))
     return ax
 
 
@@ -102,8 +102,9 @@ def _draw_diagram(
 ) -> None:
     """Discs and arrows of one size on paper, whatever the graph's: names are readable between."""
     places = _places(graph)
-    size = 9.0 if graph.num_vertices <= _NAMED else 5.0
-    _draw_edges(graph, ax, size)
+    canvas = make_canvas(ax, graph, places)
+    size = float(np.clip(0.19 * canvas.room, 4.5, 9.0))
+    entries = draw_edges(canvas)
     _draw_routes(graph, routes, ax, zorder=1.5)
     for x in np.flatnonzero(_moves(found)).tolist():
         colour = _INK if found.plan.reached[x] else _ALARM
@@ -113,31 +114,37 @@ def _draw_diagram(
     if np.ptp(found.values[found.plan.reachable]) > 0:
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="value")
         bar.outline.set_visible(False)
-    marks.draw_legend(ax, list(_legend(found, routes, diagram=True)), columns=4)
+    marks.draw_legend(ax, [*_legend(found, routes), *entries])
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     ax.set_axis_off()
     sizes = np.full(graph.num_vertices, size)
     sizes[np.union1d(found.false_sinks, found.raised_states)] = 1.9 * size
     sizes[found.goal] = _star(size)
-    named = {x: call(x) for x in _worth_naming(found, routes)}
-    place_names(ax, places, named, sizes)
+    others = range(graph.num_vertices) if graph.num_vertices <= _NAMED else ()
+    chosen = [*_important(found, routes), *found.labels.vertices, *np.concatenate([[], *routes])]
+    place_names(ax, places, _called(call, [*chosen, *others]), sizes)
+
+
+def _draw_large(
+    found: Answer, graph: Graph, call: Caller, routes: list[IntArray], ax: Axes, named: bool
+) -> None:
+    """Draw the field, with routes and culprits on top; names keep off what is marked, not all."""
+    star, *entries = draw_field(graph, found.values, found.plan, found.labels, ax)
+    _draw_routes(graph, routes, ax, zorder=6)
+    _draw_culprits(found, graph, ax, 7.0)
+    marks.draw_legend(ax, [star, *_legend_answer(found, routes), *entries])
+    if named:
+        sizes = np.zeros(graph.num_vertices)
+        sizes[np.union1d(found.labels.vertices, found.raised_states)] = 7.0
+        sizes[found.goal] = 15.0
+        called = _called(call, _important(found, routes)[:_NAMED_LARGE])
+        place_names(ax, _places(graph), called, sizes)
 
 
 def _places(graph: Graph) -> FloatArray:
     assert graph.positions is not None
     return graph.positions
-
-
-def _draw_edges(graph: Graph, ax: Axes, size: float) -> None:
-    places = _places(graph)
-    if graph.directed:
-        for x, y in zip(graph.tails.tolist(), graph.indices.tolist(), strict=True):
-            _draw_arrow(ax, places[x], places[y], _EDGE, size)
-    else:
-        ends = np.stack([places[graph.tails], places[graph.indices]], axis=1)
-        lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_EDGE, lw=0.8)
-        ax.add_collection(lines)
 
 
 def _draw_routes(graph: Graph, routes: list[IntArray], ax: Axes, zorder: float) -> None:
@@ -160,9 +167,9 @@ def _draw_discs(ax: Axes, places: FloatArray, found: Answer, size: float) -> Any
     ax.scatter(x, y, c=_LOST, marker="X", **disc)
     x, y = places[able].T
     drawn = ax.scatter(x, y, c=found.values[able], cmap="Blues_r", **rings, **disc)
-    star: dict[str, Any] = {"marker": "*", "c": _GOAL, "edgecolors": _INK, "lw": 0.8, "zorder": 4}
+    star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "zorder": 4}
     x, y = places[found.goal]
-    ax.scatter(x, y, s=_star(size) ** 2, **star)
+    ax.scatter(x, y, s=_star(size) ** 2, linewidths=0.8, **star)
     return drawn
 
 
@@ -180,31 +187,34 @@ def _star(size: float) -> float:
     return max(2.2 * size, 15.0)
 
 
-def _legend(found: Answer, routes: list[IntArray], diagram: bool) -> Iterator[Any]:
-    """Legend entries of the marks that occur, and of no others."""
-    line = need("matplotlib.lines", "plots").Line2D
+def _legend(found: Answer, routes: list[IntArray]) -> Iterator[Any]:
+    """Legend entries of a diagram: of the marks that occur, and of no others."""
     ring: dict[str, Any] = {"marker": "o", "ls": "", "mfc": "white", "ms": 7}
-    tip: dict[str, Any] = {"ls": "", "mfc": "none", "mew": 1.6, "ms": 9}
-    cross: dict[str, Any] = {"marker": "X", "ls": "", "mfc": _LOST, "mec": _LOST, "ms": 7}
-    all_marks = {
-        "goal": (True, {"marker": "*", "ls": "", "mfc": _GOAL, "mec": _INK, "ms": 11}),
-        "label": (_labelled(found).sum() > 1, ring | {"mec": _INK, "mew": 2.2 if diagram else 0.7}),
-        "next state": (
-            diagram and _moves(found).any(),
-            {"color": _INK, "lw": 1.1, "marker": ">", "ms": 5},
-        ),
-        "route": (routes, {"color": _ROUTE, "lw": 5, "alpha": 0.6}),
-        "no way down": (found.false_sinks.size, tip | {"marker": "v", "mec": _ALARM}),
-        "raised": (found.raised_states.size, tip | {"marker": "^", "mec": _RAISED}),
-        "never arrives": (
-            _stuck(found).any(),
-            ring | ({"mec": _ALARM, "mew": 1.4} if diagram else {"mec": "none", "mfc": _ALARM}),
-        ),
-        "cannot reach the goal": (diagram and not found.plan.reachable.all(), cross),
-    }
-    for word, (occurs, look) in all_marks.items():
-        if occurs:
-            yield line([], [], label=word, **look)
+    yield marks.legend_star("goal")
+    if _labelled(found).sum() > 1:
+        yield _entry("label", mec=_INK, mew=2.2, **ring)
+    if _moves(found).any():
+        yield marks.legend_arrow("next state")
+    yield from _legend_answer(found, routes)
+    if _stuck(found).any():
+        yield _entry("never arrives", mec=_ALARM, mew=1.4, **ring)
+    if not found.plan.reachable.all():
+        yield _entry("cannot reach the goal", marker="X", ls="", mfc=_LOST, mec=_LOST, ms=7)
+
+
+def _legend_answer(found: Answer, routes: list[IntArray]) -> Iterator[Any]:
+    """Legend entries of what an answer adds to its field."""
+    tip: dict[str, Any] = {"ls": "", "mfc": "none", "mew": 1.6, "ms": 8}
+    if routes:
+        yield _entry("route", color=_ROUTE, lw=5, alpha=0.6)
+    if found.false_sinks.size:
+        yield _entry("no way down", marker="v", mec=_ALARM, **tip)
+    if found.raised_states.size:
+        yield _entry("raised", marker="^", mec=_RAISED, **tip)
+
+
+def _entry(text: str, **look: Any) -> Any:
+    return need("matplotlib.lines", "plots").Line2D([], [], label=text, **look)
 
 
 def _labelled(found: Answer) -> BoolArray:
@@ -223,20 +233,20 @@ def _stuck(found: Answer) -> BoolArray:
     return found.plan.reachable & ~found.plan.reached
 
 
-def _worth_naming(found: Answer, routes: list[IntArray]) -> list[int]:
-    """Vertices to name, the important ones first; of a large graph no others."""
+def _important(found: Answer, routes: list[IntArray]) -> list[int]:
+    """Vertices to name before all others, in this order."""
     starts = [int(path[0]) for path in routes]
-    culprits = [*found.false_sinks.tolist(), *found.raised_states.tolist()]
-    chosen = [found.goal, *starts, *culprits, *found.labels.vertices.tolist()]
-    chosen += [int(x) for path in routes for x in path]
-    n = found.graph.num_vertices
-    if n <= _NAMED:
-        chosen += range(n)
-    return list(dict.fromkeys(chosen))[:_NAMED]
+    return [found.goal, *starts, *found.false_sinks.tolist(), *found.raised_states.tolist()]
+
+
+def _called(call: Caller, vertices: Iterable[int]) -> dict[int, str]:
+    """Names of the first of these vertices."""
+    first = list(dict.fromkeys(int(x) for x in vertices))[:_NAMED]
+    return {x: call(x) for x in first}
 
 
 def _draw_arrow(ax: Axes, tail: FloatArray, head: FloatArray, colour: str, size: float) -> None:
-    """Draw an arrow from disc to disc, those of the graph below those of the plan."""
-    look = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "mutation_scale": 1.3 * size}
-    look |= {"shrinkA": size / 2, "shrinkB": size / 2 + 1}
-    ax.annotate("", tuple(head), tuple(tail), arrowprops=look, zorder=1 if colour == _EDGE else 2)
+    """Draw an arrow from disc to disc."""
+    look = {"arrowstyle": "-|>", "color": colour, "lw": 0.5 + size / 15}
+    look |= {"mutation_scale": 1.3 * size, "shrinkA": size / 2, "shrinkB": size / 2 + 1}
+    ax.annotate("", tuple(head), tuple(tail), arrowprops=look, zorder=2)

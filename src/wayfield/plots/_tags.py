@@ -1,8 +1,9 @@
-"""Names beside the vertices of a diagram, as many as fit: none over a vertex or another name.
+"""Names beside vertices, as many as fit: none over a vertex, another name or the colour bar.
 
 Names are placed one after another, the important ones first. Each takes the first of the places
-round its vertex, beside it or a little way off, where its box meets no disc and no name that is
-there already, and stays inside the picture; a name for which no place is left is not drawn.
+round its vertex, beside it or a little way off, where its box meets no disc, no name that is there
+already, neither the colour bar nor the legend, and stays inside the picture; a name for which no
+place is left is not drawn, nor are any more once names cover enough of the picture.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from ..kernels._types import FloatArray
 _SIDES = ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 _AWAY = (1.02, 3.0, 5.0)
 """Distances from a vertex to its name, in radii of the disc; a thin line leads to the far ones."""
-_BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.55, "pad": 0.6}
+_COVERED = 0.1
+"""Share of the axes that names may cover."""
+_LETTERS = 40
+"""Of the longest name that is written whole."""
+_BOX = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.6}
 
 
 def place_names(
@@ -34,18 +39,22 @@ def place_names(
     called : mapping from vertex to name
         What to write, in this order.
     sizes : (n,) float array
-        Diameters of the discs, in points.
+        Diameters of the discs, in points; names may lie over those of size 0.
     """
     look: dict[str, Any] = {"fontsize": 8, "bbox": _BOX, "zorder": 5, "parse_math": False}
-    look |= {"textcoords": "offset pixels", "va": "bottom", "annotation_clip": False}
+    look |= {"textcoords": "offset points", "va": "bottom", "annotation_clip": False}
     figure = axes.figure
     figure.draw_without_rendering()  # where vertices lie in pixels
     reach = (sizes[:, None] / 2 + 1) * figure.dpi / 72
     discs = axes.transData.transform(places)
-    taken = np.hstack([discs - reach, discs + reach])
-    whole = figure.bbox.extents
-    written = []
+    taken = np.vstack([np.hstack([discs - reach, discs + reach])[sizes > 0], *_furniture(axes)])
+    whole = figure.bbox.extents + np.array([4, 4, -4, -4])
+    left = _COVERED * axes.bbox.width * axes.bbox.height
+    written: list[int] = []
     for x, name in called.items():
+        if left <= 0:
+            break
+        name = _short(name)
         text = axes.annotate(name, places[x], (0, 0), **look)
         extent = text.get_window_extent()
         text.remove()
@@ -55,11 +64,27 @@ def place_names(
         if chosen is not None:
             box, far = choices[chosen], chosen >= len(_SIDES)
             line = {"arrowstyle": "-", "lw": 0.6, "color": "#5c6770"} if far else None
-            text = axes.annotate(name, places[x], box[:2] - discs[x], arrowprops=line, **look)
+            offset = (box[:2] - discs[x]) * 72 / figure.dpi
+            text = axes.annotate(name, places[x], offset, arrowprops=line, **look)
             text.set_in_layout(False)
             taken = np.vstack([taken, box])
+            left -= extent.width * extent.height
             written.append(x)
     return written
+
+
+def _furniture(axes: Any) -> list[FloatArray]:
+    """Boxes of the legend and of all other axes of the figure, their numbers included."""
+    others = [each.get_tightbbox() for each in axes.figure.axes if each is not axes]
+    legend = axes.get_legend()
+    boxes = [*others, None if legend is None else legend.get_window_extent()]
+    return [box.extents for box in boxes if box is not None]
+
+
+def _short(name: str) -> str:
+    """Leave out the middle of a name that is very long: ends tell names apart."""
+    half = _LETTERS // 2
+    return name if len(name) <= _LETTERS else f"{name[:half]}…{name[-half + 1 :]}"
 
 
 def _boxes(centre: FloatArray, reach: float, extent: FloatArray) -> list[FloatArray]:

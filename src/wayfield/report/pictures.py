@@ -91,7 +91,7 @@ def field_picture(row: Row, prefix: str, goal: int, caption: str) -> Picture:
     width, height = np.ptp(positions, axis=0) + 1.0
     size = (6.4, 6.4 * height / width)
     figure: Any = need("matplotlib.figure", "study").Figure(size, layout="constrained")
-    plots.field(graph, plan.values, plan, labels, figure.subplots(), colour_bar=False)
+    plots.field(graph, plan.values, plan, labels, figure.subplots(), colour_bar=False, legend=False)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=130)
     return Picture(caption, _data_uri(buffer))
