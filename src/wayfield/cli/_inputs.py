@@ -15,7 +15,7 @@ from ._common import METHODS, Stages, in_flags
 from ._show import Line
 
 if TYPE_CHECKING:
-    from ..files import Edges, Style, VertexTable
+    from ..files import EdgeTable, Style, VertexTable
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
@@ -114,7 +114,7 @@ class Contents:
     """What the files hold, before there is a graph; nothing had to be compiled to know it."""
 
     wanted: Wanted
-    edges: Edges
+    edges: EdgeTable
     table: VertexTable
     places: VertexTable | None
     prior: VertexTable | None

@@ -8,12 +8,12 @@ guessed, and said. What cannot be read raises `InputError` with the file, the ro
 """
 
 from ._dialect import Style
-from .edges import Edges, read_edges
+from .edges import EdgeTable, read_edges
 from .vertices import VertexTable, read_labels, read_positions
 from .write import Outbox, check_outputs, write_table
 
 __all__ = [
-    "Edges",
+    "EdgeTable",
     "Outbox",
     "Style",
     "VertexTable",

@@ -39,7 +39,7 @@ NONE = "none"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Edges:
+class EdgeTable:
     """An edge list as it stands in a file.
 
     Attributes
@@ -77,7 +77,7 @@ class Edges:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Edges({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
+        return f"EdgeTable({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
 
     @property
     def one_way(self) -> bool:
@@ -106,7 +106,7 @@ def read_edges(
     style: Style | None = None,
     progress: Progress | None = None,
     directed: bool = False,
-) -> Edges:
+) -> EdgeTable:
     r"""Read an edge list: text (CSV, TSV, semicolons, blanks; also compressed), Parquet or npz.
 
     Parameters
@@ -165,7 +165,9 @@ def read_edges(
     said = sheet.understood(at, "" if length else ", every edge 1 long")
     decimal = length.decimal if length else None
     names = Names.numbered(ends.numbering)
-    return Edges(names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes))
+    return EdgeTable(
+        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes)
+    )
 
 
 def _read(
@@ -250,7 +252,7 @@ def _lengths(sheet: Sheet, index: int, lengths: FloatArray) -> FloatArray:
     return frozen(lengths)
 
 
-def _stored_graph(path: Path) -> Edges | None:
+def _stored_graph(path: Path) -> EdgeTable | None:
     """Read a graph saved by `Graph.save`, or a matrix saved by scipy; None if it is neither."""
     if not {"indptr", "indices", "format"} <= set(_npz.entries(path)):
         return None
@@ -263,7 +265,7 @@ def _stored_graph(path: Path) -> Edges | None:
     except Exception as error:  # whatever a damaged matrix makes scipy say
         raise InputError(f"{path} is not a sparse matrix, or is damaged: {error}") from error
     said = "a saved graph" if own else "a sparse matrix, its entries the lengths"
-    return Edges(
+    return EdgeTable(
         Names(map(str, range(graph.num_vertices))),
         graph.tails,
         graph.indices,
