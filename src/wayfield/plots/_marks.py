@@ -66,9 +66,8 @@ def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **l
     head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
     head["minlength"] = 0.1  # what is shorter would be drawn as a dot
     units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
-    ax.quiver(
-        *tails.T, *ways.T, width=width, **head, **units, **({"color": INK, "zorder": 3} | look)
-    )
+    chosen: dict[str, Any] = {"color": INK, "zorder": 3} | look
+    ax.quiver(*tails.T, *ways.T, width=width, **head, **units, **chosen)
 
 
 def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, **look: Any) -> None:

@@ -149,9 +149,9 @@ def line_chart(
     def across(place: float) -> float:
         return _LEFT + (place - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
 
-    told = [(across(place), text) for place, text in ticks]
-    deep = _depth(told)
-    parts = [_axes(scale, told, names, deep)]
+    placed = [(across(place), text) for place, text in ticks]
+    deep = _depth(placed)
+    parts = [_axes(scale, placed, names, deep)]
     for each in series:
         known = [(x, y) for x, y in each.points if math.isfinite(y)]
         marks = [(across(x), scale.place(y)) for x, y in known]
@@ -185,7 +185,7 @@ def shortened(text: str, room: float) -> str:
     Examples
     --------
     >>> shortened("harmonic", 100.0), shortened("harmonic-with-many-sweeps", 100.0)
-    ('harmonic', 'harmon…sweeps')
+    ('harmonic', 'harmoni…sweeps')
     """
     most = max(int(room / _LETTER), 3)
     if len(text) <= most:
