@@ -108,7 +108,7 @@ def test_a_graph_that_is_solved_by_iteration() -> None:
     states = np.array([100, 5_000])
     walk = Walk.of(graph, labels)
     omega, error = walk.measure(states)
-    assert type(walk.system.solver).__name__ == "Diagonal"
+    assert walk.system.interior.fills_in
     assert omega.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     assert error.max() < 1e-6
     field = wf.extend(graph, labels, wf.Harmonic())

@@ -384,22 +384,6 @@ def test_everything_labelled_and_everything_equal() -> None:
     assert constant.details["gap"] == 0.0
 
 
-@pytest.mark.parametrize("limit", [0, 10**6], ids=["multigrid", "direct, unordered"])
-def test_large_systems_agree(
-    limit: int, maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("pyamg")
-    direct = solve(*maze, 8.0)
-    monkeypatch.setattr(_linear, "SMALL", 0)
-    monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)
-    monkeypatch.setattr(_linear, "GENERAL_LIMIT", limit)
-    iterative = solve(*maze, 8.0)
-    assert iterative.lower is not None
-    assert iterative.upper is not None
-    assert (iterative.lower <= direct.values).all()
-    assert (direct.values <= iterative.upper).all()
-
-
 # ------------------------------------------------------------------ what goes wrong
 
 
