@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 import wayfield as wf
 from exact import contains, exact_harmonic
-from wayfield.extension import _linear, harmonic
+from wayfield.extension import harmonic
 from worlds import labelled_graphs, maze_problem, path, random_graph
 
 ULPS = 4 * 2.0**-52
@@ -120,32 +120,6 @@ def test_maze_bracket_is_a_few_units_in_the_last_place() -> None:
     assert without.lower is None
     assert without.upper is None
     assert (without.values == extension.values).all()
-
-
-def test_multigrid_agrees_with_the_direct_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyamg")
-    graph, labels = maze_problem("antmaze-large", 8, goal=100, fraction=0.02)
-    direct = solve(graph, labels)
-    monkeypatch.setattr(_linear, "SMALL", 0)
-    monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)
-    iterative = solve(graph, labels)
-    assert iterative.iterations > 2
-    assert iterative.lower is not None
-    assert (iterative.values == direct.values).all()
-    assert iterative.width <= 1e-15 * labels.span
-
-
-def test_random_graphs_are_solved_without_fill_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_linear, "SMALL", 0)
-    monkeypatch.setattr(_linear, "WIDE", 400)
-    rng = np.random.default_rng(0)
-    n = 2_000
-    graph = random_graph(rng, n, "unit", backbone="tree", edges=n)
-    labels = wf.Labels(rng.choice(n, 50, replace=False), rng.normal(size=50))
-    free = np.flatnonzero(~labels.mask(graph))
-    assert _linear.Interior.of(graph, free).solver is _linear.Diagonal
-    extension = solve(graph, labels)
-    assert extension.width <= 1e-15 * labels.span
 
 
 def test_a_bracket_that_fails_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:

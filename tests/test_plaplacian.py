@@ -279,22 +279,6 @@ def test_many_goals_agree_with_single_calls() -> None:
             assert one.details.keys() == other.details.keys()
 
 
-@pytest.mark.parametrize("limit", [0, 10**6], ids=["multigrid", "direct, unordered"])
-def test_large_systems_agree(
-    limit: int, maze: tuple[wf.Graph, wf.Labels], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("pyamg")
-    direct = solve(*maze, 8.0)
-    monkeypatch.setattr(_linear, "SMALL", 0)
-    monkeypatch.setattr(_linear, "DIRECT_LIMIT", 0)
-    monkeypatch.setattr(_linear, "GENERAL_LIMIT", limit)
-    iterative = solve(*maze, 8.0)
-    assert iterative.lower is not None
-    assert iterative.upper is not None
-    assert (iterative.lower <= direct.values).all()
-    assert (direct.values <= iterative.upper).all()
-
-
 # ------------------------------------------------------------------ what goes wrong
 
 

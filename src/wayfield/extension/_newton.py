@@ -24,6 +24,7 @@ from ..kernels.plaplacian import (
     violations,
 )
 from ._base import Status
+from ._deadline import check_time
 from ._linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
@@ -99,6 +100,7 @@ class Equation:
 
     def linearised(self, now: Iterate) -> LinearSolver:
         """Factor A = −∂F/∂u."""
+        check_time()
         rows = Rows(self.interior.vertices, self.interior.indptr, self.interior.slot)
         data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, now.faint)
         self.factorisations += 1
@@ -261,6 +263,7 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     """Further steps with the same factorisation, as long as they contract well."""
     assert now.solver is not None
     while now.norm > 0.0:
+        check_time()
         trial = equation.after(now, now.solver.solve(now.residual), target)
         if not trial.norm <= CHORD * now.norm:
             break

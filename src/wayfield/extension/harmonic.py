@@ -6,7 +6,7 @@ Equation
 Boundary condition
     u equals the label at every labelled vertex. A component without a label has no extension.
 Method
-    A sparse factorisation (multigrid for large graphs), then iterative refinement: u is held as
+    A sparse solver, direct or iterative (`_linear`), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
     error, to about 30 digits (`kernels.harmonic.balance`). The labels are centred and scaled
     first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
@@ -44,6 +44,7 @@ from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected
 from ..kernels.harmonic import balance, encloses, plain_balance
 from ._base import Problem, Solution, Status
+from ._deadline import check_time
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
 from ._scaling import Scaled
@@ -70,8 +71,7 @@ MAX_EXTRA = 8
 class Harmonic:
     """Harmonic extension: every free value is the mean of its neighbours', weighted by 1/length.
 
-    Exact up to the last place or two, with a rigorous bracket. Past about 300,000 free vertices
-    multigrid takes over from the direct solver if PyAMG is installed (``wayfield[fast]``).
+    Exact up to the last place or two, with a rigorous bracket.
 
     Parameters
     ----------
@@ -214,6 +214,7 @@ def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
     for task in tasks:
         task.tau = np.inf
     while active:
+        check_time()
         steps = system.solver.solve(np.stack([residuals[k] for k in active]).T)
         still = []
         for k, step in zip(active, steps.T, strict=True):
