@@ -18,6 +18,7 @@ from wayfield.audit.harmonic_measure import (
     neighbour_ranking,
 )
 from wayfield.audit.witnesses import seven_node
+from wayfield.extension._linear import Interior
 from worlds import ENDS, PATH, labelled_graphs, random_graph, tasks
 
 
@@ -92,7 +93,7 @@ def test_a_graph_that_is_solved_by_iteration() -> None:
     states = np.array([100, 5_000])
     walk = Walk.of(graph, labels)
     omega, error = walk.measure(states)
-    assert walk.system.interior.fills_in
+    assert Interior.of(graph, walk.system.free).fills_in
     assert omega.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     assert error.max() < 1e-6
     field = wf.extend(graph, labels, wf.Harmonic())

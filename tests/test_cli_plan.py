@@ -542,8 +542,8 @@ def test_loops_and_parallels_are_told() -> None:
     found = planned(write("more.csv", ROADS + rows), "known.csv", "--goal", GOAL)
     assert found["input"]["notes"] == [
         "more.csv: not used: 'lanes', 'kind'",
-        "1 self-loops dropped",
-        "1 parallel edges of different length: the shortest is kept",
+        "1 self-loop dropped",
+        "1 parallel edge of different length: the shortest is kept",
         "if the two ways between vertices differ, pass --directed",
     ]
     assert found["graph"]["edges"] == 5

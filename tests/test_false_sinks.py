@@ -191,3 +191,14 @@ def test_values_fall_all_the_way() -> None:
         if not plan.false_sinks(labels).size:
             for x in np.flatnonzero(plan.reached):
                 assert (np.diff(values[plan.rollout(int(x)).path]) < 0).all()
+
+
+def test_with_a_prior_sinks_are_those_of_the_corrected_field() -> None:
+    ends = [4, 2, 1, 7, 5, 3, 6, 0, 3, 4, 5], [7, 0, 2, 1, 2, 2, 1, 7, 1, 0, 6]
+    lengths = [3e3, 2e3, 3e3, 3e3, 1e3, 4e3, 3e3, 4e3, 4e3, 1e3, 1e3]
+    graph = wf.Graph.from_edges(*ends, lengths, 8, directed=True)
+    labels, prior = wf.Labels([1, 3, 7, 2], [2e3, 2e3, 5e3, 3e3]), wf.cost_to_go(graph, 2)
+    plain = wf.drop_false_sinks(graph, labels, 2)
+    assert wf.solve(graph, plain, 2, prior=prior, check=False).false_sinks.size > 0
+    kept = wf.drop_false_sinks(graph, labels, 2, prior=prior)
+    assert wf.solve(graph, kept, 2, prior=prior, check=False).false_sinks.size == 0

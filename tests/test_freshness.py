@@ -245,3 +245,20 @@ def test_many_stale_results_are_counted(tmp_path: Path, monkeypatch: pytest.Monk
         text = log.read()
     assert text.count("kernels changed since: running it again") == 5
     assert "… and 3 more that are stale or damaged" in text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('"" ; X = 5\n', '"" ; X = 6\n'),
+        ('X = 5 ; ""\n', 'X = 6 ; ""\n'),
+        ("X = 'a'\n", "X = 'b'\n"),
+    ],
+)
+def test_a_text_beside_code_hides_no_code(one: str, other: str) -> None:
+    assert bare(one) != bare(other)
+
+
+def test_settings_that_stand_beside_the_papers_figures_count() -> None:
+    """The number of pairs and of sweeps has a say in every figure."""
+    assert "paper" in source()

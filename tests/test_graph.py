@@ -263,7 +263,7 @@ def test_explicit_zeros_are_refused_by_their_place() -> None:
 
 def test_entries_stored_twice_are_parallel_arcs() -> None:
     twice = sparse.coo_array((np.array([2.0, 3.0]), ([0, 0], [1, 1])), shape=(2, 2))
-    with pytest.warns(InputWarning, match="1 parallel edges"):
+    with pytest.warns(InputWarning, match="1 parallel edge of"):
         graph = Graph.from_scipy(twice)
     assert graph.lengths.tolist() == [2.0]
 

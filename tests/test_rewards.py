@@ -69,3 +69,9 @@ def test_values_that_are_no_numbers_are_named() -> None:
         wf.costs_from_values([0.0, np.nan], discount=0.9)
     with pytest.raises(wf.InputError, match=r"costs\[0\] = nan"):
         wf.values_from_costs([np.nan], discount=0.9)
+
+
+def test_without_a_reward_of_moves_nothing_cancels() -> None:
+    values = [5e-17, 1e-300]
+    found = wf.costs_from_values(values, discount=0.5, reward=0.0, at_goal=1.0)
+    np.testing.assert_allclose(found, -np.log2(values))

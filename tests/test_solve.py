@@ -334,3 +334,12 @@ def test_times_are_read_without_exponents(seconds: float, text: str) -> None:
 
 def test_margins_are_zero_where_rounding_decides() -> None:
     assert [margin_text(m) for m in (None, 1e-12, 0.12345, -2.0)] == ["∞", "0", "0.123", "-2"]
+
+
+def test_repair_does_not_change_which_labels_were_false_sinks() -> None:
+    """Raised values are inf - inf where the goal cannot be reached: the field itself is asked."""
+    ends, lengths = ([5, 4, 4, 4, 0], [2, 1, 5, 6, 3]), [100.0, 200, 100, 400, 200]
+    graph = wf.Graph.from_edges(*ends, lengths, num_vertices=7)
+    labels = wf.Labels([5, 4, 2, 3, 0, 6], [500.0, 200, 200, 400, 300, 400])
+    plain, repaired = (wf.solve(graph, labels, 2, repair=r, check=False) for r in (False, True))
+    assert plain.false_sinks.tolist() == repaired.false_sinks.tolist() == [0, 4]

@@ -404,11 +404,11 @@ def _follow(
 ) -> tuple[Answer, float]:
     """Solve by a recipe; return the answer, and the seconds that its field took."""
     seconds, method = 0.0, recipe.method
+    prior = distance if recipe.corrected else None
     if recipe.trimmed:
         began = time.perf_counter()
-        labels = drop_false_sinks(graph, labels, goal, method)
+        labels = drop_false_sinks(graph, labels, goal, method, prior=prior)
         seconds = time.perf_counter() - began
-    prior = distance if recipe.corrected else None
     found = solve(graph, labels, goal, method, prior=prior, check=False)
     return found, seconds + found.field.seconds
 

@@ -239,7 +239,9 @@ class Folds:
         """(k,) values at the labels left out, from the others; without their false sinks too."""
         kept = [self.labels_without(part) for part in range(self.parts)]
         if trimmed:
-            kept = [drop_false_sinks(self.graph, each, self.goal, method) for each in kept]
+            kept = [
+                drop_false_sinks(self.graph, each, self.goal, method, prior=prior) for each in kept
+            ]
         fields = extend_many(
             self.graph, kept, _without_bracket(method), prior=prior, unreachable="nan", check=False
         )

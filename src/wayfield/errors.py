@@ -101,5 +101,5 @@ class InputWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     graph = wf.Graph.from_edges([0, 1, 1], [1, 1, 2])
     >>> str(caught[0].message)
-    '1 self-loops dropped'
+    '1 self-loop dropped'
     """

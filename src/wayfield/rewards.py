@@ -28,7 +28,7 @@ from .errors import InputError
 from .kernels._types import FloatArray
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""Shares this small of the way from never arriving to the goal are none."""
+"""Values this close to that of never arriving, relative to it, cannot be told from it."""
 
 
 def costs_from_values(
@@ -68,7 +68,7 @@ def costs_from_values(
         return (value - goal) / step
     never = step / (1.0 - gamma)
     share = (value - never) / (goal - never)
-    arrives = share > ROUNDING
+    arrives = share > ROUNDING * abs(never) / (goal - never)  # what cancels in value - never
     moves = np.full(value.size, np.inf)
     moves[arrives] = np.log(share[arrives]) / np.log(gamma) + 0.0  # -0 is 0
     return moves

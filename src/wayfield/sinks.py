@@ -75,6 +75,8 @@ def drop_false_sinks(
     labels: Labels,
     goal: int,
     method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    *,
+    prior: ArrayLike | None = None,
 ) -> TrimmedLabels:
     """Drop the labels where a greedy plan would end short of the goal.
 
@@ -97,6 +99,8 @@ def drop_false_sinks(
         A labelled vertex; its label is never dropped.
     method : Method
         The extension to be planned on.
+    prior : (n,) array, optional
+        A field that the labels correct, if that is what will be planned on; see `extend`.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def drop_false_sinks(
         raise InputError(f"the goal {goal} is not labelled: every plan to it would end elsewhere")
     kept, rounds = labels, 0
     while True:
-        extension = extend(graph, kept, method, unreachable="nan", check=False)
+        extension = extend(graph, kept, method, prior=prior, unreachable="nan", check=False)
         sinks = false_sinks(graph, check_field(graph, extension), kept, goal)
         if not sinks.size:
             return TrimmedLabels(kept, np.setdiff1d(labels.vertices, kept.vertices), rounds)

@@ -84,7 +84,7 @@ class Request:
 
         labels = self.labels
         if self.drop:
-            labels = drop_false_sinks(self.graph, labels, self.goal, self.method)
+            labels = drop_false_sinks(self.graph, labels, self.goal, self.method, prior=self.prior)
         answer = solve(
             self.graph,
             labels,

@@ -14,7 +14,7 @@ from .._arrays import as_vertex, frozen
 from .._text import number_of
 from ..certify import Certificate
 from ..cross_validation import label_factor
-from ..descending import Descending
+from ..descending import Descending, check_field
 from ..errors import InputError
 from ..extension import Extension, describe
 from ..graph import Graph
@@ -92,7 +92,8 @@ class Answer:
     def values(self) -> FloatArray:
         """(n,) the values that the plan stands on: the field's, lifted if it was repaired.
 
-        +inf where the goal cannot be reached, or no label is connected.
+        +inf where no label is in reach. A label at a state that cannot reach the goal stays as it
+        was given; no start is sent there.
         """
         return self.plan.values
 
@@ -116,7 +117,7 @@ class Answer:
     @cached_property
     def false_sinks(self) -> NDArray[np.int64]:
         """(k,) labels other than the goal's from which no arc descends, before any repair."""
-        before = self.values if self.lifted is None else self.values - self.raised
+        before = check_field(self.graph, self.field)
         return frozen(false_sinks(self.graph, before, self.labels, self.goal))
 
     @cached_property

@@ -89,7 +89,7 @@ def _choice(
         raise InputError(f"{name}: {error}") from error
     if found.read_grid is None:
         raise InputError(f"{name}: {value} has graphs of its own and runs on no grid")
-    if found not in known and found.name in {experiment.name for experiment in known}:
+    if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
         raise InputError(f"{name}: {value} must not be called {found.name!r}: another one is")
     return found
 

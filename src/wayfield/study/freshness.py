@@ -13,7 +13,7 @@ import hashlib
 import io
 import platform
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -25,6 +25,8 @@ SILENT = {
     "sklearn", "study",
 }  # fmt: skip
 """Rooms that read, show, check or keep: no figure of an experiment depends on them."""
+SETTINGS = {"paper/budget.py", "paper/grid.py"}
+"""Settings of experiments that stand in such rooms all the same."""
 
 
 @cache
@@ -59,7 +61,8 @@ def source() -> dict[str, str]:
         place = path.relative_to(package)
         room = place.parts[0].removesuffix(".py")
         own = room == "experiments" and not place.parts[1].startswith("_")
-        if room in SILENT or own or place.name == "__main__.py":
+        silent = room in SILENT and place.as_posix() not in SETTINGS
+        if silent or own or place.name == "__main__.py":
             continue
         digest = rooms.setdefault(room, hashlib.sha256())
         digest.update(place.as_posix().encode() + b"\0" + bare(path.read_text("utf-8")).encode())
@@ -75,7 +78,7 @@ def bare(code: str) -> str:
     'def f(x):\n    return x'
     """
     lines = code.splitlines()
-    for start, end in _docstrings(ast.parse(code)):
+    for start, end in _docstrings(ast.parse(code), lines):
         lines[start:end] = [""] * (end - start)
     for token in tokenize.generate_tokens(io.StringIO(code).readline):
         row, column = token.start
@@ -84,15 +87,20 @@ def bare(code: str) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
-def _docstrings(tree: ast.Module) -> Iterator[tuple[int, int]]:
+def _docstrings(tree: ast.Module, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """First and past-the-last line of every text that is nobody's value, from 0.
 
     Those are docstrings, and the texts under constants that stand for them.
     """
     for node in ast.walk(tree):
         text = node.value if isinstance(node, ast.Expr) else None
-        if isinstance(text, ast.Constant) and isinstance(text.value, str):
-            yield text.lineno - 1, text.end_lineno or text.lineno
+        if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+            continue
+        start, end = text.lineno - 1, text.end_lineno or text.lineno
+        before = lines[start].encode()[: text.col_offset].strip()
+        after = lines[end - 1].encode()[text.end_col_offset :].strip()
+        if not before and (not after or after.startswith(b"#")):  # alone on its lines
+            yield start, end
 
 
 def stamp(version: int) -> dict[str, Any]:

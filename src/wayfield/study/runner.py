@@ -20,6 +20,7 @@ from .cluster import on_cluster
 from .pools import Attempt, Attempts, in_processes, in_this_process, processors
 from .progress import Display
 from .store import Condition, Entry, Store
+from .studies import refuse_namesakes
 from .tasks import Row, Task
 
 _NOTED = 5
@@ -88,6 +89,7 @@ def run(
     """
     if workers is not None and workers < 0:
         raise InputError(f"the number of workers must be at least 0, not {workers}")
+    refuse_namesakes(task.experiment for task in tasks)
     began = time.perf_counter()
     with store.opened(), Display(console or Console(quiet=True)) as show:
         entries = look_up(list(dict.fromkeys(tasks)), store)

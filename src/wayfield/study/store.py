@@ -135,7 +135,7 @@ class Store:
 
     def write_failure(self, task: Task, traceback: str) -> None:
         """Keep why the task failed; it is run again next time."""
-        self._replace(self.failure_path(task), traceback.encode())
+        self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
 
     def log(self, task: Task, seconds: float) -> None:
         """Note how long a task took."""

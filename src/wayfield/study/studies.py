@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -72,6 +72,9 @@ class Study:
     profiles: tuple[Profile, ...]
     cover: Callable[..., Any] | None = None
 
+    def __post_init__(self) -> None:
+        refuse_namesakes(self.experiments)
+
     def profile(self, name: str | None = None, goals: int | None = None) -> Profile:
         """Return a profile by its name, the first if none is given."""
         known = {profile.name: profile for profile in self.profiles}
@@ -90,6 +93,15 @@ class Study:
             for experiment in self.experiments
             for cell in experiment.cells(chosen)
         ]
+
+
+def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:
+    """Refuse two experiments of one name, which would share a folder of results."""
+    known: dict[str, Experiment[Any]] = {}
+    for experiment in experiments:
+        other = known.setdefault(experiment.name.casefold(), experiment)
+        if other.run is not experiment.run:
+            raise InputError(f"two experiments are called {experiment.name!r}")
 
 
 def find_experiment(name: str, experiments: Sequence[Experiment[Any]]) -> Experiment[Any]:

@@ -10,6 +10,7 @@ its figures compare with published ones, it carries along for the report to read
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -50,6 +51,7 @@ class Cell(Protocol):
 
 
 C = TypeVar("C", bound=Cell)
+_NAME = re.compile(r"\w[\w-]{0,63}")
 _EMPTY = "empty list"
 
 
@@ -94,6 +96,13 @@ class Experiment(Generic[C]):
     sections: tuple[Any, ...] = ()
     measures: Callable[[Mapping[str, Records]], Mapping[str, Measure]] | None = None
 
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):  # it is a folder, and a table to query
+            raise InputError(
+                f"an experiment's name has at most 64 letters, digits, '_' and '-', unlike "
+                f"{self.name[:80]!r}"
+            )
+
 
 @dataclass(frozen=True)
 class Task:
@@ -126,6 +135,8 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
     [{'maze': 'umaze', 'refinement': 2, 'label_fraction': 0.1, 'seed': 54, 'goals': 16,
       'arm': 'exact', 'reached': 512}]
     """
+    if not isinstance(rows, list):
+        raise InputError(f"an experiment must return a list of rows, not {type(rows).__name__}")
     if not rows:
         raise InputError("an experiment must return at least one row")
     about = cell.columns
@@ -178,10 +189,15 @@ def _plain(value: Any, name: str) -> Any:
         ):
             raise InputError(f"{name} must be a list of values of one type, not {value!r}")
         return entries
-    if isinstance(value, bool | str):
+    if isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return _checked_text(value, name)
     if isinstance(value, Integral):
-        return int(value)
+        number = int(value)
+        if not -(2**63) <= number < 2**63:
+            raise InputError(f"{name} must fit into 64 bits, which {number} does not")
+        return number
     if isinstance(value, Real):
         return float(value)
     raise InputError(f"{name} must be a number, a string or a flag, not {value!r}")
@@ -197,6 +213,14 @@ def _check_kinds(name: str, values: Sequence[Any]) -> None:
     if len(seen) > 1:
         (before, there), (kind, here) = list(seen.items())[:2]
         raise InputError(f"row {here}: {name} is {kind}, in row {there} it is {before}")
+
+
+def _checked_text(value: str, name: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{name} = {value!r} is no text: {error.reason}") from error
+    return value
 
 
 def _kind(value: Any) -> str:
