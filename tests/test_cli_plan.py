@@ -89,7 +89,7 @@ def test_summary_names_what_was_read_and_found() -> None:
     assert "converged" in said["method"]
     assert said["plan"] == "4 of 4 starts that can reach the goal do (100 %)"
     route = f"Genève → Lausanne → Bern → “{GOAL}”: cost 287, 3 steps"
-    assert said["route"].startswith(f"{route}; bears errors below ")
+    assert said["route"].startswith(f"{route}; tolerates errors below ")
     assert said["route"].endswith(", weakest at Lausanne")
     assert "weakest at Lausanne (" in said["margin"]
     assert "wayfield-plan/values.csv" in said["wrote"].replace("\\", "/")

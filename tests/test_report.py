@@ -447,11 +447,11 @@ def test_the_lead_compares_with_the_same_rows_of_the_paper() -> None:
     tables = rollouts(450, 940, 999, 1000)
     said = paper_study.cover(PAPER, tables)
     assert said.lead.startswith(f"Of {len(FIGURES)} figures of the paper, ")
-    assert "45.0% of the starts on harmonic values (paper: 45.8%)" in said.lead
+    assert "45.0% of the starts on harmonic values (the paper on these cells: 45.8%)" in said.lead
     assert "fails from 1 of 1,000 starts" in said.lead
     assert "theirs" in said.before[0].html
     own = paper_study.cover(PAPER, whole_grid(tables, maze="large@1f0c2a"))
-    assert "(paper: " not in own.lead
+    assert "(the paper on" not in own.lead
     assert "theirs" not in own.before[0].html
     nothing = paper_study.cover(PAPER, {})
     assert nothing.lead.count(".") == 1

@@ -159,10 +159,12 @@ def test_the_summary_of_a_good_field() -> None:
     told = said(wf.solve(PATH, GOOD, 0), names=NAMES, starts=[4])
     assert list(told) == ["graph", "labels", "method", "plan", "margin", "route", "advice"]
     assert told["labels"] == "2 (40 % of the vertices), values 0 to 4; goal home"
-    assert told["margin"].startswith("every route bears errors of the values below 1; weakest at")
+    assert told["margin"].startswith(
+        "every route tolerates errors of the values below 1; weakest at"
+    )
     assert told["route"] == (
         "farm → wood → “old mill” → bridge → home: cost 4, 4 steps; "
-        "bears errors below 1, weakest at “old mill”"
+        "tolerates errors below 1, weakest at “old mill”"
     )
 
 
@@ -209,7 +211,7 @@ def test_margins_in_words() -> None:
     alone = wf.solve(wf.Graph.from_edges([0], [1]), wf.Labels([0, 1], [0.0, 1.0]), 0)
     assert said(alone)["margin"].startswith("there is no other move on any route")
     tie = margin_line([1.0] * 4, wf.Labels([0, 2], [0.0, 2.0]))
-    assert tie.startswith("some routes bear no error: another move looks as cheap")
+    assert tie.startswith("some routes tolerate no error: another move looks as cheap")
     # the slope rule takes the steeper arc, though the other is cheaper by ℓ + u
     dearer = margin_line([10.0, 1.0, 5.0, 5.0], wf.Labels([0, 1, 2, 3], [0.0, 17.0, 20.0, 10.0]))
     assert dearer.startswith("some routes take a move that looks 3 dearer than another, the median")
@@ -221,7 +223,7 @@ def test_a_route_beside_an_unknown_value_bears_nothing() -> None:
     answer = wf.solve(square, wf.Labels([0, 1], [0.0, 1.0]), 0, prior=prior)
     assert said(answer)["margin"].startswith("some routes pass beside a state of unknown value")
     assert "weakest at 1 (unknown, 2 routes)" in said(answer)["margin"]
-    assert said(answer, starts=[2])["route"].endswith("bears no error, weakest at 1")
+    assert said(answer, starts=[2])["route"].endswith("tolerates no error, weakest at 1")
 
 
 def test_margins_rank_the_weakest_states_that_decide_routes(maze: wf.Graph) -> None:

@@ -42,7 +42,7 @@ def test_all_combinations(tmp_path: Path) -> None:
     """
     study = load_config(write(tmp_path, text), KNOWN)
     tasks = study.tasks()
-    assert (study.name, study.title) == ("study", "A study of one's own: study.toml")
+    assert (study.name, study.title) == ("study", "Study: study.toml")
     assert len(set(tasks)) == len(tasks) == 32
     assert {task.experiment.name for task in tasks} == {"toy", "rollout"}
     assert {cell.maze for cell in cells(study)} == {"umaze", "medium"}

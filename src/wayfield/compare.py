@@ -10,8 +10,8 @@ can show it:
   graph distance times one factor (`cross_validation`).
 
 **Rule.** In a world of its own the better field is the one whose plan reaches the goal from more
-starts; then the one whose walks are cheaper; then the one whose median route bears larger errors;
-then the one listed first. Figures that agree in the digits shown are equal. Without a world, fields
+starts; then the one whose walks are cheaper; then the one whose median route tolerates larger
+errors; then the one listed first. Figures that agree in the digits shown are equal. Without a world, fields
 that predict labels left out clearly better than the graph distance come first: of these the one
 that reaches from most starts, then the one with the least error. If there are none, nothing speaks
 for the labels.
@@ -99,8 +99,8 @@ class Score:
     cost_ratio : float
         Mean of walked cost over least possible cost, over the starts that reached; NaN if none.
     margin : float
-        Error of the values that the median of the routes bears; NaN if none arrives, and for the
-        graph distance.
+        Error of the values that the median of the routes tolerates; NaN if none arrives, and for
+        the graph distance.
     seconds : float
         Time to compute the field, compilation not counted.
     held_out : (k,) float array or None

@@ -83,8 +83,8 @@ def compare(
 
     Success is the share of the starts that can reach the goal whose walk does; cost is that of the
     walks over the graph's own shortest paths; the margin is the error of the values that the median
-    route bears. Left out is the error at labels that were left out in turn and predicted from the
-    others, or by the graph distance times one factor: the one figure that needs no truth.
+    route tolerates. Left out is the error at labels that were left out in turn and predicted from
+    the others, or by the graph distance times one factor: the one figure that needs no truth.
 
     Example: wayfield compare roads.csv known.csv --goal Bern
 

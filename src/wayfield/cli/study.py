@@ -204,8 +204,10 @@ def status(
     from ..study import Condition, Store, look_up
 
     study = find_study(which)
-    entries = look_up(study.tasks(study.profile(profile, goals)), Store(results))
-    table = Table("experiment", title=f"tasks in {results}", title_justify="left")
+    chosen = study.profile(profile, goals)
+    entries = look_up(study.tasks(chosen), Store(results))
+    title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
+    table = Table("experiment", title=title, title_justify="left")
     for condition in Condition:
         table.add_column(condition.value, justify="right")
     counts = Counter((task.experiment.name, entry.condition) for task, entry in entries.items())
@@ -308,6 +310,7 @@ def _write_report(
         command=shlex.join(["wayfield", *sys.argv[1:]]),
         workers=workers,
         seconds=found.seconds,
+        ran=len(found.tables) - found.reused,
         reused=found.reused,
         failed={task.key: text for task, text in found.failed.items()},
         stale=list(found.accepted.values()),

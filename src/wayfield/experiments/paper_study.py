@@ -36,7 +36,7 @@ def cover(study: Study, tables: Tables) -> Cover:
     return Cover(
         "From a few labels to the goal: what harmonic, p-Laplacian and AMLE values are worth to a "
         "greedy planner",
-        note=f"Every figure of {AUTHOR}, “{TITLE}”, computed again on the public maze maps, with "
+        note=f"The figures of {AUTHOR}, “{TITLE}”, computed again on the public maze maps, with "
         "the solver doubt removed.",
         lead=" ".join([verdicts.tally, *_headline(rows)]),
         tiles=_tiles(rows),
@@ -54,7 +54,9 @@ def _headline(rows: Records) -> list[str]:
         return []
     harmonic, sweeps = (success(rows, arm) for arm in ("harmonic", "sweeps"))
     theirs = [printed_success(rows, method) for method in ("harmonic", "amle")]
-    told = ["" if share is None else f" (paper: {share:.1%})" for share in theirs]
+    told = [
+        "" if share is None else f" (the paper on these cells: {share:.1%})" for share in theirs
+    ]
     index, exits = failing(rows, "amle"), rows.where(arm="amle_exit")
     lost, starts = failing(rows, "amle_exit", "_all"), exits.total("starts_all")
     pairs = rows.where(arm="amle").total("pairs")
@@ -80,7 +82,9 @@ def _tile(rows: Records, look: Look, method: str | None, part: str, whole: str) 
     lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
     what = whole.removesuffix("_all")
     note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
-    return Tile(look.title, f"{chosen.share(part, whole).mean():.3f}", note)
+    share = float(chosen.share(part, whole).mean())
+    digits = 3 if lost == 0 or share < 0.9995 else 5  # 1.000 is for all of them
+    return Tile(look.title, f"{share:.{digits}f}", note)
 
 
 def _picture(rows: Records) -> Block:

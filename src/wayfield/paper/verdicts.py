@@ -37,7 +37,8 @@ class Verdicts:
         return (
             f"Of {len(self.claims)} figures of the paper, {marks['reproduced']} are reproduced, "
             f"{marks['artefact']} belong to a solver that was stopped early, {marks['differs']} "
-            f"differ and {marks['missing']} were not measured."
+            f"{'differs' if marks['differs'] == 1 else 'differ'} and {marks['missing']} "
+            f"{'was' if marks['missing'] == 1 else 'were'} not measured."
         )
 
     def table(self, name: str, columns: tuple[str, ...]) -> str:

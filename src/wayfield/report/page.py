@@ -93,8 +93,8 @@ class Provenance:
         Number of processes; 0 if nothing was computed.
     seconds : float
         Wall-clock time of the run.
-    reused : int
-        Tasks taken from an earlier run.
+    ran, reused : int
+        Tasks run for this report, and tasks taken from an earlier run.
     failed : mapping of str to str
         Traceback of every task that failed, by its name.
     stale : sequence of str
@@ -106,6 +106,7 @@ class Provenance:
     command: str
     workers: int = 0
     seconds: float = 0.0
+    ran: int = 0
     reused: int = 0
     failed: Mapping[str, str] = field(default_factory=dict)
     stale: Sequence[str] = ()
@@ -239,7 +240,8 @@ def _circumstances(provenance: Provenance) -> list[tuple[str, str]]:
     return [
         (
             "tasks",
-            f"{provenance.reused:,} taken from an earlier run, {len(provenance.failed)} failed",
+            f"{provenance.ran:,} run, {provenance.reused:,} taken from an earlier run, "
+            f"{len(provenance.failed)} failed",
         ),
         ("time", spent if provenance.workers else "none for this report: its results were there"),
     ]

@@ -139,26 +139,28 @@ def _trust(facts: Mapping[str, Any]) -> list[Line]:
 
 
 def _margin(margin: Mapping[str, Any]) -> str:
-    """Say what errors the routes bear, and where they bear least."""
+    """Say what errors the routes tolerate, and where they tolerate least."""
     least, median, weakest = margin["least"], margin["median"], margin["weakest"]
     if least is None and not weakest:
         return "there is no other move on any route, so errors of the values change none"
     if least is None:
-        text = "some routes pass beside a state of unknown value, and bear no error"
+        text = "some routes pass beside a state of unknown value, and tolerate no error"
     elif least >= TIE:
-        text = f"every route bears errors of the values below {margin_text(least)}"
+        text = f"every route tolerates errors of the values below {margin_text(least)}"
     elif least > -TIE:
-        text = "some routes bear no error: another move looks as cheap"
+        text = "some routes tolerate no error: another move looks as cheap"
     else:
         text = f"some routes take a move that looks {margin_text(-2.0 * least)} dearer than another"
     if median is not None and least is not None and median - least > TIE * max(1.0, abs(median)):
-        text += f", the median route {_bears(median)}"
+        text += f", the median route {_tolerates(median)}"
     return f"{text}; weakest at {', '.join(map(_weak, weakest[:_MOST_WEAK]))}"
 
 
-def _bears(margin: float) -> str:
-    """Say what one route bears."""
-    return f"bears errors below {margin_text(margin)}" if margin >= TIE else "bears no error"
+def _tolerates(margin: float) -> str:
+    """Say what one route tolerates."""
+    return (
+        f"tolerates errors below {margin_text(margin)}" if margin >= TIE else "tolerates no error"
+    )
 
 
 def _weak(state: Mapping[str, Any]) -> str:
@@ -177,5 +179,5 @@ def _route(route: Mapping[str, Any]) -> str:
         return f"{text}; {route['outcome']}!"
     if route["weakest"] is None:  # no choice anywhere
         return text
-    bears = "bears no error" if route["margin"] is None else _bears(route["margin"])
-    return f"{text}; {bears}, weakest at {quoted(route['weakest'])}"
+    tolerates = "tolerates no error" if route["margin"] is None else _tolerates(route["margin"])
+    return f"{text}; {tolerates}, weakest at {quoted(route['weakest'])}"

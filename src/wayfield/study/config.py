@@ -72,7 +72,7 @@ def _study(content: dict[str, Any], path: Path, known: Sequence[Experiment[Any]]
     assert read_grid is not None
     cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
-    return Study(path.stem, f"A study of one's own: {path.name}", experiments, (_OWN,))
+    return Study(path.stem, f"Study: {path.name}", experiments, (_OWN,))
 
 
 _OWN = Profile("own", "the grid of the file")
