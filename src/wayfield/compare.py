@@ -11,10 +11,10 @@ can show it:
 
 **Rule.** In a world of its own the better field is the one whose plan reaches the goal from more
 starts; then the one whose walks are cheaper; then the one whose median route tolerates larger
-errors; then the one listed first. Figures that agree in the digits shown are equal. Without a world, fields
-that predict labels left out clearly better than the graph distance come first: of these the one
-that reaches from most starts, then the one with the least error. If there are none, nothing speaks
-for the labels.
+errors; then the one listed first. Figures that agree in the digits shown are equal. Without a
+world, fields that predict labels left out clearly better than the graph distance come first: of
+these the one that reaches from most starts, then the one with the least error. If there are none,
+nothing speaks for the labels.
 
 This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
 """

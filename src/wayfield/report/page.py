@@ -93,24 +93,26 @@ class Provenance:
         Number of processes; 0 if nothing was computed.
     seconds : float
         Wall-clock time of the run.
-    ran, reused : int
-        Tasks run for this report, and tasks taken from an earlier run.
+    reused : int
+        Tasks taken from an earlier run.
     failed : mapping of str to str
         Traceback of every task that failed, by its name.
     stale : sequence of str
         For every result that is used though it is stale: what has changed since.
     computing : mapping of str to float
         Seconds of computing by experiment, all workers together, where known.
+    ran : int
+        Tasks run for this report.
     """
 
     command: str
     workers: int = 0
     seconds: float = 0.0
-    ran: int = 0
     reused: int = 0
     failed: Mapping[str, str] = field(default_factory=dict)
     stale: Sequence[str] = ()
     computing: Mapping[str, float] = field(default_factory=dict)
+    ran: int = 0
 
     @property
     def warning(self) -> str:
