@@ -1,5 +1,24 @@
 """When the graph is wrong: what labels and trips contradict, costs fitted to them, and driving."""
 
 from ._base import Fit, MendMethod, MendProblem, Score
+from .contradictions import Contradictions, contradictions
+from .mending import Mended, mend
+from .promise import Promise, promise
+from .repair import LeastRepair, Repair
+from .trips import Trips
 
-__all__ = ["Fit", "MendMethod", "MendProblem", "Score"]
+__all__ = [
+    "Contradictions",
+    "Fit",
+    "LeastRepair",
+    "MendMethod",
+    "MendProblem",
+    "Mended",
+    "Promise",
+    "Repair",
+    "Score",
+    "Trips",
+    "contradictions",
+    "mend",
+    "promise",
+]
