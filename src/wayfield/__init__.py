@@ -24,11 +24,13 @@ from .labels import Labels, TrimmedLabels, fill_distance
 from .layouts import Layout, layout_names, load_layout
 from .mend import (
     Contradictions,
+    Drive,
     LeastRepair,
     Mended,
     Promise,
     Trips,
     contradictions,
+    drive,
     mend,
     promise,
 )
@@ -44,6 +46,7 @@ __all__ = [
     "Comparison",
     "Contradictions",
     "Descending",
+    "Drive",
     "Extension",
     "FillCertificate",
     "Graph",
@@ -76,6 +79,7 @@ __all__ = [
     "contradictions",
     "cost_to_go",
     "descending",
+    "drive",
     "extend",
     "extend_many",
     "fill_distance",

@@ -2,6 +2,7 @@
 
 from ._base import Fit, MendMethod, MendProblem, Score
 from .contradictions import Contradictions, contradictions
+from .drive import Drive, drive
 from .mending import Mended, mend
 from .promise import Promise, promise
 from .repair import LeastRepair, Repair
@@ -9,6 +10,7 @@ from .trips import Trips
 
 __all__ = [
     "Contradictions",
+    "Drive",
     "Fit",
     "LeastRepair",
     "MendMethod",
@@ -19,6 +21,7 @@ __all__ = [
     "Score",
     "Trips",
     "contradictions",
+    "drive",
     "mend",
     "promise",
 ]
