@@ -53,8 +53,8 @@ class Solved(NamedTuple):
     ----------
     added, flow : (m,) float arrays
         Lengthening and dual flow.
-    values : (k,) float array
-        What the labels are after all; other than given only where they may be disbelieved.
+    most : (k,) float array
+        What the labels may be at most: value and error, or more where that is disbelieved.
     pivots : int
         Steps it took.
     optimal : bool
@@ -63,7 +63,7 @@ class Solved(NamedTuple):
 
     added: FloatArray
     flow: FloatArray
-    values: FloatArray
+    most: FloatArray
     pivots: int
     optimal: bool
 
@@ -73,14 +73,14 @@ def solve(
 ) -> Solved:
     """Find the least lengthening and the largest flow by network simplex."""
     added, flow = np.zeros(graph.num_arcs), np.zeros(graph.num_arcs)
-    values = labels.values.copy()
+    most = labels.values + labels.errors
     if not labels.bounds.excess.any():
-        return Solved(added, flow, values, 0, True)
+        return Solved(added, flow, most, 0, True)
     reduced = _reduced(graph, labels, price, trust)
     size, network = reduced.num_vertices, reduced.network
     tolerance = 1e-11 * float(np.abs(network.costs).max(initial=0.0))
-    most = 20 * (size + network.tails.size) + 1000 if max_pivots is None else max_pivots
-    flows, potential, pivots, optimal = circulation(size, network, reduced.start, tolerance, most)
+    cap = 20 * (size + network.tails.size) + 1000 if max_pivots is None else max_pivots
+    flows, potential, pivots, optimal = circulation(size, network, reduced.start, tolerance, cap)
     needed = potential[network.tails] - potential[network.heads] - network.costs
     arcs, loops = reduced.arcs, reduced.loops
     added[arcs] = np.maximum(needed[: arcs.size], 0.0)
@@ -88,8 +88,9 @@ def solve(
     # an arc between two exact labels is a flow problem of its own: all or nothing
     added[loops] = reduced.loop_needs
     flow[loops] = np.where(reduced.loop_needs > 0, price[loops], 0.0)
-    values[reduced.soft] = potential[reduced.soft_nodes]
-    return Solved(added, flow, values, pivots, optimal)
+    soft = reduced.soft
+    most[soft] = np.maximum(most[soft], potential[reduced.soft_nodes])
+    return Solved(added, flow, most, pivots, optimal)
 
 
 class _Reduced(NamedTuple):

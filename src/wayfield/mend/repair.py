@@ -29,11 +29,12 @@ arcs of its own, to the root at Y + ε and from it at -(Y - ε), of capacity tru
 simplex (`kernels.network_simplex`) from the flow 0 and the tree of shortest ways to labels. Its
 potentials are the upper bound of `contradictions`, so that only arcs out of labels price out.
 
-**Verification.** Value and bound are evaluated anew, on the whole graph and from the outcome alone:
-φ by shortest paths with the lengths ℓ + δ, which proves the constraints for arcs acquitted as well,
-and the bound from the flow. Where rounding leaves a vertex with flow Σ f ≠ 0, the bound is reduced
-by that amount times the range of the labels, since some least field lies within that range. With
-whole lengths, labels and prices, all of it is exact and the gap is 0.
+**Verification.** Value and bound are evaluated anew, on the whole graph and from the outcome alone.
+The field is found by shortest paths, φ(x) = min over z of Y(z) + ε + d_{ℓ+δ}(x, z), which proves
+the constraints along arcs that were acquitted, too. The bound is that of the flow; where rounding
+leaves a vertex with more inflow than outflow, it is reduced by the difference times twice the
+largest label, since some least field lies within the range of the labels. With whole lengths,
+labels and prices all of it is exact, and the gap is 0.
 
 **Prices.** ``"unit"``: 1 for every arc; the value does not change when an arc is subdivided.
 ``"detour"``: 1 / d₋ₑ, where d₋ₑ is the length of the shortest way between the arc's ends without
@@ -247,13 +248,13 @@ _SEVERITY = (Status.CONVERGED, Status.BUDGET, Status.UNVERIFIED)
 def _verified(
     problem: MendProblem, labels: Labelled, price: FloatArray, trust: float, solved: Solved
 ) -> Repair:
-    """Evaluate value and bound on the whole graph, from lengthening, values and flow alone."""
+    """Evaluate value and bound on the whole graph, from lengthening, labels and flow alone."""
     graph, tails, heads = problem.graph, problem.graph.tails, problem.graph.indices
     scale = float(np.abs(labels.values).max()) + problem.error
     rounding = 1e-11 * scale
 
     arcs = problem.arcs_to(graph.lengths + solved.added)
-    field, _ = dijkstra(arcs, labels.vertices, solved.values, 1.0)
+    field, _ = dijkstra(arcs, labels.vertices, solved.most, 1.0)
     known = np.isfinite(field)
     inner = known[tails] & known[heads]
     added = np.zeros(graph.num_arcs)
