@@ -9,6 +9,12 @@ computed anew before the next search.
 
 **When to plan again.** Only at a bump. What was paid for an arc behind one changes no plan from
 here on, because a shortest way from its head does not lead through it.
+
+**Doubting a mend.** Memory corrects arcs that were walked. An honest arc that a mend made dear is
+never walked, and would stay so for ever. Therefore, with memory, every eighth walk for which the
+graph as it was promises a cheaper way goes by that instead. When bumps and costs have raised that
+promise by a fifth of its advantage, the walk goes on by the mend. If it was cheaper in the end than
+the mended plan, such walks become twice as frequent, else half as frequent.
 """
 
 from __future__ import annotations
@@ -23,6 +29,12 @@ from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 from .heap import Heap, drop_least
 from .shortest import dijkstra
+
+DOUBT_EVERY = 8
+"""Of the walks that might gain by doubting the mend, the first to do so."""
+
+DOUBT_RISK = 0.2
+"""Share of what a doubting walk hopes to save that may be lost before it stops doubting."""
 
 
 class Search(NamedTuple):
@@ -65,6 +77,64 @@ class Walks(NamedTuple):
     steps: IntArray
     found: IntArray
     learnt: FloatArray
+
+
+class Belief(NamedTuple):
+    """What a walker plans by; changed as it learns.
+
+    Attributes
+    ----------
+    arcs : Arcs
+        Costs as believed, or as known; inf: no such arc.
+    reverse : Arcs
+        The arcs turned round; its lengths are not looked at.
+    into : (m,) int array
+        Which arc stands at every slot of `reverse`.
+    toward : (n,) float array
+        Lower bound on the cost to the goal.
+    stale : (1,) bool array
+        Whether a cost has fallen since, so that `toward` may be too high.
+    """
+
+    arcs: Arcs
+    reverse: Arcs
+    into: IntArray
+    toward: FloatArray
+    stale: BoolArray
+
+
+@njit(cache=True, nogil=True)
+def believe(arcs: Arcs, reverse: Arcs, into: IntArray) -> Belief:
+    """Return the belief in a graph, to be changed freely."""
+    own = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy())
+    return Belief(own, reverse, into, np.empty(arcs.indptr.size - 1), np.ones(1, np.bool_))
+
+
+@njit(cache=True, nogil=True)
+def learn(belief: Belief, arc: int, cost: float) -> None:
+    """Know what an arc costs; inf: that there is none."""
+    if cost < belief.arcs.lengths[arc]:
+        belief.stale[0] = True
+    belief.arcs.lengths[arc] = cost
+
+
+@njit(cache=True, nogil=True)
+def plan_by(belief: Belief, start: int, goal: int, search: Search) -> tuple[float, int]:
+    """Cheapest way to the goal by a belief; see `plan_ahead`."""
+    if belief.stale[0]:
+        reverse, into = belief.reverse, belief.into
+        arcs = Arcs(reverse.indptr, reverse.indices, belief.arcs.lengths[into])
+        cost, _ = dijkstra(arcs, np.full(1, goal, np.int64), np.zeros(1), 1.0)
+        _look_from(belief, cost)
+    return plan_ahead(belief.arcs, belief.toward, start, goal, search)
+
+
+@njit(cache=True, nogil=True)
+def _look_from(belief: Belief, toward: FloatArray) -> None:
+    """Take `toward` for the cost to the goal by this belief."""
+    for x in range(toward.size):
+        belief.toward[x] = toward[x]
+    belief.stale[0] = False
 
 
 @njit(cache=True, nogil=True)
@@ -146,10 +216,8 @@ def _push_first(heap: Heap, size: int, key: float, vertex: int) -> int:
 
 @njit(cache=True, nogil=True)
 def drive_all(
-    arcs: Arcs,
-    reverse: Arcs,
-    into: IntArray,
-    bumps: FloatArray,
+    mended: Belief,
+    plain: Belief,
     world: FloatArray,
     starts: IntArray,
     goal: int,
@@ -160,10 +228,9 @@ def drive_all(
 
     Parameters
     ----------
-    arcs, reverse, into
-        What is believed, and which arc stands at every slot of `reverse`.
-    bumps : (m,) float array
-        Price of trying an arc that does not exist.
+    mended, plain : Belief
+        What to plan by; and the graph before it was mended, the same if it was not. Trying an arc
+        that does not exist costs its length in that. Both are changed.
     world : (m,) float array
         What the arcs cost; inf if they do not exist.
     memory : bool
@@ -171,54 +238,78 @@ def drive_all(
     max_steps : int
         After so many steps and bumps a walk is given up.
     """
-    believed = _toward(reverse, arcs.lengths, into, goal)
-    lengths, toward = arcs.lengths.copy(), believed.copy()
-    known = Arcs(arcs.indptr, arcs.indices, lengths)
-    search = room_for_search(arcs)
-    walks = _no_walks(starts.size, lengths.size)
-    tried = np.empty(lengths.size, np.int64)
+    believed, bumps = mended.arcs.lengths.copy(), plain.arcs.lengths.copy()
+    heads, m = mended.arcs.indices, bumps.size
+    doubtful = memory and (believed != bumps).any()
+    search = room_for_search(mended.arcs)
+    walks = _no_walks(starts.size, m)
+    plan_by(mended, goal, goal, search)
+    toward = mended.toward.copy()
+    tried = np.empty(m, np.int64)
+    every, wait = DOUBT_EVERY, DOUBT_EVERY
     for i in range(starts.size):
-        x, num_tried, cheaper = starts[i], 0, False
-        cost, left = plan_ahead(known, toward, x, goal, search)
-        walks.predicted[i] = cost
+        x, num_tried, doubting, limit = starts[i], 0, False, inf
+        predicted, left = plan_by(mended, x, goal, search)
+        walks.predicted[i] = predicted
+        if doubtful:
+            hoped, _ = plan_by(plain, x, goal, search)
+            wait -= promises_more(hoped, predicted)
+            doubting = wait <= 0 and promises_more(hoped, predicted)
+            limit = risk_limit(hoped, predicted)
+            _, left = plan_by(plain if doubting else mended, x, goal, search)
+        doubted = doubting
         while left > 0 and walks.steps[i] < max_steps:
+            if doubting and walks.paid[i] + plain.toward[x] > limit:
+                doubting = False
+                _, left = plan_by(mended, x, goal, search)
+                continue
             e = search.path[left - 1]
-            walks.steps[i] += 1
-            walks.learnt[e] = world[e]
-            if lengths[e] != world[e]:
-                cheaper |= world[e] < lengths[e]
-                lengths[e] = world[e]
+            if mended.arcs.lengths[e] != world[e]:
+                learn(mended, e, world[e])
                 tried[num_tried] = e
                 num_tried += 1
+            if doubtful:
+                learn(plain, e, world[e])
+            walks.learnt[e] = world[e]
+            walks.steps[i] += 1
             if world[e] < inf:
                 walks.paid[i] += world[e]
-                x = arcs.indices[e]
+                x = heads[e]
                 left -= 1
-                continue
-            walks.paid[i] += bumps[e]
-            walks.found[i] += 1
-            if cheaper:
-                toward = _toward(reverse, lengths, into, goal)
-                cheaper = False
-            _, left = plan_ahead(known, toward, x, goal, search)
+            else:
+                walks.paid[i] += bumps[e]
+                walks.found[i] += 1
+                _, left = plan_by(plain if doubting else mended, x, goal, search)
         walks.reached[i] = x == goal
         walks.stopped[i] = left > 0
-        if not memory:
+        if doubted:
+            every = next_doubt(every, walks.paid[i], predicted)
+            wait = every
+        if not memory and num_tried > 0:
             for j in range(num_tried):
-                lengths[tried[j]] = arcs.lengths[tried[j]]
-            if num_tried > 0:
-                toward[:] = believed
-        elif cheaper:
-            toward = _toward(reverse, lengths, into, goal)
+                learn(mended, tried[j], believed[tried[j]])
+            _look_from(mended, toward)
     return walks
 
 
 @njit(cache=True, nogil=True)
-def _toward(reverse: Arcs, lengths: FloatArray, into: IntArray, goal: int) -> FloatArray:
-    """Cost to the goal from everywhere."""
-    arcs = Arcs(reverse.indptr, reverse.indices, lengths[into])
-    cost, _ = dijkstra(arcs, np.full(1, goal, np.int64), np.zeros(1), 1.0)
-    return cost
+def promises_more(hoped: float, predicted: float) -> bool:
+    """Whether the graph as it was promises a cheaper way than the mended one."""
+    return hoped < predicted * (1.0 - 1e-9)
+
+
+@njit(cache=True, nogil=True)
+def risk_limit(hoped: float, predicted: float) -> float:
+    """Cost, paid and to come, beyond which a doubting walk goes on by the mend."""
+    return hoped + DOUBT_RISK * (predicted - hoped)
+
+
+@njit(cache=True, nogil=True)
+def next_doubt(every: int, paid: float, predicted: float) -> int:
+    """How many walks to wait for the next doubt, after one that paid so much."""
+    if paid < predicted * (1.0 - 1e-9):
+        return max(every // 2, 1)
+    return 2 * every
 
 
 @njit(cache=True, nogil=True)

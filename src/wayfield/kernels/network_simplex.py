@@ -19,7 +19,7 @@ when the cycle is walked in the direction of the flow from its apex; with it no 
 that move nothing can cycle (Cunningham 1976).
 
 **Arithmetic.** A dropped arc gets its bound exactly, and potentials below a changed arc are set
-from its parent again rather than shifted, so that errors do not pile up over pivots. With whole
+from their parents again rather than shifted, so that errors do not pile up over pivots. With whole
 costs and capacities everything is exact.
 
 **Cost.** A pivot looks at a block of arcs, walks one cycle and visits one subtree. Vertices are
@@ -60,13 +60,18 @@ class Network(NamedTuple):
 class Tree(NamedTuple):
     """A rooted tree: per vertex its parent, the arc between them, its depth and its children.
 
-    The children of a vertex are a doubly linked list: `child` is the first, `after` and `before`
-    lead along it; -1 ends it.
+    What a pivot needs of that arc lies beside, per vertex: `cost` of going up by it, and how much
+    more could be sent `up` to the parent and `down` from it. The basis is strongly feasible when
+    `up` is positive everywhere. The children of a vertex are a doubly linked list: `child` is the
+    first, `after` and `before` lead along it; -1 ends it.
     """
 
     parent: IntArray
     arc: IntArray
     depth: IntArray
+    cost: FloatArray
+    up: FloatArray
+    down: FloatArray
     child: IntArray
     after: IntArray
     before: IntArray
@@ -146,68 +151,88 @@ def _pivoted(
 ) -> tuple[FloatArray, FloatArray, int, bool]:
     """Pivot until no arc prices out, or `max_pivots` are done."""
     tails, heads, costs, capacities = network
-    flow = np.zeros(tails.size)
     state = np.full(tails.size, EMPTY, np.int8)
     potential = np.zeros(num_vertices)
-    tree = _planted(num_vertices, heads, start, state)
-    stack = np.empty(num_vertices, np.int64)
+    tree = _planted(num_vertices, network, start, state)
+    stack = np.empty(num_vertices, np.int32)
     v = tree.child[0]
     while v >= 0:
-        _settle(v, tree, tails, costs, potential, stack)
+        _settle(v, tree, potential, stack)
         v = tree.after[v]
 
-    at = 0
-    for pivots in range(max_pivots):
-        e, at = _entering(network, potential, state, at, tolerance)
-        if e < 0:
-            return flow, potential, pivots, True
-        # the flow runs up the entering arc if it was full: from its head to its tail
+    at, pivots = 0, 0
+    e, at = _entering(network, potential, state, at, tolerance)
+    while e >= 0 and pivots < max_pivots:
+        pivots += 1
+        # into a full arc flow can only come backwards, from its head to its tail
         a, b = (tails[e], heads[e]) if state[e] == EMPTY else (heads[e], tails[e])
         apex = _apex(a, b, tree)
-        room, cut, below = _blocking(a, b, apex, tree, tails, flow, capacities, capacities[e])
+        room, cut, below = _blocking(a, b, apex, tree, capacities[e])
         if room > 0.0:
-            _send(a, b, apex, room, tree, tails, flow)
+            _send(a, b, apex, tree, room)
         if cut < 0:  # the entering arc blocks itself: it goes from one bound to the other
             state[e] = -state[e]
-            flow[e] = 0.0 if state[e] == EMPTY else capacities[e]
-            continue
-        flow[e] = room if state[e] == EMPTY else capacities[e] - room
-        state[e] = BASIC
-        # the side below the cut hangs on the entering arc from now on
-        leaving = tree.arc[cut]
-        drained = (tails[leaving] == cut) == below
-        flow[leaving] = 0.0 if drained else capacities[leaving]
-        state[leaving] = EMPTY if drained else FULL
-        moved, onto = (a, b) if below else (b, a)
-        _rehang(moved, onto, e, cut, tree)
-        _settle(moved, tree, tails, costs, potential, stack)
-    e, at = _entering(network, potential, state, at, tolerance)
-    return flow, potential, max_pivots, e < 0
+        else:
+            leaving = tree.arc[cut]
+            drained = (tails[leaving] == cut) == below
+            state[leaving] = EMPTY if drained else FULL
+            state[e] = BASIC
+            cost = costs[e] if tails[e] == a else -costs[e]
+            # what lies below the cut hangs on the entering arc from now on
+            if below:
+                _rehang(a, b, e, cost, capacities[e] - room, room, cut, tree)
+                _settle(a, tree, potential, stack)
+            else:
+                _rehang(b, a, e, -cost, room, capacities[e] - room, cut, tree)
+                _settle(b, tree, potential, stack)
+        e, at = _entering(network, potential, state, at, tolerance)
+    return _flow(network, state, tree), potential, pivots, e < 0
 
 
 @njit(cache=True, nogil=True)
-def _planted(n: int, heads: IntArray, start: IntArray, state: IntArray) -> Tree:
-    """Return the tree of arcs `start`, depths not yet known; its arcs become basic."""
+def _planted(n: int, network: Network, start: IntArray, state: IntArray) -> Tree:
+    """Return the tree of arcs `start`, all empty, depths not yet known; they become basic."""
     tree = Tree(
-        np.full(n, -1, np.int64),
-        np.full(n, -1, np.int64),
-        np.zeros(n, np.int64),
-        np.full(n, -1, np.int64),
-        np.full(n, -1, np.int64),
-        np.full(n, -1, np.int64),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.zeros(n, np.int32),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
     )
     for v in range(1, n):
-        _link(v, heads[start[v]], start[v], tree)
-        state[start[v]] = BASIC
+        e = start[v]
+        _link(v, network.heads[e], e, network.costs[e], network.capacities[e], 0.0, tree)
+        state[e] = BASIC
     return tree
 
 
 @njit(cache=True, nogil=True)
-def _link(v: int, parent: int, arc: int, tree: Tree) -> None:
+def _flow(network: Network, state: IntArray, tree: Tree) -> FloatArray:
+    """Flow on every arc."""
+    flow = np.zeros(state.size)
+    for e in range(state.size):
+        if state[e] == FULL:
+            flow[e] = network.capacities[e]
+    for v in range(1, tree.parent.size):
+        e = tree.arc[v]
+        sent = tree.down[v] if network.tails[e] == v else tree.up[v]
+        flow[e] = min(sent, network.capacities[e])
+    return flow
+
+
+@njit(cache=True, nogil=True)
+def _link(v: int, parent: int, arc: int, cost: float, up: float, down: float, tree: Tree) -> None:
     """Make v the first child of `parent`."""
     first = tree.child[parent]
     tree.parent[v] = parent
     tree.arc[v] = arc
+    tree.cost[v] = cost
+    tree.up[v] = up
+    tree.down[v] = down
     tree.after[v] = first
     tree.before[v] = -1
     tree.child[parent] = v
@@ -228,18 +253,16 @@ def _unlink(v: int, tree: Tree) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _settle(
-    v: int, tree: Tree, tails: IntArray, costs: FloatArray, potential: FloatArray, stack: IntArray
-) -> None:
+def _settle(v: int, tree: Tree, potential: FloatArray, stack: IntArray) -> None:
     """Set depth and potential of v and all below it from their parents."""
     stack[0] = v
     size = 1
     while size > 0:
         size -= 1
         x = stack[size]
-        e, parent = tree.arc[x], tree.parent[x]
+        parent = tree.parent[x]
         tree.depth[x] = tree.depth[parent] + 1
-        potential[x] = potential[parent] + (costs[e] if tails[e] == x else -costs[e])
+        potential[x] = potential[parent] + tree.cost[x]
         y = tree.child[x]
         while y >= 0:
             stack[size] = y
@@ -285,16 +308,7 @@ def _apex(a: int, b: int, tree: Tree) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _blocking(
-    a: int,
-    b: int,
-    apex: int,
-    tree: Tree,
-    tails: IntArray,
-    flow: FloatArray,
-    capacities: FloatArray,
-    room: float,
-) -> tuple[float, int, bool]:
+def _blocking(a: int, b: int, apex: int, tree: Tree, room: float) -> tuple[float, int, bool]:
     """How much fits round the cycle apex → a → b → apex, and the vertex below the arc to drop.
 
     `room` is what the entering arc a → b takes; -1 if it is the one to drop. The last result says
@@ -303,42 +317,42 @@ def _blocking(
     """
     cut, below = -1, False
     while a != apex:
-        e = tree.arc[a]
-        fits = flow[e] if tails[e] == a else capacities[e] - flow[e]
-        if fits < room:
-            room, cut, below = fits, a, True
+        if tree.down[a] < room:
+            room, cut, below = tree.down[a], a, True
         a = tree.parent[a]
     while b != apex:
-        e = tree.arc[b]
-        fits = capacities[e] - flow[e] if tails[e] == b else flow[e]
-        if fits <= room:
-            room, cut, below = fits, b, False
+        if tree.up[b] <= room:
+            room, cut, below = tree.up[b], b, False
         b = tree.parent[b]
     return room, cut, below
 
 
 @njit(cache=True, nogil=True)
-def _send(
-    a: int, b: int, apex: int, amount: float, tree: Tree, tails: IntArray, flow: FloatArray
-) -> None:
+def _send(a: int, b: int, apex: int, tree: Tree, amount: float) -> None:
     """Send `amount` down from the apex to a, and from b up to the apex."""
     while a != apex:
-        e = tree.arc[a]
-        flow[e] += -amount if tails[e] == a else amount
+        tree.down[a] -= amount
+        tree.up[a] += amount
         a = tree.parent[a]
     while b != apex:
-        e = tree.arc[b]
-        flow[e] += amount if tails[e] == b else -amount
+        tree.up[b] -= amount
+        tree.down[b] += amount
         b = tree.parent[b]
 
 
 @njit(cache=True, nogil=True)
-def _rehang(moved: int, onto: int, arc: int, cut: int, tree: Tree) -> None:
+def _rehang(
+    moved: int, onto: int, arc: int, cost: float, up: float, down: float, cut: int, tree: Tree
+) -> None:
     """Hang the subtree of `cut` on `onto` by its vertex `moved`, turning the way between round."""
     while True:
-        parent, above = tree.parent[moved], tree.arc[moved]
+        parent = tree.parent[moved]
+        old_arc, old_cost = tree.arc[moved], tree.cost[moved]
+        old_up, old_down = tree.up[moved], tree.down[moved]
         _unlink(moved, tree)
-        _link(moved, onto, arc, tree)
+        _link(moved, onto, arc, cost, up, down, tree)
         if moved == cut:
             return
-        onto, arc, moved = moved, above, parent
+        onto, moved = moved, parent
+        # the arc is the same, seen from its other end
+        arc, cost, up, down = old_arc, -old_cost, old_down, old_up

@@ -11,8 +11,9 @@ world that answers the same way every time it arrives, or has refuted every way 
 steps is for worlds in which steps slip.
 
 **Memory.** Without it every start knows only the graph. With it, what was learnt stays for the
-starts that follow: refuted arcs, and costs paid. Those overrule a mend as well: an arc that was
-made dear and then walked at its old cost is cheap from then on.
+starts that follow: refuted arcs, and costs paid. These overrule a mend: an arc that was made dear
+and then walked at its old cost is cheap from then on. So that such arcs are walked at all, some of
+the walks doubt the mend and go by the graph as it was (`kernels.driving` says when).
 
 References
 ----------
@@ -33,8 +34,19 @@ from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.csr import Arcs, first_asymmetry, reverse_arcs, reverse_slots
-from ..kernels.driving import Walks, drive_all, plan_ahead, room_for_search
-from ..kernels.shortest import dijkstra
+from ..kernels.driving import (
+    DOUBT_EVERY,
+    Belief,
+    Walks,
+    believe,
+    drive_all,
+    learn,
+    next_doubt,
+    plan_by,
+    promises_more,
+    risk_limit,
+    room_for_search,
+)
 from .mending import Mended
 
 Step: TypeAlias = Callable[[int, int], tuple[int, float]]
@@ -157,23 +169,14 @@ def drive(
     cap = 10 * n + 1000 if max_steps is None else as_whole(max_steps, "max_steps", least=0)
     if isinstance(world, Graph):
         cost, unknown = _costs_in(believed, world)
-        walks = drive_all(
-            believed.arcs,
-            believed.reverse_arcs,
-            reverse_slots(believed.arcs),
-            plain.lengths,
-            cost,
-            begin,
-            end,
-            memory,
-            cap,
-        )
+        beliefs = (_belief(believed.arcs), _belief(plain.arcs))
+        walks = drive_all(*beliefs, cost, begin, end, memory, cap)
         return _packaged(walks, _known_now(believed, walks.learnt, {}), unknown)
     if not callable(world):
         raise InputError(
             f"world must be a Graph or a function step(x, y) -> (z, cost), not {world!r}"
         )
-    walker = _Walker(believed, world, end, patience)
+    walker = _Walker(believed, plain, world, end, patience)
     walks = walker.walks(begin, memory, cap)
     return _packaged(walks, _known_now(believed, walks.learnt, walker.led), 0)
 
@@ -228,48 +231,19 @@ def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
     return place, place < end and int(arcs.indices[place]) == y
 
 
-class _Belief:
-    """What one walker believes: arcs that change as it learns, and plans by them."""
+def _belief(arcs: Arcs) -> Belief:
+    reverse = Arcs(*(np.empty_like(array) for array in arcs))
+    reverse_arcs(arcs, reverse)
+    return believe(arcs, reverse, reverse_slots(arcs))
 
-    def __init__(self, arcs: Arcs, goal: int) -> None:
-        self.goal = goal
-        self._lay_out(Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy()))
 
-    def _lay_out(self, arcs: Arcs) -> None:
-        self.arcs = arcs
-        self._search = room_for_search(arcs)
-        self._into = reverse_slots(arcs)
-        reverse = Arcs(*(np.empty_like(array) for array in arcs))
-        reverse_arcs(arcs, reverse)
-        self._reverse = reverse
-        self._stale = True
-
-    def plan(self, x: int) -> tuple[float, list[int]]:
-        """Cost and arcs of the cheapest way to the goal, the next arc last."""
-        if self._stale:
-            lengths = self.arcs.lengths[self._into]
-            reverse = Arcs(self._reverse.indptr, self._reverse.indices, lengths)
-            goals = np.array([self.goal])
-            self._toward, _ = dijkstra(reverse, goals, np.zeros(1), 1.0)
-            self._stale = False
-        cost, size = plan_ahead(self.arcs, self._toward, x, self.goal, self._search)
-        return cost, self._search.path[:size].tolist()
-
-    def note(self, arc: int, cost: float) -> None:
-        """Know what an arc costs; inf: that there is none."""
-        self._stale |= cost < self.arcs.lengths[arc]
-        self.arcs.lengths[arc] = cost
-
-    def leads(self, x: int, z: int, cost: float) -> bool:
-        """Know of a way from x to z; False if there was an arc already."""
-        place, there = _slot(self.arcs, x, z)
-        if there:
-            return False
-        indptr = self.arcs.indptr.copy()
-        indptr[x + 1 :] += 1
-        indices = np.insert(self.arcs.indices, place, z)
-        self._lay_out(Arcs(indptr, indices, np.insert(self.arcs.lengths, place, cost)))
-        return True
+def _with_arc(belief: Belief, x: int, z: int, cost: float) -> Belief:
+    """Return the belief with an arc that the graph did not have."""
+    place, _ = _slot(belief.arcs, x, z)
+    indptr = belief.arcs.indptr.copy()
+    indptr[x + 1 :] += 1
+    indices = np.insert(belief.arcs.indices, place, z)
+    return _belief(Arcs(indptr, indices, np.insert(belief.arcs.lengths, place, cost)))
 
 
 class _Walk(NamedTuple):
@@ -284,66 +258,89 @@ class _Walk(NamedTuple):
 
 
 class _Walker:
-    """Walks in a world that answers step by step.
+    """Walks in a world that answers step by step: what `drive_all` does in one that is a graph.
 
     `learnt` and `led` hold what all walks found out: the cost of every arc tried, inf if refuted,
-    and where refuted ones lead. The rest is what the walker remembers: its belief, which arc to try
-    to be led from x to z, and where arcs not yet refuted ended when they failed.
+    and where refuted ones lead. The rest is what the walker remembers: its beliefs, which arc to
+    try to be led from x to z, and where arcs not yet refuted ended when they failed.
     """
 
-    def __init__(self, graph: Graph, step: Step, goal: int, patience: int) -> None:
-        self.graph, self.step, self.goal, self.patience = graph, step, goal, patience
+    def __init__(self, mended: Graph, plain: Graph, step: Step, goal: int, patience: int) -> None:
+        self.graphs, self.step, self.goal, self.patience = (mended, plain), step, goal, patience
         self.learnt: dict[Pair, float] = {}
         self.led: dict[Pair, float] = {}
         self.forget()
 
     def forget(self) -> None:
         """Believe the graph again."""
-        self.belief = _Belief(self.graph.arcs, self.goal)
+        self.mended, self.plain = (_belief(graph.arcs) for graph in self.graphs)
+        self.search = room_for_search(self.mended.arcs)
         self.by_trying: dict[Pair, int] = {}
         self.failures: dict[Pair, list[int]] = {}
 
     def walks(self, starts: IntArray, memory: bool, cap: int) -> Walks:
         """Walk from every start."""
+        graph, plain = self.graphs
+        doubtful = memory and not np.array_equal(graph.lengths, plain.lengths)
+        every = wait = DOUBT_EVERY
         walked: list[_Walk] = []
         for start in starts.tolist():
             if walked and not memory:
                 self.forget()
-            walked.append(self.walk(start, cap))
+            predicted = self.plan(self.mended, start)[0]
+            limit = None
+            if doubtful:
+                hoped = self.plan(self.plain, start)[0]
+                gains = promises_more(hoped, predicted)
+                wait -= gains
+                limit = risk_limit(hoped, predicted) if gains and wait <= 0 else None
+            walk = self.walk(start, predicted, limit, cap)
+            walked.append(walk)
+            if limit is not None:
+                every = wait = next_doubt(every, walk.paid, predicted)
         columns = zip(*walked, strict=True) if walked else [()] * len(_Walk._fields)
         kinds = (bool, bool, np.float64, np.float64, np.int64, np.int64)
         arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-        learnt = np.full(self.graph.num_arcs, np.nan)
-        for (x, y), cost in self.learnt.items():
-            place, there = _slot(self.graph.arcs, x, y)
-            if there:
-                learnt[place] = cost
-        return Walks(*arrays, learnt)  # type: ignore[call-arg]
+        return Walks(*arrays, self.costs_learnt())  # type: ignore[call-arg]
 
-    def walk(self, x: int, cap: int) -> _Walk:
-        """Walk from x until the goal is reached, no way is left, or the cap on steps is."""
-        predicted, way = self.belief.plan(x)
+    def walk(self, x: int, predicted: float, limit: float | None, cap: int) -> _Walk:
+        """Walk from x; with a `limit`, doubt the mend until cost paid and to come exceeds it."""
+        way = self.plan(self.mended if limit is None else self.plain, x)[1]
         paid, steps, found = 0.0, 0, 0
         while way and steps < cap:
+            if limit is not None and paid + self.plain.toward[x] > limit:
+                limit = None
+                way = self.plan(self.mended, x)[1]
+                continue
             arc = way.pop()
-            y = int(self.belief.arcs.indices[arc])
+            y = int(self.mended.arcs.indices[arc])
             z, cost = self.attempt(x, y)
             paid += cost
             steps += 1
             if z == y:
                 self.failures.pop((x, y), None)
-                self.belief.note(arc, cost)
-                self.learnt[x, y] = cost
+                self.note(x, y, arc, cost)
             else:
                 found += self.failed(x, y, arc, z, cost)
-                _, way = self.belief.plan(z)
+                way = self.plan(self.mended if limit is None else self.plain, z)[1]
             x = z
         return _Walk(x == self.goal, bool(way), predicted, paid, steps, found)
+
+    def plan(self, belief: Belief, x: int) -> tuple[float, list[int]]:
+        """Cost and arcs of the cheapest way to the goal, the next arc last."""
+        cost, size = plan_by(belief, x, self.goal, self.search)
+        return cost, self.search.path[:size].tolist()
 
     def attempt(self, x: int, y: int) -> tuple[int, float]:
         """Try to go from x to y, if need be by an arc that is known to lead there."""
         tried = self.by_trying.get((x, y), y)
-        return _checked(self.step(x, tried), x, tried, self.graph.num_vertices)
+        return _checked(self.step(x, tried), x, tried, self.graphs[0].num_vertices)
+
+    def note(self, x: int, y: int, arc: int, cost: float) -> None:
+        """Know what an arc costs; inf: that there is none."""
+        self.learnt[x, y] = cost
+        for belief in (self.mended, self.plain):
+            learn(belief, arc, cost)
 
     def failed(self, x: int, y: int, arc: int, z: int, cost: float) -> bool:
         """Learn from a try that ended at z instead of y; whether it refuted the arc."""
@@ -351,12 +348,25 @@ class _Walker:
         landings.append(z)
         if len(landings) < self.patience:
             return False
-        self.belief.note(arc, np.inf)
-        self.learnt[x, y] = np.inf
-        if z != x and len(set(landings)) == 1 and self.belief.leads(x, z, cost):
+        self.note(x, y, arc, np.inf)
+        if z != x and len(set(landings)) == 1 and not _slot(self.mended.arcs, x, z)[1]:
+            self.mended, self.plain = (
+                _with_arc(belief, x, z, cost) for belief in (self.mended, self.plain)
+            )
+            self.search = room_for_search(self.mended.arcs)
             self.by_trying[x, z] = y
             self.led[x, z] = cost
         return True
+
+    def costs_learnt(self) -> FloatArray:
+        """(m,) what the arcs of the graph turned out to cost; NaN if never tried."""
+        arcs = self.graphs[0].arcs
+        costs = np.full(arcs.indices.size, np.nan)
+        for (x, y), cost in self.learnt.items():
+            place, there = _slot(arcs, x, y)
+            if there:
+                costs[place] = cost
+        return costs
 
 
 def _checked(answer: object, x: int, y: int, n: int) -> tuple[int, float]:
