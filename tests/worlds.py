@@ -165,6 +165,28 @@ def labels_near_truth(
     return truth, wf.Labels(vertices, truth[vertices] + shift, error=error)
 
 
+def contradicted(
+    rng: np.random.Generator,
+    n: int,
+    lengths: str | Sequence[str] = ANY_LENGTH,
+    *,
+    directed: bool = False,
+    whole: bool = False,
+) -> tuple[wf.Graph, int, wf.Labels]:
+    """A graph, a goal, and labels at half to three times the graph's own distance to it."""
+    graph = random_graph(rng, n, lengths, backbone="tree", directed=directed, two_way=0.6)
+    goal = int(rng.integers(n))
+    truth = wf.cost_to_go(graph, goal)
+    able = np.flatnonzero(np.isfinite(truth) & (truth > 0))
+    if able.size == 0:  # of a directed graph: nothing leads to this goal
+        return contradicted(rng, n, lengths, directed=directed, whole=whole)
+    vertices = rng.choice(able, min(int(rng.integers(1, 9)), able.size), replace=False)
+    values = truth[vertices] * rng.uniform(0.5, 3.0, vertices.size)
+    if whole:
+        values = np.ceil(values)
+    return graph, goal, wf.Labels([*vertices, goal], [*values, 0.0])
+
+
 NOISE = ("none", "small", "half", "rough", "rounded", "other")
 
 

@@ -34,6 +34,18 @@ _HOMES = {
     "labels": ("Labels", "label_distance"),
     "layouts": ("Layout", "layout_names", "load_layout"),
     "names": ("Names",),
+    "mend": (
+        "Contradictions",
+        "Drive",
+        "LeastRepair",
+        "Mended",
+        "Promise",
+        "Trips",
+        "contradictions",
+        "drive",
+        "mend",
+        "promise",
+    ),
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
     "replay": ("ReachReport", "Replay", "replay_graph"),
@@ -88,6 +100,16 @@ if TYPE_CHECKING:
     from .layouts import Layout as Layout
     from .layouts import layout_names as layout_names
     from .layouts import load_layout as load_layout
+    from .mend import Contradictions as Contradictions
+    from .mend import Drive as Drive
+    from .mend import LeastRepair as LeastRepair
+    from .mend import Mended as Mended
+    from .mend import Promise as Promise
+    from .mend import Trips as Trips
+    from .mend import contradictions as contradictions
+    from .mend import drive as drive
+    from .mend import mend as mend
+    from .mend import promise as promise
     from .names import Names as Names
     from .oracle import cost_to_go as cost_to_go
     from .oracle import sample_labels as sample_labels

@@ -75,6 +75,24 @@ def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
 
 
 @njit(cache=True, nogil=True)
+def reverse_slots(arcs: Arcs) -> IntArray:
+    """For every slot of the reversed arcs, the slot of the arc it turns round.
+
+    In an undirected graph these are the slots of the opposite arcs.
+    """
+    free = np.zeros(arcs.indptr.size, np.int64)
+    for y in arcs.indices:
+        free[y + 1] += 1
+    _cumulate(free)
+    original = np.empty(arcs.indices.size, np.int64)
+    for e in range(arcs.indices.size):
+        y = arcs.indices[e]
+        original[free[y]] = e
+        free[y] += 1
+    return original
+
+
+@njit(cache=True, nogil=True)
 def _cumulate(indptr: IntArray) -> None:
     """Turn counts, one slot late, into the starts of the rows."""
     for x in range(indptr.size - 1):
