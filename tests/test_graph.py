@@ -301,7 +301,7 @@ def test_networkx_multigraph_keeps_the_shortest(kind: type) -> None:
     source.add_edge("b", "b")
     with pytest.warns(InputWarning) as caught:
         graph = Graph.from_networkx(source)
-    assert [str(w.message).split()[0:2] for w in caught] == [["1", "self-loops"], ["2", "parallel"]]
+    assert [str(w.message).split()[0:2] for w in caught] == [["1", "self-loop"], ["2", "parallel"]]
     assert set(graph.lengths.tolist()) == {1.0}
 
 

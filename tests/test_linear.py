@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import contains, exact_harmonic, labelled_graphs, random_edges
+from exact import contains, exact_harmonic
 from wayfield.errors import OutOfTime
 from wayfield.extension import _linear, time_limit
 from wayfield.extension._linear import Direct, Interior, Krylov, Pruned
 from wayfield.kernels.elimination import dead_ends, level_width
+from worlds import BACKBONES, labelled_graphs
 
 
 def line(n: int) -> np.ndarray:
@@ -71,7 +72,7 @@ def interior(graph: wf.Graph, labels: wf.Labels) -> Interior:
     ("edges", "kind"),
     [
         (line(20_000), Direct),
-        (random_edges(np.random.default_rng(0), 20_000, 0), Direct),
+        (BACKBONES["tree"](np.random.default_rng(0), 20_000).T, Direct),
         (comb(140), Direct),
         (lattice(140, 140), Direct),
         (star(20_000), Pruned),

@@ -79,6 +79,8 @@ def test_type_checkers_are_told_what_is_there() -> None:
     guarded = next(node for node in source.body if isinstance(node, ast.If))
     told: dict[str, str] = {}
     for line in guarded.body:
+        if isinstance(line, ast.AnnAssign):  # __version__, which comes from the metadata
+            continue
         assert isinstance(line, ast.ImportFrom)
         for name in line.names:
             assert name.name == name.asname  # else it is not exported
