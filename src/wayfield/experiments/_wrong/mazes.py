@@ -16,7 +16,7 @@ LEAP = 6.0
 """False shortcuts join states at least this far apart, in steps."""
 TELEPORTS = 3
 TRIES = 400
-"""Places at which a wall is tried, at most."""
+"""Places at which a wall or a teleport is tried, at most."""
 
 Defect: TypeAlias = Callable[[WrongWorld, int, np.random.Generator], WrongWorld]
 """Something wrong with a maze: of a world, the steps along the side of a cell, and randomness."""
@@ -41,8 +41,10 @@ def teleports(world: WrongWorld, side: int, rng: np.random.Generator) -> WrongWo
     graph, sent, lands = world.graph, world.sent.copy(), world.lands
     own = np.arange(graph.num_vertices)
     found = 0
-    while found < TELEPORTS:
-        area = _disc(_positions(graph), 0.25 * side, rng)
+    for _ in range(TRIES):
+        if found == TELEPORTS:
+            break
+        area = _disc(_positions(graph), max(0.25 * side, 1.0), rng)
         out = int(rng.integers(own.size))
         within = sent != own
         taken = within.copy()
@@ -55,9 +57,7 @@ def teleports(world: WrongWorld, side: int, rng: np.random.Generator) -> WrongWo
     return replace(world, lands=lands, sent=sent)
 
 
-def walls(
-    count: Callable[[WrongWorld, int], int], half: float, one_way: bool = False
-) -> Defect:
+def walls(count: Callable[[WrongWorld, int], int], half: float, one_way: bool = False) -> Defect:
     """Make the defect "walls": straight, across open ground, the goal still within reach of all.
 
     Parameters
