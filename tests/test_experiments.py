@@ -394,7 +394,7 @@ def test_every_experiment_has_cells_in_every_profile(study: str) -> None:
 
 def test_a_study_by_its_name() -> None:
     assert find_study("paper") is STUDIES["paper"]
-    with pytest.raises(wf.InputError, match="unknown study 'papre'; known are paper, directed, or"):
+    with pytest.raises(wf.InputError, match="unknown study 'papre'; known are paper, directed, "):
         find_study("papre")
 
 

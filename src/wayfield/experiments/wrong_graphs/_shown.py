@@ -12,6 +12,7 @@ from ...kernels._types import FloatArray
 from ...report import Chart, Look, Series, Table, chart
 from ...study.records import Records
 from ...study.statistics import t_interval
+from ...study.tasks import Row
 from .._wrong import LOOKS, OURS, REFERENCE, WRONG_WORLDS
 
 NOTES = (
@@ -31,17 +32,26 @@ def paired(
     rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl"
 ) -> FloatArray:
     """By how much an arm is above another on the same cells: the mean for every seed."""
+    pairs = Records.of(cell_by_cell(rows, arm, other, column))
+    groups = pairs.by("seed")
+    return np.array([groups[seed].mean("difference") for seed in pairs.values("seed")])
+
+
+def cell_by_cell(
+    rows: Records, arm: str = OURS, other: str = REFERENCE, column: str = "spl"
+) -> list[Row]:
+    """By how much an arm is above another in every cell that has both."""
     sides = []
     for name in (arm, other):
         chosen = rows.where(arm=name)
         keys = [tuple(row[key] for key in PAIRED_BY if key in row) for row in chosen]
         sides.append(dict(zip(keys, chosen, strict=True)))
     ours, theirs = sides
-    by_seed: dict[int, list[float]] = {}
-    for key in ours.keys() & theirs.keys():
-        difference = ours[key][column] - theirs[key][column]
-        by_seed.setdefault(ours[key]["seed"], []).append(difference)
-    return np.array([np.mean(sorted(by_seed[seed])) for seed in sorted(by_seed)])
+    return [
+        {"seed": row["seed"], "difference": row[column] - theirs[key][column]}
+        for key, row in ours.items()
+        if key in theirs
+    ]
 
 
 def say_difference(differences: FloatArray) -> str:
@@ -55,8 +65,18 @@ def say_difference(differences: FloatArray) -> str:
     if not differences.size:
         return "–"
     mean, half = t_interval(differences)
-    spread = "" if isnan(half) else f" ± {half:.3f}"
-    return f"{mean:+.3f}".replace("-", "−") + spread
+    return signed(mean) + ("" if isnan(half) else f" ± {half:.3f}")
+
+
+def signed(number: float) -> str:
+    """Write a number with its sign.
+
+    Examples
+    --------
+    >>> signed(-0.25)
+    '−0.250'
+    """
+    return f"{number:+.3f}".replace("-", "−")
 
 
 def surely_above(differences: FloatArray) -> bool:

@@ -13,8 +13,29 @@ from ...report import Chart, Finding, Section, Series, Table, chart, plural
 from ...report.svg import Scale
 from ...study import Experiment, Profile, Records, Row
 from ...study.statistics import t_interval
-from .._wrong import OURS, REFERENCE, SMALL, WRONG_WORLDS, WrongCell, read_grid, rows_of, wrong_grid
-from ._shown import NOTES, by_world, named, paired, percent, say_difference, surely_above
+from .._wrong import (
+    LOOKS,
+    MENDS,
+    OURS,
+    REFERENCE,
+    SMALL,
+    WRONG_WORLDS,
+    WrongCell,
+    read_grid,
+    rows_of,
+    wrong_grid,
+)
+from ._shown import (
+    NOTES,
+    by_world,
+    cell_by_cell,
+    named,
+    paired,
+    percent,
+    say_difference,
+    signed,
+    surely_above,
+)
 
 FRACTIONS = (0.01, 0.05)
 TANGIBLE = 0.02
@@ -92,21 +113,20 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 def _worth(rows: Records, fraction: float, scope: str) -> Finding:
     arms = rows.by("arm")
-    others = {arm: some.mean("spl") for arm, some in arms.items() if arm not in ("oracle", OURS)}
-    best = max(others, key=lambda arm: others[arm])
-    pairs = [
-        ours["spl"] - theirs["spl"]
-        for ours, theirs in zip(arms[OURS], arms[REFERENCE], strict=False)
-    ]
-    lost, won = sum(d < -TANGIBLE for d in pairs), sum(d > TANGIBLE for d in pairs)
+    ours = {"oracle", *MENDS}
+    others = [look for look in LOOKS if look.name in arms and look.name not in ours]
+    best = max(others, key=lambda look: arms[look.name].mean("spl"))
+    gains = Records.of(cell_by_cell(rows)).column("difference")
+    lost, won = (gains < -TANGIBLE).sum(), (gains > TANGIBLE).sum()
     return Finding(
         "new",
         f"Does it pay to mend a wrong graph with {percent(fraction)} labels?",
         f"Mean SPL over worlds: {arms[OURS].mean('spl'):.3f} on the mended graph, "
         f"{arms[REFERENCE].mean('spl'):.3f} for replanning Dijkstra "
-        f"({say_difference(paired(rows))}); the best of the others is {best} with "
-        f"{others[best]:.3f}. Mending wins more than {TANGIBLE:g} in {won} of {len(pairs)} "
-        f"instances and loses more than that in {lost}, at worst {min(pairs):+.3f}.",
+        f"({say_difference(paired(rows))}); the best arm that is no mend is “{best.title}” with "
+        f"{arms[best.name].mean('spl'):.3f}. Mending wins more than {TANGIBLE:g} in {won} of "
+        f"{plural(gains.size, 'instance')} and loses more than that in {lost}, at worst "
+        f"{signed(gains.min())}.",
         scope,
     )
 
