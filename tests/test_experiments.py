@@ -385,7 +385,8 @@ def test_every_experiment_has_cells_in_every_profile(study: str) -> None:
     chosen = STUDIES[study]
     for profile in chosen.profiles:
         tasks = chosen.tasks(profile)
-        assert {task.experiment for task in tasks} == set(chosen.experiments)
+        able = {each for each in chosen.experiments if each.name not in chosen.left_out}
+        assert {task.experiment for task in tasks} == able
         assert len(set(tasks)) == len(tasks)
         assert len({(task.experiment.name, str(task.cell.columns)) for task in tasks}) == len(tasks)
         for task in tasks:
