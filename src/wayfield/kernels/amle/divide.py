@@ -12,11 +12,14 @@ vertices. A frame has a floor: only pressure above it is its business.
 - SPLIT: drop the vertices fixed meanwhile, find components, enter each.
 - ENTER: keep what has pressure above the floor.
 - PIVOT: choose α above the floor and propagate. Nothing steeper than α: the vertices of pressure α
-  get their values. Otherwise solve the components steeper than α first, then this frame again.
+  get their values. Otherwise solve the components steeper than α first, then this frame AGAIN.
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
-is resolved, and the recursion would not progress.
+is resolved, and the recursion would not progress. The rounding of distances grows with the length
+of a walk: on walks of some hundred thousand arcs it exceeds ``tol``. Then a component may seem
+steeper than α and nothing be found to fix in it. A frame that waited in vain takes the STEEPEST
+slope for α, and a walk one of whose vertices is fixed is fixed as a whole.
 """
 
 from __future__ import annotations
@@ -29,11 +32,14 @@ from numba import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from .frames import (
+    AGAIN,
     BATCHES,
     ENTER,
     FIXES,
     FRAMES,
+    PIVOT,
     SPLIT,
+    STEEPEST,
     UNFIXED,
     Frames,
     State,
@@ -63,6 +69,8 @@ class Fixing(NamedTuple):
     """(k,) the unlabelled vertices in the order of fixing."""
     batch: IntArray
     """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
+    slopes: FloatArray
+    """(number of batches,) the slope of the walks of each; 0 where it is a constant."""
     frames: int
     """How many frames were worked on."""
     finished: bool
@@ -88,8 +96,8 @@ def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_fl
     finished = _divide_and_conquer(state)
     fixed = state.record.tag == FIXED
     values = np.where(fixed, state.record.value, np.nan)
-    order = state.order[: state.counts[FIXES]]
-    return Fixing(values, fixed, order, state.batch, int(state.counts[FRAMES]), finished)
+    order, slopes = state.order[: state.counts[FIXES]], state.slopes[: state.counts[BATCHES]]
+    return Fixing(values, fixed, order, state.batch, slopes, int(state.counts[FRAMES]), finished)
 
 
 def _state(
@@ -109,6 +117,7 @@ def _state(
         bounds=np.empty((members.size + 1, 3), np.int32),
         order=np.empty(members.size, np.int32),
         batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        slopes=np.empty(members.size),
         counts=np.zeros(4, np.int64),
         tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
         unit=unit,
@@ -119,7 +128,7 @@ def _state(
 @njit(cache=True, nogil=True)
 def _divide_and_conquer(state: State) -> bool:
     """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
-    # every frame fixes a vertex or splits a segment: the cap only guards against a hang
+    # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * state.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
     top = 0
@@ -136,32 +145,38 @@ def _divide_and_conquer(state: State) -> bool:
         kind = frames.spans[top, 3]
         start, _, stop = span
         floor = frames.floors[top]
-        if kind == SPLIT:
-            # frames above this one have fixed some of its vertices since it was pushed
-            stop = drop_fixed(state, start, stop)
-            components = split_components(state, start, stop)
+        if kind in (SPLIT, AGAIN):
+            # frames above this one have fixed some of its vertices since it was pushed, or else
+            # what seemed steeper there was rounding
+            end = drop_fixed(state, start, stop)
+            how = STEEPEST if kind == AGAIN and end == stop else ENTER
+            components = split_components(state, start, end)
             for c in range(components):
-                frames, top = push(frames, top, bound_of(state, c), ENTER, floor)
+                frames, top = push(frames, top, bound_of(state, c), how, floor)
             continue
         # most frames come down to single vertices: no propagation is needed for those
         if stop - start == 1:
             _fix_single(state, state.members[start], floor)
             continue
-        if kind == ENTER:
+        if kind != PIVOT:
             kept = _enter(state, span, floor)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
                 frames, top = push_steep(state, frames, top, start, kept, floor)
                 continue
-        alpha = _choose_slope(state, start, stop, floor)
-        steep = _steeper_than(state, span, alpha)
+        if kind == STEEPEST:
+            alpha = _steepest_slope(state, span)
+            steep = start
+        else:
+            alpha = _choose_slope(state, start, stop, floor)
+            steep = _steeper_than(state, span, alpha)
         # nothing is steeper than α: the vertices of pressure α itself get their values, and the
         # rest, if any, is split anew; otherwise this frame waits under its steeper part
         if steep == start:
-            if _fix_at_slope(state, start, stop) < stop - start:
-                frames, top = push(frames, top, span, SPLIT, floor)
+            if _fix_at_slope(state, start, stop, alpha, kind == STEEPEST) < stop - start:
+                frames, top = push(frames, top, span, AGAIN, floor)
         else:
-            frames, top = push(frames, top, span, SPLIT, floor)
+            frames, top = push(frames, top, span, AGAIN, floor)
             frames, top = push_steep(state, frames, top, start, steep, alpha)
     return True
 
@@ -194,7 +209,7 @@ def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
         constant = record.source[members[start], HI]
         for x in members[start:stop]:
             _fix(state, x, constant)
-        state.counts[BATCHES] += 1
+        _end_batch(state, 0.0)
     return start
 
 
@@ -252,13 +267,10 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
     Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
     the segment if no slope is resolved.
     """
-    members, record, tol = state.members, state.record, state.tol
-    key, source, distance, _, value = record
-    segment = members_of(state, span)
+    members, tol = state.members, state.tol
+    key, source, distance, _, value = state.record
     start, _, stop = span
-    for side in (HI, LO):
-        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
-        propagate(record, state.scratch, arcs, segment, side, alpha, state.unit)
+    _propagate_both(state, span, alpha)
     # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
@@ -281,6 +293,34 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
             end += 1
     # a segment without one resolved slope could be entered for ever: it counts as empty
     return end if resolved else start
+
+
+@njit(cache=True, nogil=True)
+def _propagate_both(state: State, span: tuple[int, int, int], alpha: float) -> None:
+    """Fill both sides of the record for the vertices of a frame."""
+    segment = members_of(state, span)
+    for side in (HI, LO):
+        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        propagate(state.record, state.scratch, arcs, segment, side, alpha, state.unit)
+
+
+@njit(cache=True, nogil=True)
+def _steepest_slope(state: State, span: tuple[int, int, int]) -> float:
+    """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
+
+    Dinkelbach's iteration: the winners at one slope give a steeper one, until none does.
+    """
+    key, source, distance, _, _ = state.record
+    steeper = _largest_slope(state, span[0], span[2])
+    while True:
+        alpha = steeper
+        _propagate_both(state, span, alpha)
+        for x in state.members[span[0] : span[2]]:
+            if -key[x, LO] - key[x, HI] > state.tol:
+                drop = source[x, LO] - source[x, HI]
+                steeper = max(steeper, drop / (distance[x, LO] + distance[x, HI]))
+        if steeper == alpha:
+            return alpha
 
 
 @njit(cache=True, nogil=True)
@@ -307,37 +347,75 @@ def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
                 found += 1
                 if found == SAMPLE:
                     break
-        # too few slopes are known: fall through to the largest, which always makes progress
+        # too few slopes are known: fall through to the largest
         if found >= 5:
             return sample[int(QUANTILE * found)]
+    return _largest_slope(state, start, stop)
+
+
+@njit(cache=True, nogil=True)
+def _largest_slope(state: State, start: int, stop: int) -> float:
+    slopes = state.record.value
     largest = 0.0
-    for x in members[start:stop]:
+    for x in state.members[start:stop]:
         largest = max(largest, slopes[x])
     return largest
 
 
 @njit(cache=True, nogil=True)
-def _fix_at_slope(state: State, start: int, stop: int) -> int:
-    """Fix the vertices where lo and hi meet; how many. None meet: fix where they come closest."""
-    key, tol = state.record.key, state.tol
-    fixed = 0
+def _fix_at_slope(state: State, start: int, stop: int, alpha: float, steepest: bool) -> int:
+    """Fix the vertices where lo and hi meet, and the walks they lie on; how many.
+
+    None if no descent is among them, unless α is the steepest slope: then where they come closest.
+    """
+    key, source, _, tag, _ = state.record
+    mine = tag[state.members[start]]
     closest = -np.inf
     where = -1
     for x in state.members[start:stop]:
         gap = -key[x, LO] - key[x, HI]
-        # the gap is largest where α is nearly the pressure: the fallback if rounding leaves none
-        # within tol
-        if gap > closest:
+        # lo and hi of one fixed vertex meet a short way off as well, but that is no descent
+        if gap > closest and (source[x, LO] > source[x, HI] or steepest):
             closest = gap
             where = x
-        if gap >= -tol:
-            _fix(state, x, 0.5 * (key[x, HI] - key[x, LO]))
-            fixed += 1
-    if fixed == 0 and where >= 0:
+            if gap >= -state.tol:
+                break
+    if where < 0 or not (closest >= -state.tol or steepest):
+        return 0
+    first = state.counts[FIXES]
+    if closest < -state.tol:
         _fix(state, where, 0.5 * (key[where, HI] - key[where, LO]))
-        fixed = 1
-    state.counts[BATCHES] += 1
-    return fixed
+    for x in state.members[start:stop]:
+        if -key[x, LO] - key[x, HI] >= -state.tol:
+            _fix(state, x, 0.5 * (key[x, HI] - key[x, LO]))
+    # sums of ones are exact, and those of a few lengths nearly so
+    if not state.unit and stop - start > SMALL:
+        _fix_whole_walks(state, first, mine)
+    _end_batch(state, alpha)
+    return state.counts[FIXES] - first
+
+
+@njit(cache=True, nogil=True)
+def _fix_whole_walks(state: State, first: int, mine: int) -> None:
+    """Fix what else of this tag lies on the walks through the vertices fixed since `first`."""
+    key, source, distance, tag, _ = state.record
+    i = first
+    while i < state.counts[FIXES]:
+        x = state.order[i]
+        i += 1
+        for side in (HI, LO):
+            indptr, indices, lengths = state.out if side == HI else state.into
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                # the walk came from y if the sum is the same, bit by bit. Where the length is lost
+                # to rounding both ends seem to come from each other, so all such y are taken
+                if (
+                    tag[y] == mine
+                    and source[y, side] == source[x, side]
+                    and distance[y, side] + lengths[e] == distance[x, side]
+                    and key[y, HI] - key[y, LO] < np.inf
+                ):
+                    _fix(state, y, 0.5 * (key[y, HI] - key[y, LO]))
 
 
 @njit(cache=True, nogil=True)
@@ -377,7 +455,7 @@ def _fix_single(state: State, x: int, floor: float) -> None:
     # a vertex that is no steeper than the floor belongs to a frame that waits
     if slope > floor or (state.flat and floor <= 0.0):
         _fix(state, x, value)
-        state.counts[BATCHES] += 1
+        _end_batch(state, slope)
 
 
 @njit(cache=True, nogil=True)
@@ -387,3 +465,9 @@ def _fix(state: State, x: int, value: float) -> None:
     state.order[state.counts[FIXES]] = x
     state.batch[x] = state.counts[BATCHES]
     state.counts[FIXES] += 1
+
+
+@njit(cache=True, nogil=True)
+def _end_batch(state: State, slope: float) -> None:
+    state.slopes[state.counts[BATCHES]] = slope
+    state.counts[BATCHES] += 1

@@ -12,7 +12,8 @@ from .._types import FloatArray, IntArray
 from ..csr import Arcs
 from .pressure import FIXED, Members, Record, Scratch
 
-SPLIT, ENTER, PIVOT = 0, 1, 2
+SPLIT, ENTER, PIVOT, AGAIN, STEEPEST = range(5)
+"""Kinds of frames, see `divide`."""
 UNFIXED = 2**31 - 1
 """Batch of a vertex that is not fixed; labels have -1."""
 
@@ -35,6 +36,8 @@ class State(NamedTuple):
     """(f,) the vertices in the order of fixing."""
     batch: IntArray
     """(n,) number of the batch a vertex was fixed in; labels hold -1."""
+    slopes: FloatArray
+    """(f,) the slope of every batch, 0 where it is a constant."""
     counts: NDArray[np.int64]
     tol: float
     unit: bool

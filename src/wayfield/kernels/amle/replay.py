@@ -1,8 +1,9 @@
 """The AMLE in double-double: the order of fixing once more, with twice the digits.
 
-**Replay.** The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks
-of constant slope between vertices fixed before. `replay` follows each walk down and up by the
-steepest arcs, and interpolates between its ends in double-double.
+The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks of constant
+slope between vertices fixed before. `replay` follows each walk down and up by the steepest arcs,
+or by the lengths where values lead nowhere (`retrace`), and interpolates between its ends in
+double-double.
 
 Nothing about the outcome needs to be believed: `proof` proves how good it is.
 """
@@ -15,11 +16,18 @@ from numba import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, multiply
+from .retrace import NONE, Room, follow, foot, make_room, no_room, search
 
 
 @njit(cache=True, nogil=True)
 def replay(
-    out: Arcs, into: Arcs, values: FloatArray, order: IntArray, batch: IntArray, field: Pair
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    field: Pair,
 ) -> None:
     """Interpolate again, in double-double, in the order of fixing.
 
@@ -29,31 +37,101 @@ def replay(
     done = batch < 0
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
+    room = no_room()
     first = 0
     while first < order.size:
+        mine = batch[order[first]]
         last = first
-        stranded = 0
-        while last < order.size and batch[order[last]] == batch[order[first]]:
-            x = order[last]
+        while last < order.size and batch[order[last]] == mine:
             last += 1
-            if done[x]:
-                continue
-            path[0] = x
-            along.high[0] = 0.0
-            along.low[0] = 0.0
-            count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
-            fall = (along.high[count], along.low[count])
-            if bottom >= 0:
-                count, top = _walk(into, values, batch, done, path, along, count, 1.0)
-            if bottom < 0 or top < 0:
-                stranded += 1
-                continue
-            _interpolate(field, path, along, count, fall, bottom, top)
-            for j in range(count):
-                done[path[j]] = True
-        if stranded > 0:
-            _copy_neighbours(out, into, values, order[first:last], batch, done, path, field)
+        members = order[first:last]
         first = last
+        whole = slopes[mine] > 0.0 and _replay_batch(
+            out, into, values, members, batch, done, path, along, field
+        )
+        if whole:
+            continue
+        # a batch without a slope is a constant; one that was not done has come upon level ground
+        if slopes[mine] > 0.0:
+            if room.key.size == 0:
+                room = make_room(batch.size, out.indices.size)
+            _retrace_batch(out, into, members, batch, slopes[mine], done, path, along, field, room)
+        _copy_neighbours(out, into, values, members, batch, done, path, field)
+
+
+@njit(cache=True, nogil=True)
+def _replay_batch(
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
+    members: IntArray,
+    batch: IntArray,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    field: Pair,
+) -> bool:
+    """Interpolate along the walks of a batch; False as soon as one leads nowhere.
+
+    Not one more is tried then: every vertex of a long walk would run into the same place.
+    """
+    for x in members:
+        if done[x]:
+            continue
+        path[0] = x
+        along.high[0] = 0.0
+        along.low[0] = 0.0
+        count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
+        if bottom < 0:
+            return False
+        fall = (along.high[count], along.low[count])
+        count, top = _walk(into, values, batch, done, path, along, count, 1.0)
+        if top < 0:
+            return False
+        _interpolate(field, path, along, count, fall, bottom, top)
+        for j in range(count):
+            done[path[j]] = True
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _retrace_batch(
+    out: Arcs,
+    into: Arcs,
+    members: IntArray,
+    batch: IntArray,
+    slope: float,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    field: Pair,
+    room: Room,
+) -> None:
+    """Interpolate along what is left of the walks of a batch, found by their lengths."""
+    search(out, into, members, batch, done, field.high, slope, 0, room)
+    search(into, out, members, batch, done, field.high, slope, 1, room)
+    for x in members:
+        if done[x]:
+            continue
+        last = foot(room, done, x)
+        path[0] = last
+        along.high[0] = 0.0
+        along.low[0] = 0.0
+        count, bottom = follow(room, done, 0, path, along, 1)
+        fall = (along.high[count], along.low[count])
+        if bottom != NONE:
+            count, top = follow(room, done, 1, path, along, count)
+        if bottom == NONE or top == NONE:
+            continue
+        _interpolate(field, path, along, count, fall, bottom, top)
+        for j in range(count):
+            done[path[j]] = True
+        # what hangs on the walk takes the value where it does
+        while not done[x]:
+            field.high[x] = field.high[last]
+            field.low[x] = field.low[last]
+            done[x] = True
+            x = room.following[x, 0]
 
 
 @njit(cache=True, nogil=True)
