@@ -1,12 +1,12 @@
 # Two commands: `make reproduce` (the study, ending in report/index.html) and `make test` (the suite).
-# Both set up everything they need in .venv from a fresh clone.
+# Both set up what they need in .venv from a fresh clone.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test lint types contract docs bench clean clean-kernels
+.PHONY: reproduce test lint types contract docs bench dist clean
 
-reproduce: .venv/ready
+reproduce: .venv/study
 	$(BIN)/wayfield reproduce --out report
 
 test: .venv/ready
@@ -26,19 +26,27 @@ contract: .venv/ready
 docs: .venv/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# what is uploaded: built from a clean copy, its metadata checked, the wheel tried on these Pythons
+PYTHONS ?= 3.11 3.12 3.13
+dist: .venv/ready
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	.ci/try-wheel dist/*.whl $(PYTHONS)
+
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+
+# what the study needs, and everything a developer needs
+.venv/study .venv/ready: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(if $(findstring ready,$@),dev,study)]'
 	touch $@
 
-clean: clean-kernels
+clean:
 	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-
-# compiled kernels hold on to the names of the types they take: after renaming one, start afresh
-clean-kernels:
 	find src -name __pycache__ -prune -exec rm -rf {} +

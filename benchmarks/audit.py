@@ -12,13 +12,13 @@ import numpy as np
 from benchmarks._timing import best_of
 
 import wayfield as wf
-from wayfield.study.cells import Cell, draw
+from wayfield.experiments import MazeCell
 
 HARMONIC, AMLE = wf.Harmonic(), wf.AMLE()
 
 
 def main(label_fraction: float = 0.05) -> None:
-    cell = draw(Cell("large", 12, label_fraction, 54))
+    cell = MazeCell("large", 12, label_fraction, 54).draw()
     graph = cell.graph
     goals = [int(goal) for goal in cell.goals]
     smooth = [wf.extend(graph, labels, HARMONIC) for labels in cell.labels]

@@ -10,22 +10,26 @@ import random
 import sys
 import time
 
-from wayfield.study.experiments import EXPERIMENTS, profile
+from wayfield.experiments import STUDIES
 
 
 def main(sample: int = 6) -> None:
-    tasks, whole = profile("paper"), 0.0
+    study, whole = STUDIES["paper"], 0.0
+    tasks = study.tasks()
     print("| experiment | tasks | seconds per task | seconds in all |\n|---|---|---|---|")
-    for name, experiment in EXPERIMENTS.items():
-        cells = [task.cell for task in tasks if task.experiment == name]
+    for experiment in study.experiments:
+        cells = [task.cell for task in tasks if task.experiment is experiment]
         chosen = random.Random(0).sample(cells, min(sample, len(cells)))
-        experiment.run(min(cells, key=lambda cell: cell.refinement))  # compiles
+        experiment.run(min(cells, key=experiment.effort))  # compiles
         start = time.process_time()
         for cell in chosen:
             experiment.run(cell)
         each = (time.process_time() - start) / len(chosen)
         whole += each * len(cells)
-        print(f"| {name} | {len(cells)} | {each:.2f} | {each * len(cells):.0f} |", flush=True)
+        print(
+            f"| {experiment.name} | {len(cells)} | {each:.2f} | {each * len(cells):.0f} |",
+            flush=True,
+        )
     print(f"| all | {len(tasks)} | | {whole:.0f} |")
 
 

@@ -23,11 +23,10 @@ def main(path: Path = Path("certificate_map.png")) -> None:
     """Plan to the top left corner of the giant maze, and map the margins of moves and walks."""
     maze = wf.grid_graph(wf.load_layout("giant"))
     labels = wf.sample_labels(maze, goal=0, fraction=0.1, seed=54)
-    field = wf.extend(maze, labels, wf.AMLE())
-    plan = wf.plan(maze, field.values, goal=0)
+    answer = wf.solve(maze, labels, goal=0)
+    field, plan, certificate = answer.field, answer.plan, answer.certificate
     for error in (0.0, 0.2, 0.4, 0.8):
         print(wf.certify(maze, labels, field, plan, error=error))
-    certificate = wf.certify(maze, labels, field, plan)
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     shown = {"move": certificate.margin, "whole walk": certificate.start_margin}
     for ax, (what, margin) in zip(axes, shown.items(), strict=True):

@@ -36,9 +36,8 @@ def main(path: Path = Path("certified_region.png")) -> None:
     figure, axes = plt.subplots(2, 3, figsize=(11, 6), layout="constrained")
     for (above, below), fraction in zip(axes.T, (0.02, 0.05, 0.12), strict=True):
         labels = wf.sample_labels(maze, GOAL, fraction, seed=54)
-        field = wf.extend(maze, labels, wf.AMLE())
-        plan = wf.plan(maze, field.values, GOAL)
-        certificate = wf.certify(maze, labels, field, plan)
+        answer = wf.solve(maze, labels, GOAL)
+        field, plan, certificate = answer.field, answer.plan, answer.certificate
         audit = wf.audit.half_gap(maze, field, truth, GOAL, plan)
         theorem = wf.audit.reach(maze, labels, field, truth, GOAL, plan)
         verdict = np.where(audit.chosen_optimal, np.where(audit.holds, 0, 1), 2)

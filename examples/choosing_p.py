@@ -30,7 +30,7 @@ def main(path: Path = PICTURE) -> None:
     figure = plt.figure(figsize=(14, 9.5), layout="constrained")
     axes = figure.subplot_mosaic("abc\ndef\nggg", height_ratios=(1, 1, 0.9))
     for ax, (name, field) in zip((axes[k] for k in "abcdef"), fields.items(), strict=True):
-        plan = wf.plan(graph, field.values, GOAL)
+        plan = wf.plan(graph, field, GOAL)
         wf.plots.field(graph, field.values, plan, labels, ax)
         ax.set_title(f"{name}: {plan.success:.1%} of the starts reach the goal")
     draw_distance(axes["g"], graph, labels, amle)

@@ -23,11 +23,10 @@ def main(path: Path = PICTURE) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     methods: dict[str, wf.extension.Method] = {"harmonic": wf.Harmonic(), "exact AMLE": wf.AMLE()}
     for ax, (name, method) in zip(axes, methods.items(), strict=True):
-        field = wf.extend(graph, labels, method)
-        plan = wf.plan(graph, field.values, GOAL)
-        wf.plots.field(graph, field.values, plan, labels, ax)
-        ax.set_title(f"{name}: {plan.success:.0%} of the starts reach the goal")
-        print(f"{name}: {plan}")
+        answer = wf.solve(graph, labels, GOAL, method)
+        wf.plots.field(graph, answer.values, answer.plan, labels, ax)
+        ax.set_title(f"{name}: {answer.plan.success:.0%} of the starts reach the goal")
+        print(answer)
     figure.savefig(path, dpi=100)
 
 

@@ -30,7 +30,7 @@ def main(path: Path = Path("many_goals.png")) -> None:
         began = time.perf_counter()
         fields = wf.extend_many(graph, labels, method)
         seconds = time.perf_counter() - began
-        plans = [wf.plan(graph, field.values, goal) for goal, field in enumerate(fields)]
+        plans = [wf.plan(graph, field, goal) for goal, field in enumerate(fields)]
         success = np.array([plan.success for plan in plans])
         print(
             f"{name}, {len(goals)} goals: {seconds:.2f} s; {success.mean():.2%} of "

@@ -41,7 +41,7 @@ def solve(
     with stopwatch(f"exact AMLE and bracket on {graph.num_vertices:,} vertices", told):
         field = wf.extend(graph, labels, wf.AMLE())
     with stopwatch(f"plan from {graph.num_vertices:,} starts", told):
-        plan = wf.plan(graph, field.values, goal)
+        plan = wf.plan(graph, field, goal)
     return graph, labels, field, plan
 
 

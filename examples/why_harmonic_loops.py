@@ -76,10 +76,7 @@ def draw_loop(axes: Any) -> None:
     """Show the values around the limit cycle that most starts fall into."""
     maze = wf.grid_graph(wf.load_layout("antmaze-large"), refinement=8)
     labels = wf.sample_labels(maze, goal=40, fraction=0.02, seed=54)
-    plans = {
-        name: wf.plan(maze, wf.extend(maze, labels, method).values, goal=40)
-        for name, method in METHODS.items()
-    }
+    plans = {name: wf.solve(maze, labels, 40, method).plan for name, method in METHODS.items()}
     harmonic = plans["harmonic"]
     basin = int(np.bincount(harmonic.basin[harmonic.basin >= 0]).argmax())
     cycle = harmonic.cycles[basin]

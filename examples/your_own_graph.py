@@ -25,15 +25,14 @@ def main(path: Path = Path("your_own_graph.png")) -> None:
     graph = graph.with_positions([roads.nodes[junction]["pos"] for junction in roads])
     depot = graph.num_vertices // 2
     measured = wf.sample_labels(graph, depot, fraction=0.05, seed=1)
-    field = wf.extend(graph, measured, wf.AMLE())
-    plan = wf.plan(graph, field.values, depot)
+    answer = wf.solve(graph, measured, depot)
+    print(answer.summary(starts=[0]))
     least = wf.cost_to_go(graph, depot)
     others = np.arange(graph.num_vertices) != depot
-    ratio = float((plan.cost[others] / least[others]).mean())
-    print(graph, measured, plan, sep="\n")
+    ratio = float((answer.plan.cost[others] / least[others]).mean())
     print(f"a plan takes {ratio:.3f} times the shortest time on average")
     figure, ax = plt.subplots(figsize=(8, 6.6), layout="constrained")
-    wf.plots.field(graph, field.values, plan, measured, ax)
+    wf.plots.answer(answer, starts=[0], ax=ax)
     ax.set_title(f"Minutes to the depot, from {len(measured)} known junctions of {len(roads)}")
     figure.savefig(path, dpi=100)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import heapq
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 
 import wayfield as wf
 
-Arc = tuple[int, Fraction]
+Arc = tuple[int, int]
+"""A head, and a length in units of the graph."""
 
 
 def exact_amle(graph: wf.Graph, labels: wf.Labels) -> list[Fraction]:
     """AMLE of an undirected graph, for the given doubles; checked against its own equation."""
     fixed = _labelled(labels)
-    arcs = _arcs(graph)
+    arcs, _ = _arcs(graph)
     fix_walks(arcs, fixed)
     spread_constants(arcs, fixed)
     for x in set(range(graph.num_vertices)) - set(_labelled(labels)):
@@ -28,14 +30,12 @@ def _labelled(labels: wf.Labels) -> dict[int, Fraction]:
     return {int(v): Fraction(float(y)) for v, y in pairs}
 
 
-def _arcs(graph: wf.Graph) -> list[list[Arc]]:
-    return [
-        [
-            (int(graph.indices[e]), Fraction(float(graph.lengths[e])))
-            for e in range(graph.indptr[x], graph.indptr[x + 1])
-        ]
-        for x in range(graph.num_vertices)
-    ]
+def _arcs(graph: wf.Graph) -> tuple[list[list[Arc]], int]:
+    """Arcs with whole lengths, and how many of their units make 1: quicker than rationals."""
+    lengths = [Fraction(length) for length in graph.lengths.tolist()]
+    units = lcm(*(length.denominator for length in lengths))
+    ends = list(zip(graph.indices.tolist(), (int(units * each) for each in lengths), strict=True))
+    return [ends[first:last] for first, last in pairwise(graph.indptr.tolist())], units
 
 
 def fix_walks(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
@@ -44,9 +44,8 @@ def fix_walks(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
         best, walk = Fraction(0), []
         for source in list(fixed):
             for target, (distance, path) in _walks(arcs, fixed, source).items():
-                slope = (fixed[source] - fixed[target]) / distance
-                if slope > best:
-                    best, walk = slope, path
+                if fixed[source] - fixed[target] > best * distance:
+                    best, walk = (fixed[source] - fixed[target]) / distance, path
         if not walk:
             return
         value = fixed[walk[0]]
@@ -57,9 +56,9 @@ def fix_walks(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
 
 def _walks(
     arcs: list[list[Arc]], fixed: dict[int, Fraction], source: int
-) -> dict[int, tuple[Fraction, list[int]]]:
+) -> dict[int, tuple[int, list[int]]]:
     """Shortest walks from one fixed vertex to the others, all inner vertices unfixed."""
-    ends: dict[int, tuple[Fraction, list[int]]] = {}
+    ends: dict[int, tuple[int, list[int]]] = {}
     queue = [(length, [source, y]) for y, length in arcs[source] if y not in fixed]
     heapq.heapify(queue)
     settled = set()
@@ -74,7 +73,8 @@ def _walks(
             continue
         settled.add(x)
         for y, length in arcs[x]:
-            heapq.heappush(queue, (distance + length, [*path, y]))
+            if y not in settled:
+                heapq.heappush(queue, (distance + length, [*path, y]))
     return ends
 
 
@@ -92,23 +92,25 @@ def spread_constants(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
 def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, fill: str) -> list[Fraction | float]:
     """Directed AMLE with a fill; inf where no label is reached."""
     fixed = _labelled(labels)
-    arcs = _arcs(graph)
+    arcs, units = _arcs(graph)
     fix_walks(arcs, fixed)
     into: list[list[Arc]] = [[] for _ in arcs]
     for x, row in enumerate(arcs):
         for y, length in row:
             into[y].append((x, length))
-    filled = _continued(into, fixed, rate=1 if fill == "cost" else 0)
+    filled = _continued(into, fixed, rate=Fraction(fill == "cost", units))
     if fill == "lower":
-        leading = _continued(arcs, {x: -value for x, value in fixed.items()}, rate=0)
+        leading = _continued(arcs, {x: -value for x, value in fixed.items()}, rate=Fraction(0))
         led = {x: -leading[x] for x in filled if x in leading}
-        rest = _continued(into, fixed | led, rate=0)
+        rest = _continued(into, fixed | led, rate=Fraction(0))
         filled = {x: led[x] if x in led else rest[x] for x in filled}
     filled.update(fixed)
     return [filled.get(x, float("inf")) for x in range(graph.num_vertices)]
 
 
-def _continued(back: list[list[Arc]], fixed: dict[int, Fraction], rate: int) -> dict[int, Fraction]:
+def _continued(
+    back: list[list[Arc]], fixed: dict[int, Fraction], rate: Fraction
+) -> dict[int, Fraction]:
     """Least of value + rate · length over walks, along `back` from fixed vertices, to the rest."""
     queue = [(value, x) for x, value in fixed.items()]
     heapq.heapify(queue)

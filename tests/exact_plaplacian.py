@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 import mpmath as mp
 import numpy as np
 
@@ -71,6 +74,21 @@ def _solve(rows: list[tuple[mp.mpf, dict[int, mp.mpf]]], free: list[int]) -> lis
         rest = sum((matrix[i][j] * step[j] for j in range(i + 1, n)), mp.mpf(0))
         step[i] = (matrix[i][n] - rest) / matrix[i][i]
     return step
+
+
+def tilt(graph: wf.Graph, values: Sequence[Fraction], x: int, p: float) -> int:
+    """Sign of Σ_up s^{p−1} − Σ_down s^{p−1} at a vertex, for exact values; 0 within 1e-50."""
+    arcs = range(graph.indptr[x], graph.indptr[x + 1])
+    ends = [(int(graph.indices[e]), Fraction(float(graph.lengths[e]))) for e in arcs]
+    slopes = [(values[y] - values[x]) / length for y, length in ends]
+    most = max(map(abs, slopes))
+    with mp.workdps(DIGITS):
+        total = mp.mpf(0)
+        for slope in filter(None, slopes):
+            ratio = abs(slope) / most
+            power = (mp.mpf(ratio.numerator) / ratio.denominator) ** (mp.mpf(p) - 1)
+            total += power if slope > 0 else -power
+        return int(mp.sign(total)) if abs(total) > mp.mpf(10) ** -50 else 0
 
 
 def contains(extension: wf.Extension, exact: list[mp.mpf]) -> bool:

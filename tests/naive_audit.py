@@ -1,4 +1,4 @@
-"""Audits by their definitions, state by state in rationals, and random cases to try them on."""
+"""Audits by their definitions, state by state in rationals."""
 
 from __future__ import annotations
 
@@ -6,21 +6,11 @@ from fractions import Fraction
 from itertools import combinations
 from math import inf, isinf
 
-import numpy as np
-from hypothesis import strategies as st
-
 import wayfield as wf
-from exact import random_edges
 from wayfield.audit._inputs import rounding
 
 Number = Fraction | float
 """A rational, or inf."""
-
-
-def seven() -> tuple[wf.Graph, wf.Labels]:
-    """The paper's seven-node graph, its vertex 7 called 2, and its labels; the goal is 0."""
-    graph = wf.Graph.from_edges([0, 0, 5, 1, 3, 3, 6, 4], [3, 5, 1, 4, 4, 6, 2, 2])
-    return graph, wf.Labels([0, 2], [0.0, 3.0])
 
 
 def exact(value: float) -> Number:
@@ -85,54 +75,3 @@ def small_gaps(graph: wf.Graph, truth, s: int, width: Number) -> int:
 
 def deciding(truth, goal: int) -> list[int]:
     return [s for s in range(len(truth)) if s != goal and not isinf(truth[s])]
-
-
-@st.composite
-def cases(draw, lengths=("unit", "whole", "real"), directed: bool | None = None, most: int = 10):
-    """A graph with a truth, a field not far from it, and a goal: (graph, field, truth, goal)."""
-    n = draw(st.integers(2, most))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    one_way = draw(st.booleans()) if directed is None else directed
-    graph = random_graph(rng, n, draw(st.sampled_from(lengths)), one_way)
-    goal = draw(st.integers(0, n - 1))
-    truth = wf.cost_to_go(graph, goal)
-    return graph, noisy(rng, truth, draw(st.sampled_from(NOISE))), truth, goal
-
-
-NOISE = ("none", "small", "half", "rough", "rounded", "other")
-
-
-def random_graph(rng: np.random.Generator, n: int, kind: str, directed: bool) -> wf.Graph:
-    tails, heads = random_edges(rng, n, int(rng.integers(0, 2 * n)))
-    if directed:  # some edges one way, some the other, some both
-        way = rng.integers(0, 3, tails.size)
-        there, back = way != 1, way != 0
-        tails, heads = (
-            np.concatenate([tails[there], heads[back]]),
-            np.concatenate([heads[there], tails[back]]),
-        )
-    size = tails.size
-    length = {
-        "unit": np.ones(size),
-        "whole": rng.integers(1, 5, size).astype(float),
-        "real": np.exp(rng.normal(0.0, 1.0, size)),
-    }[kind]
-    return wf.Graph.from_edges(tails, heads, length, n, directed)
-
-
-def noisy(rng: np.random.Generator, truth, kind: str):
-    """A field made from the truth; a few values that say "cannot reach" wrongly, or fail to."""
-    n = truth.size
-    field = (
-        truth
-        + {
-            "none": np.zeros(n),
-            "small": rng.uniform(-0.4, 0.4, n),
-            "half": rng.choice([-0.5, 0.0, 0.5], n),
-            "rough": rng.normal(0.0, 2.0, n),
-            "rounded": rng.integers(-2, 3, n) / 2.0,
-            "other": rng.choice([0.0, 0.0, 0.0, inf], n),
-        }[kind]
-    )
-    lost = np.isinf(truth)
-    return np.where(lost & (rng.random(n) < 0.3), rng.integers(0, 4, n), field)

@@ -7,70 +7,26 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import wayfield as wf
 from exact import contains
 from exact_amle import exact_amle
 from wayfield.kernels.midrange import balance
+from worlds import (
+    ANY_LENGTH,
+    VALUES,
+    labelled_graphs,
+    maze_problem,
+    path,
+    random_graph,
+    random_labels,
+)
 
-LENGTHS = {
-    "unit": lambda rng, m: np.ones(m),
-    "integer": lambda rng, m: rng.integers(1, 6, m).astype(float),
-    "real": lambda rng, m: rng.uniform(0.1, 3.0, m),
-    "wide": lambda rng, m: 10.0 ** rng.uniform(-2, 2, m),
-}
-VALUES = {
-    "few levels": lambda rng, k: rng.integers(0, 4, k).astype(float),
-    "normal": lambda rng, k: rng.normal(size=k),
-    "equal": lambda rng, k: np.full(k, 3.3),
-    "thirds": lambda rng, k: rng.integers(0, 4, k) / 3.0,
-    "last place": lambda rng, k: 1.0 + rng.integers(0, 3, k) * 2.0**-52,
-    "offset": lambda rng, k: 1e6 + 100.0 * rng.random(k),
-    "offset levels": lambda rng, k: 1e6 + rng.integers(0, 300, k),
-}
+LENGTHS = (*ANY_LENGTH, "wide")
+NORMAL = labelled_graphs(22, LENGTHS, ["normal"])
 
 
-def random_edges(rng: np.random.Generator, kind: str, n: int) -> tuple[np.ndarray, int]:
-    """Edges of a connected graph of about n vertices."""
-    if kind == "path":
-        return np.column_stack([np.arange(n - 1), np.arange(1, n)]), n
-    if kind == "star":
-        return np.column_stack([np.zeros(n - 1, int), np.arange(1, n)]), n
-    if kind == "grid":
-        width = int(rng.integers(2, 6))
-        height = -(-n // width)
-        index = np.arange(width * height).reshape(height, width)
-        across = np.column_stack([index[:, :-1].ravel(), index[:, 1:].ravel()])
-        down = np.column_stack([index[:-1].ravel(), index[1:].ravel()])
-        return np.vstack([across, down]), index.size
-    parents = np.array([int(rng.integers(0, x)) for x in range(1, n)])
-    tree = np.column_stack([np.arange(1, n), parents])
-    if kind == "tree":
-        return tree, n
-    extra = rng.integers(0, n, (int(rng.integers(1, 2 * n)), 2))
-    return np.vstack([tree, extra[extra[:, 0] != extra[:, 1]]]), n
-
-
-@st.composite
-def problems(draw: st.DrawFn, values: list[str] | None = None) -> tuple[wf.Graph, wf.Labels]:
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    kind = draw(st.sampled_from(["path", "star", "grid", "tree", "random"]))
-    edges, n = random_edges(rng, kind, draw(st.integers(3, 22)))
-    lengths = LENGTHS[draw(st.sampled_from(sorted(LENGTHS)))](rng, len(edges))
-    shortest = {}
-    for (x, y), length in zip(edges.tolist(), lengths, strict=True):
-        pair = (min(x, y), max(x, y))
-        shortest[pair] = min(length, shortest.get(pair, np.inf))
-    tails, heads = zip(*shortest, strict=True)
-    graph = wf.Graph.from_edges(tails, heads, list(shortest.values()), n)
-    count = draw(st.integers(1, max(1, n // 2)))
-    vertices = rng.choice(n, count, replace=False)
-    chosen = draw(st.sampled_from(values or sorted(VALUES)))
-    return graph, wf.Labels(vertices, VALUES[chosen](rng, count))
-
-
-@given(problems())
+@given(labelled_graphs(22, LENGTHS, sorted(VALUES)))
 @settings(max_examples=400, deadline=None)
 def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
@@ -83,7 +39,7 @@ def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels]) -> None:
     assert result.width <= 1e-11 * labels.span + 4 * np.spacing(np.abs(labels.values).max())
 
 
-@given(problems(["few levels", "normal", "offset", "offset levels"]))
+@given(labelled_graphs(22, LENGTHS, ["levels", "normal", "offset", "offset levels"]))
 @settings(max_examples=200, deadline=None)
 def test_without_certificate(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
@@ -95,35 +51,12 @@ def test_without_certificate(problem: tuple[wf.Graph, wf.Labels]) -> None:
     np.testing.assert_allclose(plain.values, proved.values, rtol=0, atol=tolerance)
 
 
-def path_graph(n: int, lengths: list[float] | None = None) -> wf.Graph:
-    return wf.Graph.from_edges(range(n - 1), range(1, n), lengths)
-
-
-def test_path_is_linear_interpolation() -> None:
-    lengths = [1.0, 2.0, 0.5, 4.0, 2.5]
-    result = wf.extend(path_graph(6, lengths), wf.Labels([0, 5], [0.0, 1.0]), wf.AMLE())
-    np.testing.assert_allclose(result.values, np.concatenate([[0], np.cumsum(lengths)]) / 10.0)
-
-
 def test_long_path_with_two_labels() -> None:
     """Where iterative solvers stop far away: error below rounding on 100,001 vertices."""
     n = 100_001
-    result = wf.extend(path_graph(n), wf.Labels([0, n - 1], [0.0, n - 1.0]), wf.AMLE())
+    result = wf.extend(path(n), wf.Labels([0, n - 1], [0.0, n - 1.0]), wf.AMLE())
     assert np.array_equal(result.values, np.arange(n))
     assert result.width <= 1e-15 * n
-
-
-def test_one_label_is_a_constant() -> None:
-    result = wf.extend(path_graph(5), wf.Labels([3], [0.1]), wf.AMLE())
-    assert (result.values == 0.1).all()
-    assert result.width == 0.0
-
-
-def test_all_labelled() -> None:
-    values = np.array([3.0, -1.0, 7.5])
-    result = wf.extend(path_graph(3), wf.Labels(range(3), values), wf.AMLE())
-    assert np.array_equal(result.values, values)
-    assert result.width == 0.0
 
 
 def test_star_takes_the_steepest_pair() -> None:
@@ -138,105 +71,6 @@ def test_cycle_between_two_labels() -> None:
     assert np.array_equal(result.values, [0, 1, 2, 3, 4, 3, 2, 1])
 
 
-def test_dead_ends_are_constant() -> None:
-    """A branch with no label beyond its foot takes the value of its foot."""
-    graph = wf.Graph.from_edges([0, 1, 1, 3, 4], [1, 2, 3, 4, 5])
-    result = wf.extend(graph, wf.Labels([0, 2], [0.0, 2.0]), wf.AMLE())
-    assert np.array_equal(result.values[[1, 3, 4, 5]], [1.0, 1.0, 1.0, 1.0])
-
-
-def test_unlabelled_component_is_an_error_or_nan() -> None:
-    graph = wf.Graph.from_edges([0, 2], [1, 3])
-    with pytest.raises(wf.InputError, match="component of vertex 2"):
-        wf.extend(graph, wf.Labels([0], [1.0]), wf.AMLE())
-    result = wf.extend(graph, wf.Labels([0], [1.0]), wf.AMLE(), unreachable="nan")
-    assert np.array_equal(result.values, [1.0, 1.0, np.nan, np.nan], equal_nan=True)
-    assert result.lower is not None
-    assert np.isnan(result.lower[2:]).all()
-
-
-@given(problems())
-@settings(max_examples=100, deadline=None)
-def test_maximum_principle_and_labels_kept(problem: tuple[wf.Graph, wf.Labels]) -> None:
-    graph, labels = problem
-    result = wf.extend(graph, labels, wf.AMLE())
-    assert result.values.min() >= labels.values.min()
-    assert result.values.max() <= labels.values.max()
-    for field in (result.values, result.lower, result.upper):
-        assert field is not None
-        assert np.array_equal(field[labels.vertices], labels.values)
-
-
-@given(problems(["normal"]), st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
-def test_comparison_principle(problem: tuple[wf.Graph, wf.Labels], seed: int) -> None:
-    """Larger labels give a larger field; the brackets respect it rigorously."""
-    graph, labels = problem
-    rng = np.random.default_rng(seed)
-    raised = wf.Labels(labels.vertices, labels.values + rng.exponential(size=len(labels)))
-    below = wf.extend(graph, labels, wf.AMLE())
-    above = wf.extend(graph, raised, wf.AMLE())
-    assert below.lower is not None
-    assert above.upper is not None
-    assert (below.lower <= above.upper).all()
-
-
-@given(problems(["normal"]), st.floats(0.01, 100.0), st.floats(-100.0, 100.0))
-@settings(max_examples=100, deadline=None)
-def test_scale_and_offset(problem: tuple[wf.Graph, wf.Labels], scale: float, offset: float) -> None:
-    graph, labels = problem
-    moved = wf.Labels(labels.vertices, scale * labels.values + offset)
-    plain = wf.extend(graph, labels, wf.AMLE())
-    changed = wf.extend(graph, moved, wf.AMLE())
-    atol = 1e-12 * (moved.span + np.abs(moved.values).max())
-    np.testing.assert_allclose(changed.values, scale * plain.values + offset, rtol=0, atol=atol)
-
-
-@given(problems(["normal"]), st.integers(0, 2**32 - 1))
-@settings(max_examples=100, deadline=None)
-def test_relabelling_vertices(problem: tuple[wf.Graph, wf.Labels], seed: int) -> None:
-    graph, labels = problem
-    new = np.random.default_rng(seed).permutation(graph.num_vertices)
-    once = graph.tails < graph.indices
-    renamed = wf.Graph.from_edges(
-        new[graph.tails[once]], new[graph.indices[once]], graph.lengths[once], graph.num_vertices
-    )
-    here = wf.extend(graph, labels, wf.AMLE())
-    there = wf.extend(renamed, wf.Labels(new[labels.vertices], labels.values), wf.AMLE())
-    np.testing.assert_allclose(there.values[new], here.values, rtol=0, atol=1e-12 * labels.span)
-
-
-@given(problems(["few levels", "normal"]), st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
-def test_subdivision(problem: tuple[wf.Graph, wf.Labels], k: int) -> None:
-    """k edges in series for every edge: the field on the original vertices is the same."""
-    graph, labels = problem
-    here = wf.extend(graph, labels, wf.AMLE())
-    there = wf.extend(graph.subdivide(k), labels, wf.AMLE())
-    n = graph.num_vertices
-    np.testing.assert_allclose(there.values[:n], here.values, rtol=0, atol=1e-11 * labels.span)
-
-
-@given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
-def test_integer_length_is_unit_edges_in_series(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    edges, n = random_edges(rng, "tree", 10)
-    lengths = rng.integers(1, 5, len(edges))
-    short = wf.Graph.from_edges(edges[:, 0], edges[:, 1], lengths.astype(float), n)
-    tails, heads, following = [], [], n
-    for (x, y), length in zip(edges.tolist(), lengths.tolist(), strict=True):
-        chain = [x, *range(following, following + length - 1), y]
-        following += length - 1
-        tails += chain[:-1]
-        heads += chain[1:]
-    long = wf.Graph.from_edges(tails, heads)
-    labels = wf.Labels(rng.choice(n, 4, replace=False), rng.normal(size=4))
-    here = wf.extend(short, labels, wf.AMLE())
-    there = wf.extend(long, labels, wf.AMLE())
-    np.testing.assert_allclose(there.values[:n], here.values, rtol=0, atol=1e-12 * labels.span)
-
-
 @pytest.mark.parametrize("maze", ["medium", "large"])
 @pytest.mark.parametrize("refinement", [4, 12])
 def test_maze_cells_have_narrow_brackets(maze: str, refinement: int) -> None:
@@ -249,8 +83,7 @@ def test_maze_cells_have_narrow_brackets(maze: str, refinement: int) -> None:
 
 
 def test_same_bits_twice() -> None:
-    graph = wf.grid_graph(wf.load_layout("large"), 6)
-    labels = wf.sample_labels(graph, 5, 0.03, seed=1)
+    graph, labels = maze_problem("large", 6, goal=5, fraction=0.03, seed=1)
     first, second = (wf.extend(graph, labels, wf.AMLE()) for _ in range(2))
     assert np.array_equal(first.values, second.values)
     assert np.array_equal(first.lower, second.lower)
@@ -258,15 +91,10 @@ def test_same_bits_twice() -> None:
 
 def test_vertex_equation_on_a_weighted_graph() -> None:
     rng = np.random.default_rng(3)
-    edges, n = random_edges(rng, "random", 400)
-    graph = wf.Graph.from_edges(*np.unique(np.sort(edges, axis=1), axis=0).T, num_vertices=n)
-    once = graph.tails < graph.indices
-    graph = wf.Graph.from_edges(
-        graph.tails[once], graph.indices[once], rng.uniform(0.1, 5.0, int(once.sum())), n
-    )
-    labels = wf.Labels(rng.choice(n, 20, replace=False), rng.normal(size=20))
+    graph = random_graph(rng, 400, "real", backbone="tree")
+    labels = random_labels(rng, graph, 20)
     values = wf.extend(graph, labels, wf.AMLE()).values
-    free = np.setdiff1d(np.arange(n), labels.vertices)
+    free = np.setdiff1d(np.arange(400), labels.vertices)
     update = np.array([balance(graph.arcs, values, int(x)) for x in free])
     np.testing.assert_allclose(values[free], update, rtol=0, atol=1e-13 * labels.span)
 
@@ -274,14 +102,14 @@ def test_vertex_equation_on_a_weighted_graph() -> None:
 def test_extreme_scales() -> None:
     for scale in (1e-90, 1e90):
         labels = wf.Labels([0, 3], [scale, 4 * scale])
-        result = wf.extend(path_graph(4), labels, wf.AMLE())
+        result = wf.extend(path(4), labels, wf.AMLE())
         np.testing.assert_allclose(result.values, scale * np.arange(1, 5), rtol=1e-15)
 
 
 def test_labels_next_to_underflow_make_no_false_claim() -> None:
     labels = wf.Labels([0, 2], [0.0, 5e-324])
     with pytest.raises(wf.NotConverged):
-        wf.extend(path_graph(3), labels, wf.AMLE())
+        wf.extend(path(3), labels, wf.AMLE())
 
 
 def test_replay_that_loses_its_way_does_not_replace_the_field() -> None:
@@ -289,9 +117,8 @@ def test_replay_that_loses_its_way_does_not_replace_the_field() -> None:
     failed = 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        edges, n = random_edges(rng, "grid", 25)
-        graph = wf.Graph.from_edges(*edges.T, 10.0 ** rng.uniform(-6, 6, len(edges)), n)
-        labels = wf.Labels(rng.choice(n, 4, replace=False), rng.normal(size=4))
+        graph = random_graph(rng, 25, "wild", backbone="grid", edges=0)
+        labels = random_labels(rng, graph, 4)
         result = wf.extend(graph, labels, wf.AMLE(), check=False)
         if result.status is wf.Status.UNVERIFIED:
             failed += 1

@@ -9,50 +9,40 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from exact import contains
 from exact_amle import exact_directed_amle
 from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
 from wayfield.extension._exact import Rational, rational_amle
 from wayfield.kernels.amle import Fixing
 from wayfield.kernels.amle.frames import UNFIXED
+from worlds import random_graph, random_labels
 
 FILLS = ("cost", "flat", "lower")
 
 
 def random_problems(
-    count: int, longest: int, directed: bool = True
+    count: int, lengths: str, directed: bool = True
 ) -> Iterator[tuple[wf.Graph, wf.Labels]]:
     """Small graphs of whole-number lengths and labels, every other time true distances."""
-    rng = np.random.default_rng(longest)
+    rng = np.random.default_rng(1)
     for k in range(count):
         n = int(rng.integers(10, 36))
-        arcs = np.unique(rng.integers(0, n, (4 * n, 2)), axis=0)
-        arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-        lengths = rng.integers(1, longest + 1, len(arcs)).astype(float)
-        graph = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], lengths, n, directed=directed)
+        graph = random_graph(rng, n, lengths, edges=4 * n, directed=directed, two_way=0.0)
         labels = wf.sample_labels(graph, 0, 0.15, seed=k)
         if k % 2:
             labels = wf.Labels(labels.vertices, rng.integers(0, 8, len(labels)).astype(float))
         yield graph, labels
 
 
-def contains(result: wf.Extension, exact: list[Fraction | float]) -> bool:
-    """Whether the bracket holds the exact field wherever a label is connected."""
-    assert result.lower is not None
-    assert result.upper is not None
-    known = ~np.isnan(result.values)
-    bounds = zip(exact, result.lower.tolist(), result.upper.tolist(), known, strict=True)
-    return all(low <= value <= high for value, low, high, within in bounds if within)
-
-
 @pytest.mark.parametrize(
-    ("count", "longest", "directed"), [(300, 1, True), (300, 3, True), (60, 1, False)]
+    ("count", "lengths", "directed"), [(300, "unit", True), (300, "few", True), (60, "unit", False)]
 )
 def test_ties_of_whole_numbers_have_brackets_around_the_exact_field(
-    count: int, longest: int, directed: bool
+    count: int, lengths: str, directed: bool
 ) -> None:
     proved = 0
-    for k, (graph, labels) in enumerate(random_problems(count, longest, directed)):
+    for k, (graph, labels) in enumerate(random_problems(count, lengths, directed)):
         fill = FILLS[k % 3]
         result = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan")
         if result.lower is not None:
@@ -114,12 +104,8 @@ def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(amle, "rational_amle", refuse)
     rng = np.random.default_rng(0)
-    arcs = np.unique(rng.integers(0, 60, (240, 2)), axis=0)
-    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-    lengths = rng.uniform(0.5, 2.0, len(arcs))
-    graph = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], lengths, 60, directed=True)
-    labels = wf.Labels(rng.choice(60, 8, replace=False), rng.normal(size=8))
-    assert wf.extend(graph, labels, wf.AMLE()).status is wf.Status.CONVERGED
+    graph = random_graph(rng, 60, "real", edges=240, directed=True, two_way=0.0)
+    assert wf.extend(graph, random_labels(rng, graph, 8), wf.AMLE()).status is wf.Status.CONVERGED
     graph, labels = bridge(0.0)
     assert wf.extend(graph, labels, wf.AMLE(certificate=False)).status is wf.Status.NO_BRACKET
     with pytest.raises(AssertionError):
@@ -203,7 +189,7 @@ def test_ranks_and_rounding_are_those_of_the_rationals(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(amle, "rational_amle", record)
     seen = 0
-    for graph, labels in random_problems(60, 2):
+    for graph, labels in random_problems(120, "few"):
         found.clear()
         wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
         for result in found:

@@ -4,48 +4,31 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import random_edges
 from exact_amle import exact_amle
 from wayfield.audit.extension_error import extension_error
+from worlds import tasks
 
 
-@st.composite
-def problems(draw: st.DrawFn):
-    """A connected graph of whole lengths, a goal, and labels off the truth by up to some error."""
-    n = draw(st.integers(2, 12))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    tails, heads = random_edges(rng, n, draw(st.integers(0, n)))
-    lengths = rng.integers(1, draw(st.sampled_from([2, 5])), tails.size).astype(float)
-    graph = wf.Graph.from_edges(tails, heads, lengths, n)
-    goal = draw(st.integers(0, n - 1))
-    truth = wf.cost_to_go(graph, goal)
-    vertices = sorted({goal, *draw(st.lists(st.integers(0, n - 1), max_size=4))})
-    noise = draw(st.sampled_from([0.0, 0.25, 3.0])) * rng.integers(-1, 2, len(vertices))
-    return graph, goal, truth, wf.Labels(vertices, truth[vertices] + noise)
-
-
-@given(problems())
-def test_lemma_amle_local_extension_error(problem) -> None:
-    graph, goal, truth, labels = problem
+@given(tasks(errors=(0.0, 0.25, 3.0)))
+def test_lemma_amle_local_extension_error(task) -> None:
+    graph, goal, truth, labels, _ = task
     found = extension_error(graph, labels, wf.extend(graph, labels, wf.AMLE()), truth, goal)
     slack = 1e-12 * max(labels.span, 1.0)
     assert (found.error <= found.bound + slack).all()
-    assert (found.bound <= found.fill_bound + slack).all()
+    assert (found.bound <= found.distance_bound + slack).all()
 
 
-@given(problems())
-def test_lemma_in_rationals(problem) -> None:
+@given(tasks(errors=(0.0, 0.25, 3.0)))
+def test_lemma_in_rationals(task) -> None:
     """The statement itself, without floating point: errors, residuals and fill distances."""
-    graph, goal, truth, labels = problem
+    graph, goal, truth, labels, _ = task
     exact_labels = wf.Labels(labels.vertices, truth[labels.vertices])
     u, w = exact_amle(graph, labels), exact_amle(graph, exact_labels)
-    h = wf.fill_distance(graph, labels)
+    h = wf.label_distance(graph, labels)
     pairs = zip(labels.values, truth[labels.vertices], strict=True)
     epsilon = max(abs(Fraction(y) - Fraction(v)) for y, v in pairs)
     found = extension_error(graph, labels, [float(x) for x in u], truth, goal)
@@ -80,7 +63,7 @@ def test_unlabelled_components_have_no_truth_to_miss() -> None:
     ext = wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
     found = extension_error(graph, labels, ext, wf.cost_to_go(graph, 0), 0)
     assert found.error.tolist() == [0.0, 1.0, 0.0, 0.0]
-    assert found.fill.tolist() == [0.0, 2.0, 0.0, 0.0]
+    assert found.distance.tolist() == [0.0, 2.0, 0.0, 0.0]
 
 
 def test_directed_graphs_are_refused() -> None:

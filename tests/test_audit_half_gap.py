@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 import naive_audit as naive
 import wayfield as wf
-from naive_audit import cases, deciding
-from walkers import worlds
+from naive_audit import deciding
 from wayfield.audit import half_gap
 from wayfield.audit._inputs import rounding
 from wayfield.graph import same_graph
 from wayfield.kernels.walks import first_breaks, visit_counts
+from worlds import PATH, any_fields, noisy_fields, random_graph, seven
 
 # ------------------------------------------------------------------ twins
 
 
-@given(cases())
+@given(noisy_fields())
 def test_gaps_errors_and_optimal_actions_are_those_of_the_definition(case) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -47,7 +47,7 @@ def test_gaps_errors_and_optimal_actions_are_those_of_the_definition(case) -> No
         assert not audit.chosen_optimal[s]
 
 
-@given(cases(lengths=("unit", "whole")))
+@given(noisy_fields(lengths=("unit", "whole")))
 def test_regret_is_what_the_move_costs_over_the_best(case) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -56,7 +56,7 @@ def test_regret_is_what_the_move_costs_over_the_best(case) -> None:
         assert audit.regret[s] == (q[move] - min(q.values()) if move >= 0 else inf)
 
 
-@given(cases(lengths=("unit",)))
+@given(noisy_fields(lengths=("unit",)))
 def test_unit_lengths_are_tested_without_tolerance(case) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -69,7 +69,7 @@ def test_unit_lengths_are_tested_without_tolerance(case) -> None:
         assert audit.holds[s] or not exactly or 2 * audit.error[s] == gap
 
 
-@given(cases(lengths=("whole", "real")))
+@given(noisy_fields(lengths=("whole", "real")))
 def test_other_lengths_are_tested_with_room_for_rounding_and_no_more(case) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -82,7 +82,7 @@ def test_other_lengths_are_tested_with_room_for_rounding_and_no_more(case) -> No
             assert audit.holds[s]
 
 
-@given(worlds(), st.randoms())
+@given(any_fields(), st.randoms())
 def test_walks_meet_what_their_rollouts_meet(world, random) -> None:
     graph, values, goal = world
     plan = wf.plan(graph, values, goal, rule="q", ties="index")
@@ -103,7 +103,7 @@ def test_walks_meet_what_their_rollouts_meet(world, random) -> None:
 # ------------------------------------------------------------------ statements
 
 
-@given(cases())
+@given(noisy_fields())
 def test_lemma_where_the_half_gap_holds_every_minimiser_is_optimal(case) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -115,7 +115,11 @@ def test_lemma_where_the_half_gap_holds_every_minimiser_is_optimal(case) -> None
             assert audit.chosen_optimal[s]
 
 
-@given(st.one_of(cases(), worlds().map(lambda w: (w[0], w[1], wf.cost_to_go(w[0], w[2]), w[2]))))
+@given(
+    st.one_of(
+        noisy_fields(), any_fields().map(lambda w: (w[0], w[1], wf.cost_to_go(w[0], w[2]), w[2]))
+    )
+)
 def test_theorem_where_it_holds_all_along_the_walk_arrives_optimally(case) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -133,7 +137,7 @@ def test_theorem_on_a_thousand_fields_that_err_as_badly_as_they_may(kind, direct
     rng = np.random.default_rng(7)
     certified = broken = 0
     for _ in range(20):
-        graph = naive.random_graph(rng, 40, kind, directed)
+        graph = random_graph(rng, 40, kind, backbone="tree", edges=60, directed=directed)
         goal = int(rng.integers(40))
         truth = wf.cost_to_go(graph, goal)
         gap = half_gap(graph, truth, truth, goal).gap
@@ -149,7 +153,7 @@ def test_theorem_on_a_thousand_fields_that_err_as_badly_as_they_may(kind, direct
     assert broken > 200  # an error twice the half-gap does break decisions
 
 
-@given(cases(), st.randoms())
+@given(noisy_fields(), st.randoms())
 def test_path_existential_bound(case, random) -> None:
     graph, field, truth, goal = case
     audit = half_gap(graph, field, truth, goal)
@@ -185,7 +189,7 @@ def test_the_default_starts_are_all_states_but_the_goal() -> None:
 
 
 def test_no_converse_of_the_lemma_the_seven_nodes() -> None:
-    graph, labels = naive.seven()
+    graph, labels = seven()
     truth = wf.cost_to_go(graph, 0)
     sharp = half_gap(graph, wf.extend(graph, labels, wf.AMLE()), truth, 0)
     smooth = half_gap(graph, wf.extend(graph, labels, wf.Harmonic()), truth, 0)
@@ -300,7 +304,6 @@ def test_an_extension_without_a_label_in_a_component_cannot_reach_from_there() -
 
 # ------------------------------------------------------------------ bad input
 
-PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
 TRUTH = [0.0, 1.0, 2.0, 3.0]
 
 
@@ -459,7 +462,7 @@ def test_starts_and_weights() -> None:
             audit.failure_bound(*arguments)
 
 
-@given(cases())
+@given(noisy_fields())
 def test_a_truth_moved_at_one_vertex_is_found_out(case) -> None:
     graph, _, truth, goal = case
     moved = truth.copy()

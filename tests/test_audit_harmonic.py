@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import exact_harmonic, labelled_graphs, random_edges
+from exact import exact_harmonic
 from wayfield.audit._walk import Walk
 from wayfield.audit.harmonic_measure import (
     anti_admissibility,
@@ -18,7 +18,8 @@ from wayfield.audit.harmonic_measure import (
     neighbour_ranking,
 )
 from wayfield.audit.witnesses import seven_node
-from wayfield.extension._linear import Diagonal, Interior
+from wayfield.extension._linear import Interior
+from worlds import ENDS, PATH, labelled_graphs, random_graph, tasks
 
 
 def exact_measure(graph: wf.Graph, labels: wf.Labels) -> list[list[Fraction]]:
@@ -26,22 +27,6 @@ def exact_measure(graph: wf.Graph, labels: wf.Labels) -> list[list[Fraction]]:
     units = [np.eye(len(labels))[j] for j in range(len(labels))]
     columns = [exact_harmonic(graph, wf.Labels(labels.vertices, unit)) for unit in units]
     return [list(row) for row in zip(*columns, strict=True)]
-
-
-@st.composite
-def planning_problems(draw: st.DrawFn) -> tuple[wf.Graph, wf.Labels, np.ndarray, int]:
-    """Connected graphs with whole lengths, so that ties are exact, and labels of any kind."""
-    n = draw(st.integers(3, 10))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    edges = random_edges(rng, n, draw(st.integers(0, n)))
-    longest = draw(st.sampled_from([1, 4]))
-    lengths = rng.integers(1, longest + 1, edges.shape[1]).astype(float)
-    graph = wf.Graph.from_edges(*edges, lengths, n)
-    goal = int(rng.integers(n))
-    truth = wf.cost_to_go(graph, goal)
-    vertices = np.union1d(rng.choice(n, int(rng.integers(1, n)), replace=False), [goal])
-    noise = rng.integers(0, 3, vertices.size) * draw(st.sampled_from([0.0, 1.0]))
-    return graph, wf.Labels(vertices, truth[vertices] + noise), truth, goal
 
 
 # ------------------------------------------------------------------ harmonic measure
@@ -103,13 +88,12 @@ def test_gamblers_ruin_with_lengths() -> None:
 def test_a_graph_that_is_solved_by_iteration() -> None:
     """Random graphs fill in when factored; the residuals are refined to rounding all the same."""
     rng = np.random.default_rng(0)
-    edges = random_edges(rng, 12_000, 36_000)
-    graph = wf.Graph.from_edges(*edges)
+    graph = random_graph(rng, 12_000, "unit", backbone="tree", edges=36_000)
     labels = wf.Labels(range(40), rng.normal(size=40))
     states = np.array([100, 5_000])
     walk = Walk.of(graph, labels)
     omega, error = walk.measure(states)
-    assert Interior.of(graph, walk.system.free).solver is Diagonal
+    assert Interior.of(graph, walk.system.free).fills_in
     assert omega.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     assert error.max() < 1e-6
     field = wf.extend(graph, labels, wf.Harmonic())
@@ -159,9 +143,9 @@ def exact_margins(graph, labels, truth, s) -> tuple[Fraction | None, set[int]]:
     return min(others) - min(tolls[y] for y in optimal), optimal
 
 
-@given(planning_problems())
+@given(tasks(max_vertices=10, errors=(0.0, 1.0, 2.0)))
 def test_the_certificate_in_both_forms(problem) -> None:
-    graph, labels, truth, goal = problem
+    graph, goal, truth, labels, _ = problem
     states = np.delete(np.arange(graph.num_vertices), goal)
     found = anti_admissibility(graph, labels, truth, goal, states)
     field = wf.extend(graph, labels, wf.Harmonic()).values
@@ -248,8 +232,6 @@ def test_forms_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ------------------------------------------------------------------ bad input
 
-PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-ENDS = wf.Labels([0, 3], [0.0, 3.0])
 TRUTH = wf.cost_to_go(PATH, 0)
 
 

@@ -14,11 +14,12 @@ import naive_audit as naive
 import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
-from naive_audit import cases, deciding
+from naive_audit import deciding
 from wayfield.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
+from worlds import NOISE, noisy, noisy_fields, random_graph, seven
 
-undirected_unit = cases(lengths=("unit",), directed=False)
-undirected = cases(directed=False)
+undirected_unit = noisy_fields(lengths=("unit",), directed=False)
+undirected = noisy_fields(directed=False)
 
 
 def slopes(graph: wf.Graph, truth, x: int) -> list[Fraction]:
@@ -133,9 +134,9 @@ def test_operators_of_directed_graphs_are_not_compared() -> None:
 
 @st.composite
 def pairs_of_fields(draw):
-    graph, one, truth, goal = draw(cases(directed=False))
+    graph, one, truth, goal = draw(noisy_fields(directed=False))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    other = naive.noisy(rng, truth, draw(st.sampled_from(naive.NOISE)))
+    other = noisy(rng, truth, draw(st.sampled_from(NOISE)))
     starts = draw(st.lists(st.integers(0, graph.num_vertices - 1), min_size=1, max_size=4))
     return graph, one, other, truth, goal, starts
 
@@ -196,9 +197,9 @@ def test_the_proposition_is_not_vacuous() -> None:
     rng = np.random.default_rng(3)
     separated = 0
     for _ in range(200):
-        graph = naive.random_graph(rng, 12, "unit", directed=False)
+        graph = random_graph(rng, 12, "unit", backbone="tree", edges=12)
         truth = wf.cost_to_go(graph, 0)
-        rough, fine = (naive.noisy(rng, truth, kind) for kind in ("rough", "small"))
+        rough, fine = (noisy(rng, truth, kind) for kind in ("rough", "small"))
         audit = mechanism(graph, rough, fine, truth, 0)
         assert audit.separated_seen == audit.separated
         separated += audit.separated
@@ -207,7 +208,7 @@ def test_the_proposition_is_not_vacuous() -> None:
 
 def test_no_converse_of_the_separation_the_seven_nodes() -> None:
     """At 4 harmonic is wrong and the AMLE right, and clause (i) does not hold: ε = 2/3 > 1/2."""
-    graph, labels = naive.seven()
+    graph, labels = seven()
     truth = wf.cost_to_go(graph, 0)
     smooth, sharp = exact_harmonic(graph, labels), exact_amle(graph, labels)
     assert (smooth[1], smooth[3]) == (Fraction(36, 29), Fraction(39, 29))

@@ -13,14 +13,14 @@ from scipy.stats import kendalltau
 
 import naive_audit as naive
 import wayfield as wf
-from exact import labelled_graphs
-from naive_audit import cases, deciding
+from naive_audit import deciding
 from wayfield.audit import bad_tail_bound, ordering, pool, smallest_c0
+from worlds import WHOLE, labelled_graphs, noisy_fields, seven
 
 # ------------------------------------------------------------------ twins
 
 
-@given(cases(lengths=("unit", "whole"), most=14))
+@given(noisy_fields(lengths=("unit", "whole"), max_vertices=14))
 def test_tau_is_scipys(case) -> None:
     graph, field, truth, goal = case
     audit = ordering(graph, field, truth, goal)
@@ -44,7 +44,7 @@ def test_true_ties_on_lengths_are_taken_up_to_rounding() -> None:
     assert audit.bound[0] == -1.0
 
 
-@given(cases())
+@given(noisy_fields())
 def test_inversions_and_small_gaps_are_counted_right(case) -> None:
     graph, field, truth, goal = case
     audit = ordering(graph, field, truth, goal)
@@ -62,7 +62,7 @@ def test_inversions_and_small_gaps_are_counted_right(case) -> None:
             assert audit.bound[s] == pytest.approx(1 - 4 * pairs / (d * (d - 1)))
 
 
-@given(cases(), st.lists(st.integers(0, 1000), min_size=1, max_size=5))
+@given(noisy_fields(), st.lists(st.integers(0, 1000), min_size=1, max_size=5))
 def test_scopes_are_what_walking_and_counting_gives(case, numbers) -> None:
     graph, field, truth, goal = case
     starts = [i % graph.num_vertices for i in numbers]
@@ -130,7 +130,7 @@ def test_two_and_two_neighbours_on_a_lattice_tie_down_tau_b() -> None:
 # ------------------------------------------------------------------ statements
 
 
-@given(cases(most=12))
+@given(noisy_fields(max_vertices=12))
 def test_lemma_a_pair_further_apart_than_twice_the_error_cannot_swap(case) -> None:
     graph, field, truth, goal = case
     audit = ordering(graph, field, truth, goal)
@@ -148,10 +148,7 @@ def test_no_converse_of_the_lemma_a_scaled_truth() -> None:
     assert audit.bound[4] == -1.0
 
 
-labelled = st.one_of(labelled_graphs(lengths="unit"), labelled_graphs(lengths="integer"))
-
-
-@given(labelled, st.sampled_from([0.0, 0.1, 0.25, 0.6]))
+@given(labelled_graphs(lengths=WHOLE), st.sampled_from([0.0, 0.1, 0.25, 0.6]))
 def test_corollary_label_density_bounds_the_ordering_of_the_amle(problem, error) -> None:
     graph, drawn = problem
     goal = int(drawn.vertices[0])
@@ -161,7 +158,7 @@ def test_corollary_label_density_bounds_the_ordering_of_the_amle(problem, error)
     labels = wf.Labels(drawn.vertices, truth[drawn.vertices] + off, error=error)
     audit = ordering(graph, wf.extend(graph, labels, wf.AMLE()), truth, goal)
     promised = audit.amle_bound(labels)
-    far = wf.fill_distance(graph, labels)
+    far = wf.label_distance(graph, labels)
     for s in deciding(truth, goal):
         reach = far[graph.neighbours(s)].max()
         assert audit.half_gap.error[s] <= error + 2 * reach + 1e-9
@@ -184,7 +181,7 @@ def test_the_density_bound_by_hand() -> None:
 
 def test_the_density_bound_is_the_amles_alone() -> None:
     """With every vertex labelled it promises a perfect ranking at 4; not to any other field."""
-    graph, _ = naive.seven()
+    graph, _ = seven()
     truth = wf.cost_to_go(graph, 0)
     labels = wf.Labels(range(7), truth)
     backwards = ordering(graph, -truth, truth, 0)
@@ -193,7 +190,12 @@ def test_the_density_bound_is_the_amles_alone() -> None:
     assert backwards.tau_nbr[4] == -1.0
 
 
-@given(cases(), st.sampled_from([0.5, 1.0, 2.0]), st.sampled_from([-0.5, 0.0, 0.5]), st.booleans())
+@given(
+    noisy_fields(),
+    st.sampled_from([0.5, 1.0, 2.0]),
+    st.sampled_from([-0.5, 0.0, 0.5]),
+    st.booleans(),
+)
 def test_corollary_bad_tail_mass(case, alpha, theta, once) -> None:
     graph, field, truth, goal = case
     audit = ordering(graph, field, truth, goal)
@@ -221,7 +223,7 @@ def test_corollary_bad_tail_mass(case, alpha, theta, once) -> None:
 
 def test_ties_without_error_leave_no_constant() -> None:
     """At 3 the neighbours 4 and 6 tie; without error there, G(0) > 0 = C₀ 0^α for every C₀."""
-    graph, _ = naive.seven()
+    graph, _ = seven()
     truth = wf.cost_to_go(graph, 0)
     audit = ordering(graph, truth, truth, 0, starts=[4])
     assert smallest_c0(audit) == inf

@@ -10,47 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import random_edges
 from exact_amle import exact_amle
 from wayfield.audit.half_gap import half_gap
 from wayfield.audit.reach import Reach, reach
 from wayfield.audit.witnesses import seven_node
 from wayfield.extension.envelopes import lipschitz_constant
+from worlds import WHOLE, graphs, maze_problem, path, random_graph, tasks
 
 NAMES = ["labels", "finite", "balance", "geodesics", "sinks", "plateaus", "planner"]
 KINDS = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
-@st.composite
-def graphs(draw: st.DrawFn, directed: bool, max_vertices: int = 12) -> wf.Graph:
-    """Whole lengths, so that c·V* is exact; connected, or with one-way arcs strongly so or not."""
-    n = draw(st.integers(2, max_vertices))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    tails, heads = random_edges(rng, n, draw(st.integers(0, n)))
-    if directed:
-        back = rng.random(tails.size) < draw(st.sampled_from([0.3, 0.8]))
-        tails, heads = np.r_[tails, heads[back]], np.r_[heads, tails[back]]
-    lengths = rng.integers(1, draw(st.sampled_from([2, 5])), tails.size).astype(float)
-    return wf.Graph.from_edges(tails, heads, lengths, n, directed)
-
-
-@st.composite
-def exact_problems(draw: st.DrawFn, directed: bool):
-    """A graph, a goal, its cost-to-go V*, and labels c·V* + b."""
-    graph = draw(graphs(directed))
-    goal = draw(st.integers(0, graph.num_vertices - 1))
-    truth = wf.cost_to_go(graph, goal)
-    known = np.flatnonzero(np.isfinite(truth)).tolist()
-    vertices = sorted({goal, *draw(st.lists(st.sampled_from(known), max_size=4))})
-    factor = draw(st.sampled_from([1.0, 0.375, 7.0]))
-    base = draw(st.sampled_from([0.0, -2.5]))
-    return graph, goal, truth, wf.Labels(vertices, factor * truth[vertices] + base), factor
+FACTORS, BASES = (1.0, 0.375, 7.0), (0.0, -2.5)  # c·V* + b stays exact
+EXACT = tasks(factors=FACTORS, bases=BASES)
 
 
 @st.composite
 def any_problems(draw: st.DrawFn, directed: bool):
     """Any labels: a field of an AMLE (either fill), of another method, or of no method at all."""
-    graph = draw(graphs(directed))
+    graph = draw(graphs(lengths=WHOLE, directed=directed))
     n = graph.num_vertices
     goal = draw(st.integers(0, n - 1))
     truth = wf.cost_to_go(graph, goal)
@@ -69,7 +47,7 @@ def any_problems(draw: st.DrawFn, directed: bool):
 # ------------------------------------------------------------------ the theorem
 
 
-@given(exact_problems(directed=False))
+@given(EXACT)
 def test_exact_labels_and_the_amle_are_guaranteed(problem) -> None:
     graph, goal, truth, labels, factor = problem
     field = wf.extend(graph, labels, wf.AMLE())
@@ -97,7 +75,7 @@ def enclosed(exact: list[Fraction]) -> wf.Extension:
     return wf.Extension(values, *bracket, wf.Status.CONVERGED, 0.0, 0, 0.0, wf.AMLE(), {})
 
 
-@given(exact_problems(directed=False))
+@given(EXACT)
 def test_the_field_in_rationals(problem) -> None:
     """No solver: conclusions 1 to 4 hold of the exact field."""
     graph, goal, truth, labels, _ = problem
@@ -118,7 +96,7 @@ def test_the_field_in_rationals(problem) -> None:
             assert found.bound[s] == np.inf
 
 
-@given(exact_problems(directed=True))
+@given(tasks(directed=True, factors=FACTORS, bases=BASES))
 def test_directed_fields_with_cost_fill(problem) -> None:
     """Conclusions 1 to 3; the bound on the cost is not claimed."""
     graph, goal, truth, labels, _ = problem
@@ -137,9 +115,9 @@ def test_lengths_that_are_no_whole_numbers(directed: bool) -> None:
     rng = np.random.default_rng(7)
     for _ in range(60):
         n = int(rng.integers(5, 60))
-        tails, heads = random_edges(rng, n, n)
-        tails, heads = (np.r_[tails, heads], np.r_[heads, tails]) if directed else (tails, heads)
-        graph = wf.Graph.from_edges(tails, heads, rng.lognormal(size=tails.size), n, directed)
+        graph = random_graph(
+            rng, n, "spread", backbone="tree", edges=n, directed=directed, two_way=1.0
+        )
         goal = int(rng.integers(n))
         exact = wf.sample_labels(graph, goal, 0.2, seed=int(rng.integers(1000)))
         labels = wf.Labels(exact.vertices, rng.lognormal() * exact.values)
@@ -177,7 +155,7 @@ def test_what_the_paper_certifies_reaches(directed: bool, data) -> None:
     assert audit.plan.reached[found.certified].all()
 
 
-@given(exact_problems(directed=False))
+@given(EXACT)
 def test_geodesics_by_their_definition(problem) -> None:
     graph, goal, truth, labels, _ = problem
     found = reach(graph, labels, wf.extend(graph, labels, wf.AMLE()), truth, goal)
@@ -206,7 +184,7 @@ def test_the_lipschitz_constant_of_any_labels(directed: bool, data) -> None:
 
 # ------------------------------------------------------------------ each premise by itself
 
-LINE = wf.Graph.from_edges(range(5), range(1, 6))
+LINE = path(6)
 TRUTH = wf.cost_to_go(LINE, 0)
 
 
@@ -384,8 +362,7 @@ def test_the_bound_beside_the_cost() -> None:
 
 
 def test_a_maze_beside_the_papers_certificate() -> None:
-    graph = wf.grid_graph(wf.load_layout("medium"), 4)
-    labels = wf.sample_labels(graph, 0, 0.02, seed=54)
+    graph, labels = maze_problem("medium", 4, fraction=0.02)
     truth = wf.cost_to_go(graph, 0)
     found = reach(graph, labels, wf.extend(graph, labels, wf.AMLE()), truth, 0)
     assert found.guaranteed

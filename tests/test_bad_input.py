@@ -9,18 +9,8 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-
-PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-ENDS = wf.Labels([0, 3], [0.0, 3.0])
-METHODS = [
-    wf.AMLE(),
-    wf.Harmonic(),
-    wf.PLaplacian(p=4),
-    wf.MidrangeSweeps(3, "mean"),
-    wf.NearestLabel(),
-    wf.McShane(None),
-    wf.Whitney(None),
-]
+from methods import methods
+from worlds import ENDS, PATH
 
 
 def refused(message: str) -> Any:
@@ -224,13 +214,15 @@ def test_matrix_that_is_not_square(shape: tuple[int, ...]) -> None:
 # -------------------------------------------------------------------- extend
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@methods()
 def test_component_without_a_label(method: Any) -> None:
     graph = wf.Graph.from_edges([0, 2], [1, 3], num_vertices=5)
     with refused(r"the component of vertex 2 \(2 vertices\) has no label; label it, or pass"):
         wf.extend(graph, wf.Labels([0], [7.0]), method)
-    values = wf.extend(graph, wf.Labels([0], [7.0]), method, unreachable="nan").values
-    assert np.isnan(values).tolist() == [False, False, True, True, True]
+    field = wf.extend(graph, wf.Labels([0], [7.0]), method, unreachable="nan")
+    for values in (field.values, field.lower, field.upper):
+        if values is not None:
+            assert np.isnan(values).tolist() == [False, False, True, True, True]
 
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), [[0, 1]], "graph"])
@@ -265,9 +257,9 @@ def test_check_is_true_or_false(check: Any) -> None:
         wf.extend_many(PATH, [ENDS], wf.AMLE(), check=check)
 
 
-@pytest.mark.parametrize("method", METHODS[1:], ids=str)
+@methods(directed=False)
 def test_directed_graph_where_the_method_has_no_meaning(method: Any) -> None:
-    with refused(r"is not defined on directed graphs; .* graph\.symmetrised"):
+    with refused(r"is not defined on directed graphs; AMLE is, or call graph\.symmetrised"):
         wf.extend(wf.Graph.from_edges([0], [1], directed=True), wf.Labels([0], [0.0]), method)
 
 
@@ -302,7 +294,7 @@ def test_goal_that_is_no_number(goal: Any) -> None:
 
 
 def test_values_of_the_wrong_length() -> None:
-    with refused("values has 3 entries, expected 4"):
+    with refused("the field has 3 values but the graph has 4 vertices"):
         wf.plan(PATH, [0.0, 1.0, 2.0], 0)
 
 
@@ -357,8 +349,9 @@ def test_refinement_beyond_32_bits() -> None:
         wf.grid_graph(wf.load_layout("umaze"), 100_000)
 
 
-def test_an_extension_in_place_of_its_values() -> None:
+def test_an_extension_in_place_of_an_array() -> None:
     graph = wf.Graph.from_edges([0], [1])
-    field = wf.extend(graph, wf.Labels([0], [0.0]), wf.Harmonic())
-    with pytest.raises(wf.InputError, match=r"pass its \.values"):
-        wf.plan(graph, field, 0)  # type: ignore[arg-type]
+    labels = wf.Labels([0], [0.0])
+    field = wf.extend(graph, labels, wf.Harmonic())
+    with pytest.raises(wf.InputError, match=r"prior must be an array, .* pass its \.values"):
+        wf.extend(graph, labels, wf.Harmonic(), prior=field)  # type: ignore[arg-type]

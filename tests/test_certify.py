@@ -13,15 +13,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from exact import labelled_graphs
 from exact_amle import exact_amle
-from walkers import rows, worlds
+from methods import methods
 from wayfield.certify import certify
 from wayfield.kernels.certify import period
+from worlds import (
+    ENDS,
+    PATH,
+    WHOLE,
+    any_fields,
+    labelled_graphs,
+    labels_near_truth,
+    maze_problem,
+    random_graph,
+    rows,
+)
 
-PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
 STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
-ENDS = wf.Labels([0, 3], [0.0, 3.0])
 
 
 def as_field(values, lower=None, upper=None, method: wf.extension.Method | None = None):
@@ -33,22 +41,9 @@ def as_field(values, lower=None, upper=None, method: wf.extension.Method | None 
 def certificate(graph, values, goal, error=0.0, *, rule="slope", labels=None, **bracket):
     """Plan on a field and certify the plan."""
     field = as_field(values, **bracket)
-    known = np.where(np.isnan(field.values), inf, field.values)
-    plan = wf.plan(graph, known, goal, rule=rule)
-    least = int(np.argmin(known))
-    return certify(graph, labels or wf.Labels([least], known[[least]]), field, plan, error)
-
-
-def random_graph(rng, n, directed, lengths=None):
-    """A sparse graph with whole lengths, so that sums are exact."""
-    pairs = rng.integers(0, n, (3 * n, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    pairs = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
-    if lengths is None:
-        lengths = rng.integers(1, rng.choice([2, 10]), len(pairs)).astype(float)
-    else:
-        lengths = rng.choice(lengths, len(pairs))
-    return wf.Graph.from_edges(*pairs.T, lengths, n, directed)
+    plan = wf.plan(graph, field, goal, rule=rule)
+    least = int(np.argmin(plan.values))
+    return certify(graph, labels or wf.Labels([least], plan.values[[least]]), field, plan, error)
 
 
 def optimal_moves(graph, truth, plan):
@@ -110,7 +105,7 @@ def check_gap(got, exact):
         assert nextafter(nextafter(got, inf), inf) >= exact
 
 
-@given(worlds(), st.data())
+@given(any_fields(), st.data())
 def test_the_naive_twin(world, data) -> None:
     graph, values, goal = world
     assume(min(values) < inf)
@@ -179,7 +174,7 @@ def attacks():
     rng = np.random.default_rng(5)
     found = []
     for trial in range(800):
-        graph = random_graph(rng, 160, directed=bool(trial % 2))
+        graph = random_graph(rng, 160, WHOLE, edges=480, directed=bool(trial % 2))
         goal = int(rng.integers(160))
         truth = wf.cost_to_go(graph, goal)
         error = float(rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 3.5]))
@@ -224,7 +219,7 @@ def test_bounds_of_their_own_at_the_vertices() -> None:
     rng = np.random.default_rng(8)
     certified = wrong = 0
     for trial in range(300):
-        graph = random_graph(rng, 40, directed=bool(trial % 2))
+        graph = random_graph(rng, 40, WHOLE, edges=120, directed=bool(trial % 2))
         truth = wf.cost_to_go(graph, 0)
         errors = rng.choice([0.0, 0.25, 1.0, 4.0], 40)
         values = adversarial(rng, graph, truth, errors)
@@ -242,7 +237,7 @@ def test_bounds_of_their_own_at_the_vertices() -> None:
 def test_odd_lengths_and_odd_errors(seed, directed, error) -> None:
     """With rounded lengths the truth itself is rounded, which the budget has to cover."""
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, 12, directed, lengths=rng.lognormal(size=8))
+    graph = random_graph(rng, 12, "spread", edges=36, directed=directed)
     truth = wf.cost_to_go(graph, 0)
     cert = certificate(graph, adversarial(rng, graph, truth, error), 0, error + 1e-12)
     costs = {
@@ -334,8 +329,7 @@ def test_a_tie_inside_the_bracket_is_never_certified() -> None:
 
 @pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(8), wf.AMLE()], ids=repr)
 def test_a_bracket_costs_next_to_nothing(method) -> None:
-    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
-    labels = wf.sample_labels(graph, 0, 0.1, seed=3)
+    graph, labels = maze_problem("umaze", 4, fraction=0.1, seed=3)
     field = wf.extend(graph, labels, method)
     plan = wf.plan(graph, field.values, 0)
     cert = certify(graph, labels, field, plan)
@@ -352,7 +346,7 @@ def test_a_bracket_costs_next_to_nothing(method) -> None:
 def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     rng = np.random.default_rng(seed)
     n = 12
-    graph = random_graph(rng, n, directed)
+    graph = random_graph(rng, n, WHOLE, edges=36, directed=directed)
     values = rng.integers(0, 2**20, n) / 2.0**16  # no ties: names break those
     error = float(rng.choice([0.0, 0.5, 1.0]))
     labels = wf.Labels([0, 3, 5], values[[0, 3, 5]], error=0.25)
@@ -367,8 +361,8 @@ def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     other = certificate(renamed, moved, int(name[0]), error, rule="q", labels=there)
     for field in ("gap", "certified", "start_margin"):
         assert np.array_equal(getattr(cert, field), getattr(other, field)[name])
-    assert np.array_equal(cert.fill.bound, other.fill.bound[name])
-    assert cert.fill.gap_bound == other.fill.gap_bound
+    assert np.array_equal(cert.by_distance.bound, other.by_distance.bound[name])
+    assert cert.by_distance.gap_bound == other.by_distance.gap_bound
 
     unit = 2.0**power
     scaled = replace(graph, lengths=graph.lengths * unit)
@@ -379,8 +373,10 @@ def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     for field in ("certified", "weakest", "first_weak", "start_certified"):
         assert np.array_equal(getattr(cert, field), getattr(big, field))
     for field in ("bound", "local", "round_trip", "gap_bound"):
-        assert np.array_equal(getattr(cert.fill, field) * unit, getattr(big.fill, field))
-    assert cert.fill.lipschitz == big.fill.lipschitz
+        assert np.array_equal(
+            getattr(cert.by_distance, field) * unit, getattr(big.by_distance, field)
+        )
+    assert cert.by_distance.lipschitz == big.by_distance.lipschitz
 
 
 # -------------------------------------------------------------------- values that are none
@@ -408,8 +404,8 @@ def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> No
         cert = certify(one_way(), labels, field, plan, error)
         assert cert.gap.tolist() == [-inf, inf, -inf]
         assert cert.certified.tolist() == [False, True, False]
-        assert cert.fill.certified.tolist() == [False, True, False]
-    assert cert.fill.bound[2] == inf
+        assert cert.by_distance.certified.tolist() == [False, True, False]
+    assert cert.by_distance.bound[2] == inf
 
 
 def test_a_component_without_the_goal_is_not_certified() -> None:
@@ -419,8 +415,8 @@ def test_a_component_without_the_goal_is_not_certified() -> None:
     field = wf.extend(apart, labels, wf.AMLE())
     cert = certify(apart, labels, field, wf.plan(apart, field.values, 0))
     assert cert.certified.tolist() == [True, True, False, False]
-    assert cert.fill.certified.tolist() == [True, True, False, False]
-    assert cert.fill.bound.tolist() == [0.0, 2.0, inf, inf]
+    assert cert.by_distance.certified.tolist() == [True, True, False, False]
+    assert cert.by_distance.bound.tolist() == [0.0, 2.0, inf, inf]
     assert not cert.refuted
 
 
@@ -436,12 +432,12 @@ def test_nan_counts_as_out_of_reach() -> None:
     apart = wf.Graph.from_edges([0, 2], [1, 3])
     labels = wf.Labels([0], [0.0])
     field = wf.extend(apart, labels, wf.AMLE(), unreachable="nan")
-    plan = wf.plan(apart, np.where(np.isnan(field.values), inf, field.values), 0)
+    plan = wf.plan(apart, field, 0)
     cert = certify(apart, labels, field, plan)
     assert cert.gap.tolist() == [inf, inf, -inf, -inf]
     assert cert.start_certified.tolist() == [True, True, False, False]
-    assert cert.fill.bound.tolist() == [0.0, 2.0, 0.0, 0.0]
-    assert not cert.fill.certified[2:].any()
+    assert cert.by_distance.bound.tolist() == [0.0, 2.0, 0.0, 0.0]
+    assert not cert.by_distance.certified[2:].any()
 
 
 def test_goal_dead_end_and_only_move() -> None:
@@ -482,29 +478,13 @@ def test_values_too_large_to_subtract_certify_nothing() -> None:
 # -------------------------------------------------------------------- the fill distance
 
 
-def noisy_labels(rng, graph, goal, noise):
-    """Labels at the goal and up to half of the vertices, at most `noise` from the truth."""
-    truth = wf.cost_to_go(graph, goal)
-    able = np.flatnonzero(np.isfinite(truth))
-    drawn = rng.choice(able, rng.integers(1, able.size // 2 + 2), replace=False)
-    vertices = np.union1d(drawn, [goal])
-    shift = noise * rng.integers(-4, 5, vertices.size) / 4.0
-    return truth, wf.Labels(vertices, truth[vertices] + shift, error=noise)
-
-
-UNDIRECTED = [wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE(certificate=False), wf.Harmonic()]
-UNDIRECTED += [wf.NearestLabel(), wf.MidrangeSweeps(3, "mean")]
-DIRECTED = [wf.AMLE(), wf.AMLE(fill="flat"), wf.AMLE(fill="lower"), wf.AMLE(certificate=False)]
-
-
-def check_fill(graph, goal, truth, labels, field):
+def check_by_distance(graph, goal, truth, labels, field):
     """The bound holds, and what is certified by it is optimal; returns how far the error got."""
-    known = np.where(np.isnan(field.values), inf, field.values)
-    plan = wf.plan(graph, known, goal, rule="q")
+    plan = wf.plan(graph, field, goal, rule="q")
     cert = certify(graph, labels, field, plan)
-    fill = cert.fill
+    fill = cert.by_distance
     able = np.isfinite(truth)
-    error = np.abs(known[able] - truth[able])
+    error = np.abs(plan.values[able] - truth[able])
     assert (error <= fill.bound[able] + 1e-9).all()
     assert (fill.bound[labels.vertices] == labels.error).all()
     for s, row in rows(graph).items():
@@ -518,34 +498,35 @@ def check_fill(graph, goal, truth, labels, field):
     return (error[room] / fill.bound[able][room]).max(initial=0.0), fill
 
 
-@pytest.mark.parametrize("method", UNDIRECTED, ids=repr)
+@methods(any_labels=True)
 @pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_the_fill_bound_holds(method, noise) -> None:
+def test_the_distance_bound_holds(method, noise) -> None:
     rng = np.random.default_rng(11)
     closest, certified = 0.0, 0
     for _ in range(60):
-        graph = random_graph(rng, 30, directed=False)
-        truth, labels = noisy_labels(rng, graph, 0, noise)
+        graph = random_graph(rng, 30, WHOLE, edges=90)
+        truth, labels = labels_near_truth(rng, graph, 0, noise)
         field = wf.extend(graph, labels, method, unreachable="nan")
-        used, fill = check_fill(graph, 0, truth, labels, field)
+        used, fill = check_by_distance(graph, 0, truth, labels, field)
         closest, certified = max(closest, used), certified + int(fill.certified.sum()) - 1
         if isinstance(method, wf.AMLE) and noise == 0.0:
             assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
-    assert closest > (0.25 if isinstance(method, wf.NearestLabel) else 0.5)
+    if noise or method != wf.McShane(None):  # which makes no error from exact labels
+        assert closest > (0.2 if isinstance(method, wf.NearestLabel) else 0.5)
     assert certified > 0
 
 
-@pytest.mark.parametrize("method", DIRECTED, ids=repr)
+@methods(directed=True)
 @pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_the_fill_bound_holds_on_directed_graphs(method, noise) -> None:
+def test_the_distance_bound_holds_on_directed_graphs(method, noise) -> None:
     rng = np.random.default_rng(12)
     closest = 0.0
     for _ in range(60):
-        graph = random_graph(rng, 30, directed=True)
+        graph = random_graph(rng, 30, WHOLE, edges=90, directed=True)
         graph = replace(graph.symmetrised(), directed=True) if rng.random() < 0.2 else graph
-        truth, labels = noisy_labels(rng, graph, 0, noise)
+        truth, labels = labels_near_truth(rng, graph, 0, noise)
         field = wf.extend(graph, labels, method, unreachable="nan")
-        used, fill = check_fill(graph, 0, truth, labels, field)
+        used, fill = check_by_distance(graph, 0, truth, labels, field)
         closest = max(closest, used)
         if noise == 0.0:
             assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
@@ -557,14 +538,14 @@ def test_round_trips_by_hand() -> None:
     labels = wf.Labels([0], [0.0])
     field = wf.extend(hill, labels, wf.AMLE())
     cert = certify(hill, labels, field, wf.plan(hill, field.values, 0))
-    assert cert.fill.round_trip.tolist() == [0.0, 4.0, 11.0, inf]
-    assert cert.fill.bound.tolist() == [0.0, 4.0, 11.0, inf]
+    assert cert.by_distance.round_trip.tolist() == [0.0, 4.0, 11.0, inf]
+    assert cert.by_distance.bound.tolist() == [0.0, 4.0, 11.0, inf]
 
 
 def test_label_errors_add_to_the_distance() -> None:
     labels = wf.Labels([0], [0.0], error=0.5)
     field = wf.extend(PATH, labels, wf.AMLE())
-    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill
+    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
     assert fill.bound.tolist() == [0.5, 2.5, 4.5, 6.5]
     assert fill.local.tolist() == [2.5, 4.5, 6.5, 4.5]
     assert (fill.label_error, fill.lipschitz) == (0.5, 1.0)
@@ -576,8 +557,8 @@ def test_label_errors_of_half_the_true_gap_certify_nothing() -> None:
         values = [0.0, 1.0 + error, 2.0, 3.0 - error]
         labels = wf.Labels([0, 1, 2, 3], values, error)
         cert = certificate(PATH, values, 0, labels=labels)
-        assert cert.fill.gap_bound == 2.0
-        assert cert.fill.certified[2] == (not wrong)
+        assert cert.by_distance.gap_bound == 2.0
+        assert cert.by_distance.certified[2] == (not wrong)
         assert (cert.gap[2] > 0.0) == (not wrong)
 
 
@@ -587,8 +568,8 @@ def test_a_corrected_prior_is_as_steep_as_it_is() -> None:
     field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, 3.0, 6.0, 9.0])
     assert field.values.tolist() == [0.0, 3.0, 6.0, 9.0]
     cert = certify(PATH, labels, field, wf.plan(PATH, field.values, 0))
-    assert cert.fill.lipschitz == pytest.approx(3.0)
-    assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.fill.bound).all()
+    assert cert.by_distance.lipschitz == pytest.approx(3.0)
+    assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.by_distance.bound).all()
 
 
 @pytest.mark.parametrize("fill", [None, "flat"])
@@ -596,24 +577,23 @@ def test_the_classical_amle_may_be_asked_for_by_name(fill: wf.extension.amle.Fil
     """Noisy labels make it steeper than 1; the bound rests on the truth's slope all the same."""
     labels = wf.Labels([0, 1], [0.0, 1.5], error=0.5)
     field = wf.extend(PATH, labels, wf.AMLE(fill=fill))
-    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill.lipschitz == 1.0
+    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance.lipschitz == 1.0
 
 
 def test_a_prior_with_gaps_bounds_nothing() -> None:
     labels = wf.Labels([0, 3], [0.0, 3.0])
     field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, inf, 2.0, 3.0])
-    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).fill
+    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
     assert fill.lipschitz == inf
     assert fill.bound.tolist() == [0.0, inf, inf, 0.0]
     assert fill.certified.tolist() == [True, False, False, False]
 
 
 def test_on_a_maze_it_certifies_what_is_surrounded_by_labels() -> None:
-    graph = wf.grid_graph(wf.load_layout("medium"), 3)
-    labels = wf.sample_labels(graph, 5, 0.9, seed=1)
+    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.9, seed=1)
     field = wf.extend(graph, labels, wf.AMLE())
     cert = certify(graph, labels, field, wf.plan(graph, field.values, 5))
-    fill = cert.fill
+    fill = cert.by_distance
     known = labels.mask(graph)
     surrounded = np.array([known[graph.neighbours(s)].all() for s in range(graph.num_vertices)])
     assert fill.graph_kind == "unit bipartite"
@@ -632,12 +612,16 @@ def test_a_move_off_the_least_q_needs_more_room() -> None:
     cert = certificate(ways, values, 3, labels=labels)
     assert cert.plan.successor[0] == 2  # wrong: 10 + 2 by there, 2 + 6 by 1
     assert cert.gap[0] == -4.0
-    assert 2 * cert.fill.local[0] < cert.fill.gap_bound == 4.0
-    assert not cert.fill.certified[0]
-    assert certificate(ways, values, 3, labels=labels, rule="q").fill.certified[0]
+    assert 2 * cert.by_distance.local[0] < cert.by_distance.gap_bound == 4.0
+    assert not cert.by_distance.certified[0]
+    assert certificate(ways, values, 3, labels=labels, rule="q").by_distance.certified[0]
 
 
 # -------------------------------------------------------------------- the graph's own gap bound
+
+
+def chosen_from(lengths):
+    return lambda rng, count: rng.choice(lengths, count)
 
 
 def true_gap(graph, truth, goal):
@@ -653,7 +637,7 @@ def true_gap(graph, truth, goal):
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15]]))
 def test_the_gap_bound_is_below_every_true_gap(seed, directed, lengths) -> None:
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, int(rng.integers(3, 14)), directed, lengths)
+    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths), directed=directed)
     bound = period(graph.arcs, graph.reverse_arcs)
     for goal in range(graph.num_vertices):
         assert true_gap(graph, wf.cost_to_go(graph, goal), goal) >= bound
@@ -662,7 +646,7 @@ def test_the_gap_bound_is_below_every_true_gap(seed, directed, lengths) -> None:
 @given(st.integers(0, 2**32 - 1), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15], [2, 4]]))
 def test_twice_the_common_divisor_if_all_cycles_are_even(seed, lengths) -> None:
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, int(rng.integers(3, 14)), directed=False, lengths=lengths)
+    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths))
     edges = nx.from_scipy_sparse_array(graph.to_scipy())
     common = gcd(*(int(v) for v in graph.lengths))
     pieces = nx.Graph()
@@ -703,7 +687,7 @@ def test_periods_by_hand(arcs, lengths, expected) -> None:
 def test_kinds_of_graphs(graph, kind, bound) -> None:
     truth = wf.cost_to_go(graph, 0)
     labels = wf.Labels(np.arange(truth.size), truth)
-    fill = certificate(graph, truth, 0, labels=labels).fill
+    fill = certificate(graph, truth, 0, labels=labels).by_distance
     assert (fill.graph_kind, fill.gap_bound) == (kind, bound)
     assert fill.certified.tolist() == [True] + [bound > 0.0] * (truth.size - 1)
 
@@ -783,8 +767,8 @@ def test_labels_that_are_not_all_of_those_extended() -> None:
     line, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 2], [0.0, 10.0])
     field = wf.extend(line, labels, wf.AMLE())
     plan = wf.plan(line, field.values, 0)
-    fill = certify(line, wf.Labels([0], [0.0]), field, plan).fill
+    fill = certify(line, wf.Labels([0], [0.0]), field, plan).by_distance
     assert fill.lipschitz == pytest.approx(5.0)
     assert (np.abs(field.values - wf.cost_to_go(line, 0)) <= fill.bound).all()
     noisy = wf.Labels([0, 2], [0.0, 10.0], error=8.0)
-    assert certify(line, noisy, field, plan).fill.lipschitz == 1.0
+    assert certify(line, noisy, field, plan).by_distance.lipschitz == 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from itertools import combinations, pairwise, product
 
@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 from wayfield import InputError
-from wayfield.report.findings_paper import papers_budget
-from wayfield.study.experiments import witnesses
-from wayfield.study.fits import FITS, Fit
-from wayfield.study.measures import Measure, measures
-from wayfield.study.measures._base import mean_of
-from wayfield.study.paper import FIGURES, TABLES, read_tables, value
-from wayfield.study.tables import Rows, as_rows
-from wayfield.study.tasks import Row, as_table
+from wayfield.experiments import STUDIES
+from wayfield.experiments.witnesses import drawn, run
+from wayfield.experiments.witnesses._cells import FittedWitness, SevenNodes
+from wayfield.experiments.witnesses.fits import FITS, Fit
+from wayfield.paper import FIGURES, TABLES, papers_budget, value
+from wayfield.paper import measures as measures_of
+from wayfield.paper.figures import read_tables
+from wayfield.paper.grid import CELL, CONFIGURATION
+from wayfield.study import Measure, Records, Row, as_records, mean_of
+from wayfield.study.tasks import as_table
 
 R, LF = (4, 8, 12), ("0.02", "0.05", "0.08", "0.12")
 MAZES = ("medium", "large")
@@ -411,8 +413,12 @@ def iteration_rows() -> list[Row]:
 
 
 def small_graph_rows() -> list[Row]:
-    cell = witnesses.special_cell(witnesses.SEVEN_NODE)
-    return as_table(cell, witnesses.run(cell))
+    return as_table(SevenNodes(), run(SevenNodes()))
+
+
+def drawn_rows() -> list[Row]:
+    cells = [FittedWitness(number) for number in FITS]
+    return [row for cell in cells for row in as_table(cell, drawn.run(cell))]
 
 
 ROWS: dict[str, Callable[[], list[Row]]] = {
@@ -424,6 +430,7 @@ ROWS: dict[str, Callable[[], list[Row]]] = {
     "solver_audit": solver_audit_rows,
     "iteration_audit": iteration_rows,
     "witnesses": small_graph_rows,
+    "small_graphs": drawn_rows,
 }
 NOT_FROM_THE_ROWS = (  # what rows made from means cannot hold
     "setup/*",
@@ -446,9 +453,14 @@ NOT_FROM_THE_ROWS = (  # what rows made from means cannot hold
 )
 
 
+def measures(tables: Mapping[str, Iterable[Row]]) -> dict[str, Measure]:
+    """What the experiments of the paper's study measure on some rows."""
+    return measures_of(STUDIES["paper"].experiments, as_records(tables))
+
+
 @pytest.fixture(scope="module")
 def printed() -> dict[str, Measure]:
-    return measures(as_rows({name: make() for name, make in ROWS.items()}))
+    return measures({name: make() for name, make in ROWS.items()})
 
 
 def test_every_figure_has_a_measure(printed: dict[str, Measure]) -> None:
@@ -501,20 +513,20 @@ def test_monotone_counts() -> None:
         cell, member = divmod(number, 6)
         share = (0.5, 0.6, 0.7, 0.8, 0.9 if cell < 30 else 0.75, 1.0)[member]
         rows.append(row | {"reached": round(1000 * share)})
-    found = measures(as_rows({"finite_p": rows}))
+    found = measures({"finite_p": rows})
     assert found["monotone/success_monotone/count"] == Measure(30.0, 120.0)
     assert found["monotone/p16_between/count"] == Measure(30.0, 120.0)
 
 
 def test_without_the_stopped_solver_the_certified_fields_stand_alone() -> None:
-    found = measures(as_rows({"finite_p": finite_p_rows()}))
+    found = measures({"finite_p": finite_p_rows()})
     assert found["finite-p/p16/success"].value == found["finite-p/p16/success"].exact
     assert found["finite-p/p16/success"].value == pytest.approx(0.982, abs=1e-3)
 
 
 def test_rates_of_nothing_are_no_measure() -> None:
     none = {"inversions": 0, "inversions_primary": 0, "corrected": 0, "certified": 0}
-    found = measures(as_rows({"mechanism": [row | none for row in mechanism_rows()]}))
+    found = measures({"mechanism": [row | none for row in mechanism_rows()]})
     assert found["mechanism-by-r/r8/corrected"].value is None
     assert "nothing to take a rate of" in found["mechanism-main/certified/rate"].note
     assert found["mechanism-main/inversions/rate"].value == 0.0
@@ -522,7 +534,7 @@ def test_rates_of_nothing_are_no_measure() -> None:
 
 def test_too_few_cells_are_no_measure() -> None:
     rows = [row for row in rollout_rows() if row["refinement"] != 12]
-    found = measures(as_rows({"rollout": rows}))
+    found = measures({"rollout": rows})
     note = "80 of the paper's 120 cells were run"
     assert found["main/amle/success"] == Measure(None, note=note)
     assert found["by-r/r12/amle"].note == "0 of the paper's 40 cells were run"
@@ -534,24 +546,24 @@ def test_too_few_cells_are_no_measure() -> None:
 
 def test_fewer_seeds_are_no_measure() -> None:
     rows = [row for row in rollout_rows() if row["seed"] != 58]
-    found = measures(as_rows({"rollout": rows}))
+    found = measures({"rollout": rows})
     assert found["main/amle/success"].note == "96 of the paper's 120 cells were run"
     assert found["grid-large/r8/lf0.02/amle"].note == "4 of the paper's 5 cells were run"
 
 
 def test_a_maze_of_ones_own_is_not_the_papers_whatever_its_name() -> None:
-    own = [row | {"layout": "...\n...\n"} for row in rollout_rows()]
-    found = measures(as_rows({"rollout": own}))
+    own = [row | {"maze": f"{row['maze']}@1f0c2a"} for row in rollout_rows()]
+    found = measures({"rollout": own})
     assert {each.value for each in found.values()} == {None}
     assert found["setup/medium/r4/rows/value"].note == "0 of the paper's 20 cells were run"
     beside = [row | {"reached": 0} for row in own]
-    found = measures(as_rows({"rollout": rollout_rows() + beside}))
+    found = measures({"rollout": rollout_rows() + beside})
     assert found["main/amle/success"].value == pytest.approx(0.970, abs=1e-3)
 
 
 def test_seeds_of_other_studies_do_not_count() -> None:
     odd = [row | {"seed": 7, "reached": 0} for row in rollout_rows()]
-    found = measures(as_rows({"rollout": rollout_rows() + odd}))
+    found = measures({"rollout": rollout_rows() + odd})
     assert found["main/amle/success"].value == pytest.approx(0.970, abs=1e-3)
 
 
@@ -568,7 +580,7 @@ def test_error_of_a_mean_is_that_of_the_seeds() -> None:
 @pytest.mark.parametrize("table", ["seven_node", "subdivision"])
 def test_parts_of_the_small_graphs_may_be_missing(table: str) -> None:
     rows = [row for row in small_graph_rows() if row["table"] == table]
-    found = measures(as_rows({"witnesses": rows}))
+    found = measures({"witnesses": rows})
     told = {name for name, each in found.items() if each.value is not None}
     assert ("seven-nodes/gap(4)/value" in told) == (table == "seven_node")
     assert ("subdivision/k16/amle" in told) == (table == "subdivision")
@@ -613,12 +625,12 @@ def test_all_fits_of_the_fourth_line_agree() -> None:
 
 
 def test_rows_group_and_align() -> None:
-    rows = Rows.of(rollout_rows())
+    rows = Records.of(rollout_rows())
     assert rows.values("refinement") == [4, 8, 12]
     assert rows.values("maze") == ["medium", "large"]
-    assert len(rows.cells) == 120
-    assert rows.configurations[0] == ("medium", 4, 0.02)
+    assert len(rows.distinct(*CELL)) == 120
+    assert rows.distinct(*CONFIGURATION)[0] == ("medium", 4, 0.02)
     harmonic = rows.where(arm="harmonic")
-    assert harmonic.strata.tolist() == [k // 5 for k in range(120)]
-    assert np.isnan(Rows(()).mean("reached"))
+    assert harmonic.strata(*CONFIGURATION).tolist() == [k // 5 for k in range(120)]
+    assert np.isnan(Records(()).mean("reached"))
     assert np.isnan(rows.ratio("reached", "interior"))

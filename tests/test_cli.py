@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from io import StringIO
@@ -13,7 +14,7 @@ from rich.console import Console
 
 import wayfield as wf
 from shell import Answer, wayfield
-from wayfield.cli import _common, _result
+from wayfield.cli import _common
 
 
 def summary(answer: Answer) -> dict[str, str]:
@@ -35,12 +36,23 @@ def test_every_command_explains_itself(name: str) -> None:
     assert "Usage: wayfield" in answer.out
 
 
-def test_help_loads_nothing_heavy() -> None:
-    code = "import sys, wayfield.cli; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    loaded = {name.partition(".")[0] for name in run.stdout.split()}
-    heavy = {"pyarrow", "matplotlib", "duckdb", "jinja2", "distributed", "sklearn"}
-    assert loaded.isdisjoint(heavy)
+@pytest.mark.parametrize("words", [[], ["plan"], ["compare"], ["maze"], ["doctor"], ["study"]])
+def test_help_loads_nothing_heavy(words: list[str]) -> None:
+    code = """
+import sys
+from wayfield.cli import main
+try:
+    main()
+finally:
+    print("LOADED", *sys.modules)
+"""
+    run = [sys.executable, "-c", code, *words, "--help"]
+    told, _, loaded = subprocess.run(
+        run, check=True, capture_output=True, text=True
+    ).stdout.partition("LOADED")
+    assert "Usage" in told
+    heavy = {"numba", "numpy", "scipy", "matplotlib", "pyarrow", "duckdb", "jinja2", "sklearn"}
+    assert heavy.isdisjoint(name.partition(".")[0] for name in loaded.split())
 
 
 def test_help_of_the_module() -> None:
@@ -109,6 +121,17 @@ def test_maze_in_the_terminal_marks_loops() -> None:
     assert max(map(len, harmonic.out.splitlines()[:20])) <= 80
 
 
+def test_maze_takes_what_compare_recommends() -> None:
+    words = ("maze", "umaze", "--refinement", 4, "--label-fraction", 0.2, "--json")
+    assert wayfield(*words, "--drop-false-sinks").json["plan"]["success"] == 1.0
+    corrected = wayfield(*words, "--prior", "distance").json
+    assert corrected["held_out"]["error"] == 0.0
+    assert corrected["plan"]["success"] == 1.0
+    refused = wayfield(*words, "--prior", "field.csv")
+    assert refused.code == 2
+    assert "--prior of a maze must be distance, not 'field.csv'" in refused.err
+
+
 def test_maze_routes_and_repair() -> None:
     words = ("maze", "medium", "--label-fraction", 0.02, "--method", "harmonic", "--start", 440)
     lost = wayfield(*words)
@@ -116,7 +139,7 @@ def test_maze_routes_and_repair() -> None:
     assert summary(lost)["route"].endswith("loop!")
     found = wayfield(*words, "--repair")
     assert found.code == 0
-    assert "values raised by at most" in found.out
+    assert "values: " in summary(found)["raised"]
 
 
 ONE_WAY = """
@@ -187,6 +210,28 @@ def test_maze_draws_a_picture(tmp_path: Path) -> None:
     answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
     assert answer.code == 0
     assert (tmp_path / "field.png").read_bytes().startswith(b"\x89PNG")
+    words = ("maze", "umaze", "--refinement", 2, "--picture", tmp_path / "field.png")
+    assert wayfield(*words).code == 0
+    (tmp_path / "field.png").write_bytes(b"mine")
+    refused = wayfield(*words)
+    assert refused.code == 2
+    assert "has changed since it was written by wayfield" in refused.err
+    assert (tmp_path / "field.png").read_bytes() == b"mine"
+    assert wayfield(*words, "--force").code == 0
+
+
+def test_maze_whose_picture_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("wayfield.cli._output.draw", full)
+    answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
+    assert answer.code == 1
+    assert "plan      " in answer.out
+    assert "wrote     nothing: No space left on device" in answer.out
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -194,9 +239,12 @@ def test_maze_draws_a_picture(tmp_path: Path) -> None:
     [
         (["maze", "lrage"], "unknown layout 'lrage'"),
         (["maze", "umaze", "--refinement", "0"], "refinement must be a whole number"),
-        (["maze", "umaze", "--label-fraction", "1.5"], "label fraction 1.5 is outside (0, 1]"),
+        (["maze", "umaze", "--label-fraction", "1.5"], "Invalid value for '--label-fraction'"),
         (["maze", "umaze", "--goal", "9999"], "goal 9999 is not a vertex"),
-        (["maze", "umaze", "--picture", "/no/such/folder/x.png"], "No such file or directory"),
+        (["maze", "umaze", "--goal", "9" * 4000], "goal 10^4000 is not a vertex"),
+        (["maze", "umaze", "--goal", "9" * 5000], "'--goal'"),
+        (["compare", "--maze", "umaze", "--goal", "9" * 5000], "the number of a vertex, not '999"),
+        (["maze", "umaze", "--picture", "/no/such/folder/x.png"], "there is no folder"),
         (["maze", "umaze", "--picture", "field.nonsense"], "cannot write field.nonsense"),
     ],
 )
@@ -226,18 +274,32 @@ def test_extras_keep_their_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------ compare
 
 
-def test_compare_chooses_by_its_rule(tmp_path: Path) -> None:
+def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
     facts = wayfield("compare", "--maze", "medium", "--label-fraction", 0.02, "--json").json
-    rows = {row["method"]: row for row in facts["rows"]}
-    assert rows["graph distance"]["success"] == 1.0
-    assert rows["graph distance"]["cost_ratio"] == 1.0
-    assert rows["Harmonic()"]["success"] < 1.0
-    others = [row for row in facts["rows"] if row["method"] != "graph distance"]
-    best = max(row["success"] for row in others)
-    cheapest = min(row["cost_ratio"] for row in others if row["success"] == best)
-    chosen = rows[facts["choose"]]
-    assert chosen["success"] == best
-    assert chosen["cost_ratio"] == pytest.approx(cheapest)
+    graph = wf.grid_graph(wf.load_layout("medium"), 8)
+    found = wf.compare(graph, wf.sample_labels(graph, 0, 0.02), 0)
+    assert [row["success"] for row in facts["rows"]] == [s.success for s in found.scores]
+    words = [row["method"] for row in facts["rows"]]
+    assert words == [
+        "graph distance",
+        "amle",
+        "amle-cost",
+        "p=8",
+        "harmonic",
+        f"sweeps={wf.MidrangeSweeps().sweeps}",
+        "nearest",
+        "mcshane",
+        "whitney",
+        "amle --drop-false-sinks",
+        "amle --prior distance",
+    ]
+    assert facts["choose"] == "graph distance"
+    assert facts["verdict"].startswith(
+        "Use the graph distance: no field predicts labels left out clearly better"
+    )
+    assert facts["rows"][0]["left_out"] == 0.0
+    assert facts["rows"][1]["left_out"] == pytest.approx(found.scores[1].label_error)
+    assert facts["remarks"] == []
     assert facts["truth"] == "the graph's own shortest paths"
 
 
@@ -245,15 +307,56 @@ def test_compare_on_files_and_chosen_methods(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text("a,b,1\nb,c,2\nc,d,3\n", encoding="utf-8")
     (tmp_path / "labels.csv").write_text("a,6\nd,0\n", encoding="utf-8")
     files = (tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
-    answer = wayfield("compare", *files, "-m", "amle", "-m", "p=8")
+    answer = wayfield("compare", *files, "-m", "amle", "-m", "p=8", "-m", "amle")
     assert answer.code == 0
-    assert "choose AMLE()" in answer.out or "choose PLaplacian(p=8.0)" in answer.out
+    assert answer.out.count("amle") == 1
+    assert "Use the graph distance: nothing beats it on the graph itself, and the" in answer.out
     assert "no header" in answer.err
     directed = wayfield("compare", *files, "--directed", "--json").json
-    assert [row["method"] for row in directed["rows"][1:]] == [
-        "AMLE()",
-        "AMLE(fill='cost')",
+    words = [row["method"] for row in directed["rows"]]
+    assert words == [
+        "graph distance",
+        "amle",
+        "amle-flat",
+        "amle --drop-false-sinks",
+        "amle --prior distance",
     ]
+
+
+def test_compare_on_labels_that_are_rewards(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b,1\nb,c,2\nc,d,3\n", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("a,-6\nb,-5\nd,0\n", encoding="utf-8")
+    answer = wayfield("compare", tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
+    assert answer.code == 0, answer.err
+    assert "graph distance" in answer.out
+    assert "fall away from the goal: are these rewards? Then negate them" in answer.out
+
+
+def test_compare_offers_a_unit(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b,1\nb,c,2\nc,d,3\n", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("a,360\nb,300\nc,180\nd,0\n", encoding="utf-8")
+    words = ("compare", tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
+    answer = wayfield(*words)
+    assert "are both in the same unit? If not, pass --length-unit 60\n" in answer.out
+    facts = wayfield(*words, "--length-unit", 60, "--json").json
+    assert facts["remarks"] == []
+    assert facts["per_graph_distance"] == 1.0
+    assert wayfield(*words, "--length-unit", 0).code == 2
+
+
+def test_rows_of_the_table_are_not_broken() -> None:
+    answer = wayfield("compare", "--maze", "medium", "--refinement", 4)
+    table = answer.out.splitlines()
+    assert all(len(line) <= 80 for line in table[:-1])
+    assert sum(line.strip().startswith("amle --drop-false-sinks ") for line in table) == 1
+    assert sum("±" in line for line in table) > 5
+
+
+def test_leaving_labels_out_may_be_left_out() -> None:
+    facts = wayfield("compare", "--maze", "umaze", "--folds", 0, "--json").json
+    assert {row["left_out"] for row in facts["rows"]} == {None}
+    assert wayfield("maze", "umaze", "--folds", 0, "--json").json["held_out"] is None
+    assert wayfield("maze", "umaze", "--json").json["held_out"]["labels"] > 0
 
 
 @pytest.mark.parametrize(
@@ -334,10 +437,10 @@ def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_error_has_a_code_and_at_most_a_line(
     error: BaseException, code: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(_result, "answer", fail)
+    monkeypatch.setattr(sys.modules["wayfield.solve"], "solve", fail)
     answer = wayfield("maze", "umaze", "--refinement", 2)
     assert answer.code == code
     assert told in answer.err
@@ -354,6 +457,21 @@ def test_slow_starts_are_explained(terminal: bool, monkeypatch: pytest.MonkeyPat
     with _common.explained(console, "compiling"):
         time.sleep(0.3)
     assert "compiling" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_kernels_that_need_no_compiling_are_not_said_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_common, "SLOW", 0.01)
+    console = Console(file=StringIO(), width=100)
+    begun = threading.Event()
+    with _common.explained(console, "compiling", begun):
+        time.sleep(0.3)
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+    with _common.explained(console, "compiling", begun):
+        begun.set()
+        time.sleep(0.5)
+    assert console.file.getvalue() == "compiling\n"  # type: ignore[attr-defined]
 
 
 def test_quick_starts_are_not() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -15,22 +14,18 @@ from matplotlib.text import Text
 from rich.console import Console
 
 import wayfield as wf
-from wayfield.cli._draw import SMALL, _draw_diagram, draw, drawable, why_not_drawn
-from wayfield.cli._facts import facts
-from wayfield.cli._layout2d import spread
-from wayfield.cli._result import Question, Result, answer
-from wayfield.cli._show import advice, percent, quoted, show, summary
-from wayfield.cli._stages import Stages
-from wayfield.cli._tags import place_names
+from wayfield.cli._common import Stages
+from wayfield.cli._output import draw, why_not_drawn
+from wayfield.cli._show import show, tell
 from wayfield.cli._terminal import picture
+from wayfield.plots._answer import SMALL
+from wayfield.plots._spread import spread
+from wayfield.plots._tags import place_names
 
 
-def result(method: str = "amle", refinement: int = 4, fraction: float = 0.02) -> Result:
-    from wayfield.extension._words import parse_method
-
+def answer(method: wf.extension.Method, refinement: int = 4, fraction: float = 0.02) -> wf.Answer:
     graph = wf.grid_graph(wf.load_layout("medium"), refinement)
-    labels = wf.sample_labels(graph, 0, fraction)
-    return answer(Question(graph, labels, 0, parse_method(method), str))
+    return wf.solve(graph, wf.sample_labels(graph, 0, fraction), 0, method)
 
 
 # ------------------------------------------------------------------ places for vertices
@@ -82,43 +77,53 @@ def test_one_vertex_has_a_place() -> None:
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_diagrams_of_small_graphs(directed: bool, tmp_path: Path) -> None:
+def test_pictures_of_small_graphs_need_no_places(directed: bool, tmp_path: Path) -> None:
     graph = wf.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], directed=directed)
-    labels = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
-    found = answer(Question(graph, labels, 0, wf.AMLE(), str))
+    found = wf.solve(graph, wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), 0)
     assert why_not_drawn(graph) is None
-    draw(found, drawable(graph), tmp_path / "plan.png")
+    draw(found, tmp_path / "plan.png")
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
 
 
-def legend(found: Result, graph: wf.Graph) -> list[str]:
-    """The words of a diagram's legend."""
-    figure = Figure()
-    _draw_diagram(found, graph, figure.subplots())
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+PATH = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x, 0] for x in range(5)])
+
+
+def legend(
+    found: wf.Answer, starts: tuple[int, ...] = (), diagram: bool | None = None
+) -> list[str]:
+    """The words of a picture's legend."""
+    axes = wf.plots.answer(found, starts=starts, ax=Figure().subplots(), diagram=diagram)
+    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_legends_explain_what_occurs_and_nothing_else() -> None:
-    path = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x, 0] for x in range(5)])
-    good = Question(path, wf.Labels([0, 4], [0.0, 4.0]), 0, wf.AMLE(), str)
-    assert legend(answer(good), path) == ["goal", "label", "next state"]
-    routed = replace(good, starts=(3,))
-    assert legend(answer(routed), path) == ["goal", "label", "next state", "route"]
-    only = replace(good, labels=wf.Labels([0], [0.0]))
-    assert legend(answer(only), path) == ["goal", "next state"]
-    stuck = replace(good, labels=wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]))
-    assert legend(answer(stuck), path) == ["goal", "label", "next state", "never arrives"]
-    two = wf.Graph.from_edges([0, 2], [1, 3])
-    apart = Question(two, wf.Labels([0, 1], [0.0, 1.0]), 0, wf.AMLE(), str)
-    words = ["goal", "label", "next state", "cannot reach the goal"]
-    assert legend(answer(apart), drawable(two)) == words
+    good = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
+    assert legend(good) == ["goal", "label", "next state"]
+    assert legend(good, starts=(3,)) == ["goal", "label", "next state", "route"]
+    assert legend(good, diagram=False) == ["goal", "label", "wall", "plan"]
+    only = wf.solve(PATH, wf.Labels([0], [0.0]), 0)
+    assert legend(only) == ["goal", "next state"]
+    noisy = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
+    stuck = ["goal", "label", "next state", "no way down", "never arrives"]
+    assert legend(wf.solve(PATH, noisy, 0)) == stuck
+    raised = ["goal", "label", "next state", "no way down", "raised"]
+    assert legend(wf.solve(PATH, noisy, 0, repair=True)) == raised
+    two = wf.solve(wf.Graph.from_edges([0, 2], [1, 3]), wf.Labels([0, 1], [0.0, 1.0]), 0)
+    assert legend(two) == ["goal", "label", "next state", "cannot reach the goal"]
+
+
+def test_culprits_are_pointed_at() -> None:
+    found = wf.solve(PATH, wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), 0, repair=True)
+    axes = wf.plots.answer(found, ax=Figure().subplots())
+    *_, sinks, raised = [points.get_offsets()[:, 0].tolist() for points in axes.collections]
+    assert sinks == [3.0]
+    assert raised == found.raised_states.tolist()
+    assert sorted(raised) == [3, 4]
 
 
 def test_routes_are_drawn_from_their_starts_to_their_ends() -> None:
-    path = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x, 0] for x in range(5)])
-    asked = Question(path, wf.Labels([0, 4], [0.0, 4.0]), 0, wf.AMLE(), str, starts=(3, 4))
-    axes = Figure().subplots()
-    _draw_diagram(answer(asked), path, axes)
+    found = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
+    axes = wf.plots.answer(found, starts=(3, 4), ax=Figure().subplots())
     drawn = [line.get_xdata().tolist() for line in axes.lines]
     assert drawn == [[3, 2, 1, 0], [4, 3, 2, 1, 0]]
 
@@ -146,6 +151,36 @@ def test_names_meet_no_disc_and_no_other_name(n: int, seed: int) -> None:
         assert not (across & upright).any()
 
 
+@pytest.mark.parametrize("n", [12, 60, 400])
+def test_names_keep_off_the_colour_bar_and_the_legend(n: int) -> None:
+    places = np.random.default_rng(n).random((n, 2)) * [3, 2]
+    order = np.argsort(places[:, 0])
+    graph = wf.Graph.from_edges(order[:-1], order[1:], positions=places)
+    values = np.arange(n) * 0.5
+    labels = wf.Labels(order[[0, n // 2, n - 1]], values[[0, n // 2, 3]])
+    found = wf.solve(graph, labels, int(order[0]))
+    figure = Figure((8, 6), layout="constrained")
+    called = [f"a place of a long name, number {x}" for x in range(n)]
+    axes = wf.plots.answer(found, called, [int(order[-1])], figure.subplots())
+    figure.draw_without_rendering()
+    bar = figure.axes[1].get_tightbbox()
+    written = [text for text in axes.texts if text.get_text()]
+    assert [called[found.goal], called[order[-1]]] == [text.get_text() for text in written[:2]]
+    for text in written:
+        box = Text.get_window_extent(text)
+        assert not box.overlaps(bar)
+        assert not box.overlaps(axes.get_legend().get_window_extent())
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+
+
+def test_the_middle_of_a_very_long_name_is_left_out() -> None:
+    axes = Figure((6, 4)).subplots()
+    place_names(axes, np.zeros((1, 2)), {0: "A" * 50 + "Z" * 50}, np.full(1, 5.0))
+    (text,) = axes.texts
+    assert text.get_text() == "A" * 20 + "…" + "Z" * 19
+
+
 def test_names_without_room_are_left_out() -> None:
     axes = Figure((3, 2)).subplots()
     places = np.column_stack([np.repeat(np.arange(30), 30), np.tile(np.arange(30), 30)]).astype(
@@ -166,7 +201,7 @@ def test_large_graphs_need_places() -> None:
 
 
 def test_colours_shade_the_field_and_mark_loops() -> None:
-    found = result("harmonic")
+    found = answer(wf.Harmonic())
     text = picture(found, 4, 80, colour=True)
     styles = {str(span.style) for span in text.spans}
     assert "bold black on gold1" in styles
@@ -177,7 +212,7 @@ def test_colours_shade_the_field_and_mark_loops() -> None:
 
 @pytest.mark.parametrize(("width", "expected"), [(200, 52), (80, 52), (40, 28), (5, 16)])
 def test_pictures_fit_where_cells_allow(width: int, expected: int) -> None:
-    rows = picture(result(), 4, width, colour=False).plain.splitlines()[:-1]
+    rows = picture(answer(wf.AMLE()), 4, width, colour=False).plain.splitlines()[:-1]
     assert {len(row) for row in rows} == {expected}
     assert rows[0] == rows[-1] == "█" * expected
     assert all(row[:2] == row[-2:] == "██" for row in rows)
@@ -185,12 +220,20 @@ def test_pictures_fit_where_cells_allow(width: int, expected: int) -> None:
 
 def test_summaries_wrap_in_a_terminal() -> None:
     screen = Console(file=StringIO(), force_terminal=True, width=60)
-    found = facts(result("harmonic")) | {"files": ["a.csv"], "no_picture": "too large"}
-    found["advice"] = advice(found)
-    show(summary(found), screen)
+    told = answer(wf.Harmonic()).summary().splitlines()
+    show([(line[:9].strip(), line[10:]) for line in told], screen)
     text = screen.file.getvalue()  # type: ignore[attr-defined]
-    assert "no picture: too large" in text
     assert "advice" in text
+    assert max(len(line) for line in text.splitlines()) < 100
+
+
+def test_what_was_written_stands_above_the_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    more = {"files": ["a.csv"], "no_picture": "too large", "removed": ["b.csv"]}
+    tell(answer(wf.AMLE()), None, (), more, as_json=False)
+    *_, wrote, removed, advice = capsys.readouterr().out.splitlines()
+    assert wrote == "wrote     a.csv; no picture: too large"
+    assert removed == "removed   b.csv, of an earlier run"
+    assert advice.endswith("--start NAME shows its route")
 
 
 def test_progress_shows_the_stage() -> None:
@@ -213,59 +256,3 @@ def test_progress_is_silent_in_a_pipe() -> None:
     with Stages(screen) as stages:
         stages.begin("reading")(1, 2)
     assert screen.file.getvalue().strip() == ""  # type: ignore[attr-defined]
-
-
-# ------------------------------------------------------------------ words
-
-
-def test_percentages_have_three_digits_and_are_all_only_where_it_is_all() -> None:
-    assert percent(1.0) == "100 %"
-    assert percent(0.99999999) == "99.99 %"
-    assert percent(2 / 3) == "66.7 %"
-    assert percent(0.0002) == "0.02 %"
-    assert percent(0.0) == "0 %"
-
-
-def test_names_of_several_words_are_quoted() -> None:
-    assert [quoted(name) for name in ("Bern", "12", "Zürich HB", "")] == [
-        "Bern",
-        "12",
-        "“Zürich HB”",
-        "“”",
-    ]
-
-
-def advised(labels: wf.Labels, method: str = "amle", **changes: object) -> str:
-    from wayfield.extension._words import parse_method
-
-    path = wf.Graph.from_edges(range(4), range(1, 5))
-    found = facts(answer(Question(path, labels, 0, parse_method(method), str)))
-    return advice(found | changes)
-
-
-def test_advice() -> None:
-    good = wf.Labels([0, 4], [0.0, 4.0])
-    sink = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
-    assert "name a --start" in advised(good)
-    assert "the same unit" in advised(wf.Labels([0, 4], [0.0, 4000.0]))
-    assert "1 label is lower" in advised(sink)
-    assert "try --method amle" in advised(sink, "harmonic")
-    assert "missed its guarantee" in advised(good, converged=False)
-
-
-def test_advice_on_labels_that_say_nothing() -> None:
-    same, only = wf.Labels([0, 4], [2.0, 2.0]), wf.Labels([0], [0.0])
-    nothing = "the field says nothing about distance"
-    assert advised(same).startswith(f"the labels are all equal: {nothing}")
-    assert advised(same, "amle-cost").startswith(f"the labels are all equal: {nothing}")
-    assert advised(only).startswith(f"only the goal is labelled: {nothing}")
-    assert "name a --start" in advised(only, "amle-cost")  # there the field rises with the lengths
-
-
-def test_margins_rank_the_weakest_states_that_decide_routes() -> None:
-    found = facts(result("harmonic", fraction=0.05))
-    weakest = found["margin"]["weakest"]
-    margins = [round(state["margin"], 9) for state in weakest]
-    assert margins == sorted(margins)
-    assert found["margin"]["least"] == pytest.approx(margins[0], abs=1e-9)
-    assert all(state["routes"] > 0 for state in weakest)

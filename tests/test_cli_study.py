@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from study_work import BAD_SEED, fail_on_bad_seed, figures
-from wayfield import cli, report
-from wayfield.study import Cell, Experiment, Row, Store, by_experiment
-from wayfield.study.config import load_config
-from wayfield.study.experiments import EXPERIMENTS, profile
+from study_work import BAD_SEED, Work, fail_on_bad_seed, figures
+from wayfield import cli, experiments, report
+from wayfield.experiments import STUDIES, find_study, read_grid
+from wayfield.study import Experiment, Row, Store, Study, by_experiment, freshness
 
 CONFIG = """
 [grid]
@@ -49,12 +48,16 @@ def command(
     return call
 
 
-@pytest.fixture
-def replace_rollouts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
-    """Put another experiment in the place of the rollouts."""
+Replace = Callable[..., None]
 
-    def replace(work: Callable[[Cell], list[Row]]) -> None:
-        monkeypatch.setitem(EXPERIMENTS, "rollout", Experiment("rollout", "a toy", 1, work))
+
+@pytest.fixture
+def toy_instead(monkeypatch: pytest.MonkeyPatch) -> Replace:
+    """Let a toy be the only experiment there is."""
+
+    def replace(work: Work, version: int = 1) -> None:
+        toy = Experiment("toy", "a toy", version, work, read_grid=read_grid)
+        monkeypatch.setattr(experiments, "EXPERIMENTS", (toy,))
 
     return replace
 
@@ -92,45 +95,91 @@ def test_a_study_of_ones_own(command: Command) -> None:
         assert "SHOW TABLES" in answer.err
 
 
-def test_failing_tasks_are_said(command: Command, replace_rollouts: Callable[[Any], None]) -> None:
-    replace_rollouts(fail_on_bad_seed)
+def test_failing_tasks_are_said(command: Command, toy_instead: Replace) -> None:
+    toy_instead(fail_on_bad_seed)
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 1
-    assert "rollout umaze-r02-lf0.200-s66-g2 failed: RuntimeError: seed 66 is bad" in answer.err
-    assert "1 tasks failed; their tracebacks are in results" in answer.err
+    assert "toy umaze-r02-lf0.200-s66-g2 failed: RuntimeError: seed 66 is bad" in answer.err
+    assert "1 task failed; what happened is in results, in files *.failed.txt" in answer.err
     assert counts(command("study", "status", "study.toml").out) == ["all", "2", "0", "1", "0", "0"]
-    replace_rollouts(figures)
+    toy_instead(figures)
     assert "tasks run: 1, reused: 2" in command("study", "run", "study.toml", "--workers", 1).out
 
 
-def test_when_all_tasks_fail(command: Command, replace_rollouts: Callable[[Any], None]) -> None:
-    replace_rollouts(fail_on_bad_seed)
+def test_when_all_tasks_fail(command: Command, toy_instead: Replace) -> None:
+    toy_instead(fail_on_bad_seed)
     text = CONFIG.replace("[1, 2, 66]", f"[{BAD_SEED}]")
     Path("study.toml").write_text(text, encoding="utf-8")
     answer = command("study", "run", "study.toml", "--workers", 1)
     assert answer.code == 2
-    assert "all 1 tasks failed; their tracebacks are in results" in answer.err
+    assert "every task failed; what happened is in results" in answer.err
 
 
-def test_damaged_and_stale_results_are_said(
-    command: Command, replace_rollouts: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    replace_rollouts(figures)
+def test_damaged_results_are_said(command: Command, toy_instead: Replace) -> None:
+    toy_instead(figures)
     command("study", "run", "study.toml", "--workers", 1)
-    first, *_ = load_config(Path("study.toml"))
+    first, *_ = find_study("study.toml").tasks()
     path = Store(Path("results")).path(first)
     path.write_bytes(path.read_bytes()[:-9])
     answer = command("study", "status", "study.toml")
     assert counts(answer.out) == ["all", "2", "0", "0", "0", "1"]
     assert answer.err == f"{path} is damaged\n"
-    monkeypatch.setitem(EXPERIMENTS, "rollout", Experiment("rollout", "a toy", 2, figures))
+    toy_instead(figures, version=2)
     answer = command("study", "status", "study.toml")
     assert counts(answer.out) == ["all", "0", "0", "0", "2", "1"]
-    assert "is of version 1 of the experiment, now 2" in answer.err
+    assert "stale: 2 × version 1 of the experiment, now 2" in answer.err
+
+
+@pytest.fixture
+def stale(
+    command: Command, toy_instead: Replace, monkeypatch: pytest.MonkeyPatch
+) -> dict[Path, bytes]:
+    """Three results, computed before the kernels changed."""
+    toy_instead(figures)
+    command("study", "run", "study.toml", "--workers", 1)
+    now = freshness.source() | {"kernels": "another"}
+    monkeypatch.setattr(freshness, "source", lambda: now)
+    return {path: path.read_bytes() for path in Path("results").rglob("*.parquet")}
+
+
+def test_stale_results_are_said_and_run_again(command: Command, stale: dict[Path, bytes]) -> None:
+    answer = command("study", "status", "study.toml")
+    assert counts(answer.out) == ["all", "0", "0", "0", "3", "0"]
+    assert answer.err == "stale: 3 × kernels changed since\n"
+    answer = command("study", "run", "study.toml", "--workers", 1)
+    assert "tasks run: 3, reused: 0" in answer.out
+    assert answer.err.count("is stale: kernels changed since: running it again") == 3
+    answer = command("study", "status", "study.toml")
+    assert counts(answer.out) == ["all", "3", "0", "0", "0", "0"]
+    assert answer.err == ""
+    assert "stale" not in Path("report/study/index.html").read_text(encoding="utf-8")
+
+
+def test_stale_results_may_be_accepted(command: Command, stale: dict[Path, bytes]) -> None:
+    answer = command("study", "study.toml", "--workers", 1, "--accept-stale")
+    assert answer.code == 0, answer.err
+    assert "3 stale results are used as they are" in answer.err
+    assert "tasks run: 0, reused: 3" in answer.out
+    said = "3 results are stale and used on request: kernels changed since."
+    page = Path("report/study/index.html")
+    assert said in page.read_text(encoding="utf-8")
+    assert {path: path.read_bytes() for path in stale} == stale
+    page.unlink()
+    answer = command("report", "study.toml", "--accept-stale")
+    assert (answer.code, answer.err) == (0, "")
+    assert said in page.read_text(encoding="utf-8")
+
+
+def test_a_report_leaves_stale_results_out(command: Command, stale: dict[Path, bytes]) -> None:
+    answer = command("report", "study.toml")
+    assert answer.code == 2
+    assert "toy: 3 of 3 tasks are missing" in answer.err
+    assert "stale results left out: 3 (--accept-stale uses them)" in answer.err
+    assert "there are no results in results yet: wayfield study study" in answer.err
 
 
 def test_an_interrupt_is_not_an_error(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("wayfield.study.run", interrupted)
@@ -141,7 +190,7 @@ def test_an_interrupt_is_not_an_error(command: Command, monkeypatch: pytest.Monk
 
 def test_a_sample_to_start_from(command: Command) -> None:
     assert command("study", "init", "mine.toml").code == 0
-    assert len(load_config(Path("mine.toml"))) == 36
+    assert len(find_study("mine.toml").tasks()) == 36
     answer = command("study", "init", "mine.toml")
     assert (answer.code, answer.err) == (2, "wayfield: mine.toml is there already\n")
 
@@ -150,6 +199,7 @@ def test_a_sample_to_start_from(command: Command) -> None:
     ("words", "complaint"),
     [
         (["run", "none.toml"], "none.toml"),
+        (["run", "/dev/zero"], "/dev/zero: larger than a study can be: over 1,048,576 bytes"),
         (["run", "study.toml", "--workers", "2", "--cluster", "tcp://a:1"], "exclude each other"),
         (["run", "study.toml", "--cluster", "nonsense"], "no Dask scheduler answers at 'nonsense'"),
         (["run", "study.toml", "--workers", "0"], "--workers"),
@@ -165,6 +215,51 @@ def test_errors_are_one_line(command: Command, words: list[str], complaint: str)
     assert answer.err.count("\n") == 1
 
 
+# ------------------------------------------------------------------- studies by name
+
+
+def test_the_list_of_studies(command: Command) -> None:
+    answer = command("study", "list")
+    assert (answer.code, answer.err) == (0, "")
+    words = " ".join(answer.out.split())
+    for study in STUDIES.values():
+        assert f"{study.name} {study.title}" in words
+        assert ", ".join(experiment.name for experiment in study.experiments) in words
+        for profile in study.profiles:
+            count = len(study.tasks(profile))
+            assert f"--profile {profile.name} {count:,} tasks {profile.about}" in words
+
+
+@pytest.mark.parametrize("words", [["nonsense"], ["run", "nonsense"], ["status", "nonsense"]])
+def test_a_study_nobody_knows(command: Command, words: list[str]) -> None:
+    answer = command("study", *words)
+    known = "known are paper, directed, or give a TOML file"
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == f"wayfield: unknown study 'nonsense'; {known}\n"
+
+
+def test_a_profile_nobody_knows(command: Command) -> None:
+    answer = command("study", "directed", "--profile", "huge")
+    told = "the study directed has no profile 'huge'; it has standard, quick, large"
+    assert (answer.code, answer.out, answer.err) == (2, "", f"wayfield: {told}\n")
+
+
+def test_the_directed_study(command: Command) -> None:
+    answer = command("study", "directed", "--profile", "quick", "--workers", 1)
+    assert answer.code == 0, answer.err
+    assert "6/6 tasks" in answer.err
+    assert "tasks run: 6, reused: 0" in answer.out
+    assert "report: report/directed/index.html" in answer.out
+    results = {path: path.read_bytes() for path in Path("results").rglob("*.parquet")}
+    assert len(results) == 6
+    assert "reverse Dijkstra" in Path("report/directed/index.html").read_text(encoding="utf-8")
+    answer = command("study", "directed", "--profile", "quick", "--workers", 1)
+    assert (answer.code, "tasks run: 0, reused: 6" in answer.out) == (0, True)
+    assert {path: path.read_bytes() for path in Path("results").rglob("*.parquet")} == results
+    status = command("study", "status", "directed", "--profile", "quick")
+    assert counts(status.out) == ["all", "6", "0", "0", "0", "0"]
+
+
 # ------------------------------------------------------------------- the paper's
 
 
@@ -172,31 +267,58 @@ def test_reproduce_and_report(command: Command, monkeypatch: pytest.MonkeyPatch)
     written: list[dict[str, list[Row]]] = []
     really_write = report.write_report
 
-    def write(tables: dict[str, list[Row]], out: Path, provenance: object) -> Path:
+    def write(study: Study, tables: Any, *rest: Any) -> Path:
         written.append(tables)
-        return really_write(tables, out, provenance)
+        return really_write(study, tables, *rest)
 
     monkeypatch.setattr("wayfield.report.write_report", write)
-    tasks, store = profile("quick", 2), Store(Path("results"))
+    study, store = STUDIES["paper"], Store(Path("results"))
+    tasks = study.tasks(study.profile("quick", 2))
     answer = command("reproduce", "--profile", "quick", "--goals", 2, "--workers", 2)
     assert answer.code == 0, answer.err
     assert f"tasks run: {len(tasks)}, reused: 0" in answer.out
     page = Path("report/index.html")
     assert "wayfield reproduce --profile quick --goals 2" in page.read_text(encoding="utf-8")
-    assert set(written[0]) == set(EXPERIMENTS)
+    assert set(written[0]) == {experiment.name for experiment in study.experiments}
     page.unlink()
     lost = tasks[0]
     store.path(lost).unlink()
     answer = command("report", "--profile", "quick", "--goals", 2)
     assert answer.code == 0, answer.err
-    total = sum(task.experiment == lost.experiment for task in tasks)
-    assert f"{lost.experiment}: 1 of {total} tasks are missing" in answer.err
+    total = sum(task.experiment is lost.experiment for task in tasks)
+    assert f"{lost.experiment.name}: 1 of {total} tasks are missing" in answer.err
     assert page.exists()
-    found = by_experiment({task: store.look(task, 1).rows for task in tasks})
-    assert written[1] == found
+    found = by_experiment({task: store.look(task).rows for task in tasks})
+    assert str(written[1]) == str(found)  # with figures that are not a number
+
+
+@pytest.mark.parametrize("words", [["reproduce"], ["study", "paper"], ["report"]])
+@pytest.mark.parametrize("name", ["index.html", "claims.json"])
+def test_a_report_spares_files_of_others(command: Command, words: list[str], name: str) -> None:
+    Path(name).write_text("mine", encoding="utf-8")
+    answer = command(*words, "--out", ".")
+    assert (answer.code, answer.out) == (2, "")
+    told = f"wayfield: {name} was not written by wayfield, and stays as it is: write elsewhere, "
+    assert answer.err == f"{told}move the file away, or pass --force to replace it\n"
+    assert Path(name).read_text(encoding="utf-8") == "mine"
+    assert not Path("results").exists()  # said before anything was computed
+
+
+def test_a_report_of_an_earlier_version_is_replaced(command: Command, toy_instead: Replace) -> None:
+    toy_instead(figures)
+    assert command("study", "run", "study.toml", "--workers", 1).code == 0
+    folder = Path("report/study")
+    (folder / ".wayfield.json").unlink()
+    answer = command("report", "study.toml")
+    assert answer.code == 0
+    assert answer.err == f"the report of an earlier version in {folder} will be replaced\n"
+    (folder / "index.html").write_text("mine", encoding="utf-8")
+    assert "has changed since it was written" in command("report", "study.toml").err
+    assert command("report", "study.toml", "--force").code == 0
+    assert (folder / "index.html").read_text(encoding="utf-8") != "mine"
 
 
 def test_a_report_of_nothing(command: Command) -> None:
     answer = command("report")
     assert answer.code == 2
-    assert "there are no results in results yet: wayfield reproduce" in answer.err
+    assert "there are no results in results yet: wayfield study paper" in answer.err

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 import wayfield as wf
 from wayfield.compare import PLAIN, default_methods
+from worlds import random_graph
 
 
 @pytest.fixture(scope="module")
@@ -14,21 +17,18 @@ def maze() -> wf.Graph:
     return wf.grid_graph(wf.load_layout("antmaze-medium"), 3)
 
 
-def one_way(seed: int) -> wf.Graph:
-    rng = np.random.default_rng(seed)
-    arcs = np.unique(rng.integers(0, 80, (400, 2)), axis=0)
-    arcs = arcs[arcs[:, 0] != arcs[:, 1]]
-    return wf.Graph.from_edges(*arcs.T, rng.lognormal(size=len(arcs)), 80, directed=True)
-
-
 def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     found = wf.compare(maze, wf.sample_labels(maze, 5, 0.05, seed=1), 5)
-    plain = found.rows[0]
+    plain = found.scores[0]
     assert (plain.name, plain.success, plain.cost_ratio) == (PLAIN, 1.0, 1.0)
     assert found.starts == maze.num_vertices - 1
     assert not found.labels_pay
-    assert "do not beat the plain graph distance; on the graph itself" in found.verdict
-    by_name = {row.name: row for row in found.rows}
+    assert found.choice is plain
+    told = "Use the graph distance: no field predicts labels left out clearly better"
+    assert found.verdict == f"{told} (the graph distance times 1: 0)."
+    assert found.scores[0].label_error == 0.0
+    assert all(score.held_out is not None for score in found.scores)
+    by_name = {score.name: score for score in found.scores}
     assert by_name["AMLE()"].success == 1.0
     assert by_name["AMLE()"].cost_ratio >= 1.0
     assert by_name["AMLE() on the graph distance"].cost_ratio == 1.0
@@ -41,21 +41,21 @@ def test_it_agrees_with_extending_and_planning_by_hand(maze: wf.Graph) -> None:
     labels = wf.sample_labels(maze, 5, 0.05, seed=1)
     found = wf.compare(maze, labels, 5, [wf.Harmonic()])
     plan = wf.plan(maze, wf.extend(maze, labels, wf.Harmonic()).values, 5)
-    assert found.rows[1].success == plan.success
+    assert found.scores[1].success == plan.success
     others = plan.reached & (np.arange(maze.num_vertices) != 5)
     ratio = plan.cost[others] / wf.cost_to_go(maze, 5)[others]
-    assert found.rows[1].cost_ratio == pytest.approx(ratio.mean())
+    assert found.scores[1].cost_ratio == pytest.approx(ratio.mean())
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_directed_graphs_get_the_methods_that_have_a_directed_form(seed: int) -> None:
-    graph = one_way(seed)
+    graph = random_graph(np.random.default_rng(seed), 80, "spread", edges=400, directed=True)
     found = wf.compare(graph, wf.sample_labels(graph, 0, 0.1, seed=seed), 0)
-    names = [row.name for row in found.rows]
+    names = [score.name for score in found.scores]
     assert names[:3] == [PLAIN, "AMLE()", "AMLE(fill='flat')"]
     assert not any("Harmonic" in name for name in names)
     assert found.starts == int(np.isfinite(wf.cost_to_go(graph, 0)).sum()) - 1
-    assert found.rows[0].success == found.rows[1].success == 1.0
+    assert found.scores[0].success == found.scores[1].success == 1.0
 
 
 def test_labels_pay_where_the_graph_is_wrong() -> None:
@@ -66,10 +66,11 @@ def test_labels_pay_where_the_graph_is_wrong() -> None:
     truth = wf.cost_to_go(slow, 0)
     labels = wf.Labels([0, 1, 3], truth[[0, 1, 3]])
     found = wf.compare(ring, labels, 0, [wf.AMLE()], world=slow)
-    assert found.rows[0].success == found.rows[1].success == 1.0
-    assert found.rows[0].cost_ratio > found.rows[1].cost_ratio >= 1.0
+    assert found.scores[0].success == found.scores[1].success == 1.0
+    assert found.scores[0].cost_ratio > found.scores[1].cost_ratio >= 1.0
     assert found.labels_pay
-    assert found.verdict.startswith("The labels pay: AMLE() has success 1.0000 at cost ratio 1.0")
+    assert found.choice is found.scores[1]
+    assert found.verdict.startswith("Use AMLE(): success 1.0000 at cost ratio 1.0")
 
 
 def test_a_move_the_world_forbids_is_a_failure() -> None:
@@ -77,9 +78,9 @@ def test_a_move_the_world_forbids_is_a_failure() -> None:
     ring = wf.Graph.from_edges(range(4), [1, 2, 3, 0])
     world = wf.Graph.from_edges([1, 2, 3], [2, 3, 0])
     found = wf.compare(ring, wf.Labels([0], [0.0]), 0, [wf.AMLE()], world=world)
-    assert found.rows[0].success == pytest.approx(1 / 3)
+    assert found.scores[0].success == pytest.approx(1 / 3)
     labels = wf.Labels([0, 1], [0.0, 3.0])
-    assert wf.compare(ring, labels, 0, [wf.AMLE()], world=world).rows[1].success < 1.0
+    assert wf.compare(ring, labels, 0, [wf.AMLE()], world=world).scores[1].success < 1.0
     assert "itself" not in found.verdict
 
 
@@ -87,10 +88,10 @@ def test_the_table_is_readable(maze: wf.Graph) -> None:
     text = repr(wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.NearestLabel()]))
     first, head, plain, row, verdict = text.splitlines()
     assert first == f"Comparison over {maze.num_vertices - 1} starts"
-    assert head.split() == ["field", "success", "cost", "ratio", "seconds"]
+    assert " ".join(head.split()) == "field success cost ratio margin left out seconds"
     assert plain.startswith("graph distance  ")
     assert row.startswith("NearestLabel()  ")
-    assert verdict.startswith("The labels do not beat")
+    assert verdict.startswith("Use the graph distance")
     assert len(head) == len(plain) == len(row)
 
 
@@ -99,14 +100,150 @@ def test_without_methods_there_is_no_best() -> None:
     found = wf.compare(path, wf.Labels([0], [0.0]), 0, [])
     assert found.best is None
     assert not found.labels_pay
+    assert found.verdict == "Use the graph distance: there is nothing to compare it with."
+
+
+def test_margins_are_those_of_the_median_route(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    found = wf.compare(maze, labels, 5, [wf.Harmonic()])
+    margins = np.sort(wf.solve(maze, labels, 5, wf.Harmonic()).route_margins)
+    assert found.scores[1].margin == margins[(margins.size - 1) // 2]
+    assert np.isnan(found.scores[0].margin)
+
+
+def test_no_field_stands_in_the_table_twice() -> None:
+    arcs = wf.Graph.from_edges([1, 2], [0, 1], directed=True)
+    twice = [wf.AMLE(), wf.AMLE(fill="cost"), wf.AMLE()]  # the same thing on directed graphs
+    found = wf.compare(arcs, wf.Labels([0, 2], [0.0, 2.0]), 0, twice)
+    assert [score.name for score in found.scores] == [PLAIN, "AMLE()"]
+
+
+def score(name: str, success: float, ratio: float, margin: float = 1.0) -> wf.Score:
+    return wf.Score(name, success, ratio, margin, 0.1)
+
+
+def test_the_rule_is_success_then_cost_then_margin_then_order() -> None:
+    plain = score(PLAIN, 0.9, 1.2, np.nan)
+
+    def best(*scores: wf.Score) -> str:
+        found = wf.Comparison((plain, *scores), 10, False, True).best
+        assert found is not None
+        return found.name
+
+    assert best(score("a", 0.5, 1.0), score("b", 0.6, 2.0)) == "b"
+    assert best(score("a", 0.5, 1.1), score("b", 0.5, 1.0)) == "b"
+    assert best(score("a", 0.5, 1.0, 0.1), score("b", 0.5, 1.0, 0.2)) == "b"
+    assert best(score("a", 0.5, 1.00001), score("b", 0.5, 1.00002)) == "a"  # equal as shown
+    assert best(score("a", 0.0, np.nan, np.nan), score("b", 0.0, np.nan, np.nan)) == "a"
+
+
+def test_fields_equal_in_the_digits_shown_do_not_pay() -> None:
+    plain = score(PLAIN, 0.9, 1.2, np.nan)
+    equal = wf.Comparison((plain, score("p", 0.9, 1.2 - 1e-7)), 10, False, True)
+    assert not equal.labels_pay
+    assert equal.choice is plain
+    assert equal.verdict.endswith("(p is as good).")
+    worse = wf.Comparison((plain, score("p", 0.8, 1.2)), 10, False, True)
+    assert worse.verdict.endswith("(p comes nearest).")
+
+
+def test_labels_that_are_rewards_still_make_a_table(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    found = wf.compare(maze, wf.Labels(labels.vertices, -labels.values), 5)
+    assert found.scores[1].success == 0.0
+    assert np.isnan(found.scores[1].cost_ratio)
+    assert not found.labels_pay
+    assert (
+        found.verdict == "The labels fall away from the goal: are these rewards? Then negate them."
+    )
+
+
+def test_units_that_differ_are_remarked_on(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    assert wf.compare(maze, labels, 5, []).remarks == ()
+    found = wf.compare(maze, wf.Labels(labels.vertices, 60.0 * labels.values), 5, [])
+    assert found.factor == 60.0
+    assert found.remarks[0].startswith("labels are 60 times the graph's own distances: are both")
+    assert repr(found).endswith(found.remarks[0])
+
+
+def ring_in_two_worlds() -> tuple[wf.Graph, wf.Labels]:
+    """Half of the ring is slow, which the graph does not know but the labels do."""
+    ring = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
+    slow = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
+    return ring, wf.sample_labels(slow, 0, 0.4)
+
+
+def test_measured_labels_show_that_they_know_better() -> None:
+    """No truth at hand: labels left out are predicted better than by the graph distance."""
+    ring, labels = ring_in_two_worlds()
+    found = wf.compare(ring, labels, 0, [wf.AMLE(), wf.NearestLabel()])
+    assert found.labels_pay
+    assert found.choice.name == "AMLE()"
+    assert found.verdict.startswith("Use AMLE(): it predicts labels left out within ")
+    amle, plain = found.scores[1], found.scores[0]
+    assert amle.label_error < plain.label_error
+    same = wf.cross_validate(ring, labels, 0)
+    assert (amle.label_error, plain.label_error) == (same.error, same.distance_error)
+
+
+def test_labels_need_not_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    ring, labels = ring_in_two_worlds()
+    found = wf.compare(ring, labels, 0, [wf.AMLE()], folds=0)
+    assert found.scores[1].held_out is None
+    assert np.isnan(found.scores[1].label_error)
+    assert "too few" in found.verdict or "labels left out" not in found.verdict
+    monkeypatch.setattr(sys.modules["wayfield.compare"], "PATIENCE", 0.0)
+    slow = wf.compare(ring, labels, 0, [wf.AMLE()])  # a method too slow to repeat
+    assert slow.scores[0].held_out is not None
+    assert slow.scores[1].held_out is None
+    assert not slow.labels_pay
+    with pytest.raises(wf.InputError, match="folds"):
+        wf.compare(ring, labels, 0, [wf.AMLE()], folds=-1)
+
+
+def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
+    plain = wf.Score(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
+    stuck = wf.Score("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
+    safe = wf.Score("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
+    found = wf.Comparison((plain, stuck, safe), 10, True, True)
+    assert found.choice is safe
+
+
+def test_progress_names_every_field(maze: wf.Graph) -> None:
+    told: list[str] = []
+    labels = wf.sample_labels(maze, 5, 0.05)
+    found = wf.compare(maze, labels, 5, [wf.AMLE(), wf.Harmonic()], progress=told.append)
+    assert told == [score.name for score in found.scores[1:]]
+
+
+def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    extended, searched = [], []
+    extend, search = wf.extend, wf.cost_to_go
+
+    def count_extension(graph: wf.Graph, *rest: object, **settings: object) -> wf.Extension:
+        extended.append(graph.num_vertices)
+        return extend(graph, *rest, **settings)  # type: ignore[arg-type]
+
+    def count_search(graph: wf.Graph, goal: int) -> np.ndarray:
+        searched.append(goal)
+        return search(graph, goal)
+
+    for room in ("compare", "sinks", "solve.pipeline"):
+        monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "extend", count_extension)
+    for room in ("compare", "solve.answer"):
+        monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "cost_to_go", count_search)
+    wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.AMLE(), wf.Harmonic()])
+    assert extended.count(maze.num_vertices) == 2  # labels left out are extended on their own
+    assert searched == [5]
 
 
 def test_labels_where_the_graph_says_one_cannot_reach_have_no_prior_row() -> None:
     graph = wf.Graph.from_edges([1, 0], [0, 2], directed=True)
     found = wf.compare(graph, wf.Labels([0, 2], [0.0, 4.0]), 0)
-    assert "AMLE() on the graph distance" not in [row.name for row in found.rows]
+    assert "AMLE() on the graph distance" not in [score.name for score in found.scores]
     found = wf.compare(graph, wf.Labels([1], [4.0]), 0)  # a goal without a label
-    assert "AMLE(), false sinks dropped" not in [row.name for row in found.rows]
+    assert "AMLE(), false sinks dropped" not in [score.name for score in found.scores]
 
 
 def test_bad_input_is_named() -> None:

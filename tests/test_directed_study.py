@@ -1,31 +1,43 @@
-"""The directed study: its worlds, its arms, and what it writes."""
+"""The directed study: its worlds, its arms, and that it resumes like any other."""
 
 from __future__ import annotations
 
-import csv
-import json
 import os
-import sys
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import wayfield as wf
-from wayfield import cli
-from wayfield.study import directed
-from wayfield.study.directed import COURSES, Place, places, run_place
-from wayfield.study.worlds import WORLDS, make_world
+from pages import outline
+from study_work import files
+from wayfield.experiments import STUDIES, WorldCell, directed
+from wayfield.experiments._worlds import WORLDS, make_world
+from wayfield.experiments.directed import COURSES
+from wayfield.files.write import MANIFEST
+from wayfield.report import Provenance, write_report
+from wayfield.study import Records, Row, Store, Task, by_experiment, run
+from wayfield.study.tasks import as_table
 
+DIRECTED = STUDIES["directed"]
 SIZE = 60 if "NUMBA_DISABLE_JIT" in os.environ else 600
+CELLS = [WorldCell(kind, SIZE, fraction, 54) for kind in WORLDS for fraction in (0.01, 0.1)]
+TASKS = [Task(directed.EXPERIMENT, cell) for cell in CELLS]
 
 
 @pytest.fixture(scope="module")
-def lines() -> list[directed.Line]:
-    cells = [Place(kind, SIZE, fraction, 54) for kind in WORLDS for fraction in (0.01, 0.1)]
-    return directed.run_directed(cells)
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store(tmp_path_factory.mktemp("directed") / "results")
+    assert run(TASKS, store, workers=0).failed == {}
+    return store
+
+
+@pytest.fixture(scope="module")
+def rows(store: Store) -> Records:
+    return Records.of(row for task in TASKS for row in store.look(task).rows)
+
+
+# ------------------------------------------------------------------- worlds
 
 
 @pytest.mark.parametrize("kind", WORLDS)
@@ -54,80 +66,106 @@ def test_worlds_are_what_they_are_called() -> None:
     assert replay.reciprocity == pytest.approx(both / len(arcs))
 
 
-def test_the_slope_rule_with_cost_fill_never_fails(lines: list[directed.Line]) -> None:
-    ours = [line for line in lines if line.arm == "cost_slope"]
+# ------------------------------------------------------------------- arms
+
+
+def test_the_slope_rule_with_cost_fill_never_fails(rows: Records) -> None:
+    ours = rows.where(arm="cost_slope")
     assert len(ours) == 6
-    assert all(line.reached == line.starts > 0 for line in ours)
-    assert all(line.cost_ratio is not None and line.cost_ratio >= 1.0 for line in ours)
+    assert all(row["reached"] == row["pairs"] > 0 for row in ours)
+    assert all(row["cost_ratio"] >= 1.0 for row in ours)
 
 
-def test_the_reference_and_repair_reach_from_everywhere(lines: list[directed.Line]) -> None:
-    for line in lines:
-        if line.arm == "dijkstra":
-            assert line.reached == line.starts
-            assert line.cost_ratio == pytest.approx(1.0)
-        if line.arm.endswith("_lrta"):
-            assert line.reached == line.starts <= directed.WALKS
-        if line.cost_ratio is not None:
-            assert line.cost_ratio >= 1.0 - 1e-6
+def test_the_reference_and_repair_reach_from_everywhere(rows: Records) -> None:
+    for row in rows:
+        if row["arm"] == "dijkstra":
+            assert row["reached"] == row["pairs"]
+            assert row["cost_ratio"] == pytest.approx(1.0)
+        if row["arm"].endswith("_lrta"):
+            assert row["reached"] == row["pairs"] <= directed.WALKS
+        if row["reached"]:
+            assert row["cost_ratio"] >= 1.0 - 1e-6
 
 
-def test_every_arm_is_there_and_figures_repeat(lines: list[directed.Line]) -> None:
-    place = Place("replay graph", SIZE, 0.01, 54)
-    again = run_place(place)
-    before = [x for x in lines if x.kind == place.kind and x.fraction == place.fraction]
-    assert [x.arm for x in again] == [course.name for course in COURSES] + ["dijkstra"]
-    for new, old in zip(again, before, strict=True):
-        assert (new.arm, new.reached, new.cost_ratio) == (old.arm, old.reached, old.cost_ratio)
-
-
-def test_places() -> None:
-    small = places()
-    assert len(small) == len(set(small)) == 75
-    assert {place.fraction for place in small} == {0.001, 0.003, 0.01, 0.03, 0.1}
-    large = places(large=True)
-    assert large[:75] == small
-    assert max(place.size for place in large) == 100_000
-
-
-def test_what_is_written(lines: list[directed.Line], tmp_path: Path) -> None:
-    table, record = directed.write_lines(lines, tmp_path / "deep" / "down")
-    with table.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == len(lines)
-    assert rows[0]["arm"] == "cost_slope"
-    content = json.loads(record.read_text(encoding="utf-8"))
-    assert content["wayfield"] == wf.__version__
-    assert content["lines"][0]["reached"] == int(rows[0]["reached"])
-
-
-def test_the_table(lines: list[directed.Line]) -> None:
-    out = StringIO()
-    Console(file=out, width=80).print(directed.summary(lines))
-    text = out.getvalue()
-    for word in (*WORLDS, "AMLE, cost fill, slope", "reverse Dijkstra", "1.0000"):
-        assert word in text
+def test_every_arm_is_there_and_figures_repeat(rows: Records) -> None:
+    cell = WorldCell("replay graph", SIZE, 0.01, 54)
+    again = as_table(cell, directed.run(cell))
+    before = rows.where(world=cell.world, label_fraction=cell.label_fraction)
+    assert [row["arm"] for row in again] == [course.name for course in COURSES] + ["dijkstra"]
+    assert str(again) == str(list(before))  # not a number among them, which differs from itself
 
 
 def test_an_arm_that_never_reaches_has_no_cost() -> None:
-    about = {"kind": "k", "size": 1, "fraction": 0.1, "seed": 0}
-    about |= {"vertices": 2, "arcs": 1, "reciprocity": 0.0, "labels": 1}
-    line = directed._line(about, "cost_q", np.array([np.inf, np.inf]), 0.0)
-    assert (line.reached, line.cost_ratio) == (0, None)
-    assert directed._cell([line]) == "0.0000  –"
+    row = directed._row("cost_q", np.array([np.inf, np.inf]))
+    assert (row["pairs"], row["reached"]) == (2, 0)
+    assert np.isnan(row["cost_ratio"])
+    (table,) = directed.tables(Records.of([row | {"world": "terrain maze"}]))
+    assert table.rows == [["AMLE, cost fill, q", "0.0000", "–"]]
 
 
-def test_the_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    few = [Place(kind, SIZE, 0.05, 54) for kind in WORLDS]
-    monkeypatch.setattr(directed, "places", lambda large: few if large else few[:1])
-    monkeypatch.setattr(sys, "argv", ["wayfield", "study", "directed", "--out", str(tmp_path)])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    assert not stop.value.code
-    out, err = capsys.readouterr()
-    assert "reverse Dijkstra" in out
-    assert "directed.csv" in out
-    assert "1/1 tasks" in err
-    assert (tmp_path / "directed.json").exists()
+# ------------------------------------------------------------------- profiles
+
+
+def test_profiles() -> None:
+    small, quick, large = (
+        [task.cell for task in DIRECTED.tasks(DIRECTED.profile(name))]
+        for name in (None, "quick", "large")
+    )
+    assert len(small) == len(set(small)) == 75
+    assert {cell.columns["label_fraction"] for cell in small} == {0.001, 0.003, 0.01, 0.03, 0.1}
+    assert large[:75] == small
+    assert max(cell.columns["size"] for cell in large) == 100_000
+    assert {cell.columns["world"] for cell in quick} == set(WORLDS)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"worlds": ["moon"]}, r"grid.worlds\[0\] must be one of"),
+        ({"sizes": [3]}, r"grid.sizes\[0\] must be a whole number of at least 4"),
+        ({"label_fractions": [0.0]}, r"grid.label_fractions\[0\]"),
+        ({"seeds": [-1]}, r"grid.seeds\[0\]"),
+        ({"goals": 3}, "unknown key grid.goals"),
+    ],
+)
+def test_a_grid_that_cannot_be_read(given: Row, message: str, tmp_path: Path) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        directed.read_grid(given, tmp_path)
+
+
+def test_a_grid_of_ones_own(tmp_path: Path) -> None:
+    cells = directed.read_grid({"worlds": ["terrain maze"], "sizes": [50, 90]}, tmp_path)
+    assert len(cells) == 2 * len(directed.FRACTIONS) * len(directed.SEEDS)
+    assert {cell.world for cell in cells} == {"terrain maze"}
+
+
+# ------------------------------------------------------------------- store and report
+
+
+def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
+    whole = files(store)
+    assert len(whole) == len(TASKS)
+    resumed = Store(tmp_path / "resumed")
+    assert run(TASKS[:2], resumed, workers=0).reused == 0
+    again = run(TASKS, resumed, workers=1)
+    assert (again.reused, len(again.tables)) == (2, len(TASKS))
+    assert files(resumed) == whole
+    assert run(TASKS, resumed, workers=0).reused == len(TASKS)
+    assert files(resumed) == whole
+
+
+def test_its_report(store: Store, rows: Records, tmp_path: Path) -> None:
+    tables = by_experiment({task: store.look(task).rows for task in TASKS})
+    page = write_report(DIRECTED, tables, tmp_path, Provenance("wayfield study directed"))
+    text = page.read_text(encoding="utf-8")
+    found = outline(text)
+    for kind in WORLDS:
+        assert f'aria-label="Success against labels, {kind}"' in text
+    for word in (*WORLDS, "AMLE, cost fill, slope", "reverse Dijkstra", "1.0000"):
+        assert word in found.words
+    starts = rows.where(arm="cost_slope").total("pairs")
+    assert f"0 of {starts:,} starts that can reach the goal fail" in found.words
+    assert "paper" not in found.words
+    assert {path.name for path in tmp_path.rglob("*.*")} == {
+        MANIFEST, "index.html", "directed-arms.csv", "directed-arms.tex"
+    }  # fmt: skip

@@ -4,15 +4,21 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield.experiments.solver_audit.solvers import (
+    SOLVERS,
+    Energy,
+    lbfgs,
+    newton_cg,
+    relaxed_picard,
+)
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.energy import fixed_point_residual, relaxed_sweeps
-from wayfield.study.solvers import SOLVERS, Energy, lbfgs, newton_cg, relaxed_picard
+from worlds import maze_problem
 
 
 @pytest.fixture(scope="module")
 def case() -> tuple[wf.Graph, wf.Labels]:
-    graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 2)
-    return graph, wf.sample_labels(graph, 7, 0.1, seed=54)
+    return maze_problem("antmaze-medium", 2, goal=7, fraction=0.1)
 
 
 def test_derivatives_of_the_energy(case: tuple[wf.Graph, wf.Labels]) -> None:

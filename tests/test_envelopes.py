@@ -11,14 +11,11 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield.extension.envelopes import lipschitz_constant
+from worlds import network, small_problems
 
 
 def distances(graph: wf.Graph) -> dict[int, dict[int, float]]:
-    source = nx.DiGraph()
-    source.add_nodes_from(range(graph.num_vertices))
-    ends = zip(graph.tails.tolist(), graph.indices.tolist(), graph.lengths.tolist(), strict=True)
-    source.add_weighted_edges_from(ends)
-    return dict(nx.all_pairs_dijkstra_path_length(source))
+    return dict(nx.all_pairs_dijkstra_path_length(network(graph)))
 
 
 def naive_envelope(graph: wf.Graph, labels: wf.Labels, constant: float, sign: float) -> list[float]:
@@ -55,28 +52,14 @@ def naive_constant(graph: wf.Graph, labels: wf.Labels) -> float:
     return max([0.0, *slopes])
 
 
-@st.composite
-def problems(draw: st.DrawFn, unit: bool = False) -> tuple[wf.Graph, wf.Labels]:
-    """Small graphs, connected or not, with whole lengths and labels: sums without rounding."""
-    n = draw(st.integers(1, 12))
-    vertex = st.integers(0, n - 1)
-    edges = draw(st.lists(st.tuples(vertex, vertex).filter(lambda e: e[0] != e[1]), max_size=25))
-    pairs = sorted({(min(e), max(e)) for e in edges})
-    lengths = [1.0 if unit else float(draw(st.integers(1, 6))) for _ in pairs]
-    graph = wf.Graph.from_edges([x for x, _ in pairs], [y for _, y in pairs], lengths, n)
-    chosen = draw(st.lists(vertex, min_size=1, max_size=5, unique=True))
-    values = [float(draw(st.integers(-20, 20))) for _ in chosen]
-    return graph, wf.Labels(chosen, values)
-
-
-@given(st.one_of(problems(), problems(unit=True)))
+@given(small_problems())
 def test_nearest_label_is_its_naive_twin(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
     ext = wf.extend(graph, labels, wf.NearestLabel(), unreachable="nan")
     np.testing.assert_array_equal(ext.values, naive_nearest(graph, labels))
 
 
-@given(problems(), st.integers(0, 60))
+@given(small_problems(), st.integers(0, 60))
 def test_envelopes_are_their_naive_twins(
     problem: tuple[wf.Graph, wf.Labels], constant: int
 ) -> None:
@@ -91,7 +74,7 @@ def test_envelopes_are_their_naive_twins(
                 wf.extend(graph, labels, method, unreachable="nan")
 
 
-@given(problems())
+@given(small_problems())
 def test_own_constant_is_the_steepest_pair(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
     constant = naive_constant(graph, labels)
@@ -104,7 +87,7 @@ def test_own_constant_is_the_steepest_pair(problem: tuple[wf.Graph, wf.Labels]) 
         )
 
 
-@given(problems())
+@given(small_problems())
 def test_whitney_lies_below_mcshane(problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
     upper = wf.extend(graph, labels, wf.McShane(None), unreachable="nan").values
@@ -163,14 +146,6 @@ def test_nearest_label_breaks_ties_by_index() -> None:
     assert wf.extend(star, labels, wf.NearestLabel()).values.tolist() == [0, 20, 20, 30, 20]
 
 
-def test_components_without_a_label_are_nan() -> None:
-    graph = wf.Graph.from_edges([0, 2], [1, 3])
-    labels = wf.Labels([0], [5.0])
-    for method in (wf.NearestLabel(), wf.McShane(), wf.Whitney(), wf.McShane(None)):
-        values = wf.extend(graph, labels, method, unreachable="nan").values
-        assert np.isnan(values).tolist() == [False, False, True, True]
-
-
 def test_equal_labels_have_constant_zero_and_a_flat_envelope() -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     ext = wf.extend(path, wf.Labels([0, 3], [7.0, 7.0]), wf.Whitney(lipschitz=None))
@@ -194,10 +169,3 @@ def test_settings_are_frozen_and_have_no_bracket() -> None:
 def test_bad_constant_is_refused_where_it_is_given(method: type, constant: object) -> None:
     with pytest.raises(wf.InputError, match="lipschitz must be a finite number"):
         method(lipschitz=constant)
-
-
-def test_directed_graphs_are_refused() -> None:
-    one_way = wf.Graph.from_edges([0], [1], directed=True)
-    for method in (wf.NearestLabel(), wf.McShane(), wf.Whitney()):
-        with pytest.raises(wf.InputError, match="not defined on directed graphs"):
-            wf.extend(one_way, wf.Labels([0], [0.0]), method)

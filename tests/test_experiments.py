@@ -11,23 +11,40 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.study import Cell, Row, Task
-from wayfield.study.cells import draw, grid
-from wayfield.study.experiments import EXPERIMENTS, noise, profile, sparse, ties, witnesses
-from wayfield.study.experiments.iteration_audit import BUDGETS
-from wayfield.study.rollout import HARMONIC, SWEEPS, Trial
+from wayfield.experiments import (
+    EXPERIMENTS,
+    STUDIES,
+    MazeCell,
+    Trial,
+    WorldCell,
+    find_study,
+    grid,
+    noise,
+    sparse,
+    ties,
+    witnesses,
+)
+from wayfield.experiments._trial import HARMONIC, SWEEPS
+from wayfield.experiments.iteration_audit import BUDGETS
+from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield.report import Section
+from wayfield.study import Cell, Experiment, Row, Task
 from wayfield.study.tasks import as_table
 
-TINY = Cell("umaze", 3, 0.1, 54, goals=4)
-SEVEN_NODE = witnesses.special_cell(witnesses.SEVEN_NODE)
-SMALL_LATTICE = witnesses.special_cell("lattice-3x3")
-OUTCOMES = [name for name in EXPERIMENTS if name not in ("ordering", "mechanism", "witnesses")]
+BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}
+TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
+CELLS: dict[str, Cell] = {
+    "witnesses": SevenNodes(),
+    "small_graphs": FittedWitness(1),
+    "directed": WorldCell("one-way maze", 60, 0.1, 54),
+}
+OUTCOMES = [name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *CELLS)]
 
 
 def fresh(name: str) -> list[Row]:
     """Rows of an experiment, checked as the study checks them."""
-    cell = TINY if EXPERIMENTS[name].on_mazes else SEVEN_NODE
-    return as_table(cell, EXPERIMENTS[name].run(cell))
+    cell = CELLS.get(name, TINY)
+    return as_table(cell, BY_NAME[name].run(cell))
 
 
 rows_of = cache(fresh)
@@ -48,7 +65,7 @@ def shared(row: Row, other: Row) -> tuple[Row, Row]:
 # ---------------------------------------------------------------- every experiment
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_rows_are_the_same_every_time(name: str) -> None:
     assert fresh(name) == rows_of(name)
 
@@ -94,7 +111,7 @@ def test_exact_fields_and_exit_ties_reach_from_everywhere(name: str) -> None:
 
 
 def test_counts_agree_with_walking_every_pair() -> None:
-    drawn = draw(TINY)
+    drawn = TINY.draw()
     reached = boundary = 0
     for labels, goal, starts in zip(drawn.labels, drawn.goals, drawn.starts, strict=True):
         field = wf.extend(drawn.graph, labels, wf.NearestLabel())
@@ -115,7 +132,7 @@ def test_fields_are_solved_once_for_each_method() -> None:
 
 
 def test_the_draws_of_the_study_stay_as_they_are() -> None:
-    drawn = draw(Cell("large", 8, 0.02, 55))
+    drawn = MazeCell("large", 8, 0.02, 55).draw()
     assert drawn.goals[:3].tolist() == [2695, 1953, 1527]
     assert drawn.starts[0, :3].tolist() == [1489, 1378, 2601]
     assert drawn.labels[0].vertices[:3].tolist() == [24, 37, 92]
@@ -231,9 +248,9 @@ def test_the_seven_nodes() -> None:
     assert figure(rows, "1", "measure") == (12 / 29, "12/29")
 
 
-def test_the_search_counts_its_witnesses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(witnesses, "CANDIDATES", 60)
-    rows = as_table(SMALL_LATTICE, witnesses.run(SMALL_LATTICE))
+def test_the_search_counts_its_witnesses() -> None:
+    lattice = Lattice(3, 3, candidates=60)
+    rows = as_table(lattice, witnesses.run(lattice))
     assert figure(rows, "all", "tested")[0] == 60
     assert figure(rows, "all", "witnesses_exit")[0] == 0  # the reach theorem
     for way in ("swept", "exact"):
@@ -246,9 +263,30 @@ def test_the_search_counts_its_witnesses(monkeypatch: pytest.MonkeyPatch) -> Non
             assert better > figure(rows, str(item), "amle_success")
 
 
-def test_a_graph_nobody_knows() -> None:
-    with pytest.raises(wf.InputError, match="'medium' is neither 'seven-node' nor like"):
-        witnesses.run(Cell("medium", 1, 0.0, 54))
+def test_drawings_hold_what_was_found() -> None:
+    by_way = {row["way"]: row for row in rows_of("small_graphs")}
+    assert by_way.keys() == {"swept", "exact", "exit"}
+    for row in by_way.values():
+        columns = ("x", "y", "values", "successor", "arrives", "labelled")
+        assert {len(row[name]) for name in columns} == {row["vertices"]}
+        assert row["failing"] == row["arrives"].count(False)
+        assert row["labelled"].count(True) == row["labels"]
+        assert row["values"][row["goal"]] == 0.0
+        assert len(row["tails"]) == len(row["heads"]) > 0
+    assert by_way["swept"]["amle"] < by_way["exact"]["amle"] == by_way["exit"]["amle"] == 1.0
+
+
+def test_pictures_hold_what_was_found() -> None:
+    (row,) = rows_of("pictures")
+    graph = TINY.draw().graph
+    for arm in ("harmonic", "sweeps", "amle"):
+        assert len(row[f"{arm}_values"]) == len(row[f"{arm}_missed"]) == graph.num_vertices
+        failing = pick("rollout", arm=arm)
+        starts = failing["starts_all"] - failing["reached_all"]
+        assert sum(row[f"{arm}_missed"]) == starts
+        assert 0.0 <= row[f"{arm}_success"] <= 1.0
+    assert len(row["tails"]) == graph.num_edges
+    assert row["goal"] in row["label_vertices"]
 
 
 # ---------------------------------------------------------------- beyond the paper
@@ -270,7 +308,7 @@ def test_without_noise_nothing_changes() -> None:
 
 
 def test_noise_is_scaled_and_spares_the_goals() -> None:
-    drawn = draw(TINY)
+    drawn = TINY.draw()
     once, twice = noise.with_noise(drawn, 1.0), noise.with_noise(drawn, 2.0)
     for exact, one, two, goal in zip(
         drawn.labels, once.labels, twice.labels, drawn.goals, strict=True
@@ -304,7 +342,7 @@ def test_steepest_descent_with_exit_ties_reaches(lengths: str) -> None:
 
 
 def test_random_lengths_are_symmetric_and_drawn_once() -> None:
-    drawn = draw(TINY)
+    drawn = TINY.draw()
     rough, again = ties.with_random_lengths(drawn), ties.with_random_lengths(drawn)
     assert not rough.graph.directed
     assert set(np.unique(rough.graph.lengths)) <= set(range(1, 10))
@@ -313,18 +351,78 @@ def test_random_lengths_are_symmetric_and_drawn_once() -> None:
         np.testing.assert_array_equal(labels.values, truth[labels.vertices])
 
 
+# ---------------------------------------------------------------- the registry
+
+
+def test_experiments_have_names_of_their_own() -> None:
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(set(names)) == len(names) == 16
+    assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
+    for study in STUDIES.values():
+        assert set(study.experiments) <= set(EXPERIMENTS)
+    assert {each for study in STUDIES.values() for each in study.experiments} == set(EXPERIMENTS)
+
+
+def test_sections_have_anchors_of_their_own() -> None:
+    for study in STUDIES.values():
+        anchors = [each.id for experiment in study.experiments for each in experiment.sections]
+        assert len(set(anchors)) == len(anchors)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
+def test_every_experiment_has_a_section(experiment: Experiment[Any]) -> None:
+    assert experiment.sections
+    for section in experiment.sections:
+        assert isinstance(section, Section)
+        assert section.title
+        assert section.about
+        shown = (section.charts, section.drawings, section.tables, section.galleries)
+        assert section.compared or any(make is not None for make in shown)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_experiment_has_cells_in_every_profile(study: str) -> None:
+    chosen = STUDIES[study]
+    for profile in chosen.profiles:
+        tasks = chosen.tasks(profile)
+        assert {task.experiment for task in tasks} == set(chosen.experiments)
+        assert len(set(tasks)) == len(tasks)
+        assert len({(task.experiment.name, str(task.cell.columns)) for task in tasks}) == len(tasks)
+        for task in tasks:
+            assert task.effort > 0
+
+
+def test_a_study_by_its_name() -> None:
+    assert find_study("paper") is STUDIES["paper"]
+    with pytest.raises(wf.InputError, match="unknown study 'papre'; known are paper, directed, or"):
+        find_study("papre")
+
+
 # ---------------------------------------------------------------- profiles
 
 
+def profile(name: str, goals: int | None = None) -> list[Task]:
+    study = STUDIES["paper"]
+    return study.tasks(study.profile(name, goals))
+
+
 @pytest.mark.parametrize("name", ["quick", "paper", "full"])
-def test_profiles_cover_every_experiment(name: Any) -> None:
+def test_profiles_cover_every_experiment(name: str) -> None:
     tasks = profile(name)
-    assert {task.experiment for task in tasks} == set(EXPERIMENTS)
+    assert {task.experiment for task in tasks} == set(STUDIES["paper"].experiments)
     assert len(set(tasks)) == len(tasks)
 
 
-def cells(tasks: list[Task], experiment: str) -> list[Cell]:
-    return [task.cell for task in tasks if task.experiment == experiment]
+def test_the_first_profile_is_the_default() -> None:
+    study = STUDIES["paper"]
+    assert study.profile() is study.profile("paper")
+    assert study.tasks() == profile("paper")
+
+
+def cells(tasks: list[Task], experiment: str) -> list[MazeCell]:
+    found = [task.cell for task in tasks if task.experiment.name == experiment]
+    assert all(isinstance(cell, MazeCell) for cell in found)
+    return found  # type: ignore[return-value]
 
 
 def test_the_papers_cells() -> None:
@@ -361,5 +459,10 @@ def test_a_number_of_goals_that_is_none(goals: Any) -> None:
 
 
 def test_a_profile_nobody_knows() -> None:
-    with pytest.raises(wf.InputError, match="profile must be one of"):
-        profile("huge")  # type: ignore[arg-type]
+    with pytest.raises(wf.InputError, match="no profile 'huge'; it has paper, quick, full"):
+        STUDIES["paper"].profile("huge")
+
+
+def test_a_study_without_goals() -> None:
+    with pytest.raises(wf.InputError, match="this study has no choice of goals"):
+        STUDIES["directed"].profile("quick", 4)

@@ -9,6 +9,7 @@ import pytest
 
 import wayfield as wf
 from exact import contains, exact_harmonic
+from methods import methods
 from wayfield.extension import harmonic
 from wayfield.extension._base import Problem, Solution, Status
 
@@ -29,10 +30,7 @@ def same(a: wf.Extension, b: wf.Extension) -> bool:
     return all((x is None and y is None) or np.array_equal(x, y, equal_nan=True) for x, y in pairs)
 
 
-METHODS = [wf.NearestLabel(), wf.MidrangeSweeps(sweeps=20), wf.McShane(), wf.Whitney()]
-
-
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: type(method).__name__)
+@methods(shares=False)
 def test_bit_for_bit_as_single_calls(
     method: wf.extension.Method, maze: wf.Graph, goals: list[wf.Labels]
 ) -> None:

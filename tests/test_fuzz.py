@@ -6,7 +6,6 @@ A crash of the interpreter or a hang would end the run, so surviving is part of 
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -19,18 +18,8 @@ from hypothesis.extra import numpy as hnp
 import wayfield as wf
 from exact import contains, exact_harmonic
 from exact_amle import exact_amle
-
-METHODS = [
-    wf.AMLE(),
-    wf.Harmonic(),
-    wf.PLaplacian(p=4),
-    wf.MidrangeSweeps(5),
-    wf.MidrangeSweeps(5, "upper"),
-    wf.NearestLabel(),
-    wf.McShane(None),
-    wf.Whitney(None),
-    wf.McShane(2.0),
-]
+from methods import choose, has, methods
+from worlds import ENDS, PATH, wild_problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::wayfield.InputWarning")
 
@@ -110,7 +99,7 @@ def check_extension(graph: wf.Graph, labels: wf.Labels, ext: wf.Extension) -> No
         values = ext.values[inside]
         if known.size == 0:
             assert np.isnan(values).all()
-        elif isinstance(ext.method, wf.McShane | wf.Whitney):
+        elif not has(ext.method, "within"):
             assert np.isfinite(values).all()
         elif ext.status.good:
             assert known.min() - room <= values.min()
@@ -168,34 +157,15 @@ def test_labels(vertices: Any, values: Any, error: Any) -> None:
         assert dict(zip(labels.vertices, labels.values, strict=True)) == given
 
 
-@st.composite
-def problems(draw: st.DrawFn, directed: bool = False) -> tuple[wf.Graph, wf.Labels]:
-    """Valid but wild: any shape of graph, lengths and values of every magnitude allowed."""
-    n = draw(st.integers(1, 8))
-    vertex = st.integers(0, n - 1)
-    ends = draw(st.lists(st.tuples(vertex, vertex), max_size=16))
-    magnitude = draw(st.sampled_from([0, 3, 12, 90]))
-    exponents = st.floats(-magnitude, magnitude)
-    lengths = [10.0 ** draw(exponents) for _ in ends]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", wf.InputWarning)
-        tails, heads = [x for x, _ in ends], [y for _, y in ends]
-        graph = wf.Graph.from_edges(tails, heads, lengths, n, directed)
-    chosen = draw(st.lists(vertex, min_size=1, max_size=n, unique=True))
-    sign = st.sampled_from([-1.0, 0.0, 1.0])
-    values = [draw(sign) * 10.0 ** draw(exponents) for _ in chosen]
-    return graph, wf.Labels(chosen, values)
-
-
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@pytest.mark.parametrize("method", METHODS, ids=str)
-@given(problem=problems())
+@methods()
+@given(problem=wild_problems())
 def test_extend_on_wild_numbers(method: Any, problem: tuple[wf.Graph, wf.Labels]) -> None:
     ext = attempt(wf.extend, *problem, method, unreachable="nan", check=False)
     if ext is not None:
         check_extension(*problem, ext)
     else:
-        assert isinstance(method, wf.McShane)  # labels that are not 2-Lipschitz
+        assert not has(method, "any_labels")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +173,7 @@ def test_extend_on_wild_numbers(method: Any, problem: tuple[wf.Graph, wf.Labels]
     [(wf.AMLE(), exact_amle), (wf.Harmonic(), exact_harmonic)],
     ids=["AMLE", "harmonic"],
 )
-@given(problem=problems())
+@given(problem=wild_problems())
 def test_brackets_hold_on_wild_numbers(
     method: Any, exact: Any, problem: tuple[wf.Graph, wf.Labels]
 ) -> None:
@@ -215,28 +185,24 @@ def test_brackets_hold_on_wild_numbers(
 
 
 @pytest.mark.parametrize("fill", ["cost", "flat"])
-@given(problem=st.one_of(problems(directed=True), problems()))
+@given(problem=st.one_of(wild_problems(directed=True), wild_problems()))
 def test_filled_amle_on_wild_numbers(fill: Any, problem: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = problem
     ext = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan", check=False)
     np.testing.assert_array_equal(ext.values[labels.vertices], labels.values)
     labelled = np.isin(graph.components, graph.components[labels.vertices])
     np.testing.assert_array_equal(np.isnan(ext.values), ~labelled)
-    stranded = np.isinf(wf.fill_distance(graph, labels))
+    stranded = np.isinf(wf.label_distance(graph, labels))
     np.testing.assert_array_equal(ext.values == np.inf, stranded & labelled)
     if ext.lower is not None and ext.upper is not None:
         assert (ext.lower[labelled] <= ext.values[labelled]).all()
         assert (ext.values[labelled] <= ext.upper[labelled]).all()
 
 
-PATH = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
-ENDS = wf.Labels([0, 3], [0.0, 3.0])
-
-
 @given(
     near(st.just(PATH)),
     near(st.just(ENDS)),
-    near(st.sampled_from(METHODS)),
+    near(st.sampled_from(choose())),
     near(st.sampled_from(["error", "nan"])),
 )
 def test_extend(graph: Any, labels: Any, method: Any, unreachable: Any) -> None:
@@ -248,7 +214,7 @@ def test_extend(graph: Any, labels: Any, method: Any, unreachable: Any) -> None:
 @given(
     near(st.just(PATH)),
     near(st.lists(near(st.just(ENDS)), max_size=3)),
-    near(st.just(METHODS[1])),
+    near(st.just(wf.Harmonic())),
     near(st.just(2)),
 )
 def test_extend_many(graph: Any, labels: Any, method: Any, workers: Any) -> None:
@@ -292,8 +258,8 @@ def test_sample_labels(graph: Any, goal: Any, fraction: Any, seed: Any) -> None:
 
 
 @given(near(st.just(PATH)), near(st.just(ENDS)))
-def test_fill_distance(graph: Any, labels: Any) -> None:
-    distance = attempt(wf.fill_distance, graph, labels)
+def test_label_distance(graph: Any, labels: Any) -> None:
+    distance = attempt(wf.label_distance, graph, labels)
     if distance is not None:
         assert distance.tolist() == [0.0, 1.0, 1.0, 0.0]
 

@@ -263,7 +263,7 @@ def test_explicit_zeros_are_refused_by_their_place() -> None:
 
 def test_entries_stored_twice_are_parallel_arcs() -> None:
     twice = sparse.coo_array((np.array([2.0, 3.0]), ([0, 0], [1, 1])), shape=(2, 2))
-    with pytest.warns(InputWarning, match="1 parallel edges"):
+    with pytest.warns(InputWarning, match="1 parallel edge of"):
         graph = Graph.from_scipy(twice)
     assert graph.lengths.tolist() == [2.0]
 
@@ -301,7 +301,7 @@ def test_networkx_multigraph_keeps_the_shortest(kind: type) -> None:
     source.add_edge("b", "b")
     with pytest.warns(InputWarning) as caught:
         graph = Graph.from_networkx(source)
-    assert [str(w.message).split()[0:2] for w in caught] == [["1", "self-loops"], ["2", "parallel"]]
+    assert [str(w.message).split()[0:2] for w in caught] == [["1", "self-loop"], ["2", "parallel"]]
     assert set(graph.lengths.tolist()) == {1.0}
 
 

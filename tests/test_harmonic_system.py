@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 import wayfield as wf
-from exact import labelled_graphs
 from wayfield.extension import HarmonicSystem
+from worlds import labelled_graphs
 
 TWO = wf.Graph.from_edges([0, 1, 3], [1, 2, 4], [1.0, 2.0, 1.0])
 """0 –1– 1 –2– 2, and 3 – 4 apart."""

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from exact import random_edges
 from exact_amle import exact_amle
 from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
 from wayfield.kernels.amle.frames import UNFIXED
 from wayfield.kernels.csr import Arcs
+from worlds import random_graph
 
 PATH = Arcs(
     np.array([0, 1, 3, 5, 6], np.int32),
@@ -28,9 +28,8 @@ def problem(seed: int) -> tuple[wf.Graph, wf.Labels]:
     """A small random graph and labels of magnitude at most 1."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 20))
-    tails, heads = random_edges(rng, n, int(rng.integers(0, n)))
-    lengths = [np.ones(tails.size), rng.uniform(0.1, 3.0, tails.size)][seed % 2]
-    graph = wf.Graph.from_edges(tails, heads, lengths, n)
+    lengths = ("unit", lambda rng, m: rng.uniform(0.1, 3.0, m))[seed % 2]
+    graph = random_graph(rng, n, lengths, backbone="tree", edges=int(rng.integers(0, n)))
     count = int(rng.integers(1, n // 2 + 1))
     values = [rng.uniform(-1.0, 1.0, count), rng.integers(-2, 3, count) / 2.0][seed // 2 % 2]
     return graph, wf.Labels(rng.choice(n, count, replace=False), values)

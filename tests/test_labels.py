@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from wayfield.errors import InputError
 from wayfield.graph import Graph
-from wayfield.labels import Labels, fill_distance, nearest_label
-
-PATH = Graph.from_edges([0, 1, 2], [1, 2, 3])
+from wayfield.labels import Labels, label_distance, nearest_label
+from worlds import PATH, network, small_problems
 
 
 @given(st.dictionaries(st.integers(0, 1000), st.floats(-1e6, 1e6), min_size=1))
@@ -66,7 +65,7 @@ def test_copies_are_equal_and_read_only() -> None:
 
 
 def test_repr_says_how_many_and_how_good() -> None:
-    assert repr(Labels([0], [2.0], error=0.25)) == "Labels(1 vertices, values 2 to 2, error 0.25)"
+    assert repr(Labels([0], [2.0], error=0.25)) == "Labels(1 vertex, value 2, error 0.25)"
 
 
 def test_mask_is_true_at_the_labels() -> None:
@@ -87,53 +86,35 @@ def test_bad_error_bound_is_refused(error: float) -> None:
 # -------------------------------------------------------------------- distances
 
 
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[Graph, Labels]:
-    n = draw(st.integers(1, 12))
-    vertex = st.integers(0, n - 1)
-    arcs = draw(st.lists(st.tuples(vertex, vertex).filter(lambda e: e[0] != e[1]), max_size=25))
-    directed = draw(st.booleans())
-    arcs = list({e if directed else (min(e), max(e)) for e in arcs})
-    length = draw(st.sampled_from([st.just(1.0), st.integers(1, 5).map(float)]))
-    tails, heads = [x for x, _ in arcs], [y for _, y in arcs]
-    graph = Graph.from_edges(tails, heads, [draw(length) for _ in arcs], n, directed)
-    chosen = draw(st.lists(vertex, min_size=1, max_size=4, unique=True))
-    return graph, Labels(chosen, [float(x) for x in chosen])
-
-
-@given(problems())
+@given(small_problems(directed=None))
 def test_nearest_label_is_its_naive_twin(problem: tuple[Graph, Labels]) -> None:
     """Distance *to* a label along the arcs; of equally near labels the lowest vertex."""
     graph, labels = problem
-    twin = nx.DiGraph()
-    twin.add_nodes_from(range(graph.num_vertices))
-    ends = zip(graph.tails.tolist(), graph.indices.tolist(), graph.lengths.tolist(), strict=True)
-    twin.add_weighted_edges_from(ends)
-    between = dict(nx.all_pairs_dijkstra_path_length(twin))
+    between = dict(nx.all_pairs_dijkstra_path_length(network(graph)))
     distance, nearest = nearest_label(graph, labels)
     for x in range(graph.num_vertices):
         reach = [(between[x][z], z) for z in labels.vertices.tolist() if z in between[x]]
         assert (distance[x], nearest[x]) == min(reach, default=(np.inf, -1))
-    np.testing.assert_array_equal(fill_distance(graph, labels), distance)
+    np.testing.assert_array_equal(label_distance(graph, labels), distance)
 
 
 def test_fill_distance_follows_the_arcs() -> None:
     one_way = Graph.from_edges([0, 1], [1, 2], directed=True)
-    assert fill_distance(one_way, Labels([1], [0.0])).tolist() == [1.0, 0.0, np.inf]
+    assert label_distance(one_way, Labels([1], [0.0])).tolist() == [1.0, 0.0, np.inf]
 
 
 def test_fill_distance_on_lengths() -> None:
     graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, 1.0, 5.0])
-    assert fill_distance(graph, Labels([0], [0.0])).tolist() == [0.0, 1.0, 2.0]
+    assert label_distance(graph, Labels([0], [0.0])).tolist() == [0.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize("labels", [None, [0], {0: 1.0}])
 def test_what_is_no_labels_is_refused(labels: object) -> None:
     with pytest.raises(InputError, match=r"labels must be wayfield\.Labels"):
-        fill_distance(PATH, labels)  # type: ignore[arg-type]
+        label_distance(PATH, labels)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), "graph"])
 def test_what_is_no_graph_is_refused(graph: object) -> None:
     with pytest.raises(InputError, match=r"graph must be a wayfield\.Graph"):
-        fill_distance(graph, Labels([0], [0.0]))  # type: ignore[arg-type]
+        label_distance(graph, Labels([0], [0.0]))  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ from hypothesis import given
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from mazes import grids, layouts
 from wayfield.errors import InputError
 from wayfield.layouts import Layout, layout_names, load_layout
+from worlds import grids, layouts
 
 MAPS = {  # shape, free cells, 4-connected components
     "umaze": ((5, 5), 7, 1),

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
-from mazes import layouts
 from wayfield import Layout, grid_graph
+from worlds import arcs, layouts, network
 
 WAYS = {">": (0, 1), "<": (0, -1), "v": (1, 0), "^": (-1, 0)}
 BACK = {">": "<", "<": ">", "v": "^", "^": "v"}
@@ -45,18 +45,6 @@ def naive_arcs(layout: Layout, refinement: int) -> dict[tuple[int, int], float]:
     return arcs
 
 
-def arcs_of(graph: wf.Graph) -> dict[tuple[int, int], float]:
-    ends = zip(graph.tails.tolist(), graph.indices.tolist(), strict=True)
-    return dict(zip(ends, graph.lengths.tolist(), strict=True))
-
-
-def networkx_of(graph: wf.Graph) -> nx.DiGraph:
-    network = nx.DiGraph()
-    network.add_nodes_from(range(graph.num_vertices))
-    network.add_edges_from(arcs_of(graph))
-    return network
-
-
 def cells_of(layout: Layout, refinement: int) -> np.ndarray:
     """Cell of every vertex, numbered as the vertices are without refinement."""
     number = np.full(layout.shape, -1)
@@ -69,7 +57,7 @@ def cells_of(layout: Layout, refinement: int) -> np.ndarray:
 @given(layout=layouts(max_side=5), refinement=st.integers(1, 3))
 def test_same_arcs_as_the_naive_loop(layout: Layout, refinement: int) -> None:
     graph = grid_graph(layout, refinement)
-    assert arcs_of(graph) == naive_arcs(layout, refinement)
+    assert arcs(graph) == naive_arcs(layout, refinement)
     assert graph.directed == layout.directed
     assert graph.num_vertices == layout.num_free * refinement**2
 
@@ -78,8 +66,8 @@ def test_same_arcs_as_the_naive_loop(layout: Layout, refinement: int) -> None:
 @given(layout=layouts(max_side=5, max_teleports=0), refinement=st.integers(2, 3))
 def test_refinement_keeps_what_can_reach_what(layout: Layout, refinement: int) -> None:
     """A vertex reaches every vertex of another cell if its cell reaches that cell, else none."""
-    coarse = networkx_of(grid_graph(layout))
-    fine = networkx_of(grid_graph(layout, refinement))
+    coarse = network(grid_graph(layout))
+    fine = network(grid_graph(layout, refinement))
     cell = cells_of(layout, refinement)
     ahead = {x: nx.descendants(coarse, x) for x in coarse}
     for x in fine:
@@ -102,9 +90,9 @@ def test_arrow_cell_is_crossed_one_way(refinement: int, turns: int) -> None:
     ]
     sides = ["right", "up", "left", "down"]
     front = sides[turns]
-    network = networkx_of(graph)
-    for x in network:
-        found = set(cell[list(nx.descendants(network, x))]) - {cell[x]}
+    twin = network(graph)
+    for x in twin:
+        found = set(cell[list(nx.descendants(twin, x))]) - {cell[x]}
         if cell[x] == front:
             assert found == set()
         elif cell[x] == "middle":
@@ -116,7 +104,7 @@ def test_arrow_cell_is_crossed_one_way(refinement: int, turns: int) -> None:
 def test_terrain_is_undirected_and_costs_the_mean_of_its_cells() -> None:
     graph = grid_graph(Layout.from_text(".39"))
     assert not graph.directed
-    assert arcs_of(graph) == {(0, 1): 2, (1, 0): 2, (1, 2): 6, (2, 1): 6}
+    assert arcs(graph) == {(0, 1): 2, (1, 0): 2, (1, 2): 6, (2, 1): 6}
 
 
 def test_refined_terrain_costs_as_much_per_cell() -> None:
@@ -146,7 +134,7 @@ def test_arrows_face_to_face_are_a_wall() -> None:
 
 def test_lanes_side_by_side_do_not_mix() -> None:
     graph = grid_graph(Layout.from_text(">>.\n<<."))
-    assert arcs_of(graph).keys() == {(0, 1), (1, 2), (2, 5), (5, 2), (5, 4), (4, 3)}
+    assert arcs(graph).keys() == {(0, 1), (1, 2), (2, 5), (5, 2), (5, 4), (4, 3)}
 
 
 @pytest.mark.parametrize("refinement", [1, 2, 4])
@@ -165,7 +153,7 @@ def test_teleport_map_is_one_weak_component(refinement: int) -> None:
 def test_teleports_lead_to_the_matching_vertices() -> None:
     layout = wf.load_layout("teleport")
     plain, graph = grid_graph(layout.without_teleports(), 3), grid_graph(layout, 3)
-    extra = arcs_of(graph).keys() - arcs_of(plain).keys()
+    extra = arcs(graph).keys() - arcs(plain).keys()
     assert len(extra) == 6 * 9
     assert graph.positions is not None
     ends = np.array(sorted(extra))

@@ -9,33 +9,18 @@ from hypothesis import strategies as st
 from wayfield.errors import InputError
 from wayfield.graph import Graph
 from wayfield.oracle import cost_to_go, sample_labels
+from worlds import REAL, UNIT, network, small_graphs
 
 
-@st.composite
-def graphs(draw: st.DrawFn) -> Graph:
-    n = draw(st.integers(1, 14))
-    vertex = st.integers(0, n - 1)
-    arcs = draw(st.lists(st.tuples(vertex, vertex).filter(lambda e: e[0] != e[1]), max_size=40))
-    directed = draw(st.booleans())
-    arcs = list({e if directed else (min(e), max(e)) for e in arcs})
-    length = draw(st.sampled_from([st.just(1.0), st.floats(0.01, 10.0)]))
-    tails, heads = [x for x, _ in arcs], [y for _, y in arcs]
-    return Graph.from_edges(tails, heads, [draw(length) for _ in arcs], n, directed)
-
-
-@given(graphs(), st.data())
+@given(small_graphs(14, (UNIT, REAL), directed=None), st.data())
 def test_cost_to_go_is_that_of_networkx(graph: Graph, data: st.DataObject) -> None:
     goal = data.draw(st.integers(0, graph.num_vertices - 1))
-    twin = nx.DiGraph()
-    twin.add_nodes_from(range(graph.num_vertices))
-    ends = zip(graph.tails.tolist(), graph.indices.tolist(), graph.lengths.tolist(), strict=True)
-    twin.add_weighted_edges_from(ends)
-    to_goal = nx.single_source_dijkstra_path_length(twin.reverse(), goal)
+    to_goal = nx.single_source_dijkstra_path_length(network(graph).reverse(), goal)
     expected = [to_goal.get(x, np.inf) for x in range(graph.num_vertices)]
     np.testing.assert_allclose(cost_to_go(graph, goal), expected, rtol=1e-14)
 
 
-@given(graphs(), st.data())
+@given(small_graphs(14, (UNIT, REAL), directed=None), st.data())
 def test_cost_to_go_solves_the_bellman_equation(graph: Graph, data: st.DataObject) -> None:
     """Bit for bit: V(x) = min over arcs of fl(length + V(y)), and 0 at the goal."""
     goal = data.draw(st.integers(0, graph.num_vertices - 1))

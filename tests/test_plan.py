@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfield as wf
-from walkers import cycle_of, follow, level_hops, moves, rows, worlds
+from walkers import cycle_of, follow, level_hops, moves
 from wayfield.plan import PATIENCE
+from worlds import any_fields, rows
 
 rules = st.sampled_from(["slope", "q"])
 tie_rules = st.sampled_from(["exit", "index"])
 tolerances = st.sampled_from([0.0, 0.0, 1e-9, 0.5, 1.0])
 
 
-@given(worlds(), rules, tie_rules, tolerances)
+@given(any_fields(), rules, tie_rules, tolerances)
 def test_every_outcome_is_the_walkers(world, rule, ties, tolerance) -> None:
     graph, values, goal = world
     plan = wf.plan(graph, values, goal, rule, ties, tolerance)
@@ -49,7 +50,7 @@ def test_every_outcome_is_the_walkers(world, rule, ties, tolerance) -> None:
     assert [tuple(c.tolist()) for c in plan.cycles] == sorted(cycles)
 
 
-@given(worlds(), tie_rules, tolerances)
+@given(any_fields(), tie_rules, tolerances)
 def test_rules_agree_on_unit_lengths(world, ties, tolerance) -> None:
     graph, values, goal = world
     unit = wf.Graph.from_edges(
@@ -62,7 +63,7 @@ def test_rules_agree_on_unit_lengths(world, ties, tolerance) -> None:
 # ---------------------------------------------------------------- guarantees
 
 
-@given(worlds())
+@given(any_fields())
 def test_exit_ties_fail_only_in_a_plateau_without_exit(world) -> None:
     """Slope, exit ties: (value, hops) falls until the goal or a vertex without an exit."""
     graph, values, goal = world
@@ -76,7 +77,7 @@ def test_exit_ties_fail_only_in_a_plateau_without_exit(world) -> None:
         assert max(hops[int(x)] for x in cycle) == inf
 
 
-@given(worlds(), st.sampled_from([1e-9, 0.5, 1.0]))
+@given(any_fields(), st.sampled_from([1e-9, 0.5, 1.0]))
 def test_a_tolerance_keeps_plateaus_free_of_loops(world, tolerance) -> None:
     """A step from a vertex with an exit drops beyond the tolerance, or is level and nears it."""
     graph, values, goal = world
@@ -93,7 +94,7 @@ def test_a_tolerance_keeps_plateaus_free_of_loops(world, tolerance) -> None:
             assert hops[y] == hops[s] - 1
 
 
-@given(worlds())
+@given(any_fields())
 def test_the_truth_is_walked_optimally(world) -> None:
     graph, _, goal = world
     if graph.lengths.size and graph.lengths.max() / graph.lengths.min() > 1e6:
@@ -156,7 +157,7 @@ def test_huge_values_and_lengths_do_not_overflow_the_choice() -> None:
 # ---------------------------------------------------------------- single walks
 
 
-@given(worlds())
+@given(any_fields())
 def test_repair_reaches_wherever_the_goal_can_be_reached(world) -> None:
     graph, values, goal = world
     plan, lengths = wf.plan(graph, values, goal), rows(graph)
@@ -182,7 +183,7 @@ def test_repair_reaches_wherever_the_goal_can_be_reached(world) -> None:
             assert rollout.raised == 0.0
 
 
-@given(worlds())
+@given(any_fields())
 def test_repair_costs_at_most_the_start_value_and_the_raise(world) -> None:
     graph, values, goal = world
     values = [min(v, 10.0) for v in values]
@@ -248,11 +249,34 @@ def test_false_sinks_are_labels_without_descent() -> None:
 
 
 def test_repr_counts_and_never_rounds_up_to_all() -> None:
-    star = wf.Graph.from_edges(np.zeros(29_999, int), np.arange(1, 30_000), num_vertices=30_001)
     values = np.ones(30_001)
-    values[0] = 0.0
+    values[[0, 1, -2, -1]] = 0.0, 4.0, 2.0, 1.0
+    star = wf.Graph.from_edges([*[0] * 29_998, 1, 29_999], range(1, 30_001))
     shown = repr(wf.plan(star, values, 0))
-    assert shown == "Plan(30,001 starts: 99.99% reach the goal, 0 cycles)"
+    assert shown == "Plan(30,001 starts: 99.99% reach the goal, 1 cycle)"
+
+
+def test_starts_that_cannot_reach_the_goal_are_no_failures() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    plan = wf.plan(apart, [0.0, 1.0, 2.0, 3.0], 0)
+    assert (plan.num_able, plan.num_arrived, plan.success) == (1, 1, 1.0)
+    assert repr(plan) == "Plan(4 starts: 100.00% of the 1 that can reach the goal do, 1 cycle)"
+
+
+def test_an_extension_is_planned_on_with_what_its_nan_means() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    field = wf.extend(apart, wf.Labels([0], [0.0]), wf.AMLE(fill="cost"), unreachable="nan")
+    assert np.isnan(field.values).tolist() == [False, False, True, True]
+    plan = wf.plan(apart, field, 0)
+    assert plan.values.tolist() == [0.0, 1.0, inf, inf]
+    assert wf.descending(apart, field, 0).values.tolist() == [0.0, 1.0, inf, inf]
+    with pytest.raises(wf.InputError, match=r"values\[2\] = nan is neither a number nor"):
+        wf.plan(apart, field.values, 0)
+    with pytest.raises(wf.InputError, match="the field belongs to another graph"):
+        wf.plan(wf.Graph.from_edges([0, 1], [2, 3]), field, 0)
+
+
+def test_a_plan_for_one_vertex() -> None:
     assert wf.plan(wf.Graph.from_edges([], [], num_vertices=1), [0.0], 0).success == 1.0
 
 
@@ -272,11 +296,12 @@ def test_arrays_are_frozen_and_the_callers_left_alone() -> None:
         ({"graph": "maze"}, "graph must be a wayfield.Graph, not str"),
         ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
         ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
-        ({"values": [0.0, 1.0]}, "values has 2 entries, expected 3"),
+        ({"values": [0.0, 1.0]}, "the field has 2 values but the graph has 3 vertices"),
         ({"values": [[0.0, 1.0, 2.0]]}, "one-dimensional"),
         ({"values": ["a", "b", "c"]}, "values must be real numbers"),
         ({"goal": 3}, "goal 3 is not a vertex"),
         ({"goal": -1}, "goal -1 is not a vertex"),
+        ({"goal": 10**5000}, r"goal 10\^5000 is not a vertex"),
         ({"goal": 0.5}, "goal must be a whole number"),
         ({"rule": "greedy"}, "rule must be one of .* not 'greedy'"),
         ({"rule": ["slope", "q"]}, "rule must be one of"),

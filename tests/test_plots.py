@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from scipy.spatial import cKDTree
 
 import wayfield as wf
-from mazes import layouts
 from wayfield import plots
 from wayfield._optional import need
-from wayfield.plots import _canvas, _marks
+from wayfield.plots import _canvas, _graph, _marks
+from worlds import layouts, maze_problem
 
 mpl.use("Agg")
 
@@ -28,11 +30,6 @@ mpl.use("Agg")
 def _no_figures_left() -> Iterator[None]:
     yield
     plt.close("all")
-
-
-def maze(refinement: int = 4, name: str = "medium") -> tuple[wf.Graph, wf.Labels]:
-    graph = wf.grid_graph(wf.load_layout(name), refinement)
-    return graph, wf.sample_labels(graph, 0, 0.05, seed=54)
 
 
 def render(graph: wf.Graph, values: np.ndarray, **options: object) -> Figure:
@@ -65,7 +62,7 @@ def test_walls_are_lines_around_the_free_cells() -> None:
 @pytest.mark.parametrize("name", ["umaze", "medium", "large"])
 @pytest.mark.parametrize("refinement", [1, 3, 8])
 def test_everything_at_once(name: str, refinement: int) -> None:
-    graph, labels = maze(refinement, name)
+    graph, labels = maze_problem(name, refinement)
     values = wf.extend(graph, labels, wf.Harmonic()).values
     figure = render(graph, values, plan=wf.plan(graph, values, 0), labels=labels)
     assert len(figure.axes) == 2  # the field and its colour bar
@@ -86,7 +83,7 @@ def test_failing_starts_are_tinted_by_their_cycle() -> None:
 
 
 def test_no_tint_when_every_start_reaches() -> None:
-    graph, labels = maze()
+    graph, labels = maze_problem()
     values = wf.extend(graph, labels, wf.AMLE()).values
     figure = render(graph, values, plan=wf.plan(graph, values, 0))
     assert len(figure.axes[0].images) == 1
@@ -94,7 +91,7 @@ def test_no_tint_when_every_start_reaches() -> None:
 
 @pytest.mark.parametrize("refinement", [4, 8, 12])
 def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
-    graph, _ = maze(refinement, "large")
+    graph, _ = maze_problem("large", refinement)
     truth = wf.cost_to_go(graph, 0)
     figure = render(graph, truth, plan=wf.plan(graph, truth, 0))
     (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
@@ -122,7 +119,7 @@ def test_a_lattice_with_diagonals_is_drawn_as_a_graph() -> None:
 
 
 def test_constant_and_unreachable_values() -> None:
-    graph, _ = maze()
+    graph, _ = maze_problem()
     render(graph, np.full(graph.num_vertices, 2.0))
     values = wf.cost_to_go(graph, 0)
     values[5:20] = np.inf
@@ -147,11 +144,36 @@ def chevrons(figure: Figure) -> set[tuple[float, ...]]:
     return found
 
 
-def test_plain_mazes_need_no_legend() -> None:
-    graph, labels = maze()
-    figure = render(graph, wf.cost_to_go(graph, 0), labels=labels)
-    assert legend(figure) == []
+def test_mazes_have_a_legend() -> None:
+    graph, labels = maze_problem()
+    values = wf.cost_to_go(graph, 0)
+    figure = render(graph, values, labels=labels)
+    assert legend(figure) == ["label", "wall", "equal values"]
     assert chevrons(figure) == set()
+    plan = wf.plan(graph, values, 0)
+    assert legend(render(graph, values, plan=plan, arrows=False, contours=0)) == ["goal", "wall"]
+    assert legend(render(graph, values, plan=plan, contours=0)) == ["goal", "wall", "plan"]
+    assert legend(render(graph, values, plan=plan, legend=False)) == []
+
+
+def test_legends_of_mazes_explain_failures() -> None:
+    graph = wf.grid_graph(wf.Layout.from_text("." * 9))
+    values = np.array([0.0, 5, 3, 2, 3, 4, 3, 1, 2])
+    words = ["goal", "wall", "plan", "never arrives (by loop)", "loop"]
+    assert legend(render(graph, values, plan=wf.plan(graph, values, 0))) == words
+
+
+@pytest.mark.parametrize("size", [(3, 2), (5, 4), (8, 6)])
+def test_legends_are_no_wider_than_their_figure(size: tuple[float, float]) -> None:
+    layout = wf.load_layout("teleport")
+    graph = wf.grid_graph(layout, 2)
+    values = wf.cost_to_go(graph, 0)
+    figure = Figure(size, layout="constrained")
+    axes = plots.field(graph, values, wf.plan(graph, values, 0), ax=figure.subplots())
+    figure.draw_without_rendering()
+    box = axes.get_legend().get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
 
 
 @pytest.mark.parametrize("refinement", [1, 2, 5])
@@ -163,7 +185,7 @@ def test_one_way_borders_of_a_maze(refinement: int) -> None:
     assert chevrons(figure) == {
         (refinement * x - 0.5, refinement * y - 0.5, right, up) for x, y, right, up in cells
     }
-    assert legend(figure) == ["one way"]
+    assert legend(figure) == ["wall", "one way"]
 
 
 def test_borders_closed_both_ways_are_walls() -> None:
@@ -189,33 +211,33 @@ def test_teleports_are_one_arrow_per_pair_of_cells() -> None:
     figure = render(graph, values, plan=wf.plan(graph, values, 0))
     arrows = [p for p in figure.axes[0].patches if isinstance(p, FancyArrowPatch)]
     assert len(arrows) == len(layout.teleports)
-    assert legend(figure) == ["jump", "cannot reach: 16"]
+    assert legend(figure) == ["goal", "wall", "equal values", "jump", "cannot reach: 16", "plan"]
     assert len(figure.axes[0].images) == 1  # no tint where there is no value
 
 
 def test_rough_ground_is_dotted() -> None:
     graph = wf.grid_graph(wf.Layout.from_text("..99..\n......"), 3)
     figure = render(graph, wf.cost_to_go(graph, 0))
-    assert legend(figure) == ["steps of length up to 9 (blank: 1)"]
+    assert legend(figure)[2:] == ["steps of length up to 9 (blank: 1)"]
 
 
 def test_one_length_everywhere_is_not_dotted() -> None:
     graph = wf.grid_graph(wf.Layout.from_text("33\n33"))
-    assert legend(render(graph, wf.cost_to_go(graph, 0))) == []
+    assert legend(render(graph, wf.cost_to_go(graph, 0))) == ["wall", "equal values"]
 
 
 def test_states_without_a_value_are_crossed_on_mazes() -> None:
-    graph, _ = maze(1, "umaze")
+    graph, _ = maze_problem("umaze", 1)
     values = np.arange(7.0)
     values[[2, 6]] = np.inf, np.nan
     figure = render(graph, values)
-    assert legend(figure) == ["cannot reach: 1, no value: 1"]
+    assert legend(figure)[2:] == ["cannot reach: 1, no value: 1"]
     (bars,) = [c for c in figure.axes[0].collections if c.get_hatch()]
     assert len(bars.get_paths()) == 2
 
 
 def test_no_value_at_all() -> None:
-    graph, _ = maze(1, "umaze")
+    graph, _ = maze_problem("umaze", 1)
     figure = render(graph, np.full(7, np.inf))
     assert len(figure.axes) == 1  # no colour bar
     line = wf.Graph.from_edges([0], [1], positions=[[0.0, 0.0], [0.5, 0.0]])
@@ -234,13 +256,68 @@ def test_one_way_edges_of_a_graph() -> None:
     assert (len(known.get_offsets()), len(crossed.get_offsets())) == (2, 1)
 
 
+def near(n: int, k: int, directed: bool) -> wf.Graph:
+    """Points at random in a square, each with arcs to its k nearest."""
+    places = np.random.default_rng(0).random((n, 2))
+    distance, heads = cKDTree(places).query(places, k + 1)
+    tails = np.repeat(np.arange(n), k)
+    return wf.Graph.from_edges(
+        tails, heads[:, 1:].ravel(), distance[:, 1:].ravel(), positions=places, directed=directed
+    )
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(("n", "k"), [(20, 6), (200, 10), (1500, 10), (1500, 60)])
+def test_edges_leave_the_paper_bright(n: int, k: int, directed: bool) -> None:
+    graph = near(n, k, directed)
+    figure = Figure((4, 4), dpi=100)
+    axes = figure.add_axes((0, 0, 1, 1))
+    canvas = _canvas.make_canvas(axes, graph, _canvas.plane(graph))
+    words = [entry.get_label() for entry in _graph.draw_edges(canvas)]
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    axes.set_axis_off()
+    sampled = [word for word in words if word.startswith("edge")]
+    assert bool(sampled) == (k == 60)
+    marked = [word for word in words if word.startswith("one way")]
+    assert bool(marked) == directed
+    canvas_agg = FigureCanvasAgg(figure)
+    canvas_agg.draw()
+    darkness = 1 - np.asarray(canvas_agg.buffer_rgba())[..., :3].mean() / 255
+    assert 0.003 < darkness < 0.1
+
+
+def test_discs_shrink_with_the_number_of_vertices_and_grow_with_the_figure() -> None:
+    def disc(n: int, side: float) -> float:
+        graph = near(n, 3, directed=False)
+        axes = Figure((side, side)).subplots()
+        return _canvas.make_canvas(axes, graph, _canvas.plane(graph)).disc
+
+    assert disc(20, 6) > disc(1500, 6) > disc(5000, 6)
+    assert disc(1500, 12) > disc(1500, 6) > disc(1500, 3)
+
+
+def test_failing_moves_of_a_graph_are_tinted() -> None:
+    places = [[0.5 * x, 0.1 * x] for x in range(5)]
+    graph = wf.Graph.from_edges(range(4), range(1, 5), positions=places)
+    values = np.array([0.0, 1, 5, 2, 3])
+    plan = wf.plan(graph, values, 0)
+    figure = render(graph, values, plan=plan)
+    (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
+    moving = np.arange(5) != 0
+    failing = ~plan.reached[moving]
+    assert failing.any()
+    tint = _marks.tints(plan)[moving]
+    np.testing.assert_allclose(quiver.get_facecolors()[failing], tint[failing])
+    assert legend(figure) == ["goal", "next state", "never arrives", "loop"]
+
+
 def test_one_vertex() -> None:
     graph = wf.grid_graph(wf.Layout.from_text("."))
     render(graph, np.zeros(1), plan=wf.plan(graph, [0.0], 0), labels=wf.Labels([0], [0.0]))
 
 
 def test_new_figure_when_no_axes_are_given(tmp_path: Path) -> None:
-    graph, labels = maze()
+    graph, labels = maze_problem()
     ax = plots.field(graph, wf.cost_to_go(graph, 0), labels=labels)
     ax.figure.savefig(tmp_path / "field.png")
     assert (tmp_path / "field.png").stat().st_size > 1000
@@ -258,7 +335,7 @@ def test_positions_in_space() -> None:
 
 
 def test_values_of_the_wrong_length() -> None:
-    graph, _ = maze()
+    graph, _ = maze_problem()
     with pytest.raises(wf.InputError, match="values has 3 entries"):
         plots.field(graph, [0.0, 1.0, 2.0])
 
@@ -266,7 +343,7 @@ def test_values_of_the_wrong_length() -> None:
 def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    graph, _ = maze()
+    graph, _ = maze_problem()
     with pytest.raises(wf.WayfieldError, match=r"pip install wayfield\[plots\]"):
         plots.field(graph, np.zeros(graph.num_vertices))
 

@@ -10,32 +10,16 @@ import pytest
 
 import exact_amle
 import wayfield as wf
-from exact import contains, exact_harmonic, random_edges
+from exact import contains, exact_harmonic
+from methods import choose, methods
 from wayfield.extension import Method
-
-METHODS: list[Method] = [
-    wf.AMLE(),
-    wf.AMLE(fill="cost"),
-    wf.Harmonic(),
-    wf.PLaplacian(2),
-    wf.PLaplacian(8),
-    wf.NearestLabel(),
-    wf.MidrangeSweeps(sweeps=7),
-    wf.McShane(),
-    wf.Whitney(),
-]
-BRACKETS = [wf.AMLE(), wf.Harmonic(), wf.PLaplacian(8)]
+from worlds import random_graph
 
 
 def world(seed: int, directed: bool = False, n: int = 12) -> tuple[wf.Graph, np.random.Generator]:
-    """A connected graph with odd lengths; directed: one way or both."""
+    """A connected graph with odd lengths, and the generator it came from."""
     rng = np.random.default_rng(seed)
-    edges = random_edges(rng, n, n)
-    if directed:
-        back = edges[::-1, rng.random(edges.shape[1]) < 0.5]
-        edges = np.hstack([edges, back])
-    lengths = rng.uniform(0.1, 2.0, edges.shape[1])
-    return wf.Graph.from_edges(*edges, lengths, n, directed), rng
+    return random_graph(rng, n, "real", backbone="tree", edges=n, directed=directed), rng
 
 
 def uneven(seed: int, directed: bool = False) -> tuple[wf.Graph, wf.Labels, np.ndarray]:
@@ -54,7 +38,7 @@ def exact_differences(labels: wf.Labels, prior: np.ndarray) -> dict[int, Fractio
 # ------------------------------------------------------------------ what it is
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
+@methods()
 def test_labels_that_agree_give_back_the_prior_exactly(method: Method) -> None:
     for seed in range(20):
         graph, rng = world(seed)
@@ -80,7 +64,7 @@ def test_on_a_directed_graph_too(fill: str | None) -> None:
         assert field.width == 0.0
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if not hasattr(m, "correcting")], ids=str)
+@methods(sloped=False)
 def test_it_is_the_prior_plus_the_extended_difference(method: Method) -> None:
     graph, labels, prior = uneven(3)
     difference = wf.Labels(labels.vertices, labels.values - prior[labels.vertices])
@@ -169,7 +153,7 @@ def test_without_the_widening_a_bracket_would_be_wrong() -> None:
     """1 - 1e-30 rounds to 1; between two labels that agree with the prior there is no slack."""
     path = wf.Graph.from_edges([0, 1], [1, 2])
     prior = np.array([1e-30, 0.0, 1e-30])
-    for method in BRACKETS:
+    for method in choose(bracket=True):
         field = wf.extend(path, wf.Labels([0, 2], [1.0, 1.0]), method, prior=prior)
         assert field.lower is not None
         assert field.upper is not None
@@ -187,7 +171,7 @@ def test_plus_infinity_stays() -> None:
     field = wf.extend(graph, wf.Labels([1, 0], [0.0, 2.0]), wf.AMLE(), prior=truth)
     assert field.values.tolist() == [2.0, 0.0, np.inf, 3.0]
     path = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4)
-    for method in METHODS:
+    for method in choose():
         field = wf.extend(
             path,
             wf.Labels([0], [1.0]),
@@ -207,7 +191,7 @@ def test_no_label_in_reach_is_still_infinite() -> None:
 # ------------------------------------------------------------------ many at once
 
 
-@pytest.mark.parametrize("method", BRACKETS, ids=str)
+@methods(bracket=True)
 def test_many_as_single_calls(method: Method) -> None:
     graph, rng = world(5, n=30)
     goals = [0, 7, 9, 20]

@@ -7,29 +7,13 @@ import os
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.study.cells import draw, grid
+from wayfield.experiments import grid
+from worlds import tasks
 
-
-@st.composite
-def labelled_graphs(draw, max_vertices: int):
-    """A connected graph with whole lengths, a goal, and labels c·V*; c keeps them exact."""
-    n = draw(st.integers(2, max_vertices))
-    tree = [(draw(st.integers(0, y - 1)), y) for y in range(1, n)]
-    vertex = st.integers(0, n - 1)
-    extra = draw(st.lists(st.tuples(vertex, vertex), max_size=n))
-    edges = sorted({*tree, *((min(p), max(p)) for p in extra if p[0] != p[1])})
-    longest = draw(st.sampled_from([1, 4]))
-    lengths = [draw(st.integers(1, longest)) for _ in edges]
-    graph = wf.Graph.from_edges(*zip(*edges, strict=True), lengths)
-    goal = draw(vertex)
-    truth = wf.cost_to_go(graph, goal)
-    vertices = sorted({goal, *draw(st.lists(vertex, max_size=4))})
-    factor = draw(st.sampled_from([1.0, 0.375, 7.0]))
-    return graph, goal, truth, wf.Labels(vertices, factor * truth[vertices])
+FACTORS = (1.0, 0.375, 7.0)  # labels stay exact
 
 
 def check(graph, goal, truth, labels, values) -> None:
@@ -53,15 +37,15 @@ def check(graph, goal, truth, labels, values) -> None:
         assert plan.cost[s] <= values[s] / slope * (1 + 1e-6)
 
 
-@given(labelled_graphs(max_vertices=10))
-def test_in_rationals(problem) -> None:
-    graph, goal, truth, labels = problem
+@given(tasks(factors=FACTORS, max_vertices=10))
+def test_in_rationals(task) -> None:
+    graph, goal, truth, labels, _ = task
     check(graph, goal, truth, labels, np.array([float(v) for v in exact_amle(graph, labels)]))
 
 
-@given(labelled_graphs(max_vertices=40))
-def test_with_the_solver(problem) -> None:
-    graph, goal, truth, labels = problem
+@given(tasks(factors=FACTORS, max_vertices=40))
+def test_with_the_solver(task) -> None:
+    graph, goal, truth, labels, _ = task
     check(graph, goal, truth, labels, wf.extend(graph, labels, wf.AMLE()).values)
 
 
@@ -70,7 +54,7 @@ def test_on_the_papers_cells() -> None:
     """All 120 cells, 16 goals each: every start of every field."""
     starts = 0
     for cell in grid():
-        world = draw(cell)
+        world = cell.draw()
         for goal, labels in zip(world.goals, world.labels, strict=True):
             truth = wf.cost_to_go(world.graph, int(goal))
             field = wf.extend(world.graph, labels, wf.AMLE(certificate=False))

@@ -298,3 +298,35 @@ def test_k_nearest_by_a_distance_matrix_is_a_directed_graph_to_plan_on() -> None
 def test_bad_buffers_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
         wf.replay_graph(**arguments)  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------ tolerances
+
+
+def test_scans_count_what_the_graphs_hold() -> None:
+    rng = np.random.default_rng(3)
+    walk = np.cumsum(rng.normal(size=(400, 2)), axis=0)
+    ends = np.arange(400) % 50 == 49
+    scan = wf.replay.scan_tolerances(walk, terminals=ends, tolerances=[0.0, 0.5, 2.0])
+    for i, tolerance in enumerate(scan.tolerances):
+        replay = wf.replay_graph(walk, terminals=ends, tolerance=tolerance)
+        assert scan.states[i] == replay.graph.num_vertices
+        assert scan.arcs[i] == replay.graph.num_arcs
+        assert scan.stayed[i] == replay.stayed
+        parts = replay.graph.strong_components
+        assert scan.joined[i] == max(int((parts == part).sum()) for part in set(parts.tolist()))
+    assert scan.states[0] == 400
+
+
+def test_tolerances_to_try_are_multiples_of_the_median_step() -> None:
+    scan = wf.replay.scan_tolerances([[0.0], [2.0], [4.0], [9.0]])
+    assert scan.tolerances.tolist() == [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
+    still = wf.replay.scan_tolerances([[0.0], [0.0]])
+    assert still.tolerances[-1] == 4.0
+    assert still.states.tolist() == [1] * 7
+
+
+@pytest.mark.parametrize("tolerances", [[-1.0], [np.nan], [], [[1.0]], ["a"]])
+def test_bad_tolerances_are_refused(tolerances: object) -> None:
+    with pytest.raises(wf.InputError, match="tolerances"):
+        wf.replay.scan_tolerances([[0.0], [1.0]], tolerances=tolerances)  # type: ignore[arg-type]

@@ -6,28 +6,41 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
-from html.parser import HTMLParser
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import pytest
 
-from wayfield.report import Provenance, judge, make_claims, write_report
-from wayfield.report.beyond import arm_tables
-from wayfield.report.charts import panels
-from wayfield.report.findings import findings, headline
-from wayfield.report.mismatch import inconsistencies, mismatches
-from wayfield.report.rules import KINDS, REASONS
+import wayfield as wf
+from pages import outline
+from study_work import toy
+from wayfield.experiments import STUDIES, MazeCell, paper_study, rollout
+from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield.files.write import MANIFEST
+from wayfield.paper import FIGURES, GRID, SEEDS, TABLES, judge, make_claims, value
+from wayfield.paper.mismatch import inconsistencies, mismatches
+from wayfield.paper.rules import KINDS, REASONS
+from wayfield.report import Finding, Provenance, Section, holds_earlier_report, write_report
+from wayfield.report.phase import phase_panel
 from wayfield.report.svg import Scale, Series, line_chart
-from wayfield.study import Cell
-from wayfield.study.cells import SEEDS
-from wayfield.study.experiments import EXPERIMENTS, witnesses
-from wayfield.study.measures import GRID, Measure
-from wayfield.study.paper import FIGURES, TABLES, value
-from wayfield.study.tables import Rows, as_rows
-from wayfield.study.tasks import Row, as_table
+from wayfield.study import (
+    Measure,
+    Records,
+    Row,
+    Store,
+    Study,
+    Tables,
+    Task,
+    as_records,
+    by_experiment,
+    look_up,
+    run,
+    what_is_there,
+)
 
 mpl.use("Agg")
 
@@ -46,66 +59,41 @@ CHARTS = (
     "success of AMLE, exact by maze, resolution and label fraction",
     "Seven nodes, harmonic",
 )
-VOID = {"meta", "img", "br", "input"}
-
-
-class Outline(HTMLParser):
-    """Complains about tags that do not match; keeps the text, and what the page would load."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text: list[str] = []
-        self.sources: list[str] = []
-        self.targets: list[str] = []
-        self.ids: list[str] = []
-        self.tags: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        given = {name: value or "" for name, value in attrs}
-        self.sources += [given["src"]] if "src" in given else []
-        self.targets += [given["href"]] if "href" in given else []
-        self.ids += [given["id"]] if "id" in given else []
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return " ".join("".join(self.text).split())
-
-
-def outline(page: str) -> Outline:
-    parser = Outline()
-    parser.feed(page)
-    parser.close()
-    assert parser.open == []
-    return parser
+PAPER = STUDIES["paper"]
+EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
+TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
+"""Of the paper's grid's kind."""
+SMALL: dict[str, list[Any]] = {
+    "witnesses": [SevenNodes(), Lattice(3, 3, candidates=40)],
+    "small_graphs": [SevenNodes(), *map(FittedWitness, range(1, 6))],
+}
+TASKS = [
+    Task(experiment, cell)
+    for name, experiment in EXPERIMENTS.items()
+    for cell in SMALL.get(name, [TINY])
+]
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, list[Row]]:
-    """Every experiment on one tiny cell of the paper's grid's kind, and the small graphs."""
-    cell = Cell("medium", 2, 0.08, 54, goals=2)
-    found = {
-        name: as_table(cell, experiment.run(cell))
-        for name, experiment in EXPERIMENTS.items()
-        if name != "witnesses"
-    }
-    small = witnesses.special_cell(witnesses.SEVEN_NODE)
-    return found | {"witnesses": as_table(small, witnesses.run(small))}
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Every experiment of the study on one tiny cell, and the small graphs, run once."""
+    store = Store(tmp_path_factory.mktemp("study") / "results")
+    assert run(TASKS, store, workers=0).failed == {}
+    return store
+
+
+@pytest.fixture(scope="module")
+def tables(store: Store) -> dict[str, list[Row]]:
+    """What the store has."""
+    found = what_is_there(look_up(TASKS, store))
+    assert found.reused == len(TASKS)
+    return by_experiment(found.tables)
 
 
 @pytest.fixture(scope="module")
 def folder(tables: dict[str, list[Row]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("new") / "report"
-    assert write_report(tables, out, PROVENANCE) == out / "index.html"
+    assert write_report(PAPER, tables, out, PROVENANCE) == out / "index.html"
     return out
 
 
@@ -146,13 +134,13 @@ def test_page_has_every_figure_and_section(page: str) -> None:
 
 
 def test_same_rows_same_page(tables: dict[str, list[Row]], page: str, tmp_path: Path) -> None:
-    again = write_report(tables, tmp_path, PROVENANCE)
+    again = write_report(PAPER, tables, tmp_path, PROVENANCE)
     assert again.read_text(encoding="utf-8") == page
 
 
 def test_failed_tasks_are_shown_and_escaped(tmp_path: Path) -> None:
     failed = {"rollout medium-r04": "Traceback\nValueError: <b>bad</b>"}
-    path = write_report({}, tmp_path, Provenance("wayfield reproduce", 2, 1.0, 119, failed))
+    path = write_report(PAPER, {}, tmp_path, Provenance("wayfield reproduce", 2, 1.0, 119, failed))
     page = path.read_text(encoding="utf-8")
     assert "ValueError: &lt;b&gt;bad&lt;/b&gt;" in page
     assert "119 taken from an earlier run, 1 failed" in page
@@ -160,30 +148,27 @@ def test_failed_tasks_are_shown_and_escaped(tmp_path: Path) -> None:
 
 def test_a_report_alone_takes_no_time(tmp_path: Path) -> None:
     words = outline(
-        write_report({}, tmp_path, Provenance("wayfield report", 0, 0.0)).read_text()
+        write_report(PAPER, {}, tmp_path, Provenance("wayfield report", 0, 0.0)).read_text()
     ).words
     assert "none for this report: its results were there" in words
     assert "workers" not in words.partition("its results were there")[0]
 
 
 def test_a_report_of_nothing_says_what_to_run(tmp_path: Path) -> None:
-    words = outline(write_report({}, tmp_path, PROVENANCE).read_text(encoding="utf-8")).words
-    for name in EXPERIMENTS:
-        assert f"“{name}”" in words
-    assert "wayfield reproduce --profile paper" in words
+    words = outline(write_report(PAPER, {}, tmp_path, PROVENANCE).read_text(encoding="utf-8")).words
+    sections = sum(len(experiment.sections) for experiment in PAPER.experiments)
+    assert words.count("Not run here: wayfield study paper computes it.") == sections
     assert "nan" not in words.split()
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_any_experiment_may_be_missing(
-    name: str, tables: dict[str, list[Row]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tables: dict[str, list[Row]], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("wayfield.report.contents.field_pictures", lambda cell: [])
-    monkeypatch.setattr("wayfield.report.contents.failure_maps", lambda cells: [])
-    alone = write_report({name: tables[name]}, tmp_path / "alone", PROVENANCE)
+    alone = write_report(PAPER, {name: tables[name]}, tmp_path / "alone", PROVENANCE)
     outline(alone.read_text(encoding="utf-8"))
     rest = {other: rows for other, rows in tables.items() if other != name}
-    page = write_report(rest, tmp_path / "rest", PROVENANCE).read_text(encoding="utf-8")
+    page = write_report(PAPER, rest, tmp_path / "rest", PROVENANCE).read_text(encoding="utf-8")
     assert "Not run here" in outline(page).words
 
 
@@ -195,9 +180,41 @@ def test_nothing_is_left_half_written(
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_report({}, folder, PROVENANCE)
+        write_report(PAPER, {}, folder, PROVENANCE)
     assert (folder / "index.html").read_text(encoding="utf-8") == page
-    assert not list(folder.rglob(".*"))
+    assert [file.name for file in folder.rglob(".*")] == [MANIFEST]
+
+
+@pytest.mark.parametrize("name", ["index.html", "claims.json", "tables/baseline-gaps.csv"])
+def test_files_of_others_stay_as_they_are(
+    name: str, tables: dict[str, list[Row]], folder: Path, tmp_path: Path
+) -> None:
+    assert (folder / name).exists()
+    theirs = tmp_path / name
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=f"{name} was not written by wayfield"):
+        write_report(PAPER, tables, tmp_path, PROVENANCE)
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [theirs]
+    assert theirs.read_text(encoding="utf-8") == "mine"
+    write_report(PAPER, tables, tmp_path, PROVENANCE, force=True)
+    assert theirs.read_text(encoding="utf-8") != "mine"
+
+
+def test_a_page_that_someone_has_changed_stays_as_it_is(tmp_path: Path) -> None:
+    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
+    page.write_text(page.read_text(encoding="utf-8") + "<!-- mine -->", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"index.html has changed since"):
+        write_report(PAPER, {}, tmp_path, PROVENANCE)
+
+
+def test_a_report_of_an_earlier_version_is_replaced(tmp_path: Path) -> None:
+    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
+    (tmp_path / MANIFEST).unlink()
+    assert holds_earlier_report(tmp_path)
+    write_report(PAPER, {}, tmp_path, Provenance("again"))
+    assert "again" in page.read_text(encoding="utf-8")
+    assert not holds_earlier_report(tmp_path)
 
 
 # ------------------------------------------------------------------- claims and tables
@@ -258,7 +275,7 @@ def test_success_is_a_mean_over_cells_in_every_column() -> None:
     more = {"cost_all": 1.0, "least_cost_all": 1.0}
     large = arm("amle", 1000, **more) | {"starts_all": 9000, "reached_all": 9000}
     small = arm("amle", 0, **more) | {"seed": 55}
-    (table,) = arm_tables(Rows.of([large, small]))
+    (table,) = rollout.tables(Records.of([large, small]))
     assert table.rows[0][1:4] == ["0.5000", "0.50000", "1,000"]
 
 
@@ -345,9 +362,9 @@ def arm(name: str, reached: int, **more: Any) -> Row:
     return about | counts | {"starts_all": 1000, "reached_all": reached} | more
 
 
-def rollouts(harmonic: int, sweeps: int, exact: int, exits: int) -> Mapping[str, Rows]:
+def rollouts(harmonic: int, sweeps: int, exact: int, exits: int) -> Tables:
     rows = [arm("harmonic", harmonic), arm("sweeps", sweeps), arm("amle", exact)]
-    return as_rows({"rollout": [*rows, arm("amle_exit", exits)]})
+    return as_records({"rollout": [*rows, arm("amle_exit", exits)]})
 
 
 def everywhere(rows: Iterable[Row], **more: Any) -> list[Row]:
@@ -360,11 +377,24 @@ def everywhere(rows: Iterable[Row], **more: Any) -> list[Row]:
     ]
 
 
-def whole_grid(tables: Mapping[str, Rows], **more: Any) -> Mapping[str, Rows]:
-    return as_rows({name: everywhere(rows, **more) for name, rows in tables.items()})
+def whole_grid(tables: Tables, **more: Any) -> Tables:
+    return as_records({name: everywhere(rows, **more) for name, rows in tables.items()})
 
 
-def marks(tables: Mapping[str, Rows]) -> list[str]:
+def findings(tables: Tables) -> list[Finding]:
+    """All findings of the paper's study, in the order of its sections."""
+    return [
+        finding
+        for experiment in PAPER.experiments
+        for section in experiment.sections
+        if experiment.name in tables and section.findings is not None
+        for finding in section.findings(
+            tables[experiment.name] if section.rows is None else section.rows(tables)
+        )
+    ]
+
+
+def marks(tables: Tables) -> list[str]:
     return [finding.mark for finding in findings(tables)]
 
 
@@ -389,20 +419,20 @@ def test_row_by_row_against_the_papers_own() -> None:
         for row in [row | {"maze": maze, "refinement": r, "label_fraction": lf, "seed": seed}]
     ]
     exact = everywhere([arm("amle", 1000), arm("amle_exit", 1000)])
-    found = findings(as_rows({"rollout": rows + exact}))
+    found = findings(as_records({"rollout": rows + exact}))
     assert [each.mark for each in found[:4]] == ["artefact", "new", "reproduced", "reproduced"]
     assert "is 0.000 for harmonic and 0.000 for AMLE" in found[3].text
     assert {each.scope for each in found} == {"On the paper's 120 cells."}
 
 
-@pytest.mark.parametrize("more", [{}, {"layout": "....", "maze": "large"}])
+@pytest.mark.parametrize("more", [{}, {"maze": "large@1f0c2a"}])
 def test_nothing_is_said_about_the_paper_on_other_cells(more: dict[str, str]) -> None:
     """One cell of the paper's grid, or all of it on a map of one's own."""
     tables = rollouts(450, 940, 1000, 1000)
     found = findings(whole_grid(tables, **more) if more else tables)
     assert {each.mark for each in found} == {"partial", "new"}
     assert len(found) == 4  # none row by row
-    cells = "60 cells (large (one's own map); r" if more else "1 cell (large; r = 8; lf = 0.02; 1"
+    cells = "60 cells (large@1f0c2a; r" if more else "1 cell (large; r = 8; lf = 0.02; 1"
     assert all(each.scope.startswith(f"On {cells}") for each in found)
     assert all("no verdict on the paper" in each.scope for each in found)
 
@@ -410,18 +440,22 @@ def test_nothing_is_said_about_the_paper_on_other_cells(more: dict[str, str]) ->
 def test_cells_beside_the_papers_have_no_say() -> None:
     rows = [*whole_grid(rollouts(450, 940, 1000, 1000))["rollout"]]
     odd = [row | {"maze": "umaze", "reached": 0} for row in rows]
-    assert findings(as_rows({"rollout": rows + odd})) == findings(as_rows({"rollout": rows}))
+    assert findings(as_records({"rollout": rows + odd})) == findings(as_records({"rollout": rows}))
 
 
-def test_headline_compares_with_the_same_rows_of_the_paper() -> None:
-    said = headline(make_claims({}), rollouts(450, 940, 999, 1000))
-    assert len(said) == 3
-    assert "45.0% of the starts on harmonic values (paper: 45.8%)" in said[1]
-    assert "fails from 1 of 1,000 starts" in said[2]
-    own = whole_grid(rollouts(450, 940, 999, 1000), layout="....")
-    assert "paper" not in headline(make_claims({}), own)[1]
-    assert not any("theirs" in svg for _, svg in panels(own["rollout"]))
-    assert len(headline(make_claims({}), {})) == 1
+def test_the_lead_compares_with_the_same_rows_of_the_paper() -> None:
+    tables = rollouts(450, 940, 999, 1000)
+    said = paper_study.cover(PAPER, tables)
+    assert said.lead.startswith(f"Of {len(FIGURES)} figures of the paper, ")
+    assert "45.0% of the starts on harmonic values (the paper on these cells: 45.8%)" in said.lead
+    assert "fails from 1 of 1,000 starts" in said.lead
+    assert "theirs" in said.before[0].html
+    own = paper_study.cover(PAPER, whole_grid(tables, maze="large@1f0c2a"))
+    assert "(the paper on" not in own.lead
+    assert "theirs" not in own.before[0].html
+    nothing = paper_study.cover(PAPER, {})
+    assert nothing.lead.count(".") == 1
+    assert nothing.lead.endswith("were not measured.")
 
 
 @pytest.mark.parametrize(
@@ -430,7 +464,7 @@ def test_headline_compares_with_the_same_rows_of_the_paper() -> None:
 def test_p_sixteen_beside_the_amle(last: int, mark: str) -> None:
     rows = [arm(f"p{p}", 1000, p=float(p)) for p in (4, 8)]
     rows += [arm("p16", last, p=16.0), arm("amle", 1000, p=float("inf"))]
-    assert findings(as_rows({"finite_p": everywhere(rows)}))[0].mark == mark
+    assert findings(as_records({"finite_p": everywhere(rows)}))[0].mark == mark
 
 
 @pytest.mark.parametrize(
@@ -445,15 +479,15 @@ def test_monotone_in_p(eight: int, everyone: int, told: str) -> None:
     rows = [arm("harmonic", 500, p=2.0), arm("p8", eight, p=8.0), arm("p16", 1000, p=16.0)]
     rows += [arm("sweeps", 700, p=float("inf"))]
     rows += [arm("amle", 1000, p=float("inf"), reached_all=everyone)]
-    assert told in findings(as_rows({"finite_p": rows}))[1].text
+    assert told in findings(as_records({"finite_p": rows}))[1].text
 
 
 def test_the_nearest_of_our_budgets_is_named() -> None:
     rows = [arm("sweeps", 930, sweeps=200), arm("sweeps", 990, sweeps=500)]
-    (found,) = findings(as_rows({"iteration_audit": everywhere(rows)}))
+    (found,) = findings(as_records({"iteration_audit": everywhere(rows)}))
     assert "200 comes nearest, with 0.930; after 500 ours have 0.990" in found.text
     assert "our reading" in found.text
-    assert not findings(as_rows({"iteration_audit": rows}))
+    assert not findings(as_records({"iteration_audit": rows}))
 
 
 @pytest.mark.parametrize(("higher", "told"), [(24, True), (18, True), (17, False), (0, True)])
@@ -504,6 +538,27 @@ def test_a_chart_says_its_numbers() -> None:
     assert outline(drawn).tags.count("title") == 2
 
 
+def test_long_names_along_an_axis_are_slanted_and_cut_short() -> None:
+    names = [f"an-arm-with-a-very-long-name-{k}" for k in range(6)]
+    series = [Series("ours", "harmonic", [(k, 0.5) for k in range(6)])]
+    drawn = line_chart(series, list(enumerate(names)), "success")
+    assert drawn.count("rotate(-35 ") == 6
+    assert all(f"<title>{name}</title>" in drawn for name in names)
+    height = float(drawn.split('viewBox="0 0 500 ')[1].split('"')[0])
+    assert height > 300
+    few = line_chart(series, [(k, f"r = {k}") for k in range(6)], "success")
+    assert "rotate(-35 " not in few
+    assert 'viewBox="0 0 500 300"' in few
+
+
+def test_phase_panels_are_as_wide_as_the_names_of_their_mazes() -> None:
+    def width(maze: str) -> float:
+        drawn = phase_panel({(maze, 8, 0.02): 0.9}, {}, "AMLE")
+        return float(drawn.split('viewBox="0 0 ')[1].split(" ")[0])
+
+    assert width("large") < width("a-maze-of-the-third-floor") < width("long" * 30) == 300
+
+
 def test_a_chart_leaves_out_what_is_no_number() -> None:
     series = [Series("ours", "harmonic", [(0, float("nan")), (1, 0.5)])]
     drawn = line_chart(
@@ -525,3 +580,126 @@ def test_ticks_are_round(scale: Scale, ticks: list[float]) -> None:
     assert scale.ticks == pytest.approx(ticks)
     assert scale.place(scale.low) > scale.place(scale.high)
     assert scale.place(scale.high * 10) == scale.place(scale.high)
+
+
+# ------------------------------------------------------------------- nothing is solved
+
+
+HARMLESS = (
+    "_", "errors", "experiments", "files", "graph", "grid", "labels", "layouts", "names", "paper",
+    "plots", "report", "study",
+)  # fmt: skip
+"""Rooms whose functions a report may call, by how their names begin; those of all others solve."""
+DRAWS = "wayfield.kernels.csr"
+"""What graphs are put together with: the one kernel that a drawing may need."""
+
+
+class SolvedError(Exception):
+    """Somebody computes while a report is drawn."""
+
+
+def refuse(*_: object, **__: object) -> Any:
+    raise SolvedError
+
+
+def solves(thing: Any) -> bool:
+    """Whether it is a function of a room that solves, or a kernel."""
+    if isinstance(thing, type) or not callable(thing):
+        return False
+    package, _, room = (getattr(thing, "__module__", None) or "").partition(".")
+    if package != "wayfield" or not room or f"{package}.{room}" == DRAWS:
+        return False
+    return not room.startswith(HARMLESS)
+
+
+@pytest.fixture
+def no_solver(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Make every solver raise, wherever it is imported; the number of names it had."""
+    count = 0
+    for name, module in sorted(sys.modules.items()):
+        if name == "wayfield" or (
+            name.startswith("wayfield.") and not name.startswith("wayfield.kernels")
+        ):
+            for attribute, thing in sorted(vars(module).items()):
+                if solves(thing):
+                    monkeypatch.setattr(module, attribute, refuse)
+                    count += 1
+                elif isinstance(thing, type) and thing.__module__ == name:
+                    for method in ("solve", "draw", "rollout"):
+                        if method in vars(thing):
+                            monkeypatch.setattr(thing, method, refuse)
+                            count += 1
+    return count
+
+
+def test_a_report_is_a_function_of_the_store(
+    store: Store, folder: Path, tmp_path: Path, no_solver: int
+) -> None:
+    """Every page and table comes out the same when nothing can be solved any more."""
+    assert no_solver > 100
+    found = what_is_there(look_up(TASKS, store))
+    write_report(PAPER, by_experiment(found.tables), tmp_path, PROVENANCE)
+    files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+    assert len(files) > 60
+    again = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
+    assert again == files
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiments_do_solve(name: str, no_solver: int) -> None:
+    """So the test above could fail."""
+    task = next(task for task in TASKS if task.experiment.name == name)
+    with pytest.raises(SolvedError):
+        task.experiment.run(task.cell)
+
+
+# ------------------------------------------------------------------- studies of one's own
+
+
+def test_stale_results_are_said(tmp_path: Path) -> None:
+    kinds = ["kernels changed since", "numpy 1.0, now 2.0", "a", "b"]
+    told = Provenance("wayfield report", stale=["kernels changed since", *kinds])
+    words = outline(write_report(PAPER, {}, tmp_path, told).read_text(encoding="utf-8")).words
+    assert (
+        "5 results are stale and used on request: kernels changed since; numpy 1.0, now 2.0; a; …."
+        in words
+    )
+    one = Provenance("wayfield report", stale=["kernels changed since"]).warning
+    assert one == "1 result is stale and used on request: kernels changed since."
+    assert PROVENANCE.warning == ""
+
+
+def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path: Path) -> None:
+    """Rollouts on mazes of one's own: their sections, but no figure of the paper."""
+    own = Study("own", "A study of one's own", (rollout.EXPERIMENT,), (), paper_study.cover)
+    rows = [row | {"maze": "mine@1f0c2a"} for row in rollouts(450, 940, 1000, 1000)["rollout"]]
+    more = {"cost_all": 1.0, "least_cost_all": 1.0}
+    page = write_report(own, {"rollout": [row | more for row in rows]}, tmp_path, PROVENANCE)
+    found = outline(page.read_text(encoding="utf-8"))
+    assert "A study of one's own" in found.words.replace("’", "'")
+    assert {"picture", "rollouts"} <= set(found.ids)
+    assert not {"glance", "mismatch", "claims-all", "rules"} & set(found.ids)
+    assert not any(each.startswith("table-") for each in found.ids)
+    assert wf.__version__ in found.words
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == [
+        MANIFEST,
+        "index.html", "rollouts-arms.csv", "rollouts-arms.tex"
+    ]  # fmt: skip
+
+
+def test_a_study_without_a_cover(tmp_path: Path) -> None:
+    section = Section("toys", "Toys", "What toys do.", findings=lambda rows: [
+        Finding("new", "Is it there?", f"{len(rows)} of it.")
+    ])  # fmt: skip
+    study = Study("toys", "Only <toys>", (replace(toy(), sections=(section,)),), ())
+    page = write_report(study, {"toy": [{"x": 1}]}, tmp_path, PROVENANCE)
+    text = page.read_text(encoding="utf-8")
+    assert "Only &lt;toys&gt;" in text
+    assert "1 of it." in text
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == [MANIFEST, "index.html"]
+
+
+def test_a_section_that_is_none(tmp_path: Path) -> None:
+    study = Study("toys", "Toys", (replace(toy(), sections=("words",)),), ())
+    with pytest.raises(wf.InputError, match=r"a section of 'toy' is no .* but a str"):
+        write_report(study, {}, tmp_path, PROVENANCE)

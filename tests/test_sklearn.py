@@ -19,19 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import wayfield as wf
+from methods import NAMED
 from wayfield.sklearn import GraphValueRegressor
-
-METHODS: dict[str, wf.extension.Method] = {
-    "amle": wf.AMLE(),
-    "harmonic": wf.Harmonic(),
-    "p=8": wf.PLaplacian(8),
-    "nearest": wf.NearestLabel(),
-}
 
 
 @parametrize_with_checks(
     [
-        *(GraphValueRegressor(method) for method in METHODS),
+        *(GraphValueRegressor(method) for method in NAMED),
         GraphValueRegressor(wf.AMLE(), n_neighbors=3, metric="manhattan"),
     ]
 )
@@ -53,12 +47,12 @@ def neighbour_graph(X: Any, k: int) -> wf.Graph:
     return wf.Graph.from_distances(cdist(X, X), k=k).symmetrised()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", NAMED)
 def test_transduction_is_the_extension_over_the_neighbour_graph(method: str) -> None:
     X, y = blob()
     known = np.flatnonzero(~np.isnan(y))
     model = GraphValueRegressor(method, n_neighbors=6).fit(X, y)
-    field = wf.extend(neighbour_graph(X, 6), wf.Labels(known, y[known]), METHODS[method])
+    field = wf.extend(neighbour_graph(X, 6), wf.Labels(known, y[known]), NAMED[method])
     assert model.transduction_ == pytest.approx(field.values, abs=1e-11)
     assert np.array_equal(model.transduction_[known], y[known])
     assert np.array_equal(model.predict(X), model.transduction_)

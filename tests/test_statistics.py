@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from wayfield import InputError
-from wayfield.study.paper import value
+from wayfield.paper import value
 from wayfield.study.statistics import bootstrap_interval, wilson_interval
 
 Z = stats.norm.ppf(0.975)

@@ -5,18 +5,20 @@ import os
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Thread
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 import wayfield as wf
 from study_work import (
     BAD_SEED,
+    CAST,
     MARKER,
+    Dice,
     be_interrupted,
     count_threads,
     die_on_bad_seed,
@@ -28,80 +30,23 @@ from study_work import (
     return_odd_rows,
     slow_figures,
     some_tasks,
-    toys,
+    toy,
 )
-from wayfield.study import Cell, Experiment, State, Store, Task, by_experiment, run
-from wayfield.study.cells import draw, grid
+from wayfield.experiments import MazeCell
+from wayfield.study import (
+    Condition,
+    Experiment,
+    Store,
+    Task,
+    by_experiment,
+    find_experiment,
+    pools,
+    run,
+    runner,
+)
 from wayfield.study.progress import Display
 
-SMALL = Cell("umaze", 3, 0.1, 54, goals=4)
-
-
-# ------------------------------------------------------------------- cells
-
-
-def test_the_paper_has_120_cells_of_24_configurations() -> None:
-    cells = grid()
-    assert len(set(cells)) == len({cell.key for cell in cells}) == 120
-    assert len({cell.configuration for cell in cells}) == 24
-    assert len({cell.configuration for cell in cells[:24]}) == 24  # seed by seed
-
-
-@pytest.mark.parametrize("goals", [0, -1, 513])
-def test_number_of_goals(goals: int) -> None:
-    with pytest.raises(wf.InputError, match=f"from 1 to 512, not {goals}"):
-        Cell("medium", 4, 0.02, 54, goals)
-
-
-def test_goals_and_starts_share_512_pairs() -> None:
-    assert [Cell("medium", 4, 0.02, 54, goals).starts for goals in (1, 16, 20, 512)] == [
-        512, 32, 25, 1
-    ]  # fmt: skip
-
-
-def test_a_draw_depends_on_its_cell_alone() -> None:
-    first = draw(SMALL)
-    draw(Cell("umaze", 3, 0.1, 55, goals=4))
-    again = draw(SMALL)
-    np.testing.assert_array_equal(first.goals, again.goals)
-    np.testing.assert_array_equal(first.starts, again.starts)
-    assert first.label_seed == again.label_seed
-
-
-def test_every_setting_changes_the_draw() -> None:
-    changed = [
-        SMALL,
-        Cell("umaze-eval", 3, 0.1, 54, 4),
-        Cell("umaze", 4, 0.1, 54, 4),
-        Cell("umaze", 3, 0.2, 54, 4),
-        Cell("umaze", 3, 0.1, 55, 4),
-    ]
-    assert len({draw(cell).label_seed for cell in changed}) == len(changed)
-
-
-def test_goals_differ_and_starts_are_not_goals() -> None:
-    drawn = draw(Cell("medium", 4, 0.05, 57))
-    assert np.unique(drawn.goals).size == 16
-    assert drawn.starts.shape == (16, 32)
-    assert (drawn.starts != drawn.goals[:, None]).all()
-
-
-def test_more_goals_than_vertices() -> None:
-    drawn = draw(Cell("umaze", 1, 0.3, 54, goals=512))
-    assert drawn.starts.shape == (512, 1)
-    assert set(drawn.starts.ravel()) == set(range(7))
-
-
-def test_labels_are_shared_by_all_goals() -> None:
-    drawn = draw(Cell("medium", 4, 0.05, 54))
-    count = round(0.05 * drawn.graph.num_vertices)
-    common = set.intersection(*(set(labels.vertices) for labels in drawn.labels))
-    for goal, labels in zip(drawn.goals, drawn.labels, strict=True):
-        assert set(labels.vertices) - {goal} <= common | {goal}
-        assert goal in labels.vertices
-        assert len(labels) in (count, count + 1)
-        truth = wf.cost_to_go(drawn.graph, goal)
-        np.testing.assert_array_equal(labels.values, truth[labels.vertices])
+SMALL = MazeCell("umaze", 3, 0.1, 54, goals=4)
 
 
 # ------------------------------------------------------------------- runner
@@ -113,7 +58,7 @@ def test_same_bytes_whatever_the_workers_and_the_order(tmp_path: Path) -> None:
     stores = [Store(tmp_path / name) for name in ("none", "one", "two")]
     orders = (tasks, tasks[::-1], shuffled)
     outcomes = [
-        run(order, store, workers, experiments=toys())
+        run(order, store, workers)
         for workers, (order, store) in enumerate(zip(orders, stores, strict=True))
     ]
     assert len(files(stores[0])) == 12
@@ -128,15 +73,16 @@ def test_only_what_is_missing_damaged_or_stale_runs_again(
 ) -> None:
     marker, store = tmp_path / "runs", Store(tmp_path / "results")
     monkeypatch.setenv(MARKER, str(marker))
-    tasks = some_tasks(1, 2, 3, 4)
-    store.write(tasks[3], 0, [{"seed": 4}])
-    first = run(tasks, store, 0, experiments=toys(slow_figures))
+    tasks = some_tasks(1, 2, 3, 4, work=slow_figures)
+    (older,) = some_tasks(4, work=slow_figures, version=0)
+    store.write(older, [{"seed": 4}])
+    first = run(tasks, store, 0)
     assert (first.reused, first.stale, len(first.tables)) == (0, 1, 4)
     store.path(tasks[1]).unlink()
     store.path(tasks[2]).write_bytes(b"half a fi")
     marker.unlink()
     with (tmp_path / "log").open("w+") as log:
-        second = run(tasks, store, 0, console=Console(file=log), experiments=toys(slow_figures))
+        second = run(tasks, store, 0, console=Console(file=log))
         log.seek(0)
         text = log.read()
     assert f"{store.path(tasks[2])} is damaged: running it again" in text
@@ -147,35 +93,35 @@ def test_only_what_is_missing_damaged_or_stale_runs_again(
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_failing_task_is_recorded_and_the_rest_goes_on(tmp_path: Path, workers: int) -> None:
-    tasks, store = some_tasks(1, BAD_SEED, 2, 3), Store(tmp_path)
+    tasks, store = some_tasks(1, BAD_SEED, 2, 3, work=fail_on_bad_seed), Store(tmp_path)
     bad = tasks[1]
-    outcome = run(tasks, store, workers, experiments=toys(fail_on_bad_seed))
+    outcome = run(tasks, store, workers)
     assert list(outcome.tables) == [tasks[0], *tasks[2:]]
     assert list(outcome.failed) == [bad]
     assert "RuntimeError: seed 66 is bad" in store.failure_path(bad).read_text()
-    assert store.look(bad, 1).state is State.FAILED
-    again = run(tasks, store, workers, experiments=toys())
+    assert store.look(bad).condition is Condition.FAILED
+    again = run(some_tasks(1, BAD_SEED, 2, 3), store, workers)
     assert (again.reused, len(again.tables)) == (3, 4)
     assert not store.failure_path(bad).exists()
 
 
 def test_rows_that_make_no_table_are_a_failure(tmp_path: Path) -> None:
-    (task,) = some_tasks(1)
-    outcome = run([task], Store(tmp_path), 1, experiments=toys(return_odd_rows))
+    (task,) = some_tasks(1, work=return_odd_rows)
+    outcome = run([task], Store(tmp_path), 1)
     assert "row 1: figure is float, in row 0 it is int" in outcome.failed[task]
 
 
 def test_a_task_that_kills_its_workers_fails_alone(tmp_path: Path) -> None:
-    tasks = some_tasks(1, 2, BAD_SEED, 3, 4)
-    outcome = run(tasks, Store(tmp_path), workers=1, experiments=toys(die_on_bad_seed))
+    tasks = some_tasks(1, 2, BAD_SEED, 3, 4, work=die_on_bad_seed)
+    outcome = run(tasks, Store(tmp_path), workers=1)
     assert outcome.failed == {tasks[2]: "its worker died 3 times; out of memory?\n"}
     assert len(outcome.tables) == 4
 
 
 def test_a_second_chance_suffices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARKER, str(tmp_path / "died"))
-    tasks = some_tasks(1, BAD_SEED)
-    outcome = run(tasks, Store(tmp_path), workers=1, experiments=toys(die_once))
+    tasks = some_tasks(1, BAD_SEED, work=die_once)
+    outcome = run(tasks, Store(tmp_path), workers=1)
     assert not outcome.failed
     assert (tmp_path / "died").exists()
 
@@ -184,7 +130,7 @@ def test_workers_may_be_killed_at_any_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(MARKER, str(tmp_path / "runs"))
-    tasks, rng = some_tasks(*range(25)), random.Random(1)
+    tasks, rng = some_tasks(*range(25), work=slow_figures), random.Random(1)
     killed = 0
 
     def kill_now_and_then() -> None:
@@ -197,7 +143,7 @@ def test_workers_may_be_killed_at_any_moment(
 
     killer = Thread(target=kill_now_and_then)
     killer.start()
-    outcome = run(tasks, Store(tmp_path), workers=2, experiments=toys(slow_figures))
+    outcome = run(tasks, Store(tmp_path), workers=2)
     killer.join()
     assert killed
     assert not outcome.failed
@@ -212,16 +158,16 @@ def test_workers_that_cannot_start_are_an_error(
 ) -> None:
     monkeypatch.setattr("wayfield.study.pools._serve", os.getpid)  # takes no argument
     with pytest.raises(wf.errors.WayfieldError, match="die before they can work"):
-        run(some_tasks(1), Store(tmp_path), workers=1, experiments=toys())
+        run(some_tasks(1), Store(tmp_path), workers=1)
     assert not active_children()
 
 
 def test_an_interrupt_leaves_what_is_done(tmp_path: Path) -> None:
-    tasks, store = some_tasks(1, 2, BAD_SEED, 3), Store(tmp_path)
+    tasks, store = some_tasks(1, 2, BAD_SEED, 3, work=be_interrupted), Store(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        run(tasks, store, workers=0, experiments=toys(be_interrupted))
-    states = [store.look(task, 1).state.value for task in tasks]
-    assert states == ["done", "done", "missing", "missing"]
+        run(tasks, store, workers=0)
+    conditions = [store.look(task).condition.value for task in tasks]
+    assert conditions == ["done", "done", "missing", "missing"]
 
 
 def test_workers_use_one_thread_and_the_environment_is_restored(
@@ -229,7 +175,7 @@ def test_workers_use_one_thread_and_the_environment_is_restored(
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    outcome = run(some_tasks(1), Store(tmp_path), workers=1, experiments=toys(count_threads))
+    outcome = run(some_tasks(1, work=count_threads), Store(tmp_path), workers=1)
     ((row,),) = outcome.tables.values()
     assert row["threads"] == 1
     assert os.environ["OMP_NUM_THREADS"] == "7"
@@ -239,16 +185,16 @@ def test_workers_use_one_thread_and_the_environment_is_restored(
 def test_long_tasks_are_begun_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MARKER, str(tmp_path / "runs"))
     sizes = {1: 2, 2: 5, 3: 1, 4: 3}
-    tasks = [Task("toy", Cell("umaze", r, 0.1, seed, 2)) for seed, r in sizes.items()]
-    run(tasks, Store(tmp_path), workers=0, experiments=toys(slow_figures))
+    slow = toy(slow_figures)
+    tasks = [Task(slow, MazeCell("umaze", r, 0.1, seed, 2)) for seed, r in sizes.items()]
+    run(tasks, Store(tmp_path), workers=0)
     assert (tmp_path / "runs").read_text().split() == ["2", "4", "1", "3"]
 
 
 def test_several_experiments_have_tables_of_their_own(tmp_path: Path) -> None:
-    experiments = toys() | {"other": Experiment("other", "another", 1, other_figures)}
     (task,) = some_tasks(1)
-    tasks = [task, Task("other", task.cell)]
-    outcome = run(tasks, Store(tmp_path), 0, experiments=experiments)
+    tasks = [task, Task(Experiment("other", "another", 1, other_figures), task.cell)]
+    outcome = run(tasks, Store(tmp_path), 0)
     tables = by_experiment(outcome.tables)
     assert {name: len(rows) for name, rows in tables.items()} == {"toy": 2, "other": 1}
     assert tables["other"][0]["figure"] == 1.1
@@ -256,7 +202,7 @@ def test_several_experiments_have_tables_of_their_own(tmp_path: Path) -> None:
 
 def test_times_are_kept_apart(tmp_path: Path) -> None:
     store, tasks = Store(tmp_path), some_tasks(1, 2)
-    run(tasks, store, 0, experiments=toys())
+    run(tasks, store, 0)
     lines = [json.loads(line) for line in store.log_path.read_text().splitlines()]
     assert [line["seed"] for line in lines] == [1, 2]
     assert all(line["seconds"] >= 0 for line in lines)
@@ -272,14 +218,44 @@ def test_number_of_workers(tmp_path: Path) -> None:
         run([], Store(tmp_path), workers=-1)
 
 
-def test_an_experiment_that_does_not_exist(tmp_path: Path) -> None:
-    task = Task("toi", SMALL)
+def test_an_experiment_that_does_not_exist() -> None:
+    assert find_experiment("toy", [toy()]) is toy()
     with pytest.raises(wf.InputError, match="unknown experiment 'toi'; known are toy"):
-        run([task], Store(tmp_path), experiments=toys())
+        find_experiment("toi", [toy()])
+
+
+def test_as_many_workers_as_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def note(tasks: Sequence[Task], workers: int) -> pools.Attempts:
+        asked.append(workers)
+        return pools.in_this_process(tasks)
+
+    monkeypatch.setattr(runner, "in_processes", note)
+    monkeypatch.setattr(pools.os, "sched_getaffinity", lambda _: set(range(13)), raising=False)
+    run(some_tasks(1), Store(tmp_path / "default"))
+    run(some_tasks(1), Store(tmp_path / "two"), workers=2)
+    assert asked == [13, 2]
+    monkeypatch.delattr(pools.os, "sched_getaffinity")
+    monkeypatch.setattr(pools.os, "cpu_count", lambda: 5)
+    assert pools.processors() == 5
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_cell_of_ones_own_kind(tmp_path: Path, workers: int) -> None:
+    """Whatever has a key, columns and a draw is a cell; the engine asks for nothing else."""
+    tasks = [Task(CAST, Dice(sides)) for sides in (4, 6)]
+    store = Store(tmp_path)
+    outcome = run(tasks, store, workers)
+    assert list(outcome.tables.values()) == [
+        [{"sides": sides, "cast": cast} for cast in range(1, sides + 1)] for sides in (4, 6)
+    ]
+    assert store.path(tasks[0]).name.startswith("d4-")
+    assert run(tasks, store, workers).reused == 2
 
 
 def test_nothing_to_do(tmp_path: Path) -> None:
-    outcome = run([], Store(tmp_path), workers=2, experiments=toys())
+    outcome = run([], Store(tmp_path), workers=2)
     assert (outcome.tables, outcome.failed, outcome.reused) == ({}, {}, 0)
 
 
@@ -291,8 +267,8 @@ def test_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
         with Display(Console(file=log), every=0.0) as show:
             show.expect("toy", 2)
             show.expect("other", 1)
-            show.recall("toy", figures(Cell("umaze", 2, 0.1, 128)))
-            show.count("toy", figures(Cell("umaze", 2, 0.1, 256)))
+            show.recall("toy", figures(MazeCell("umaze", 2, 0.1, 128)))
+            show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
             show.count("other", [])
         log.seek(0)
         first, second = log.read().splitlines()
@@ -332,10 +308,10 @@ def test_time_left_goes_by_what_an_experiments_tasks_took(monkeypatch: pytest.Mo
 def test_live_table_on_a_terminal(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w+") as log:
         console = Console(file=log, force_terminal=True, width=160)
-        run(some_tasks(256), Store(tmp_path / "r"), 0, console=console, experiments=toys())
+        run(some_tasks(256), Store(tmp_path / "r"), 0, console=console)
         with Display(console) as show:
             show.expect("toy", 1)
-            show.count("toy", figures(Cell("umaze", 2, 0.1, 256)))
+            show.count("toy", figures(MazeCell("umaze", 2, 0.1, 256)))
             console.print(show._render())
         log.seek(0)
         text = log.read()

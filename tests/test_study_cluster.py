@@ -22,15 +22,17 @@ import wayfield as wf
 from study_work import (
     BAD_SEED,
     MARKER,
+    PYTHONPATH,
     die_on_bad_seed,
     fail_on_bad_seed,
     files,
     slow_figures,
     some_tasks,
-    toys,
 )
 from wayfield.errors import WayfieldError
 from wayfield.study import Store, cluster, run
+from wayfield.study.freshness import source, versions
+from wayfield.study.pools import order
 
 pytest.importorskip("distributed")
 
@@ -45,7 +47,7 @@ class Dask:
         self.file = folder / "scheduler.json"
         self.log = folder / "log"
         self.environment = os.environ | {
-            "PYTHONPATH": str(Path(__file__).parent),
+            "PYTHONPATH": PYTHONPATH,
             MARKER: str(folder / "begun"),
             **environment,
         }
@@ -86,7 +88,7 @@ def dask(tmp_path: Path) -> Iterator[Dask]:
 
 def test_a_worker_killed_in_mid_run_costs_nothing(dask: Dask, tmp_path: Path) -> None:
     victim, _ = dask.add_worker(), dask.add_worker()
-    tasks, store = some_tasks(*range(30)), Store(tmp_path / "cluster")
+    tasks, store = some_tasks(*range(30), work=slow_figures), Store(tmp_path / "cluster")
     killed_at: list[int] = []
 
     def kill_in_mid_run() -> None:
@@ -98,15 +100,15 @@ def test_a_worker_killed_in_mid_run_costs_nothing(dask: Dask, tmp_path: Path) ->
 
     killer = Thread(target=kill_in_mid_run)
     killer.start()
-    outcome = run(tasks, store, cluster=dask.address, experiments=toys(slow_figures))
+    outcome = run(tasks, store, cluster=dask.address)
     killer.join(LONGEST)
     assert 0 < killed_at[0] < len(tasks)
     assert not outcome.failed
     assert list(outcome.tables) == tasks
     local = Store(tmp_path / "local")
-    run(tasks, local, workers=0, experiments=toys())
+    run(some_tasks(*range(30)), local, workers=0)
     assert files(store) == files(local)
-    again = run(tasks, store, cluster=dask.address, experiments=toys(slow_figures))
+    again = run(tasks, store, cluster=dask.address)
     assert again.reused == len(tasks)
 
 
@@ -114,7 +116,8 @@ def test_workers_may_come_late_and_failures_come_back(
     dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 0.2)
-    log, store, tasks = tmp_path / "notes", Store(tmp_path / "results"), some_tasks(1, BAD_SEED, 2)
+    log, store = tmp_path / "notes", Store(tmp_path / "results")
+    tasks = some_tasks(1, BAD_SEED, 2, work=fail_on_bad_seed)
     log.touch()
 
     def come_late() -> None:
@@ -126,8 +129,7 @@ def test_workers_may_come_late_and_failures_come_back(
     late = Thread(target=come_late)
     late.start()
     with log.open("w", buffering=1) as file:
-        console, experiments = Console(file=file), toys(fail_on_bad_seed)
-        outcome = run(tasks, store, 2, dask.address, console, experiments)
+        outcome = run(tasks, store, 2, dask.address, Console(file=file))
     late.join(LONGEST)
     assert "has no workers: waiting for some" in log.read_text()
     assert list(outcome.failed) == [tasks[1]]
@@ -136,14 +138,14 @@ def test_workers_may_come_late_and_failures_come_back(
     with cluster._connected(dask.address) as client:
         (worker,) = client.nthreads()
     with pytest.raises(WayfieldError, match=f"{worker} is not a Dask scheduler but a worker"):
-        run(tasks, store, cluster=worker, experiments=experiments)
+        run(tasks, store, cluster=worker)
 
 
 def test_a_task_that_kills_its_workers_fails(tmp_path: Path) -> None:
-    (task,), store = some_tasks(BAD_SEED), Store(tmp_path / "results")
+    (task,), store = some_tasks(BAD_SEED, work=die_on_bad_seed), Store(tmp_path / "results")
     with closing(Dask(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")) as dask:
         dask.add_worker()
-        outcome = run([task], store, cluster=dask.address, experiments=toys(die_on_bad_seed))
+        outcome = run([task], store, cluster=dask.address)
     assert "KilledWorker" in outcome.failed[task]
 
 
@@ -160,7 +162,7 @@ def test_a_scheduler_that_is_lost_is_said_in_one_line(dask: Dask, tmp_path: Path
     killer = Thread(target=kill_in_mid_run)
     killer.start()
     with pytest.raises(WayfieldError, match=r"lost the scheduler at tcp://127.0.0.1"):
-        run(some_tasks(*range(30)), store, cluster=dask.address, experiments=toys(slow_figures))
+        run(some_tasks(*range(30), work=slow_figures), store, cluster=dask.address)
     killer.join(LONGEST)
     assert 0 < len(files(store)) < 30
 
@@ -181,13 +183,15 @@ def test_workers_of_another_version_are_refused(answer: object, found: str) -> N
         cluster._check_versions(Client())
 
 
-def test_a_late_worker_of_another_version_does_nothing() -> None:
-    job = wf.study.pools.Job(some_tasks(1)[0], toys()["toy"])
-    result = cluster._work(job, cluster.versions() | {"numpy": "9.0"})
+@pytest.mark.parametrize("name", ["numpy", "kernels"])
+def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
+    """Neither with other packages nor with other code of ours."""
+    ordered = order(some_tasks(1)[0])
+    ours = versions() | source()
+    result = cluster._work(ordered, ours | {name: "9.0"})
     assert result.rows == []
-    assert result.failure.startswith("its worker has numpy")
-    assert result.failure.endswith("not 9.0\n")
-    assert cluster._work(job, cluster.versions()).rows[0]["reached"] == 1
+    assert result.failure == f"its worker has {name} {ours[name]}, not 9.0\n"
+    assert cluster._work(ordered, ours).rows[0]["reached"] == 1
 
 
 # ------------------------------------------------------------------- nobody there
@@ -199,12 +203,12 @@ def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(WayfieldError, match=f"no Dask scheduler answers at '{address}'"):
-            run(some_tasks(1), Store(tmp_path), cluster=address, experiments=toys())
+            run(some_tasks(1), Store(tmp_path), cluster=address)
 
 
 def test_an_address_that_makes_no_sense(tmp_path: Path) -> None:
     with pytest.raises(WayfieldError, match=r"answers at 'nonsense' \(missing port number"):
-        run(some_tasks(1), Store(tmp_path), cluster="nonsense", experiments=toys())
+        run(some_tasks(1), Store(tmp_path), cluster="nonsense")
 
 
 def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,10 +223,10 @@ def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         Thread(target=answer, daemon=True).start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(WayfieldError, match="no Dask scheduler answers"):
-            run(some_tasks(1), Store(tmp_path), cluster=address, experiments=toys())
+            run(some_tasks(1), Store(tmp_path), cluster=address)
 
 
 def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(WayfieldError, match=r"pip install wayfield\[dask\]"):
-        run(some_tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1", experiments=toys())
+        run(some_tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1")

@@ -1,19 +1,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import wayfield as wf
-from study_work import figures, other_figures, toys
-from wayfield.study import Experiment, Store, by_experiment, run
-from wayfield.study.config import SAMPLE, load_config
+from study_work import figures, other_figures
+from wayfield.experiments import EXPERIMENTS, SAMPLE, MazeCell, find_study, grid, read_grid
+from wayfield.study import Experiment, Store, Study, by_experiment, load_config, run
 
-EXPERIMENTS = toys(figures) | {
-    "rollout": Experiment("rollout", "another", 1, other_figures),
-    "special": Experiment("special", "on graphs of its own", 1, other_figures, on_mazes=False),
-}
+KNOWN = (
+    Experiment("rollout", "another", 1, other_figures, read_grid=read_grid),
+    Experiment("toy", "a toy", 1, figures, read_grid=read_grid),
+    Experiment("special", "on graphs of its own", 1, other_figures),
+    Experiment("worlds", "on other cells", 1, other_figures, read_grid=lambda given, folder: []),
+)
 MAZE = "#####\n#...#\n#.#.#\n#####\n"
 
 
@@ -21,6 +24,10 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "study.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def cells(study: Study) -> list[MazeCell]:
+    return [task.cell for task in study.tasks() if isinstance(task.cell, MazeCell)]
 
 
 def test_all_combinations(tmp_path: Path) -> None:
@@ -33,36 +40,38 @@ def test_all_combinations(tmp_path: Path) -> None:
         goals = 4
         experiments = ["toy", "rollout"]
     """
-    tasks = load_config(write(tmp_path, text), EXPERIMENTS)
+    study = load_config(write(tmp_path, text), KNOWN)
+    tasks = study.tasks()
+    assert (study.name, study.title) == ("study", "Study: study.toml")
     assert len(set(tasks)) == len(tasks) == 32
-    assert {task.experiment for task in tasks} == {"toy", "rollout"}
-    assert {task.cell.maze for task in tasks} == {"umaze", "medium"}
-    assert {task.cell.label_fraction for task in tasks} == {0.1, 1.0}
-    assert {task.cell.goals for task in tasks} == {4}
+    assert {task.experiment.name for task in tasks} == {"toy", "rollout"}
+    assert {cell.maze for cell in cells(study)} == {"umaze", "medium"}
+    assert {cell.label_fraction for cell in cells(study)} == {0.1, 1.0}
+    assert {cell.goals for cell in cells(study)} == {4}
 
 
 @pytest.mark.parametrize("text", ["", "[grid]"])
 def test_the_papers_values_are_the_default(tmp_path: Path, text: str) -> None:
-    tasks = load_config(write(tmp_path, text), EXPERIMENTS)
-    assert [task.cell for task in tasks if task.experiment == "rollout"] == [t.cell for t in tasks]
-    assert {task.cell for task in tasks} == set(wf.study.grid())
+    study = load_config(write(tmp_path, text), KNOWN)
+    assert [experiment.name for experiment in study.experiments] == ["rollout"]
+    assert len(cells(study)) == 120
+    assert set(cells(study)) == set(grid())
 
 
 def test_the_sample_can_be_run(tmp_path: Path) -> None:
-    assert len(load_config(write(tmp_path, SAMPLE))) == 36
+    assert len(load_config(write(tmp_path, SAMPLE), EXPERIMENTS).tasks()) == 36
 
 
 def test_a_maze_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(MAZE, encoding="utf-8")
     config = write(tmp_path, '[grid]\nmazes = ["mine.txt"]\nrefinements = [2]\nseeds = [1]')
-    tasks = load_config(config)[:1]
-    cell = tasks[0].cell
-    assert cell.layout == MAZE.strip()
+    study = find_study(str(config))
+    cell = cells(study)[0]
+    assert cell.text == MAZE.strip()
     assert cell.maze.startswith("mine@")
-    outcome = run(tasks, Store(tmp_path / "results"), workers=1)
+    outcome = run(study.tasks()[:1], Store(tmp_path / "results"), workers=1)
     (rows,) = by_experiment(outcome.tables).values()
     assert {row["maze"] for row in rows} == {cell.maze}
-    assert {row["layout"] for row in rows} == {MAZE.strip()}
     assert {row["vertices"] for row in rows} == {5 * 4}
 
 
@@ -72,8 +81,13 @@ def test_a_maze_of_ones_own_passes_for_no_other(tmp_path: Path) -> None:
     names = []
     for text in (MAZE, MAZE.replace("#.#.#", "#...#")):
         (tmp_path / "medium.txt").write_text(text, encoding="utf-8")
-        names.append(load_config(config)[0].cell.maze)
+        names.append(cells(load_config(config, EXPERIMENTS))[0].maze)
     assert len({*names, "medium"}) == 3
+
+
+def test_a_maze_is_named_by_its_text() -> None:
+    with pytest.raises(wf.InputError, match="'medium' does not name its text"):
+        MazeCell("medium", 4, 0.02, 54, text=MAZE)
 
 
 @pytest.mark.parametrize(
@@ -106,28 +120,39 @@ def test_a_maze_of_ones_own_passes_for_no_other(tmp_path: Path) -> None:
         ("[grid]\nexperiments = ['toi']", "grid.experiments[0]: unknown experiment 'toi'"),
         ("[grid]\nexperiments = [[]]", "grid.experiments[0] must be the name of an experiment"),
         ("[grid]\nexperiments = ['special']", "grid.experiments[0]: special has graphs of its own"),
+        ("[grid]\nexperiments = ['toy', 'toy']", "grid.experiments[1] = 'toy' is there twice"),
+        ("[grid]\nexperiments = ['toy', 'worlds']", "toy, worlds run on cells of different kinds"),
+        ("[grid]\nexperiments = ['nomodule:X']", "cannot import nomodule:X: No module named"),
+        ("[grid]\nexperiments = ['os:X']", "cannot import os:X: module 'os' has no attribute 'X'"),
+        ("[grid]\nexperiments = [':X']", "[0]: cannot import :X: Empty module name"),
+        ("[grid]\nexperiments = ['os:path']", "os:path is not an Experiment but module"),
+        ("[grid]\nexperiments = ['broken:X']", "broken:X: invalid syntax (broken.py, line 1)"),
         ("[grid", "Expected"),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+def test_what_cannot_be_read_is_named(
+    tmp_path: Path, text: str, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", [*sys.path])
     (tmp_path / "odd.txt").write_text("##\n#?", encoding="utf-8")
     (tmp_path / "cell.txt").write_text("###\n#.#\n###", encoding="utf-8")
     (tmp_path / "apart.txt").write_text("#####\n#.#.#\n#####", encoding="utf-8")
+    (tmp_path / "broken.py").write_text("def\n", encoding="utf-8")
     (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\xff")
     path = write(tmp_path, text)
     with pytest.raises(wf.InputError, match=re.escape(f"{path}: ")) as error:
-        load_config(path, EXPERIMENTS)
+        load_config(path, KNOWN)
     assert complaint in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        load_config(tmp_path / "none.toml")
+        load_config(tmp_path / "none.toml", KNOWN)
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff")
     with pytest.raises(wf.InputError, match="decode"):
-        load_config(path)
+        load_config(path, KNOWN)

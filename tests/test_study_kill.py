@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from study_work import MARKER, files, run_slowly, slow_figures, some_tasks, toys
-from wayfield.study import State, Store, run
+from study_work import MARKER, PYTHONPATH, files, run_slowly, slow_figures, some_tasks
+from wayfield.study import Condition, Store, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 SEEDS = range(40)
-TASKS = some_tasks(*SEEDS)
+TASKS = some_tasks(*SEEDS, work=slow_figures)
 LONGEST = 60.0
 """Seconds after which something is stuck, however slow the machine."""
 
@@ -30,7 +30,7 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "begun"
     path.touch()
     monkeypatch.setenv(MARKER, str(path))
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
     return path
 
 
@@ -67,9 +67,9 @@ def finish(process: subprocess.Popen[str]) -> str:
 
 def done(store: Store) -> int:
     """Count the tasks that are done; no file may be damaged, at any moment."""
-    states = [store.look(task, 1).state for task in TASKS]
-    assert set(states) <= {State.DONE, State.MISSING}
-    return states.count(State.DONE)
+    conditions = [store.look(task).condition for task in TASKS]
+    assert set(conditions) <= {Condition.DONE, Condition.MISSING}
+    return conditions.count(Condition.DONE)
 
 
 def test_a_run_killed_again_and_again_loses_only_what_was_in_flight(
@@ -85,12 +85,12 @@ def test_a_run_killed_again_and_again_loses_only_what_was_in_flight(
         assert process.returncode == -signal.SIGKILL
         kept = done(store)
     assert 0 < kept < len(TASKS)
-    outcome = run(TASKS, store, workers=2, experiments=toys(slow_figures))
+    outcome = run(TASKS, store, workers=2)
     assert (outcome.reused, outcome.damaged, outcome.failed) == (kept, 0, {})
     assert len(marker.read_text().split()) <= len(TASKS) + 2 * rounds
     assert not list(store.directory.rglob(".*.tmp"))
     undisturbed = Store(tmp_path / "undisturbed")
-    run(TASKS, undisturbed, workers=0, experiments=toys())
+    run(some_tasks(*SEEDS), undisturbed, workers=0)
     assert files(store) == files(undisturbed)
 
 

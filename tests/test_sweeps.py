@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from wayfield.kernels.csr import Arcs
 from wayfield.kernels.midrange import balance, midrange, midrange_residual, sweep_in_place
+from worlds import REAL, UNIT, small_problems
 
 Neighbours = list[tuple[float, float]]  # (value, length)
 
@@ -42,21 +43,7 @@ def star(neighbours: Neighbours) -> tuple[Arcs, np.ndarray]:
     return graph.arcs, np.array([0.0] + [value for value, _ in neighbours])
 
 
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[wf.Graph, wf.Labels]:
-    """Connected graphs: a random tree and some chords, unit or general lengths."""
-    n = draw(st.integers(2, 10))
-    parents = [(x, draw(st.integers(0, x - 1))) for x in range(1, n)]
-    vertex = st.integers(0, n - 1)
-    chords = draw(st.lists(st.tuples(vertex, vertex).filter(lambda e: e[0] != e[1]), max_size=8))
-    pairs = sorted({(min(e), max(e)) for e in parents + chords})
-    length = draw(st.sampled_from([st.just(1.0), st.floats(0.1, 10.0)]))
-    lengths = [draw(length) for _ in pairs]
-    graph = wf.Graph.from_edges([x for x, _ in pairs], [y for _, y in pairs], lengths, n)
-    chosen = draw(st.lists(vertex, min_size=1, max_size=4, unique=True))
-    return graph, wf.Labels(chosen, [draw(st.floats(-5, 5)) for _ in chosen])
-
-
+PROBLEMS = small_problems(10, (UNIT, REAL), st.floats(-5, 5), connected=True)
 values = st.floats(-100, 100)
 lengths = st.floats(0.01, 100)
 
@@ -76,7 +63,7 @@ def test_balance_on_unit_lengths_is_the_midrange(row: list[float]) -> None:
     assert balance(arcs, field, 0) == pytest.approx(midrange(arcs, field, 0), abs=1e-13)
 
 
-@given(problems(), st.integers(0, 4), st.sampled_from(["mean", "upper", "lower"]))
+@given(PROBLEMS, st.integers(0, 4), st.sampled_from(["mean", "upper", "lower"]))
 def test_sweeps_are_their_naive_twin(
     problem: tuple[wf.Graph, wf.Labels], sweeps: int, start: str
 ) -> None:
@@ -94,7 +81,7 @@ def test_sweeps_are_their_naive_twin(
     assert ext.residual == pytest.approx(np.abs(again - expected).max(), abs=1e-13)
 
 
-@given(problems())
+@given(PROBLEMS)
 def test_upper_and_lower_starts_close_in_from_their_sides(
     problem: tuple[wf.Graph, wf.Labels],
 ) -> None:
@@ -172,9 +159,3 @@ def test_bad_number_of_sweeps_is_refused_where_it_is_given(sweeps: object) -> No
 def test_bad_start_is_refused_where_it_is_given(start: object) -> None:
     with pytest.raises(wf.InputError, match="start must be one of"):
         wf.MidrangeSweeps(start=start)  # type: ignore[arg-type]
-
-
-def test_directed_graphs_are_refused() -> None:
-    one_way = wf.Graph.from_edges([0], [1], directed=True)
-    with pytest.raises(wf.InputError, match="not defined on directed graphs"):
-        wf.extend(one_way, wf.Labels([0], [0.0]), wf.MidrangeSweeps())

@@ -1,20 +1,11 @@
-"""Walkers that follow the planner's definition in plain dicts, and random worlds to walk in."""
+"""Walkers that follow the planner's definition in plain dicts."""
 
 from __future__ import annotations
 
 from collections import deque
 from math import copysign, inf, isinf
 
-from hypothesis import strategies as st
-
-import wayfield as wf
-
-
-def rows(graph: wf.Graph) -> dict[int, dict[int, float]]:
-    out: dict[int, dict[int, float]] = {x: {} for x in range(graph.num_vertices)}
-    for x, y, length in zip(graph.tails, graph.indices, graph.lengths, strict=True):
-        out[int(x)][int(y)] = float(length)
-    return out
+from worlds import rows
 
 
 def tolls(row: dict[int, float], u: list[float], s: int, rule: str, unit: bool, shift: float):
@@ -101,42 +92,3 @@ def cycle_of(path: list[int]) -> list[int]:
     cycle = path[path.index(path[-1]) : -1]
     low = cycle.index(min(cycle))
     return cycle[low:] + cycle[:low]
-
-
-# ---------------------------------------------------------------- random worlds
-
-
-@st.composite
-def worlds(draw, max_vertices: int = 9):
-    """A graph of any kind, a field full of ties and infinities, and a goal."""
-    n = draw(st.integers(1, max_vertices))
-    ends = st.integers(0, n - 1)
-    pairs = draw(st.lists(st.tuples(ends, ends), max_size=3 * n))
-    pairs = [(x, y) for x, y in pairs if x != y]
-    pairs = list({frozenset(p): p for p in pairs}.values()) if draw(st.booleans()) else pairs
-    pairs = list(dict.fromkeys(pairs))
-    kind = draw(st.sampled_from(["unit", "whole", "real", "wild"]))
-    length = {
-        "unit": st.just(1.0),
-        "whole": st.integers(1, 4).map(float),
-        "real": st.floats(0.01, 10.0),
-        "wild": st.sampled_from([1e-90, 0.5, 3.0, 1e90]),
-    }[kind]
-    directed = draw(st.booleans())
-    if not directed:
-        pairs = list({frozenset(p): p for p in pairs}.values())
-    lengths = draw(st.lists(length, min_size=len(pairs), max_size=len(pairs)))
-    tails, heads = zip(*pairs, strict=True) if pairs else ((), ())
-    graph = wf.Graph.from_edges(tails, heads, lengths, n, directed)
-    value = draw(
-        st.sampled_from(
-            [
-                st.integers(0, 3).map(float),
-                st.one_of(st.integers(0, 2).map(float), st.just(inf)),
-                st.sampled_from([0.0, 5e-324, 1e-300, 1.0, 1.0 + 2**-52, 1e12]),
-                st.floats(-1e6, 1e6),
-            ]
-        )
-    )
-    values = draw(st.lists(value, min_size=n, max_size=n))
-    return graph, values, draw(st.integers(0, n - 1))

@@ -96,6 +96,13 @@ def as_vertices(
     return array.astype(dtype)
 
 
+def short(value: Any) -> str:
+    """Return a value for a message, a whole number of very many digits by its size."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"{'-' if value < 0 else ''}10^{int(value.bit_length() * 0.30103)}"
+    return str(value) if isinstance(value, np.number) else reprlib.repr(value)
+
+
 def as_vertex(value: Any, name: str, num_vertices: int) -> int:
     """Return `value` as one vertex index."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -105,17 +112,18 @@ def as_vertex(value: Any, name: str, num_vertices: int) -> int:
     if isinstance(value, float | np.floating) and not float(value).is_integer():
         raise InputError(f"{name} must be a whole number, not {value}")
     if not 0 <= value < num_vertices:
-        raise InputError(f"{name} {value} is not a vertex of a graph with {num_vertices} vertices")
+        raise InputError(
+            f"{name} {short(value)} is not a vertex of a graph with {num_vertices} vertices"
+        )
     return int(value)
 
 
 def as_whole(value: Any, name: str, least: int, most: int | None = None) -> int:
     """Return `value` as a whole number of at least `least`, and at most `most` if given."""
     if not (_is_number(value) and isinstance(value, int | np.integer) and value >= least):
-        shown = reprlib.repr(value)
-        raise InputError(f"{name} must be a whole number of at least {least}, not {shown}")
+        raise InputError(f"{name} must be a whole number of at least {least}, not {short(value)}")
     if most is not None and value > most:
-        raise InputError(f"{name} must be at most {most}, not {reprlib.repr(value)}")
+        raise InputError(f"{name} must be at most {most}, not {short(value)}")
     return int(value)
 
 
@@ -128,7 +136,7 @@ def as_real(
     if not (_is_number(number) and least <= number <= most):
         low = f" of at least {least:g}" if least > -sys.float_info.max else ""
         high = f" and at most {most:g}" if most < sys.float_info.max else ""
-        raise InputError(f"{name} must be a finite number{low}{high}, not {reprlib.repr(value)}")
+        raise InputError(f"{name} must be a finite number{low}{high}, not {short(value)}")
     return float(value)
 
 

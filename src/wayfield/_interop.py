@@ -16,7 +16,7 @@ from .errors import InputError, InputWarning
 from .kernels._types import FloatArray
 
 
-class Edges(NamedTuple):
+class Ends(NamedTuple):
     """What `Graph.from_edges` takes, in its order."""
 
     tails: ArrayLike
@@ -25,7 +25,7 @@ class Edges(NamedTuple):
     num_vertices: int
 
 
-def matrix_edges(matrix: Any) -> Edges:
+def matrix_edges(matrix: Any) -> Ends:
     """Take the stored entries of a sparse matrix, or those of a dense one that are not 0."""
     try:
         if hasattr(matrix, "check_format"):
@@ -42,10 +42,10 @@ def matrix_edges(matrix: Any) -> Edges:
         e = int(np.argmax(bad))
         entry = f"matrix[{tails[e]}, {heads[e]}] = {lengths[e]}"
         raise InputError(f"{entry} is not a positive, finite length")
-    return Edges(tails, heads, lengths, coo.shape[0])
+    return Ends(tails, heads, lengths, coo.shape[0])
 
 
-def networkx_edges(source: Any, length: str | None) -> Edges:
+def networkx_edges(source: Any, length: str | None) -> Ends:
     """Edges of a networkx graph, its nodes numbered in their order."""
     if not (hasattr(source, "nodes") and hasattr(source, "edges")):
         raise InputError(f"source must be a networkx graph, not {type(source).__name__}")
@@ -57,10 +57,10 @@ def networkx_edges(source: Any, length: str | None) -> Edges:
     tails, heads, lengths = zip(*edges, strict=True) if edges else ((), (), ())
     names = {name for _, _, data in source.edges(data=True) for name in data}
     _warn_of_weights(length, names)
-    return Edges(tails, heads, lengths, len(index))
+    return Ends(tails, heads, lengths, len(index))
 
 
-def igraph_edges(source: Any, length: str | None) -> Edges:
+def igraph_edges(source: Any, length: str | None) -> Ends:
     """Edges of an igraph graph."""
     if not (hasattr(source, "get_edgelist") and hasattr(source, "es")):
         raise InputError(f"source must be an igraph graph, not {type(source).__name__}")
@@ -68,7 +68,7 @@ def igraph_edges(source: Any, length: str | None) -> Edges:
     names = set(source.es.attributes())
     has_length = length in names
     _warn_of_weights(length, names)
-    return Edges(ends[:, 0], ends[:, 1], source.es[length] if has_length else None, source.vcount())
+    return Ends(ends[:, 0], ends[:, 1], source.es[length] if has_length else None, source.vcount())
 
 
 def _warn_of_weights(length: str | None, names: set[str]) -> None:

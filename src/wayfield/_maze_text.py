@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +21,9 @@ FREE = ".O SRGC"
 COSTS = "123456789"
 ARROWS = "^v<>"
 
+_LARGEST = 1 << 24
+"""Bytes of a maze in a file; its graph would have more vertices than memory has room for."""
+
 _JUMP = "->"
 _PLACE = "[0-9]{1,9},[0-9]{1,9}"
 _TELEPORTS = re.compile(rf"\s*({_PLACE})\s*{_JUMP}\s*({_PLACE}(?:\s+{_PLACE})*)\s*")
@@ -33,10 +38,19 @@ class MazeParts(NamedTuple):
     teleports: Iterable[tuple[Cell, Cell]]
 
 
+def read_maze_file(path: Path) -> str:
+    """Return the text of a file, which is not believed to be a maze, nor to end."""
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"larger than a maze can be: over {_LARGEST:,} bytes")
+    return data.decode("utf-8-sig")
+
+
 def read_maze(text: str) -> MazeParts:
     """Read a maze, or say where the text is not one."""
     if not isinstance(text, str):
-        raise InputError(f"a layout's text is a string, not {text!r}")
+        raise InputError(f"a layout's text is a string, not {reprlib.repr(text)}")
     lines = text.splitlines()
     end = next((number for number, line in enumerate(lines) if _JUMP in line), len(lines))
     rows = _rows(lines[:end], text)
@@ -65,7 +79,7 @@ def _rows(lines: list[str], text: str) -> list[str]:
     """Drop blank lines at the ends, and the indentation that all rows share."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if not filled:
-        raise InputError(f"a layout needs at least one row, not {text!r}")
+        raise InputError(f"a layout needs at least one row, not {reprlib.repr(text)}")
     margin = min(len(lines[number]) - len(lines[number].lstrip()) for number in filled)
     return [line[margin:] for line in lines[filled[0] : filled[-1] + 1]]
 
@@ -89,7 +103,7 @@ def _read_teleports(line: str) -> list[tuple[Cell, Cell]]:
     match = _TELEPORTS.fullmatch(line)
     if match is None:
         raise InputError(
-            f"cannot read the line {line.strip()!r} below the cells; "
+            f"cannot read the line {reprlib.repr(line.strip())} below the cells; "
             f"teleports are written as row,column {_JUMP} row,column row,column"
         )
     entry, *exits = (_read_cell(place) for place in [match[1], *match[2].split()])

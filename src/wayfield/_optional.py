@@ -8,6 +8,15 @@ from types import ModuleType
 from .errors import WayfieldError
 
 
+def missing(module: str, extra: str) -> str | None:
+    """Return what `need` would say, None if the module is there."""
+    try:
+        need(module, extra)
+    except WayfieldError as error:
+        return str(error)
+    return None
+
+
 def need(module: str, extra: str) -> ModuleType:
     """Import `module`, or say which extra of this package brings it."""
     try:

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from .audit import failures, mechanism, ordering
-from .certify import certify
-from .extension import AMLE, Harmonic, MidrangeSweeps, PLaplacian, extend, extend_many
+from collections.abc import Sequence
+
+from .extension import AMLE, Harmonic, Method, MidrangeSweeps, PLaplacian, extend, extend_many
 from .graph import Graph
 from .grid import grid_graph
 from .layouts import load_layout
 from .oracle import cost_to_go, sample_labels
 from .plan import plan
+from .solve import solve
+
+COMMON: tuple[Method, ...] = (Harmonic(), MidrangeSweeps(), AMLE())
+"""Methods that most commands and all studies use."""
 
 
-def warm_up(directed: bool = False, study: bool = False) -> None:
-    """Extend, plan and certify on a small maze in every way the commands do.
+def warm_up(
+    methods: Sequence[Method] = COMMON, directed: bool = False, study: bool = False
+) -> None:
+    """Extend, plan and certify on small mazes in every way the commands do, with these methods.
 
     Several label sets, so that kernels for rare cases such as flat spots are among those compiled.
     Directed graphs and studies have kernels of their own, made ready only if asked for.
     """
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)
-        extend(one_way, sample_labels(one_way, 0, 0.1, seed=0), AMLE())
+        for method in methods:
+            if method.directed:
+                solve(one_way, sample_labels(one_way, 0, 0.1, seed=0), 0, method, check=False)
     graph = grid_graph(load_layout("umaze"), 4)
-    for seed in range(4):
-        labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]
-        for method in (Harmonic(), MidrangeSweeps(1), AMLE()):
-            extend_many(graph, labels, method, workers=1)
     lengths = 1.0 + graph.tails % 2
     rough = Graph.from_edges(graph.tails, graph.indices, lengths, directed=True).symmetrised("max")
-    for maze in (graph, rough):
-        few = sample_labels(maze, 0, 0.1, seed=0)
-        field = extend(maze, few, AMLE())
-        certify(maze, few, field, plan(maze, field.values, 0))
+    for method in methods:
+        small = MidrangeSweeps(1) if isinstance(method, MidrangeSweeps) else method
+        for seed in range(4):
+            labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]
+            extend_many(graph, labels, small, workers=1, check=False)
+        for maze in (graph, rough):
+            solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, small, check=False)
     if study:
         _warm_up_study(graph)
 
 
 def _warm_up_study(graph: Graph) -> None:
+    from .audit import failures, mechanism, ordering
+
     labels, truth = sample_labels(graph, 0, 0.1, seed=0), cost_to_go(graph, 0)
     methods = (Harmonic(), PLaplacian(4.0), AMLE())
     smooth, _, sharp = (extend(graph, labels, method) for method in methods)

@@ -2,8 +2,19 @@
 
 Every field is planned on with the default rule and every start walked. Where the graph and its
 lengths are right, its own shortest paths cannot be beaten: reaching from everywhere at cost ratio 1
-is what the plain distance does by definition, and the verdict says so. Labels pay when the graph is
-only a model; hand the true one as `world` to see by how much.
+is what the plain distance does by definition. Labels pay when the graph is only a model. Two things
+can show it:
+
+- **the world**, if it is at hand: `world` is the true graph, where the plans are walked;
+- **the labels themselves**: left out in turn, they are predicted by a field better than by the
+  graph distance times one factor (`cross_validation`).
+
+**Rule.** In a world of its own the better field is the one whose plan reaches the goal from more
+starts; then the one whose walks are cheaper; then the one whose median route tolerates larger
+errors; then the one listed first. Figures that agree in the digits shown are equal. Without a
+world, fields that predict labels left out clearly better than the graph distance come first: of
+these the one that reaches from most starts, then the one with the least error. If there are none,
+nothing speaks for the labels.
 
 This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
 """
@@ -11,12 +22,24 @@ This is a comparison, so it looks at the truth. Nothing that extends or plans im
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import as_vertex
+from ._arrays import as_vertex, as_whole
+from .cross_validation import (
+    FEWEST,
+    FOLDS,
+    PATIENCE,
+    Folds,
+    clearly_better,
+    error_text,
+    label_factor,
+    mean_error,
+    usable,
+)
 from .errors import InputError
 from .extension import (
     AMLE,
@@ -34,17 +57,37 @@ from .graph import Graph, check_graph
 from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs
 from .kernels.planning import outcomes
-from .labels import Labels
+from .labels import Labels, check_labels
 from .oracle import cost_to_go
-from .plan import plan
+from .plan import Plan, plan
+from .sinks import drop_false_sinks
+from .solve import Answer, solve
+from .solve.advice import IN_PYTHON, SAME_UNIT, unit_remark
 
 PLAIN = "graph distance"
-_SAME = 1e-9
-"""Cost ratios closer than this are equal."""
+DIGITS = 4
+"""Of success and cost ratio that are shown, and compared."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Recipe(NamedTuple):
+    """A way to make a field of labels: a method, and what is done to its input."""
+
+    method: Method
+    trimmed: bool = False
+    """Without the labels that are false sinks."""
+    corrected: bool = False
+    """With the graph distance as prior."""
+
+    @property
+    def name(self) -> str:
+        """The method in Python, and what was done in words."""
+        note = ", false sinks dropped" if self.trimmed else ""
+        note += f" on the {PLAIN}" if self.corrected else ""
+        return f"{describe(self.method)}{note}"
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
     """How one field did.
 
     Attributes
@@ -52,26 +95,62 @@ class Row:
     name : str
         The method, with the settings that are not its defaults.
     success : float
-        Share of the starts that can reach the goal whose plan does; the goal itself not counted.
+        Share of the starts that can reach the goal whose walk does; the goal itself not counted.
     cost_ratio : float
         Mean of walked cost over least possible cost, over the starts that reached; NaN if none.
+    margin : float
+        Error of the values that the median of the routes tolerates; NaN if none arrives, and for
+        the graph distance.
     seconds : float
-        Time to compute the field.
+        Time to compute the field, compilation not counted.
+    held_out : (k,) float array or None
+        Errors at labels that were left out in turn; see `CrossValidation`. None if there are too
+        few labels, or the method is too slow to repeat.
+    recipe : Recipe or None
+        How the field was made of the labels; None for the graph distance.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> _, amle = wf.compare(ring, wf.Labels([0, 4], [0.0, 4.0]), 0, [wf.AMLE()]).scores
+    >>> amle.name, amle.success, amle.cost_ratio, round(amle.margin, 3)
+    ('AMLE()', 1.0, 1.0, 1.0)
     """
 
     name: str
     success: float
     cost_ratio: float
+    margin: float
     seconds: float
+    held_out: FloatArray | None = field(default=None, repr=False)
+    recipe: Recipe | None = None
+
+    @property
+    def label_error(self) -> float:
+        """Mean absolute error at labels left out; NaN if none were."""
+        return np.nan if self.held_out is None else mean_error(self.held_out)[0]
+
+    @property
+    def label_spread(self) -> float:
+        """Standard error of `label_error`."""
+        return np.nan if self.held_out is None else mean_error(self.held_out)[1]
+
+    @property
+    def merit(self) -> tuple[float, float, float]:
+        """What scores are ranked by, larger is better; see the module."""
+        ratio = round(np.nan_to_num(self.cost_ratio, nan=np.inf), DIGITS)
+        margin = float(np.nan_to_num(self.margin, nan=-np.inf))
+        return round(self.success, DIGITS), -float(ratio), float(f"{margin:.3g}")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Rows, the plain graph distance first, and what they say about the labels.
+    """Scores, the plain graph distance first, and what they say about the labels.
 
     Attributes
     ----------
-    rows : tuple of Row
+    scores : tuple of Score
         One per field.
     starts : int
         Starts that can reach the goal.
@@ -79,6 +158,9 @@ class Comparison:
         Whether plans were walked on the graph they were made on.
     goal_labelled : bool
         Whether the goal is among the labels. If not, no field knows where to descend to.
+    factor : float
+        The factor by which the graph distance fits the labels best; NaN if there is no other label
+        than the goal's.
 
     Examples
     --------
@@ -89,47 +171,103 @@ class Comparison:
     (False, 7)
     """
 
-    rows: tuple[Row, ...]
+    scores: tuple[Score, ...]
     starts: int
     own_world: bool
     goal_labelled: bool
+    factor: float = 1.0
 
     @property
-    def best(self) -> Row | None:
-        """The best field that used labels, by success, then by cost ratio; None if none did."""
-        return max(self.rows[1:], key=_merit, default=None)
+    def best(self) -> Score | None:
+        """The best field that used labels; None if none did."""
+        clear = self._clear
+        if clear:
+            return max(clear, key=lambda score: (score.merit[0], -score.label_error))
+        return max(self.scores[1:], key=lambda score: score.merit, default=None)
 
     @property
     def labels_pay(self) -> bool:
         """Whether some field that used labels beats the plain graph distance."""
-        plain, best = self.rows[0], self.best
-        if best is None or best.success != plain.success:
-            return best is not None and best.success > plain.success
-        return best.cost_ratio < plain.cost_ratio - _SAME
+        plain, best = self.scores[0], self.best
+        if self.own_world or best is None:
+            return bool(self._clear)
+        return best.merit[:2] > plain.merit[:2]
+
+    @property
+    def choice(self) -> Score:
+        """The field to plan on: the best one, or the graph distance if the labels do not pay."""
+        best = self.best
+        return best if best is not None and self.labels_pay else self.scores[0]
+
+    @property
+    def _clear(self) -> list[Score]:
+        """Fields that predict labels left out clearly better than the graph distance does."""
+        plain = self.scores[0].held_out
+        if not self.own_world or plain is None:
+            return []
+        rivals = [score for score in self.scores[1:] if score.held_out is not None]
+        return [s for s in rivals if s.held_out is not None and clearly_better(s.held_out, plain)]
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence: what to plan on, and why."""
         if not self.goal_labelled:
             return "The goal is not among the labels, so no field leads to it: label it."
-        plain, best = self.rows[0], self.best
-        if best is not None and self.labels_pay:
+        if self.factor < 0.0:
+            return "The labels fall away from the goal: are these rewards? Then negate them."
+        if self.best is None:
+            return f"Use the {PLAIN}: there is nothing to compare it with."
+        return self._by_labels(self.best) if self.own_world else self._by_world(self.best)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is worth knowing, such as labels and lengths in different units."""
+        low, high = SAME_UNIT
+        if 0.0 <= self.factor < low or self.factor > high:
+            return (unit_remark(self.factor, IN_PYTHON),)
+        return ()
+
+    def _by_labels(self, best: Score) -> str:
+        """Judge by labels left out."""
+        plain = self.scores[0]
+        if plain.held_out is None:
             return (
-                f"The labels pay: {best.name} has success {best.success:.4f} at cost ratio "
-                f"{best.cost_ratio:.4f}, the plain graph distance {plain.success:.4f} at "
-                f"{plain.cost_ratio:.4f}."
+                f"Use the {PLAIN}: nothing beats it on the graph itself, and the labels are too "
+                "few to leave some out and see whether they know better."
             )
-        why = "; on the graph itself nothing can" if self.own_world else ""
-        return f"The labels do not beat the plain graph distance{why}."
+        distance = f"the {PLAIN} times {self.factor:.3g}"
+        graphs = error_text(plain.label_error, plain.label_spread)
+        if self.labels_pay:
+            ours = error_text(best.label_error, best.label_spread)
+            return (
+                f"Use {best.name}: it predicts labels left out within {ours}, {distance} "
+                f"within {graphs}."
+            )
+        best_at_labels = "no field predicts labels left out clearly better"
+        return f"Use the {PLAIN}: {best_at_labels} ({distance}: {graphs})."
+
+    def _by_world(self, best: Score) -> str:
+        """Judge by walks in the world."""
+        plain = self.scores[0]
+        if self.labels_pay:
+            return (
+                f"Use {best.name}: success {best.success:.{DIGITS}f} at cost ratio "
+                f"{best.cost_ratio:.{DIGITS}f}, the {PLAIN} {plain.success:.{DIGITS}f} at "
+                f"{plain.cost_ratio:.{DIGITS}f}."
+            )
+        near = "is as good" if best.merit[:2] == plain.merit[:2] else "comes nearest"
+        return f"Use the {PLAIN}: no field beats it ({best.name} {near})."
 
     def __repr__(self) -> str:
-        wide = max(len(row.name) for row in self.rows)
-        head = f"{'field':{wide}}  success  cost ratio  seconds"
+        wide = max(len(score.name) for score in self.scores)
+        head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
         lines = [
-            f"{row.name:{wide}}  {row.success:7.4f}  {row.cost_ratio:10.4f}  {row.seconds:7.3f}"
-            for row in self.rows
+            f"{score.name:{wide}}  {score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  "
+            f"{score.margin:8.3g}  {left_out_text(score):>12}  {score.seconds:8.3g}"
+            for score in self.scores
         ]
-        return "\n".join([f"Comparison over {self.starts:,} starts", head, *lines, self.verdict])
+        told = [f"Comparison over {self.starts:,} starts", head, *lines, self.verdict]
+        return "\n".join([*told, *self.remarks])
 
 
 def compare(
@@ -139,6 +277,8 @@ def compare(
     methods: Iterable[Method] | None = None,
     *,
     world: Graph | None = None,
+    folds: int = FOLDS,
+    progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Put the plain graph distance beside extensions of the labels.
 
@@ -157,41 +297,72 @@ def compare(
     world : Graph, optional
         Where the plans are walked and paid for, if `graph` is only a model of it; the same
         vertices. A move that the world does not allow is a failure.
+    folds : int
+        Parts of the labels that are left out in turn and predicted; 0 to leave none out. A method
+        that would take more than a minute for it is not asked.
+    progress : callable, optional
+        Called with the name of every field before it is computed.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
     >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
-    >>> found.rows[0].name, found.rows[0].success, found.rows[0].cost_ratio
+    >>> found.scores[0].name, found.scores[0].success, found.scores[0].cost_ratio
     ('graph distance', 1.0, 1.0)
-    >>> found.verdict
-    'The labels do not beat the plain graph distance; on the graph itself nothing can.'
     >>> slow = wf.Graph.from_edges(range(8), [*range(1, 8), 0], [9.0] + [1.0] * 7)
     >>> truth = wf.cost_to_go(slow, 0)
     >>> wf.compare(ring, wf.Labels([0, 1, 3], truth[[0, 1, 3]]), 0, world=slow).labels_pay
     True
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    check_labels(labels, graph)
     if world is not None and check_graph(world).num_vertices != graph.num_vertices:
         raise InputError(
             f"the world has {world.num_vertices} vertices, the graph {graph.num_vertices}"
         )
-    walked = graph if world is None else world
-    truth = cost_to_go(walked, goal)
-    able = np.isfinite(truth)
-    able[goal] = False
-    if not able.any():
-        raise InputError(f"no other vertex can reach the goal {goal}: there is nothing to compare")
-    rows = []
-    for name, field, seconds in _fields(graph, labels, goal, methods):
-        moves = plan(graph, field, goal).successor
-        _, steps, cost, _, _ = outcomes(walked.arcs, _slots(walked.arcs, moves), goal)
-        done = able & (steps >= 0)
-        ratio = float((cost[done] / truth[done]).mean()) if done.any() else np.nan
-        rows.append(Row(name, float(done.sum() / able.sum()), ratio, seconds))
-    labelled = bool(labels.mask(graph)[goal])
-    return Comparison(tuple(rows), int(able.sum()), world is None, labelled)
+    began = time.perf_counter()
+    distance = cost_to_go(graph, goal)
+    seconds = time.perf_counter() - began
+    walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
+    parts = _folds(graph, labels, goal, distance, folds)
+    scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
+    if parts is not None:
+        scores[0] = replace(scores[0], held_out=parts.by_distance() - parts.values)
+    for recipe in _recipes(graph, labels, goal, methods, distance):
+        if progress is not None:
+            progress(recipe.name)
+        _compile(recipe.method, graph)
+        found, spent = _follow(recipe, graph, labels, goal, distance)
+        margins = found.route_margins
+        margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
+        score = walks.score(recipe.name, found.plan, margin, spent, recipe)
+        if parts is not None and parts.parts * spent < PATIENCE:
+            prior = distance if recipe.corrected else None
+            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
+            score = replace(score, held_out=predicted - parts.values)
+        scores.append(score)
+    return Comparison(
+        tuple(scores),
+        starts=int(walks.able.sum()),
+        own_world=world is None,
+        goal_labelled=bool(labels.mask(graph)[goal]),
+        factor=label_factor(labels, goal, distance),
+    )
+
+
+def _folds(
+    graph: Graph, labels: Labels, goal: int, distance: FloatArray, folds: int
+) -> Folds | None:
+    """Deal the labels into parts; None if there are too few, or none are to be left out."""
+    if as_whole(folds, "folds", least=0) == 0 or usable(labels, distance).size < FEWEST:
+        return None
+    return Folds(graph, labels, goal, distance, folds)
+
+
+def left_out_text(score: Score) -> str:
+    """Write the error at labels left out."""
+    return "–" if score.held_out is None else error_text(score.label_error, score.label_spread)
 
 
 def default_methods(graph: Graph) -> list[Method]:
@@ -203,33 +374,82 @@ def default_methods(graph: Graph) -> list[Method]:
     return [method for method in every if method.directed or not graph.directed]
 
 
-def _fields(
-    graph: Graph, labels: Labels, goal: int, methods: Iterable[Method] | None
-) -> Iterator[tuple[str, FloatArray, float]]:
-    """Name, values and seconds of every field to compare; +inf where there is no value."""
-    began = time.perf_counter()
-    distance = cost_to_go(graph, goal)
-    yield PLAIN, distance, time.perf_counter() - began
-    for method in default_methods(graph) if methods is None else methods:
-        yield _extended(graph, labels, method)
+def _recipes(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    methods: Iterable[Method] | None,
+    distance: FloatArray,
+) -> Iterator[Recipe]:
+    """Yield what to compare, each field once."""
     if methods is not None:
+        usual_fill = "cost" if graph.directed else "flat"
+        plain = (
+            replace(method, fill=None)
+            if isinstance(method, AMLE) and method.fill == usual_fill
+            else method
+            for method in methods
+        )
+        yield from {describe(method): Recipe(method) for method in plain}.values()
         return
+    yield from map(Recipe, default_methods(graph))
     if labels.mask(graph)[goal]:
-        began = time.perf_counter()
-        kept = labels.without_false_sinks(graph, goal, AMLE())
-        _, field, _ = _extended(graph, kept, AMLE())
-        yield "AMLE(), false sinks dropped", field, time.perf_counter() - began
+        yield Recipe(AMLE(), trimmed=True)
     if np.isfinite(distance[labels.vertices]).all():
-        _, field, seconds = _extended(graph, labels, AMLE(), distance)
-        yield f"AMLE() on the {PLAIN}", field, seconds
+        yield Recipe(AMLE(), corrected=True)
 
 
-def _extended(
-    graph: Graph, labels: Labels, method: Method, prior: FloatArray | None = None
-) -> tuple[str, FloatArray, float]:
-    field = extend(graph, labels, method, prior=prior, unreachable="nan", check=False)
-    known = np.where(np.isnan(field.values), np.inf, field.values)
-    return describe(method), known, field.seconds
+def _follow(
+    recipe: Recipe, graph: Graph, labels: Labels, goal: int, distance: FloatArray
+) -> tuple[Answer, float]:
+    """Solve by a recipe; return the answer, and the seconds that its field took."""
+    seconds, method = 0.0, recipe.method
+    prior = distance if recipe.corrected else None
+    if recipe.trimmed:
+        began = time.perf_counter()
+        labels = drop_false_sinks(graph, labels, goal, method, prior=prior)
+        seconds = time.perf_counter() - began
+    found = solve(graph, labels, goal, method, prior=prior, check=False)
+    return found, seconds + found.field.seconds
+
+
+def _compile(method: Method, graph: Graph) -> None:
+    """Extend over a small graph of the same kind, so that times are of computing only."""
+    if graph.directed and not method.directed:
+        return  # the refusal will come
+    lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
+    ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
+    extend(ring, Labels([0, 2], [0.0, 2.0]), method, check=False)
+
+
+class _Walks:
+    """The world that plans are walked in, and what its walks cost at least."""
+
+    def __init__(self, world: Graph, goal: int, truth: FloatArray | None = None) -> None:
+        self.world, self.goal = world, goal
+        self.truth = cost_to_go(world, goal) if truth is None else truth
+        self.able = np.isfinite(self.truth)
+        self.able[goal] = False
+        if not self.able.any():
+            raise InputError(
+                f"no other vertex can reach the goal {goal}: there is nothing to compare"
+            )
+
+    def score(
+        self,
+        name: str,
+        moves: Plan,
+        margin: float,
+        seconds: float,
+        recipe: Recipe | None = None,
+    ) -> Score:
+        """Walk the plan from every start that can reach the goal."""
+        arcs = self.world.arcs
+        _, steps, cost, _, _ = outcomes(arcs, _slots(arcs, moves.successor), self.goal)
+        done = self.able & (steps >= 0)
+        ratio = float((cost[done] / self.truth[done]).mean()) if done.any() else np.nan
+        success = float(done.sum() / self.able.sum())
+        return Score(name, success, ratio, margin, seconds, recipe=recipe)
 
 
 def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
@@ -241,7 +461,3 @@ def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
     at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
     there = (successor >= 0) & (keys[at] == wanted)
     return np.where(there, at, -1)
-
-
-def _merit(row: Row) -> tuple[float, float]:
-    return row.success, -float(np.nan_to_num(row.cost_ratio, nan=np.inf))

@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike
 
 from ._arrays import as_floats, as_vertex, frozen, owned, refuse
 from .errors import InputError
-from .graph import Graph, check_graph
+from .extension import Extension
+from .graph import Graph, check_graph, check_size
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import flood, reaching
 
@@ -73,16 +74,18 @@ class Descending:
         return f"Descending({self.values.size:,} values: {lifts.size:,} raised{by}{cut})"
 
 
-def descending(graph: Graph, values: ArrayLike, goal: int) -> Descending:
+def descending(graph: Graph, values: ArrayLike | Extension, goal: int) -> Descending:
     """Raise a field as little as possible so that greedy descent always reaches the goal.
 
     Works on any field: of an extension, of a learned critic, of random numbers.
 
     Parameters
     ----------
-    values : (n,) array
-        The field. +inf at a state that can reach the goal is a mistake of the field; the largest
-        finite value stands in for it. The goal's own value must be finite.
+    graph : Graph
+        State graph; moves follow its arcs.
+    values : (n,) array or Extension
+        The field, as `plan` takes it. +inf at a state that can reach the goal is a mistake of the
+        field; the largest finite value stands in for it. The goal's own value must be finite.
     goal : int
         Where to descend to; everything that can reach it ends up above its value.
 
@@ -111,9 +114,18 @@ def descending(graph: Graph, values: ArrayLike, goal: int) -> Descending:
     return Descending(frozen(lifted), frozen(raised))
 
 
-def check_field(graph: Graph, values: ArrayLike) -> FloatArray:
-    """Return `values` as a frozen field on the graph: numbers or +inf, one for every vertex."""
-    field = as_floats(values, "values", check_graph(graph).num_vertices)
+def check_field(graph: Graph, values: ArrayLike | Extension) -> FloatArray:
+    """Return a frozen field on the graph: a number or +inf, "cannot reach", for every vertex.
+
+    An extension has NaN where no label is connected. If the goal is labelled it cannot be reached
+    from there, so +inf it is. In a plain array NaN is a mistake, and refused like -inf.
+    """
+    if isinstance(values, Extension):
+        field = values.check(graph).values
+        field = np.where(np.isnan(field), np.inf, field)
+    else:
+        field = as_floats(values, "values")
+        check_size(field, check_graph(graph))
     refuse(~(field > -np.inf), field, "values", "is neither a number nor +inf")
     return owned(field)
 

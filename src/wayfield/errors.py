@@ -66,6 +66,30 @@ class NotConverged(WayfieldError):  # noqa: N818  (a state of affairs, named as 
         return type(self), (self.status, self.residual, self.width)
 
 
+class OutOfTime(NotConverged):
+    """A solver was stopped by a time limit; there is no field.
+
+    Attributes
+    ----------
+    seconds : float
+        The limit.
+
+    Examples
+    --------
+    >>> print(OutOfTime(60.0))
+    the time limit of 60 s ran out
+    """
+
+    def __init__(self, seconds: float) -> None:
+        status = f"the time limit of {seconds:g} s ran out"
+        super().__init__(status, float("inf"), float("inf"))
+        self.args = (status,)
+        self.seconds = seconds
+
+    def __reduce__(self) -> tuple[type[OutOfTime], tuple[float]]:  # type: ignore[override]
+        return type(self), (self.seconds,)
+
+
 class InputWarning(UserWarning):
     """Input was accepted, but part of it was not used; the message says which part.
 
@@ -77,5 +101,5 @@ class InputWarning(UserWarning):
     ...     warnings.simplefilter("always")
     ...     graph = wf.Graph.from_edges([0, 1, 1], [1, 1, 2])
     >>> str(caught[0].message)
-    '1 self-loops dropped'
+    '1 self-loop dropped'
     """

@@ -38,6 +38,7 @@ from ._arrays import (
 )
 from ._interop import igraph_edges, matrix_edges, near_pairs, networkx_edges
 from ._rows import checked_rows, empty_rows, one_way, sorted_rows, vertex_count
+from ._text import number_of
 from .errors import InputError, InputWarning
 from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs, first_asymmetry, merge_ways, reverse_arcs, weak_components
@@ -130,10 +131,11 @@ class Graph:
         directed = as_flag(directed, "directed")
         loops = int(np.count_nonzero(tail == head))
         if loops:
-            warnings.warn(f"{loops} self-loops dropped", InputWarning, stacklevel=2)
+            warnings.warn(f"{number_of(loops, 'self-loops')} dropped", InputWarning, stacklevel=2)
         arcs, merged, longer = sorted_rows(n, loops, (tail, head, length), directed)
         if longer:
-            message = f"{longer} parallel edges of different length: the shortest is kept"
+            edges = number_of(longer, "parallel edges")
+            message = f"{edges} of different length: the shortest is kept"
             warnings.warn(message, InputWarning, stacklevel=2)
         return cls(*arcs, directed, positions, loops, merged)  # type: ignore[arg-type]
 

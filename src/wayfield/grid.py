@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arrays import MOST_VERTICES, as_whole
+from ._arrays import MOST_VERTICES, as_whole, short
 from ._maze_text import Cell
 from .errors import InputError
 from .graph import Graph
@@ -73,7 +73,7 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
         raise InputError(f"layout must be a wayfield.Layout, not {type(layout).__name__}")
     refinement = as_whole(refinement, "refinement", least=1)
     if layout.num_free * refinement**2 > MOST_VERTICES:
-        raise InputError(f"refinement {refinement} makes more than 2³¹ - 1 vertices")
+        raise InputError(f"refinement {short(refinement)} makes more than 2³¹ - 1 vertices")
     free = _refined(layout.free, refinement)
     rows, columns = np.nonzero(free)
     number = np.full(free.shape, -1, dtype=np.int64)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import LARGEST, as_finite, as_real, as_vertices, frozen, refuse
+from ._text import number_of
 from .errors import InputError
 from .graph import Graph, check_graph
 from .kernels._types import BoolArray, FloatArray
@@ -77,102 +77,11 @@ class Labels:
         labelled[self.check(graph).vertices] = True
         return labelled
 
-    def without_false_sinks(self, graph: Graph, goal: int, method: Any) -> TrimmedLabels:
-        """Drop the labels where a greedy plan would end short of the goal.
-
-        A false sink is a label other than the goal's from which no arc leads to a smaller value
-        of the extension. They are dropped, the rest is extended again, and so on until there are
-        none; at worst the goal alone remains. Then, with `AMLE` (on undirected graphs as on
-        directed ones), the slope rule reaches the goal from every state that can. Vertices that
-        no remaining label can be reached from get +inf, or NaN if the component has none: extend
-        with ``unreachable="nan"``.
-
-        Parameters
-        ----------
-        graph : Graph
-            Where to extend.
-        goal : int
-            A labelled vertex; its label is never dropped.
-        method : Method
-            The extension to be planned on.
-
-        Returns
-        -------
-        TrimmedLabels
-            The labels that stay, with ``dropped``, the vertices that did not.
-
-        Examples
-        --------
-        >>> import wayfield as wf
-        >>> path = wf.Graph.from_edges(range(4), range(1, 5))
-        >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])  # greedy descent from 3 ends at 4
-        >>> kept = noisy.without_false_sinks(path, 0, wf.AMLE())
-        >>> kept
-        TrimmedLabels(2 vertices, values 0 to 5, 1 dropped in 1 round)
-        >>> kept.dropped
-        array([4])
-        """
-        return _trimmers[0](self, graph, goal, method)
-
     def __repr__(self) -> str:
         error = f", error {self.error:g}" if self.error else ""
-        return (
-            f"Labels({len(self):,} vertices, "
-            f"values {self.values.min():g} to {self.values.max():g}{error})"
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TrimmedLabels(Labels):
-    """Labels without their false sinks, and what was dropped.
-
-    Attributes
-    ----------
-    dropped : (d,) int64 array
-        Vertices whose labels were dropped, ascending.
-    rounds : int
-        How often labels were dropped and the rest extended again.
-
-    Examples
-    --------
-    >>> import wayfield as wf
-    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
-    >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
-    >>> kept = noisy.without_false_sinks(path, 0, wf.AMLE())
-    >>> kept.dropped, kept.rounds
-    (array([4]), 1)
-    """
-
-    dropped: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    rounds: int = 0
-
-    def __init__(self, labels: Labels, dropped: ArrayLike, rounds: int) -> None:
-        super().__init__(labels.vertices, labels.values, labels.error)
-        object.__setattr__(self, "dropped", frozen(as_vertices(dropped, "dropped")))
-        object.__setattr__(self, "rounds", rounds)
-
-    def __reduce__(self) -> tuple[type[Labels], tuple[object, ...]]:
-        labels = Labels(self.vertices, self.values, self.error)
-        return type(self), (labels, self.dropped, self.rounds)
-
-    def __repr__(self) -> str:
-        turns = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
-        kept = super().__repr__().removeprefix("Labels(").removesuffix(")")
-        return f"TrimmedLabels({kept}, {self.dropped.size:,} dropped in {turns})"
-
-
-Trimmer: TypeAlias = Callable[[Labels, Graph, int, Any], TrimmedLabels]
-_trimmers: list[Trimmer] = []
-
-
-def trims_labels(trimmer: Trimmer) -> Trimmer:
-    """Make a function the work behind `Labels.without_false_sinks`; a decorator.
-
-    It extends and plans, so it lives in a room to the right, `wayfield.sinks`, which the package
-    imports; this room cannot.
-    """
-    _trimmers[:] = [trimmer]
-    return trimmer
+        count, low, high = len(self), self.values.min(), self.values.max()
+        span = f"value {low:g}" if count == 1 else f"values {low:g} to {high:g}"
+        return f"Labels({number_of(count, 'vertices', 'vertex')}, {span}{error})"
 
 
 def check_labels(value: object, graph: Graph) -> Labels:
@@ -193,7 +102,7 @@ def check_takes(values: FloatArray, labels: Labels) -> None:
         )
 
 
-def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
+def label_distance(graph: Graph, labels: Labels) -> FloatArray:
     """Distance from every vertex to the nearest label it can reach; inf where there is none.
 
     Its maximum is the fill distance h of the labels in the graph.
@@ -201,7 +110,7 @@ def fill_distance(graph: Graph, labels: Labels) -> FloatArray:
     Examples
     --------
     >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> fill_distance(path, Labels([0], [0.0]))
+    >>> label_distance(path, Labels([0], [0.0]))
     array([0., 1., 2., 3.])
     """
     distance, _ = nearest_label(graph, labels)

@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import as_flag, as_real, as_vertex, frozen
 from .descending import check_field, descending, finite_where_reachable
 from .errors import InputError
+from .extension import Extension
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import reaching
@@ -61,7 +62,7 @@ PATIENCE = 16
 
 
 class Outcome(StrEnum):
-    """How a rollout ended.
+    """How a walk ends.
 
     Examples
     --------
@@ -175,16 +176,38 @@ class Plan:
         ends = self.cycle_offsets.tolist()
         return tuple(self.cycle_members[i:j] for i, j in pairwise(ends))
 
-    @property
-    def success(self) -> float:
-        """Share of the starts other than the goal that reach it; 1 if there are none."""
-        others = self.reached.size - 1
-        return float(self.reached.sum() - 1) / others if others else 1.0
-
     @cached_property
     def reachable(self) -> BoolArray:
         """(n,) bool: whether any walk at all leads from here to the goal, whatever the plan."""
         return frozen(reaching(self.graph.reverse_arcs, self.goal))
+
+    @property
+    def num_able(self) -> int:
+        """Number of starts that can reach the goal, by whatever walk; the goal not counted."""
+        return int(self.reachable.sum()) - 1
+
+    @property
+    def num_arrived(self) -> int:
+        """Number of starts whose walk by the plan reaches the goal; the goal not counted."""
+        return int(self.reached.sum()) - 1
+
+    @property
+    def success(self) -> float:
+        """Share of the starts that can reach the goal whose walk does; 1 if none can."""
+        return self.num_arrived / self.num_able if self.num_able else 1.0
+
+    @cached_property
+    def outcomes(self) -> NDArray[np.object_]:
+        """(n,) array of `Outcome`: how the walk from each start ends.
+
+        "unreachable" wherever no walk at all leads to the goal, whatever the plan does there.
+        ``plan.outcomes == "loop"`` is the mask of the starts that loop.
+        """
+        kinds = np.array(
+            [Outcome.REACHED, Outcome.LOOP, Outcome.DEAD_END, Outcome.UNREACHABLE], dtype=object
+        )
+        kind = np.select([self.reached, ~self.reachable, self.basin >= 0], [0, 3, 1], 2)
+        return frozen(kinds[kind])
 
     def touches(self, labels: Labels) -> BoolArray:
         """For each cycle: True if it touches the boundary (holds a label), False if interior."""
@@ -198,10 +221,7 @@ class Plan:
         On an exact AMLE with cost fill every unlabelled vertex of finite value descends, so an
         empty answer is a certificate: the slope rule reaches the goal from every such start.
         """
-        vertices = labels.check(self.graph).vertices
-        candidates = vertices[vertices != self.goal]
-        sinks: NDArray[np.int64] = candidates[sunk(self.graph.arcs, self.values, candidates)]
-        return sinks
+        return false_sinks(self.graph, self.values, labels, self.goal)
 
     def rollout(self, start: int, repair: bool = False) -> Rollout:
         """Walk from `start` by the plan, up to the goal, a dead end or the first revisit.
@@ -247,13 +267,15 @@ class Plan:
 
     def __repr__(self) -> str:
         n, count = self.reached.size, self.cycle_offsets.size - 1
+        whole = self.num_able == n - 1
+        who = "reach the goal" if whole else f"of the {self.num_able:,} that can reach the goal do"
         cycles = f"{count:,} cycle" if count == 1 else f"{count:,} cycles"
-        return f"Plan({n:,} starts: {_percent(self.success)} reach the goal, {cycles})"
+        return f"Plan({n:,} starts: {_percent(self.success)} {who}, {cycles})"
 
 
 def plan(
     graph: Graph,
-    values: ArrayLike,
+    values: ArrayLike | Extension,
     goal: int,
     rule: RuleName = "slope",
     ties: TieName = "exit",
@@ -265,9 +287,10 @@ def plan(
     ----------
     graph : Graph
         State graph; moves follow its arcs.
-    values : (n,) array
-        Estimated cost-to-go. +inf means "cannot reach": such a state is never moved to. NaN and
-        -inf are errors.
+    values : (n,) array or Extension
+        Estimated cost-to-go. +inf means "cannot reach": such a state is never moved to. So does an
+        extension's NaN, which stands where no label is connected; in an array NaN and -inf are
+        errors.
     goal : int
         Where the plan is to lead.
     rule : {"slope", "q"}
@@ -313,6 +336,14 @@ def plan(
         cycle_members=frozen(members),
         cycle_offsets=frozen(offsets),
     )
+
+
+def false_sinks(graph: Graph, values: FloatArray, labels: Labels, goal: int) -> NDArray[np.int64]:
+    """Labelled vertices other than the goal that have no arc to a strictly smaller value."""
+    vertices = labels.check(graph).vertices
+    candidates = vertices[vertices != goal]
+    sinks: NDArray[np.int64] = candidates[sunk(graph.arcs, values, candidates)]
+    return sinks
 
 
 def _moves(graph: Graph, values: FloatArray, goal: int, rule: Rule) -> NDArray[np.int64]:

@@ -30,8 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from ..errors import InputError
-from ..extension import Extension
-from ..graph import Graph, check_graph, check_size, same_graph
+from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.walks import visit_counts
 from ..oracle import cost_to_go
@@ -50,22 +49,6 @@ def rounding(graph: Graph) -> float:
     A few eps more are for the sums an audit forms itself.
     """
     return 0.0 if graph.is_unit else (graph.num_vertices + 8) * EPS
-
-
-def field_of(graph: Graph, ext: Extension | ArrayLike) -> FloatArray:
-    """Return the values of an extension, or an array of them, as a frozen field on `graph`.
-
-    +inf means "cannot reach the goal". An extension's NaN, which stands where no label is
-    connected, becomes +inf; in an array NaN is an error, and so is -inf everywhere.
-    """
-    if isinstance(ext, Extension):
-        found = ext.check(graph).values
-        values = np.where(np.isnan(found), np.inf, found)
-    else:
-        values = as_floats(ext, "values")
-        check_size(values, check_graph(graph))
-    refuse(~(values > -np.inf), values, "values", "is neither a number nor +inf")
-    return owned(values)
 
 
 def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:

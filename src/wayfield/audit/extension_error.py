@@ -13,8 +13,8 @@ w and V*, which agree at the nearest label, part by at most L h(x) each on the w
 states the lemma for the largest values over a set A, and on unit lengths; it holds vertex by vertex
 and on any lengths.
 
-The first bound needs the truth. The second needs none: `Certificate.fill` has it, for directed
-graphs and other methods too.
+The first bound needs the truth. The second needs none: `Certificate.by_distance` has it, for
+directed graphs and other methods too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import frozen
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import AMLE, Extension, extend
 from ..graph import Graph
 from ..kernels._types import FloatArray
-from ..labels import Labels, check_labels, check_takes, fill_distance
-from ._inputs import check_truth, field_of
+from ..labels import Labels, check_labels, check_takes, label_distance
+from ._inputs import check_truth
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +44,7 @@ class ExtensionError:
         |u - V*|.
     residual : (n,) float array
         η, the error that the AMLE of exact labels would have.
-    fill : (n,) float array
+    distance : (n,) float array
         2 L h, twice the distance to the nearest label.
     label_error : float
         ε_lab as it is, the largest |Y - V*|; ``labels.error`` is what was claimed.
@@ -51,7 +52,7 @@ class ExtensionError:
 
     error: FloatArray
     residual: FloatArray
-    fill: FloatArray
+    distance: FloatArray
     label_error: float
 
     @property
@@ -61,13 +62,13 @@ class ExtensionError:
         return bound
 
     @property
-    def fill_bound(self) -> FloatArray:
+    def distance_bound(self) -> FloatArray:
         """(n,) floats: ε_lab + 2 L h, the lemma's second bound."""
-        bound: FloatArray = self.label_error + self.fill
+        bound: FloatArray = self.label_error + self.distance
         return bound
 
     def __repr__(self) -> str:
-        worst = (self.error.max(), self.bound.max(), self.fill_bound.max())
+        worst = (self.error.max(), self.bound.max(), self.distance_bound.max())
         return "ExtensionError(at most {:.3g}; bounds {:.3g} and {:.3g})".format(*worst)
 
 
@@ -105,7 +106,7 @@ def extension_error(
     >>> found.error
     array([0.   , 0.125, 0.25 , 0.375, 0.5  , 0.5  , 1.5  ])
     """
-    values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     if graph.directed:
         raise InputError("the AMLE's extension error is bounded on undirected graphs only")
     check_takes(values, check_labels(labels, graph))
@@ -118,7 +119,7 @@ def extension_error(
     return ExtensionError(
         error=_distance(values, cost, reachable),
         residual=_distance(exact, cost, reachable),
-        fill=frozen(np.where(reachable, 2.0 * fill_distance(graph, labels), 0.0)),
+        distance=frozen(np.where(reachable, 2.0 * label_distance(graph, labels), 0.0)),
         label_error=float(np.abs(labels.values - known).max()),
     )
 

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import frozen
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.extrema import midrange_residuals, neighbour_range
 from ..labels import Labels, check_labels
-from ._inputs import EPS, field_of
+from ._inputs import EPS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +78,7 @@ def strict_extrema(
     >>> maxima.vertices, maxima.depth
     (array([1]), array([0.5]))
     """
-    values = field_of(graph, ext)
+    values = check_field(graph, ext)
     free = ~check_labels(labels, graph).mask(graph) & np.isfinite(values)
     least, most = neighbour_range(graph.arcs, values, values)
     low = np.flatnonzero(free & (values < least) & (least < np.inf))
@@ -147,7 +148,7 @@ def residual_margin(graph: Graph, labels: Labels, ext: Extension | ArrayLike) ->
     >>> rough.holds
     True
     """
-    values = field_of(graph, ext)
+    values = check_field(graph, ext)
     if graph.directed:
         raise InputError("the midrange residual is not defined on directed graphs")
     known = np.isfinite(values)

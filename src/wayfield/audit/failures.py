@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_vertex, frozen
+from ..descending import check_field
 from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.planning import DEAD_END, GOAL
 from ..labels import Labels, check_labels
 from ..plan import Plan
-from ._inputs import field_of, plan_on
+from ._inputs import plan_on
 from .extrema import Extrema, strict_extrema
 from .plateaus import Plateaus, plateaus
 
@@ -92,7 +93,8 @@ class Failures:
     @property
     def failure_rate(self) -> float:
         """φ: share of the starts other than the goal that do not reach it; 0 if there are none."""
-        return 1.0 - self.plan.success
+        others = self.end.size - 1
+        return int((self.end != End.REACHED).sum()) / others if others else 0.0
 
     @property
     def boundary_share(self) -> float:
@@ -144,7 +146,7 @@ def failures(
     ((array([2, 3]),), array([3]))
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values = field_of(graph, ext)
+    values = check_field(graph, ext)
     check_labels(labels, graph)
     route = plan_on(graph, values, goal, plan)
     touching = route.touches(labels)

@@ -39,6 +39,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_floats, as_vertex, frozen, refuse
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph
@@ -46,7 +47,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..kernels.decisions import local_errors, regrets, true_actions
 from ..kernels.walks import first_breaks
 from ..plan import Plan
-from ._inputs import blurred, check_truth, field_of, plan_on, rounding, starts_of
+from ._inputs import blurred, check_truth, plan_on, rounding, starts_of
 from ._tally import share
 
 
@@ -208,7 +209,7 @@ def half_gap(
     (array([inf,  2., inf,  2.]), array([1, 3]))
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     return judge(plan_on(graph, values, goal, plan), values, cost)
 
 

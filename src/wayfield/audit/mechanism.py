@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from .._arrays import as_vertex
+from ..descending import check_field
 from ..extension import Extension
 from ..graph import Graph
 from ..kernels.decisions import misranked
 from ..plan import Plan
 from ..plan import plan as greedy_plan
-from ._inputs import check_truth, field_of, plan_on, ranks, visits_from
+from ._inputs import check_truth, plan_on, ranks, visits_from
 from ._tally import Tally, share
 from .half_gap import judge
 from .operators import Compatible, check_undirected, classify
@@ -132,7 +133,7 @@ def mechanism(
     """
     check_undirected(graph)
     goal = as_vertex(goal, "goal", graph.num_vertices)
-    smooth, sharp = field_of(graph, harmonic), field_of(graph, amle)
+    smooth, sharp = check_field(graph, harmonic), check_field(graph, amle)
     cost = check_truth(graph, truth, goal)
     shape = classify(graph, cost, goal)
     route = plan_on(graph, smooth, goal, plan)

@@ -34,14 +34,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_vertex, frozen, refuse
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..kernels.decisions import local_errors, neighbour_orders, small_gap_pairs
-from ..labels import Labels, check_labels, fill_distance
+from ..labels import Labels, check_labels, label_distance
 from ..plan import Plan
-from ._inputs import check_truth, field_of, plan_on, ranks, rounding, true_q, visits_from
+from ._inputs import check_truth, plan_on, ranks, rounding, true_q, visits_from
 from ._tally import Tally, share
 from .half_gap import HalfGap, judge
 
@@ -163,7 +164,7 @@ class Ordering:
         if graph.directed:
             raise InputError("the fill-distance bound of the AMLE is for undirected graphs")
         _check_close(graph, check_labels(labels, graph), self.truth, goal)
-        far = fill_distance(graph, labels)
+        far = label_distance(graph, labels)
         reach = local_errors(graph.arcs, far, np.zeros(far.size))
         widths = 2.0 * labels.error + 4.0 * reach
         pairs = small_gap_pairs(graph.indptr, true_q(graph, self.truth), widths, rounding(graph))
@@ -234,7 +235,7 @@ def ordering(
     array([nan,  1., -1.,  1., nan])
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     audit = judge(plan_on(graph, values, goal, plan), values, cost)
     q, relative = true_q(graph, cost), rounding(graph)
     tau, inversions = neighbour_orders(graph.indptr, q, ranks(graph, values), relative)

@@ -15,12 +15,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from .._arrays import as_real, as_vertex, frozen
+from ..descending import check_field
 from ..extension import Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.planning import SLOPE, STUCK, UNIT, Rule, first_moves, level_hops
 from ..labels import Labels, check_labels
-from ._inputs import field_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +76,7 @@ def plateaus(
     >>> behind.region
     array([-1, -1, -1,  0,  0])
     """
-    values = field_of(graph, ext)
+    values = check_field(graph, ext)
     goal = as_vertex(goal, "goal", graph.num_vertices)
     tolerance = as_real(tolerance, "tolerance", least=0.0)
     region, count = _regions(graph, values, ~check_labels(labels, graph).mask(graph), tolerance)

@@ -46,13 +46,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import as_vertex, frozen
+from ..descending import check_field
 from ..extension import Extension
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels, check_labels, check_takes
 from ..plan import Plan
 from ..plan import plan as greedy_plan
-from ._inputs import check_plan, check_truth, field_of, plan_on
+from ._inputs import check_plan, check_truth, plan_on
 from ._premises import Case, Premise, listed, planner
 from .half_gap import judge
 from .plateaus import stuck
@@ -181,7 +182,7 @@ def reach(
     'balance'
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = field_of(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     check_takes(values, check_labels(labels, graph))
     route = greedy_plan(graph, values, goal) if plan is None else check_plan(graph, plan, goal)
     case = Case(graph, labels, ext, values, cost, goal)

@@ -1,6 +1,6 @@
 """When may a greedy plan be trusted? What the field itself proves, without the truth."""
 
-from .fill import FillCertificate
+from .distance import DistanceCertificate
 from .gaps import Certificate, certify
 
-__all__ = ["Certificate", "FillCertificate", "certify"]
+__all__ = ["Certificate", "DistanceCertificate", "certify"]

@@ -50,6 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_floats, as_real, as_real_array, frozen, owned, refuse
+from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
 from ..graph import Graph, check_graph, same_graph
@@ -57,7 +58,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certify import along_walks, decisions
 from ..labels import Labels, check_labels, check_takes
 from ..plan import Plan
-from .fill import FillCertificate, fill_certificate
+from .distance import DistanceCertificate, distance_certificate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,9 +125,9 @@ class Certificate:
         return bool((~self.plan.reached & (self.first_weak < 0)).any())
 
     @cached_property
-    def fill(self) -> FillCertificate:
+    def by_distance(self) -> DistanceCertificate:
         """What the labels' density alone proves; computed when first asked for."""
-        return fill_certificate(self.labels, self.extension, self.plan, self.gap)
+        return distance_certificate(self.labels, self.extension, self.plan, self.gap)
 
     def __repr__(self) -> str:
         states, starts = _percent(self.certified), _percent(self.start_certified)
@@ -148,11 +149,11 @@ def certify(
     graph : Graph
         The graph that was planned on.
     labels : Labels
-        The labels that were extended, all of them: `Certificate.fill` rests on that.
+        The labels that were extended, all of them: `Certificate.by_distance` rests on that.
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan
-        A plan on ``ext.values``, NaN replaced by +inf.
+        A plan on that field: ``wf.plan(graph, ext, goal)``.
     error : float or (n,) array
         How far the field may be from the true cost-to-go: everywhere, or vertex by vertex, +inf
         where nothing is known. With 0 the gaps themselves are judged: a move is certified if it is
@@ -175,7 +176,7 @@ def certify(
 
     The labels' own bound on the error, vertex by vertex:
 
-    >>> certify(path, labels, ext, plan, error=cert.fill.bound).certified
+    >>> certify(path, labels, ext, plan, error=cert.by_distance.bound).certified
     array([ True, False, False, False, False,  True])
     """
     values = _check(graph, labels, ext, plan)
@@ -215,9 +216,12 @@ def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArr
     if not same_graph(graph, plan.graph):
         raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
     check_labels(labels, graph)
-    values = ext.check(graph).values
-    other = np.where(np.isnan(values), np.inf, values) != plan.values
-    refuse(other, plan.values, "plan.values", "is not the extension's value there")
+    refuse(
+        check_field(graph, ext) != plan.values,
+        plan.values,
+        "plan.values",
+        "is not the extension's value there",
+    )
     check_takes(plan.values, labels)
     return plan.values
 

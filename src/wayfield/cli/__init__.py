@@ -13,13 +13,12 @@ import typer
 
 from .. import __version__
 from ..errors import NotConverged, WayfieldError
-from ._common import notes, say
+from ._common import in_flags, notes, say
 from .compare import compare
 from .doctor import doctor
 from .maze import maze
 from .plan import plan
-from .reproduce import report, reproduce
-from .study import study_app
+from .study import report, reproduce, study_app
 
 __all__ = ["app", "main"]
 
@@ -40,8 +39,9 @@ wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
 [bold]Exit codes[/]
 
-0 all went well; 1 it ran, but a solve missed its guarantee, a --start does not arrive or a check \
-failed; 2 bad input, said in one line with file, row and column; 130 stopped by Ctrl-C.
+0 all went well; 1 it ran, but a solve missed its guarantee, a --start does not arrive, a file \
+could not be written or a check failed; 2 bad input, said in one line with file, row and column; \
+130 stopped by Ctrl-C.
 """
 
 app = typer.Typer(
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _complain(text: str, code: int) -> int:
-    say(notes(), f"wayfield: {' '.join(text.split())}")
+    say(notes(), f"wayfield: {' '.join(in_flags(text).split())}")
     return code
 
 
@@ -119,7 +119,9 @@ def _print_version(asked: bool) -> None:
 def _wayfield(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print it."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """From a few known cost-to-go values on a graph to a value and a plan for every state.

@@ -1,22 +1,65 @@
-"""What the commands share: consoles, the word about kernels, reading a layout."""
+"""What the commands share: consoles, what they say while one waits, reading a layout."""
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
 from ..errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
+    from ..extension import Method
     from ..layouts import Layout
+
+METHODS = (
+    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
+    "whitney."
+)
+"""The words that --method takes, for the help: asking the library would load all of it."""
 
 SLOW = 1.5
 """Seconds after which a person should be told what is going on."""
+
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""Characters that a terminal obeys instead of showing them, those that turn text round included."""
+
+
+_FLAGS = {
+    r'columns=\{"oneway": "none"\}': "--no-oneway",
+    r'columns=\{"from": …\}': "--tail",
+    r'columns=\{"to": …\}': "--head",
+    r'columns=\{"(\w+)": …\}': r"--\1",
+    r'Style\((\w+)="([^"]+)"\)': r"--\1 \2",
+    r"\bStyle\.(\w+)": r"--\1",
+    r"\b(directed|force)=True": r"--\1",
+}
+"""Arguments of `wayfield.files`, and the options that stand for them."""
+
+
+def printable(text: str) -> str:
+    """Return text that a terminal shows as it is: what it would obey is written as an escape."""
+    return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def in_flags(text: str) -> str:
+    """Return a message of the library with its arguments as a user of the command line types them.
+
+    Examples
+    --------
+    >>> in_flags('pass Style(decimal=",") or columns={"from": …}, or force=True')
+    'pass --decimal , or --tail, or --force'
+    """
+    for pattern, flag in _FLAGS.items():
+        text = re.sub(pattern, flag, text)
+    return text
 
 
 def notes() -> Console:
@@ -26,55 +69,143 @@ def notes() -> Console:
 
 def say(console: Console, text: str) -> None:
     """Print a line as it is: brackets are not markup, and paths are not broken."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def compile_kernels(console: Console, directed: bool = False, study: bool = False) -> None:
-    """Load the kernels; if that takes long they are being compiled, so say it."""
-    from .._warmup import warm_up
+def compile_kernels(
+    console: Console,
+    methods: Sequence[Method] = (),
+    directed: bool = False,
+    study: bool = False,
+) -> None:
+    """Load the kernels of these methods, or of the common ones.
 
-    with explained(console, "compiling the kernels (first run only) …"):
-        warm_up(directed, study)
+    If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
+    """
+    from .._warmup import COMMON, warm_up
+    from ..kernels._jit import shortfall
+
+    event: Any = import_module("numba.core.event")
+    begun = threading.Event()
+
+    class Watch(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: object) -> None:
+            begun.set()
+
+        def on_end(self, _: object) -> None:
+            pass
+
+    message = f"compiling the kernels{'' if shortfall() else ', once'}: about a minute …"
+    with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
+        warm_up(methods or COMMON, directed, study)
+    if begun.is_set() and shortfall():
+        say(console, f"{shortfall()}; NUMBA_CACHE_DIR=FOLDER names a place for them")
 
 
 @contextmanager
-def explained(console: Console, message: str) -> Iterator[None]:
-    """Show the message while the block runs, once it has taken longer than a moment."""
-    status = console.status(message)
+def explained(
+    console: Console, message: str, begun: threading.Event | None = None
+) -> Iterator[None]:
+    """Show the message while the block runs, once it has taken longer than a moment.
 
-    def show() -> None:
+    And not before what the message is about has begun, if that is to be waited for.
+    """
+    status, over = console.status(message), threading.Event()
+
+    def watch() -> None:
+        if over.wait(SLOW):
+            return
+        while begun is not None and not begun.is_set():
+            if over.wait(0.1):
+                return
         if console.is_terminal:
             status.start()
         else:
             say(console, message)
 
-    timer = threading.Timer(SLOW, show)
-    timer.daemon = True
-    timer.start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
-        timer.cancel()
-        timer.join()
+        over.set()
+        watcher.join()
         status.stop()
+
+
+class Stages:
+    """A progress display of one stage after another; it vanishes at the end.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> with Stages(Console(file=StringIO())) as stages:
+    ...     tell = stages.begin("reading")
+    ...     tell(1, 2)
+    """
+
+    def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        self.display = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self.display.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.display.__exit__(kind, error, trace)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Take the display away while something is printed."""
+        self.display.stop()
+        yield
+        self.display.start()
+
+    def begin(self, name: str) -> Callable[[int, int], None]:
+        """End the stage before and begin this one; the answer is to be told how far it is."""
+        for task in self.display.tasks:
+            task.visible = False
+        number = self.display.add_task(printable(name), total=None)
+
+        def tell(done: int, total: int) -> None:
+            self.display.update(number, completed=done, total=total)
+
+        return tell
 
 
 def read_layout(name: str) -> Layout:
     """Load a map by its name, or from a file if the name has a dot or a slash in it."""
+    from .._maze_text import read_maze_file
     from ..layouts import Layout, load_layout
 
     if not any(mark in name for mark in "./\\"):
         return load_layout(name)
     path = Path(name)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_maze_file(path)
+        if text.strip():
+            return Layout.from_text(text, path.stem)
     except UnicodeDecodeError as error:
         raise WayfieldError(f"{name} is not a text file: {error}") from error
     except OSError as error:
         raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
-    if not text.strip():
-        raise InputError(f"{name} is empty")
-    try:
-        return Layout.from_text(text, path.stem)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+    raise InputError(f"{name} is empty")

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._text import quoted
 from ..errors import InputError
-from ..extension._words import METHOD_HELP
-from ._show import Line, quoted
-from ._stages import Stages
+from ._common import METHODS, Stages, in_flags
+from ._show import Line
 
 if TYPE_CHECKING:
-    from ..files import Names, VertexTable
+    from ..files import EdgeTable, Style, VertexTable
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
+    from ..names import Names
 
 _FILES = "Files"
 EdgeFile = Annotated[
@@ -28,14 +29,18 @@ LabelFile = Annotated[
     Path, typer.Argument(metavar="LABELS", help="Known values: vertex, value.", show_default=False)
 ]
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
-Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHOD_HELP)]
+Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)]
 Repair = Annotated[
-    bool, typer.Option("--repair", help="Lift the field, a little, where walks get stuck.")
+    bool,
+    typer.Option("--repair", help="Lift the field where walks get stuck, as little as will do."),
 ]
 Error = Annotated[
     float,
-    typer.Option(metavar="E", help="Bound on the values' error: which moves stand nevertheless?"),
+    typer.Option(
+        metavar="E", help="How far values may be off: which moves are optimal all the same?"
+    ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
 GoalValue = Annotated[
     float | None,
@@ -54,6 +59,13 @@ def _column(option: str, text: str) -> Any:
 
 TailColumn = Annotated[str | None, _column("--tail", "EDGES: from. Its heading, or its number.")]
 HeadColumn = Annotated[str | None, _column("--head", "EDGES: to.")]
+OneWayColumn = Annotated[
+    str | None, _column("--oneway", "EDGES: which way an edge leads: yes, no, -1 …")
+]
+NoOneWay = Annotated[
+    bool,
+    typer.Option("--no-oneway", help="EDGES: all edges both ways.", rich_help_panel=_FILES),
+]
 LengthColumn = Annotated[str | None, _column("--length", "EDGES: length; none: every edge 1 long.")]
 VertexColumn = Annotated[str | None, _column("--vertex", "LABELS: vertex.")]
 ValueColumn = Annotated[str | None, _column("--value", "LABELS: value.")]
@@ -81,16 +93,83 @@ Encoding = Annotated[
         rich_help_panel=_FILES,
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK", help="Decimal mark: point or comma. Of all files.", rich_help_panel=_FILES
+    ),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK",
+        help="Between thousands: point, comma, space, apostrophe. Of all files.",
+        rich_help_panel=_FILES,
+    ),
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What the files hold, before there is a graph; nothing had to be compiled to know it."""
+
+    wanted: Wanted
+    edges: EdgeTable
+    table: VertexTable
+    places: VertexTable | None
+    prior: VertexTable | None
+    labels: Labels
+    goal: int
+
+    @property
+    def names(self) -> Names:
+        """What the vertices are called."""
+        return self.edges.names
+
+    @property
+    def directed(self) -> bool:
+        """Whether the graph will be directed."""
+        return self.edges.one_way
+
+    def build(self) -> Given:
+        """Build the graph, and say how the files were understood."""
+        wanted, edges, table, places = self.wanted, self.edges, self.table, self.places
+        graph, remarks = edges.to_graph(_positions(table, places))
+        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
+            remarks.append("if the two ways between vertices differ, pass --directed")
+        for read in (table, places, self.prior):
+            remarks += () if read is None else read.notes
+        remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
+        if {edges.decimal, table.decimal} == {".", ","}:
+            remarks.append("one file has decimal points, the other decimal commas")
+        facts: dict[str, Any] = {
+            "edges": {"path": str(wanted.edges), "read_as": edges.said},
+            "labels": {"path": str(wanted.labels), "read_as": table.said},
+            "notes": remarks,
+        }
+        said = [("edges", f"{wanted.edges.name}: {edges.said}")]
+        said.append(("labels", f"{wanted.labels.name}: {table.said}"))
+        if wanted.positions is not None and places is not None:
+            facts["positions"] = {"path": str(wanted.positions), "read_as": places.said}
+            said.append(("places", f"{wanted.positions.name}: {places.said}"))
+        if wanted.prior is not None and self.prior is not None:
+            facts["prior"] = {"path": str(wanted.prior), "read_as": self.prior.said}
+            said.append(("prior", f"{wanted.prior.name}: {self.prior.said}"))
+        said += [("note", remark) for remark in remarks]
+        field = _field(self.prior, graph.num_vertices)
+        return Given(graph, self.labels, self.goal, self.names, field, said, facts)
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What the files hold.
+    """What the files hold, as a graph and labels on it.
 
     Attributes
     ----------
     graph, labels, goal, names
         The data, vertices by their indices, and the names for them.
+    prior : (n,) array or None
+        The field that the labels correct, if a file has one; +inf where it has no value.
     said : list of lines
         How the files were understood, for a person.
     facts : dict
@@ -101,6 +180,7 @@ class Given:
     labels: Labels
     goal: int
     names: Names
+    prior: FloatArray | None
     said: list[Line]
     facts: dict[str, Any]
 
@@ -115,42 +195,45 @@ class Wanted:
     goal_value: float | None
     directed: bool
     positions: Path | None
+    prior: Path | None
     edge_columns: Mapping[str, str | None]
     label_columns: Mapping[str, str | None]
-    text: tuple[str | None, bool | None, str | None]
+    text: tuple[str | None, bool | None, str | None, str | None, str | None]
 
-    def read(self, stages: Stages, error: float = 0.0) -> Given:
+    def read(self, stages: Stages, error: float = 0.0) -> Contents:
         """Read all of them, or raise `InputError` with the file, the row and the column."""
         from ..files import Style, read_edges, read_labels, read_positions
 
-        style = Style(*self.text)
+        style, columns = Style(*self.text), _said(self.edge_columns)
+        if self.directed and columns.get("oneway") not in (None, "none"):
+            raise InputError("--directed and --oneway exclude each other: is every row an arc?")
         tell = stages.begin(f"reading {self.edges.name}")
-        edges = read_edges(self.edges, _said(self.edge_columns), style, tell)
-        names = edges.names
+        edges = read_edges(self.edges, columns, style, tell, self.directed)
         tell = stages.begin(f"reading {self.labels.name}")
         columns = _said(self.label_columns)
-        table = read_labels(self.labels, names, columns, style, error, tell)
+        table = read_labels(self.labels, edges.names, columns, style, error, tell)
         places = None
         if self.positions is not None:
-            places = read_positions(self.positions, names, None, style)
-        labels, goal = self._with_goal(table, names)
-        stages.begin("building the graph")
-        graph, remarks = edges.to_graph(self.directed, _positions(table, places))
-        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
-            remarks.append("if the two ways between vertices differ, pass --directed")
-        remarks = [*edges.notes, *remarks, *table.notes, *(places.notes if places else ())]
-        facts: dict[str, Any] = {
-            "edges": {"path": str(self.edges), "read_as": edges.said},
-            "labels": {"path": str(self.labels), "read_as": table.said},
-            "notes": remarks,
-        }
-        said = [("edges", f"{self.edges.name}: {edges.said}")]
-        said.append(("labels", f"{self.labels.name}: {table.said}"))
-        if self.positions is not None and places is not None:
-            facts["positions"] = {"path": str(self.positions), "read_as": places.said}
-            said.append(("places", f"{self.positions.name}: {places.said}"))
-        said += [("note", remark) for remark in remarks]
-        return Given(graph, labels, goal, names, said, facts)
+            places = read_positions(self.positions, edges.names, None, style)
+        labels, goal = self._with_goal(table, edges.names)
+        prior = None if self.prior is None else self._read_prior(labels, edges.names, style)
+        return Contents(self, edges, table, places, prior, labels, goal)
+
+    def _read_prior(self, labels: Labels, names: Names, style: Style) -> VertexTable:
+        """Read the field that the labels correct: where they are, it needs a value."""
+        import numpy as np
+
+        from ..files import read_labels
+
+        assert self.prior is not None
+        found = read_labels(self.prior, names, None, style)
+        assert found.labels is not None
+        lacking = np.setdiff1d(labels.vertices, found.labels.vertices)
+        if lacking.size:
+            raise InputError(
+                f"{self.prior} has no value for {names[lacking[0]]!r}, which is labelled"
+            )
+        return found
 
     def _with_goal(self, table: VertexTable, names: Names) -> tuple[Labels, int]:
         """Find the goal, and make sure that it has a label."""
@@ -187,6 +270,17 @@ class Wanted:
 
 def _said(columns: Mapping[str, str | None]) -> dict[str, str]:
     return {role: column for role, column in columns.items() if column is not None}
+
+
+def _field(prior: VertexTable | None, n: int) -> FloatArray | None:
+    """Return the values of a table as a field, +inf where it has none."""
+    import numpy as np
+
+    if prior is None or prior.labels is None:
+        return None
+    field = np.full(n, np.inf)
+    field[prior.labels.vertices] = prior.labels.values
+    return field
 
 
 def _positions(table: VertexTable, places: VertexTable | None) -> FloatArray | None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.text import Text
 
-from ._result import Result
+from ..plan import Outcome
+from ..solve import Answer
 
 _SHADES = ("  ", "░░", "▒▒", "▓▓")
 _WALL, _FREE, _LOST, _FAILS, _LOOP, _GOAL = range(6)
@@ -25,9 +26,9 @@ _COLOURS = {
 _NEAR, _FAR = np.array([222.0, 235.0, 247.0]), np.array([8.0, 48.0, 107.0])
 
 
-def picture(result: Result, refinement: int, width: int, colour: bool) -> Text:
+def picture(answer: Answer, refinement: int, width: int, colour: bool) -> Text:
     """Draw a maze of the given refinement in at most `width` characters, if its cells allow."""
-    kind, share = _blocks(result, _side(result, refinement, width))
+    kind, share = _blocks(answer, _side(answer, refinement, width))
     text = Text(no_wrap=True, end="")
     for kinds, shares in zip(kind, share, strict=True):
         for what, level in zip(kinds.tolist(), shares.tolist(), strict=True):
@@ -39,13 +40,13 @@ def picture(result: Result, refinement: int, width: int, colour: bool) -> Text:
             else:
                 text.append(_SHADES[min(int(4 * level), 3)])
         text.append("\n")
-    text.append(_legend(result, kind))
+    text.append(_legend(answer, kind))
     return text
 
 
-def _side(result: Result, refinement: int, width: int) -> int:
+def _side(answer: Answer, refinement: int, width: int) -> int:
     """Vertices along a block: the least divisor of a cell's side that fits, or a whole cell."""
-    places = result.question.graph.positions
+    places = answer.graph.positions
     assert places is not None
     columns = np.ptp(places[:, 0]) + 1
     sides = (k for k in range(1, refinement + 1) if refinement % k == 0)
@@ -53,12 +54,12 @@ def _side(result: Result, refinement: int, width: int) -> int:
     return min(fits, default=refinement)
 
 
-def _blocks(result: Result, side: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+def _blocks(answer: Answer, side: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """(rows, columns) each: what a block is, and its value as a share of the largest.
 
     The wall all round is one block thick, however thick it is in the maze.
     """
-    places, values = result.question.graph.positions, result.field.values
+    places, values, plan = answer.graph.positions, answer.values, answer.plan
     assert places is not None
     columns = (places[:, 0] - places[:, 0].min()).astype(np.int64)
     rows = (places[:, 1].max() - places[:, 1]).astype(np.int64)
@@ -73,20 +74,21 @@ def _blocks(result: Result, side: int) -> tuple[NDArray[np.int8], NDArray[np.flo
     low, high = level[count > 0].min(initial=0.0), level[count > 0].max(initial=0.0)
     kind = np.full(shape, _WALL, np.int8)
     looping = np.zeros(values.size, dtype=bool)
-    looping[result.plan.cycle_members] = True
+    looping[plan.cycle_members] = True
+    lost = answer.outcomes == Outcome.UNREACHABLE
     for mark, chosen in (
-        (_LOST, result.outcomes == 3),
-        (_FREE, result.outcomes != 3),
-        (_FAILS, (result.outcomes == 1) | (result.outcomes == 2)),
-        (_LOOP, looping & result.plan.reachable),
-        (_GOAL, np.arange(values.size) == result.plan.goal),
+        (_LOST, lost),
+        (_FREE, ~lost),
+        (_FAILS, ~lost & ~plan.reached),
+        (_LOOP, looping & ~lost),
+        (_GOAL, np.arange(values.size) == answer.goal),
     ):
         kind[at[0][chosen], at[1][chosen]] = mark
     return kind, (level - low) / max(high - low, 1e-300)
 
 
-def _legend(result: Result, kind: NDArray[np.int8]) -> str:
-    known = result.field.values[np.isfinite(result.field.values)]
+def _legend(answer: Answer, kind: NDArray[np.int8]) -> str:
+    known = answer.values[np.isfinite(answer.values)]
     words = [f"GG goal, light to dark: value {known.min():g} to {known.max():g}"]
     for mark, word in ((_FAILS, "never arrives"), (_LOOP, "loop"), (_LOST, "cannot reach")):
         if (kind == mark).any():

@@ -1,23 +1,25 @@
-"""``wayfield compare``: several methods on the same data, one table, and which to choose.
-
-**Rule.** Most starts reached; among those, walks cheapest on average; then the largest margin on
-the median route; then the least time. Success and cost need a truth to be measured by: it is the
-graph's own shortest paths, so the table is as right as the graph.
-"""
+"""``wayfield compare``: several methods on the same data, one table, and which to choose."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from .. import __version__
+from .._text import margin_text, number_of, percent, seconds_text
 from ..errors import InputError
-from ..extension._words import METHOD_HELP, parse_method
-from ._common import compile_kernels, explained, notes, read_layout, say
+from ._common import METHODS, Stages, compile_kernels, notes, read_layout, say
 from ._inputs import (
+    Decimal,
     Delimiter,
     Directed,
     Encoding,
@@ -27,21 +29,22 @@ from ._inputs import (
     Header,
     Json,
     LengthColumn,
+    NoOneWay,
+    OneWayColumn,
     TailColumn,
+    Thousands,
     ValueColumn,
     VertexColumn,
     Wanted,
 )
-from ._stages import Stages
+from ._show import AS_OPTIONS, print_json
+from ._solving import LengthUnit, NumFolds, check_direction, in_units
 
 if TYPE_CHECKING:
-    from ..compare import Comparison, Row
+    from ..compare import Comparison, Score
     from ..extension import Method
     from ..graph import Graph
     from ..labels import Labels
-
-_DEFAULT = ("amle", "amle-cost", "p=8", "harmonic", "sweeps=300", "nearest")
-_SAME = 1e-9
 
 
 def compare(
@@ -50,9 +53,11 @@ def compare(
     goal: Goal = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHOD_HELP}"),
+        typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHODS}"),
     ] = None,
     directed: Directed = False,
+    length_unit: LengthUnit = 1.0,
+    folds: NumFolds = 5,
     json_wanted: Json = False,
     maze: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this map or file instead.")
@@ -64,77 +69,105 @@ def compare(
     tail: TailColumn = None,
     head: HeadColumn = None,
     length: LengthColumn = None,
+    oneway: OneWayColumn = None,
+    no_oneway: NoOneWay = False,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
 ) -> None:
     """Put several methods side by side, and say which to choose.
 
-    Success is the share of the starts that can reach the goal whose walk does; the cost ratio is
-    what walks cost over the graph's own shortest paths; the margin is the error that the median
-    route can bear.
+    Success is the share of the starts that can reach the goal whose walk does; cost is that of the
+    walks over the graph's own shortest paths; the margin is the error of the values that the median
+    route tolerates. Left out is the error at labels that were left out in turn and predicted from
+    the others, or by the graph distance times one factor: the one figure that needs no truth.
 
     Example: wayfield compare roads.csv known.csv --goal Bern
 
     Example: wayfield compare --maze medium --label-fraction 0.02
     """
-    from ._report import print_json
+    from ..compare import compare as compared
+    from ..extension._words import parse_method
 
     if (edges is None or labels is None) == (maze is None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    words = method or None
-    chosen = [parse_method(word) for word in words or _DEFAULT]
-    compile_kernels(notes(), directed)
-    if maze is not None:
-        graph, known, target = _maze(maze, refinement, goal, label_fraction, seed)
-    else:
-        assert edges is not None
-        assert labels is not None
-        wanted = Wanted(
-            edges, labels, goal, goal_value, directed, None,
-            {"from": tail, "to": head, "length": length},
-            {"vertex": vertex, "value": value},
-            (delimiter, header, encoding),
-        )  # fmt: skip
-        with Stages(notes()) as stages:
-            given = wanted.read(stages)
-        for word, text in given.said:
-            say(notes(), f"{word:<9} {text}")
-        graph, known, target = given.graph, given.labels, given.goal
-    methods = [each for each in chosen if words or each.directed or not graph.directed]
-    with explained(notes(), "comparing …"):
-        found = _facts(graph, known, target, methods)
+    chosen = [parse_method(word) for word in method or ()]
+    with Stages(notes()) as stages:
+        ready = partial(_make_ready, stages, chosen)
+        if maze is not None:
+            graph, known, target = _maze(maze, refinement, goal, label_fraction, seed, ready)
+        else:
+            assert edges is not None
+            assert labels is not None
+            wanted = Wanted(
+                edges, labels, goal, goal_value, directed, None, None,
+                {
+                    "from": tail, "to": head, "length": length,
+                    "oneway": "none" if no_oneway else oneway,
+                },
+                {"vertex": vertex, "value": value},
+                (delimiter, header, encoding, decimal, thousands),
+            )  # fmt: skip
+            contents = wanted.read(stages)
+            ready(contents.directed)
+            given = contents.build()
+            with stages.aside():
+                for word, text in given.said:
+                    say(notes(), f"{word:<9} {text}")
+            graph, known, target = given.graph, given.labels, given.goal
+        graph = in_units(graph, length_unit)
+        told = partial(_begin, stages)
+        found = compared(graph, known, target, chosen or None, folds=folds, progress=told)
+    found = replace(
+        found, scores=tuple(replace(score, name=_word(score)) for score in found.scores)
+    )
     if json_wanted:
-        print_json(found)
+        print_json(_facts(graph, known, found))
     else:
         _print(found)
 
 
+def _make_ready(stages: Stages, methods: list[Method], directed: bool) -> None:
+    """Compile what is needed, once it is known that every method is defined on the graph."""
+    for method in methods:
+        check_direction(directed, method)
+    with stages.aside():
+        compile_kernels(notes(), methods, directed)
+
+
 def _maze(
-    name: str, refinement: int, goal: str | None, fraction: float, seed: int
+    name: str,
+    refinement: int,
+    goal: str | None,
+    fraction: float,
+    seed: int,
+    ready: Callable[[bool], None],
 ) -> tuple[Graph, Labels, int]:
     from .. import grid_graph, sample_labels
+    from .._arrays import as_vertex, as_whole
+    from ..names import shown
 
-    graph = grid_graph(read_layout(name), refinement)
-    number = goal or "0"
-    if not number.isdecimal():
-        raise InputError(f"the goal of a maze is the number of a vertex, not {goal!r}")
-    return graph, sample_labels(graph, int(number), fraction, seed), int(number)
+    layout, number = read_layout(name), goal or "0"
+    if not (number.isdecimal() and len(number) < 20):
+        raise InputError(f"the goal of a maze is the number of a vertex, not {shown(goal)}")
+    size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
+    target = as_vertex(int(number), "goal", size)
+    ready(layout.directed)
+    graph = grid_graph(layout, refinement)
+    return graph, sample_labels(graph, target, fraction, seed), target
 
 
-def _facts(graph: Graph, labels: Labels, goal: int, methods: list[Method]) -> dict[str, Any]:
-    """Compare, and choose by the rule above."""
-    from .. import __version__
-    from .. import compare as compared
-    from ._facts import plain
+def _begin(stages: Stages, field: str) -> None:
+    stages.begin(f"comparing: {field}")
 
-    found: Comparison = compared(graph, labels, goal, methods)
-    rows = [_row(found.rows[0], None)]
-    for row, method in zip(found.rows[1:], methods, strict=True):
-        rows.append(_row(row, _median_margin(graph, labels, goal, method)))
-    best = max(rows[1:], key=_merit)
+
+def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
+    from ..solve.answer import plain
+
     facts: dict[str, Any] = plain(
         {
             "wayfield": __version__,
@@ -142,55 +175,61 @@ def _facts(graph: Graph, labels: Labels, goal: int, methods: list[Method]) -> di
             "labels": repr(labels),
             "starts": found.starts,
             "truth": "the graph's own shortest paths",
-            "rows": rows,
-            "choose": best["method"],
-            "rule": "most starts reached, then least cost, then largest margin, then least time",
+            "rows": [
+                {
+                    "method": score.name,
+                    "success": score.success,
+                    "cost_ratio": score.cost_ratio,
+                    "margin": score.margin,
+                    "left_out": score.label_error,
+                    "left_out_spread": score.label_spread,
+                    "seconds": score.seconds,
+                }
+                for score in found.scores
+            ],
+            "per_graph_distance": found.factor,
+            "choose": found.choice.name,
             "verdict": found.verdict,
+            "remarks": _remarks(found),
         }
     )
     return facts
 
 
-def _median_margin(graph: Graph, labels: Labels, goal: int, method: Method) -> float | None:
-    from ._facts import margins
-    from ._result import Question, answer
+def _word(score: Score) -> str:
+    """Return what to type for a row of the table."""
+    from ..compare import PLAIN
+    from ..extension._words import method_word
 
-    middle: float | None = margins(answer(Question(graph, labels, goal, method, str)))["median"]
-    return middle
-
-
-def _row(row: Row, margin: float | None) -> dict[str, Any]:
-    return {
-        "method": row.name,
-        "success": row.success,
-        "cost_ratio": row.cost_ratio,
-        "margin": margin,
-        "seconds": row.seconds,
-    }
+    if score.recipe is None:
+        return PLAIN
+    word = method_word(score.recipe.method)
+    word += " --drop-false-sinks" if score.recipe.trimmed else ""
+    return f"{word} --prior distance" if score.recipe.corrected else word
 
 
-def _merit(row: dict[str, Any]) -> tuple[float, float, float, float]:
-    """Order rows by the rule; figures that differ by rounding only are the same."""
-    ratio = row["cost_ratio"] if row["cost_ratio"] == row["cost_ratio"] else float("inf")
-    margin = -1.0 if row["margin"] is None else row["margin"]
-    return row["success"], -round(ratio / _SAME) * _SAME, margin, -row["seconds"]
+def _remarks(found: Comparison) -> list[str]:
+    from ..solve.advice import unit_remark
+
+    return [unit_remark(found.factor, AS_OPTIONS)] if found.remarks else []
 
 
-def _print(found: dict[str, Any]) -> None:
-    from ._show import margin_text, percent
+def _print(found: Comparison) -> None:
+    from ..compare import left_out_text
 
-    title = f"{found['starts']:,} starts; truth: {found['truth']}"
-    table = Table(title=title, title_justify="left", title_style="", header_style="bold")
-    table.add_column("method")
-    for heading in ("success", "cost ratio", "margin", "seconds"):
-        table.add_column(heading, justify="right")
-    for row in found["rows"]:
-        ratio = "–" if row["cost_ratio"] is None else f"{row['cost_ratio']:.4f}"
-        margin = "–" if row["margin"] is None else margin_text(row["margin"])
-        style = "bold" if row["method"] == found["choose"] else ""
-        cells = (row["method"], percent(row["success"]), ratio, margin, f"{row['seconds']:.3f}")
-        table.add_row(*cells, style=style)
+    title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
+    look: dict[str, Any] = {"title_justify": "left", "title_style": "", "header_style": "bold"}
+    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, **look)
+    table.add_column("method", no_wrap=True)
+    for heading in ("success", "cost", "margin", "left out", "time"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for score in found.scores:
+        ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.4f}"
+        margin = "–" if isnan(score.margin) else margin_text(score.margin)
+        cells = (score.name, percent(score.success), ratio, margin, left_out_text(score))
+        style = "bold" if score is found.choice else ""
+        table.add_row(*cells, seconds_text(score.seconds), style=style)
     screen = Console()
     screen.print(table)
-    say(screen, f"choose {found['choose']}: {found['rule']}")
-    say(screen, found["verdict"])
+    for line in (found.verdict, *_remarks(found)):
+        say(screen, line)

@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,19 +18,22 @@ import typer
 from rich.console import Console
 
 from .. import __version__
+from .._text import number_of
 from ._common import compile_kernels, notes
 from ._inputs import Json
+from ._show import print_json
 
 if TYPE_CHECKING:
     from ..extension import Extension
+    from ..plan import Plan
 
 _NOT_FOR_USERS = ("dev", "docs")
 _WIDE = 20
 """Characters of the longest thing looked at: the path of 101 vertices."""
 
 
-class Finding(NamedTuple):
-    """One line of the doctor's: what was looked at, whether it is well, and what was found."""
+class Diagnosis(NamedTuple):
+    """What was looked at, whether it is well, and what was found: one line."""
 
     what: str
     well: bool | None
@@ -47,27 +49,24 @@ def doctor(
     Takes about five seconds, longer the first time, when the kernels are compiled. The exit code
     is 1 if a check fails.
     """
-    from ._report import print_json
-
     found = []
-    for finding in _findings():
-        found.append(finding)
+    for each in _diagnoses():
+        found.append(each)
         if not json_wanted:
-            _print(finding)
-    failed = sum(finding.well is False for finding in found)
+            _print(each)
+    failed = sum(each.well is False for each in found)
     if json_wanted:
-        findings = [finding._asdict() for finding in found]
+        findings = [each._asdict() for each in found]
         print_json({"wayfield": __version__, "well": not failed, "findings": findings})
     else:
-        checks = "1 check" if failed == 1 else f"{failed} checks"
-        verdict = f"{checks} failed" if failed else "all is well"
+        verdict = f"{number_of(failed, 'checks')} failed" if failed else "all is well"
         Console().print(verdict, style="bold red" if failed else "bold green", highlight=False)
     if failed:
         raise typer.Exit(1)
 
 
-def _findings() -> Iterator[Finding]:
-    """All findings, each as soon as it is known; kernels are counted when they are compiled."""
+def _diagnoses() -> Iterator[Diagnosis]:
+    """All there is to say, as soon as it is known; kernels are counted once they are compiled."""
     yield from _versions()
     yield from _extras()
     compile_kernels(notes(), directed=True)
@@ -75,22 +74,26 @@ def _findings() -> Iterator[Finding]:
     yield from map(_checked, (_path, _seven_nodes, _random_grid, _one_way))
 
 
-def _print(finding: Finding) -> None:
+def _print(each: Diagnosis) -> None:
     console = Console()
-    console.print({True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}[finding.well], end=" ")
-    line = f"{finding.what:<{_WIDE}}  {finding.found}"
+    console.print({True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}[each.well], end=" ")
+    line = f"{each.what:<{_WIDE}}  {each.found}"
     console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _versions() -> Iterator[Finding]:
-    yield Finding("wayfield", None, __version__)
-    yield Finding("Python", None, f"{platform.python_version()} on {platform.system()}")
+def _versions() -> Iterator[Diagnosis]:
+    from importlib import metadata
+
+    yield Diagnosis("wayfield", None, __version__)
+    yield Diagnosis("Python", None, f"{platform.python_version()} on {platform.system()}")
     for package in ("numpy", "scipy", "numba"):
-        yield Finding(package, None, metadata.version(package))
+        yield Diagnosis(package, None, metadata.version(package))
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[Diagnosis]:
     """Which extras are there, by this package's own list of them."""
+    from importlib import metadata
+
     wanted: dict[str, list[str]] = {}
     for line in metadata.requires("wayfield") or ():
         found = re.match(r"([\w.-]+).*;\s*extra == ['\"]([\w-]+)['\"]", line)
@@ -100,32 +103,37 @@ def _extras() -> Iterator[Finding]:
         missing = [package for package in packages if not _installed(package)]
         line = f"missing {', '.join(missing)}: pip install 'wayfield[{extra}]'"
         there = ", ".join(f"{package} {_installed(package)}" for package in packages)
-        yield Finding(f"extra {extra}", None if missing else True, line if missing else there)
+        yield Diagnosis(f"extra {extra}", None if missing else True, line if missing else there)
 
 
 def _installed(package: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
 
 
-def _kernels() -> Iterator[Finding]:
+def _kernels() -> Iterator[Diagnosis]:
     import numba
 
+    from ..kernels._jit import shortfall
     from ..kernels.planning import first_moves
 
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        yield Finding("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
+        yield Diagnosis("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
         return
-    folder = Path(str(first_moves.stats.cache_path))
-    count = len(list(folder.glob("*.nbc")))
-    state = f"{count} compiled" if count else "compiled, but not kept: a minute at every start"
-    yield Finding("kernels", True if count else None, f"{state}; in {folder}")
-    yield Finding("threads", None, f"{numba.get_num_threads()} of {os.cpu_count()} processors")
+    if shortfall():
+        yield Diagnosis("kernels", None, shortfall())
+    else:
+        compiled: Any = first_moves
+        folder = Path(compiled.stats.cache_path)
+        yield Diagnosis("kernels", True, f"{len(list(folder.glob('*.nbc')))} compiled; in {folder}")
+    yield Diagnosis("threads", None, f"{numba.get_num_threads()} of {os.cpu_count()} processors")
 
 
-def _checked(check: Callable[[], str]) -> Finding:
+def _checked(check: Callable[[], str]) -> Diagnosis:
     """Run a check; whatever it raises, it has failed."""
     what = (check.__doc__ or "").rstrip(".")
     began = time.perf_counter()
@@ -133,7 +141,7 @@ def _checked(check: Callable[[], str]) -> Finding:
         found, well = check(), True
     except Exception as error:  # a broken installation may raise anything
         found, well = f"{type(error).__name__}: {error}".splitlines()[0], False
-    return Finding(what, well, f"{found} ({time.perf_counter() - began:.2f} s)")
+    return Diagnosis(what, well, f"{found} ({time.perf_counter() - began:.2f} s)")
 
 
 def _path() -> str:
@@ -175,24 +183,24 @@ def _random_grid() -> str:
     _ensure(bool((field.lower <= field.values)[known].all()), "the bracket misses a value")
     _ensure(bool((field.values <= field.upper)[known].all()), "the bracket misses a value")
     _ensure(field.width < 1e-9, f"the bracket is {field.width:.1e} wide")
-    moves = plan(graph, np.where(known, field.values, np.inf), 0)
-    able, reached = int(moves.reachable.sum()), int(moves.reached.sum())
-    _ensure(reached == able, f"{able - reached} of {able} starts do not arrive")
+    able = _all_arrive(plan(graph, field, 0))
     return f"bracket {field.width:.0e} wide, all {able:,} starts that can reach the goal do"
 
 
 def _one_way() -> str:
     """One-way maze."""
-    import numpy as np
-
-    from .. import AMLE, extend, grid_graph, load_layout, plan, sample_labels
+    from .. import grid_graph, load_layout, sample_labels, solve
 
     graph = grid_graph(load_layout("teleport"), 2)
-    field = extend(graph, sample_labels(graph, 0, 0.1), AMLE(), unreachable="nan")
-    moves = plan(graph, np.where(np.isnan(field.values), np.inf, field.values), 0)
-    able, reached = int(moves.reachable.sum()), int(moves.reached.sum())
-    _ensure(reached == able, f"{able - reached} of {able} starts do not arrive")
+    able = _all_arrive(solve(graph, sample_labels(graph, 0, 0.1), 0).plan)
     return f"directed AMLE: all {able:,} starts that can reach the goal do"
+
+
+def _all_arrive(plan: Plan) -> int:
+    """Return how many starts can reach the goal; raise unless all of them do."""
+    able, arrived = plan.num_able, plan.num_arrived
+    _ensure(arrived == able, f"{able - arrived} of {able} starts do not arrive")
+    return able
 
 
 def _hold(field: Extension, exact: dict[int, Fraction]) -> None:

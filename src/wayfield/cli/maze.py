@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from .._optional import need
 from ..errors import InputError
-from ..extension._words import parse_method
-from ._common import compile_kernels, explained, notes, read_layout
-from ._inputs import Error, Json, Method, Repair
+from ._common import compile_kernels, explained, in_flags, notes, read_layout
+from ._inputs import Error, Force, Json, Method, Repair
+from ._show import tell
+from ._solving import DISTANCE, Drop, NumFolds, Request, check_direction
 
 if TYPE_CHECKING:
-    from ._result import Result
+    from ..solve import Answer
 
 
 def maze(
@@ -27,7 +29,9 @@ def maze(
         ),
     ] = "large",
     refinement: Annotated[int, typer.Option(help="Vertices along the side of a cell.")] = 8,
-    label_fraction: Annotated[float, typer.Option(help="Share of the vertices labelled.")] = 0.05,
+    label_fraction: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of the vertices labelled.")
+    ] = 0.05,
     method: Method = "amle",
     goal: Annotated[
         int, typer.Option(help="Goal vertex, numbered row by row from the top left.")
@@ -38,11 +42,20 @@ def maze(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
     repair: Repair = False,
+    drop_false_sinks: Drop = False,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="distance", help="Let the labels correct a field: the maze's own distances."
+        ),
+    ] = None,
     error: Error = 0.0,
+    folds: NumFolds = 5,
     picture: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the field and the plan (.png, .svg, .pdf)."),
     ] = None,
+    force: Force = False,
     json_wanted: Json = False,
 ) -> None:
     """Extend a few labels over a maze, plan from every start, and show how it went.
@@ -54,43 +67,62 @@ def maze(
 
     Example: wayfield maze medium --method harmonic --label-fraction 0.02
     """
-    from .. import grid_graph, sample_labels
-    from .._arrays import as_vertex
+    from .. import cost_to_go, grid_graph, sample_labels
+    from .._arrays import as_vertex, as_whole
+    from ..extension._words import parse_method
     from ..labels import Labels
-    from ._report import tell
-    from ._result import Question, answer
     from ._terminal import picture as drawn
 
     chosen = parse_method(method)
+    if prior not in (None, DISTANCE):
+        raise InputError(f"--prior of a maze must be {DISTANCE}, not {prior!r}")
     layout = read_layout(name)
-    compile_kernels(notes(), layout.directed)
+    check_direction(layout.directed, chosen)
+    size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
+    goal = as_vertex(goal, "goal", size)
+    starts = tuple(as_vertex(x, "start", size) for x in start or ())
+    if picture is not None:
+        _check_picture(picture, force)
+    compile_kernels(notes(), [chosen], layout.directed)
     graph = grid_graph(layout, refinement)
-    if graph.num_vertices == 0:
-        raise InputError(f"the maze {name} has no free cell")
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
-    starts = tuple(as_vertex(x, "start", graph.num_vertices) for x in start or ())
+    field = None if prior is None else cost_to_go(graph, goal)
+    request = Request(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
     with explained(notes(), "extending, planning, certifying …"):
-        result = answer(Question(graph, labels, goal, chosen, str, starts, error, repair))
-    written = [] if picture is None else [_write(result, picture)]
+        answer, held_out = request.solve()
+    written = {} if picture is None else _write(answer, starts, picture, force)
     if not json_wanted:
         screen = Console()
         colour = screen.color_system in ("256", "truecolor")
-        screen.print(drawn(result, refinement, screen.width, colour), soft_wrap=True)
+        screen.print(drawn(answer, refinement, screen.width, colour), soft_wrap=True)
     about = {"maze": layout.name, "refinement": refinement, "seed": seed}
-    tell(result, {"input": about, "files": written, "no_picture": None}, json_wanted)
+    more = {"input": about, **held_out, **written}
+    tell(answer, None, starts, more, json_wanted)
 
 
-def _write(result: Result, path: Path) -> str:
-    """Draw the field into a file, whole or not at all."""
-    from ..files import Outbox
-    from ._draw import draw
+def _check_picture(path: Path, force: bool) -> None:
+    """Raise, before there is anything to draw, if it could not be written."""
+    from ..files import check_outputs
 
+    known = need("matplotlib.figure", "plots").Figure().canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise InputError(f"cannot write {path}: the name of a picture ends in .png, .svg or .pdf")
     if not path.parent.is_dir():
-        raise InputError(f"cannot write {path}: No such file or directory")
+        raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    check_outputs(path.parent, [path.name], force)
+
+
+def _write(answer: Answer, starts: tuple[int, ...], path: Path, force: bool) -> dict[str, Any]:
+    """Draw the field into a file, whole or not at all; or say what prevents it."""
+    from ..files import Outbox
+    from ._output import draw
+
     try:
-        with Outbox(path.parent) as outbox:
-            draw(result, result.question.graph, outbox.path(path.name), diagram=False)
-    except ValueError as error:  # matplotlib's word for a suffix it does not know
-        raise InputError(f"cannot write {path}: {error}") from error
-    return str(path)
+        with Outbox(path.parent, force) as outbox:
+            draw(answer, outbox.path(path.name), starts=starts, diagram=False)
+    except OSError as error:
+        return {"not_written": f"{error.strerror or error} ({path})"}
+    except InputError as error:  # someone has put a file there meanwhile
+        return {"not_written": in_flags(str(error))}
+    return {"files": [str(path)]}

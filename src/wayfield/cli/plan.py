@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from .._optional import missing
+from .._text import number_of
 from ..errors import InputError
-from ..extension._words import parse_method
-from ._common import compile_kernels, notes
+from ._common import Stages, compile_kernels, in_flags, notes
 from ._inputs import (
+    Decimal,
     Delimiter,
     Directed,
     EdgeFile,
     Encoding,
     Error,
+    Force,
     Goal,
     GoalValue,
     HeadColumn,
@@ -27,21 +29,34 @@ from ._inputs import (
     LabelFile,
     LengthColumn,
     Method,
+    NoOneWay,
+    OneWayColumn,
     Places,
     Repair,
     TailColumn,
+    Thousands,
     ValueColumn,
     VertexColumn,
     Wanted,
 )
-from ._stages import Stages
+from ._show import show, tell
+from ._solving import (
+    DISTANCE,
+    Drop,
+    LengthUnit,
+    NumFolds,
+    Prior,
+    Request,
+    check_direction,
+    in_units,
+)
 
 if TYPE_CHECKING:
-    from ..files import Names, Outbox
-    from ._result import Result
+    from ..files import Outbox
+    from ..names import Names
+    from ..solve import Answer
 
-_ALWAYS = ("values.csv", "values.parquet")
-_FILES = (*_ALWAYS, "routes.csv", "plan.png")
+_FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
 
 def plan(
@@ -55,11 +70,16 @@ def plan(
     ] = None,
     directed: Directed = False,
     repair: Repair = False,
+    drop_false_sinks: Drop = False,
+    prior: Prior = None,
+    length_unit: LengthUnit = 1.0,
     error: Error = 0.0,
+    folds: NumFolds = 5,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
         "wayfield-plan"
     ),
     files: Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")] = True,
+    force: Force = False,
     json_wanted: Json = False,
     unreachable: Annotated[
         str,
@@ -70,11 +90,15 @@ def plan(
     tail: TailColumn = None,
     head: HeadColumn = None,
     length: LengthColumn = None,
+    oneway: OneWayColumn = None,
+    no_oneway: NoOneWay = False,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
     header: Header = None,
     encoding: Encoding = None,
+    decimal: Decimal = None,
+    thousands: Thousands = None,
 ) -> None:
     """Plan on a graph of your own, from the few values that you know.
 
@@ -84,84 +108,102 @@ def plan(
 
     Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of
     every state), routes.csv, and plan.png if the graph is small or positions are given. Of these,
-    what an earlier run left and this one does not write is removed.
+    what an earlier run left and this one does not write is removed; a file that wayfield did not
+    write is never replaced, unless by --force.
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
-    from ._report import tell
-    from ._result import Question, answer
-    from ._show import show
+    from ..extension._words import parse_method
+    from ..files import Outbox
+    from ..oracle import cost_to_go
 
     if unreachable not in ("say", "error"):
         raise InputError(f"--unreachable must be say or error, not {unreachable!r}")
+    prior_file = None if prior in (None, DISTANCE) else Path(prior)
     wanted = Wanted(
-        edges, labels, goal, goal_value, directed, positions,
-        {"from": tail, "to": head, "length": length},
+        edges, labels, goal, goal_value, directed, positions, prior_file,
+        {"from": tail, "to": head, "length": length, "oneway": "none" if no_oneway else oneway},
         {"vertex": vertex, "value": value},
-        (delimiter, header, encoding),
+        (delimiter, header, encoding, decimal, thousands),
     )  # fmt: skip
     chosen = parse_method(method)
     if files:
-        _spare_inputs(out, edges, labels, positions)
-    compile_kernels(notes(), directed)
-    with Stages(notes()) as stages, _outbox(out if files else None) as outbox:
-        given = wanted.read(stages, error)
+        _spare(out, (edges, labels, positions, prior_file), bool(start), force)
+    with Stages(notes()) as stages:
+        contents = wanted.read(stages, error)
+        starts = tuple(contents.names.index(name, "--start ") for name in start or ())
+        check_direction(contents.directed, chosen)
+        with stages.aside():
+            compile_kernels(notes(), [chosen], contents.directed)
+        stages.begin("building the graph")
+        given = contents.build()
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
-        starts = tuple(given.names.index(name, "--start ") for name in start or ())
+        graph = in_units(given.graph, length_unit)
+        field = cost_to_go(graph, given.goal) if prior == DISTANCE else given.prior
         stages.begin(f"extending ({method}), planning, certifying")
-        asked = Question(given.graph, given.labels, given.goal, chosen, given.names.__getitem__)
-        result = answer(replace(asked, starts=starts, error=error, repair=repair))
-        if unreachable == "error" and result.able + 1 < given.graph.num_vertices:
-            raise InputError(_lost(result))
-        more: dict[str, Any] = {"input": given.facts, "files": [], "no_picture": None}
-        if outbox is not None:
+        request = Request(
+            graph, given.labels, given.goal, chosen, field, drop_false_sinks, repair, error, folds
+        )
+        answer, held_out = request.solve()
+        if unreachable == "error" and not answer.plan.reachable.all():
+            raise InputError(_lost(answer, given.names))
+        more: dict[str, Any] = {"input": given.facts, **held_out}
+        if files:
             stages.begin("writing")
-            more |= _write(outbox, result, given.names)
-    more["removed"] = [] if outbox is None else [str(file) for file in outbox.removed]
-    tell(result, more, json_wanted)
+            more |= _written(Outbox(out, force), answer, given.names, starts)
+    tell(answer, given.names, starts, more, json_wanted)
 
 
-def _spare_inputs(out: Path, *inputs: Path | None) -> None:
-    """Raise if a result would overwrite what it is made from."""
+def _spare(out: Path, inputs: Iterable[Path | None], routes: bool, force: bool) -> None:
+    """Raise if a result would overwrite what it is made from, or a file that is not ours."""
+    from ..files import check_outputs
+
     for file in inputs:
         if file is not None and file.name in _FILES and file.resolve().parent == out.resolve():
             raise InputError(f"the results would overwrite {file}: choose another --out folder")
+    check_outputs(out, [name for name in _FILES if routes or name != "routes.csv"], force)
 
 
-def _outbox(folder: Path | None) -> Any:
-    from ..files import Outbox
-
-    return nullcontext() if folder is None else Outbox(folder)
-
-
-def _lost(result: Result) -> str:
+def _lost(answer: Answer, names: Names) -> str:
     import numpy as np
 
-    lost = np.flatnonzero(~result.plan.reachable)
-    first = result.question.called(int(lost[0]))
+    lost = np.flatnonzero(~answer.plan.reachable)
     return (
-        f"{lost.size:,} of {result.plan.reachable.size:,} states cannot reach the goal, such as "
-        f"{first!r}; leave out --unreachable error to go on without them"
+        f"{lost.size:,} of {number_of(answer.graph.num_vertices, 'states')} cannot reach the goal, "
+        f"such as {names[lost[0]]!r}; leave out --unreachable error to go on without them"
     )
 
 
-def _write(outbox: Outbox, result: Result, names: Names) -> dict[str, Any]:
-    """Write the results into the box; say which files there will be, and why no picture."""
-    from ..files import write_table
-    from ._draw import draw, drawable, why_not_drawn
-    from ._tables import route_columns, value_columns
+def _written(box: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
+    """Write the results; what a full disk or the like prevents is said, and the result stays."""
+    try:
+        with box:
+            said = _write(box, answer, names, starts)
+    except OSError as error:
+        return {"not_written": f"{error.strerror or error} ({box.folder})"}
+    except InputError as error:  # someone has put a file there meanwhile
+        return {"not_written": in_flags(str(error))}
+    return said | {"removed": [str(file) for file in box.removed]}
 
-    columns = value_columns(result, names)
+
+def _write(outbox: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
+    """Write the results into the box; say which files there will be, and why some are not."""
+    from ..files import write_table
+    from ._output import draw, route_columns, value_columns, why_not_drawn
+
+    columns = value_columns(answer, names)
     write_table(columns, outbox.path("values.csv"))
-    write_table(columns, outbox.path("values.parquet"))
-    if result.question.starts:
-        write_table(route_columns(result), outbox.path("routes.csv"))
-    reason = why_not_drawn(result.question.graph)
-    if reason is None:
-        draw(result, drawable(result.question.graph), outbox.path("plan.png"))
-    if all((outbox.folder / name).exists() for name in _ALWAYS):  # else they are not ours
-        for name in set(_FILES) - {file.name for file in outbox.files}:
-            outbox.discard(name)
-    return {"files": [str(file) for file in outbox.files], "no_picture": reason}
+    no_parquet = missing("pyarrow", "files")
+    if no_parquet is None:
+        write_table(columns, outbox.path("values.parquet"))
+    if starts:
+        write_table(route_columns(answer, names, starts), outbox.path("routes.csv"))
+    no_picture = why_not_drawn(answer.graph)
+    if no_picture is None:
+        draw(answer, outbox.path("plan.png"), names, starts)
+    for name in _FILES:
+        outbox.discard(name)
+    files = [str(file) for file in outbox.files]
+    return {"files": files, "no_picture": no_picture, "no_parquet": no_parquet}

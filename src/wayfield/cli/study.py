@@ -1,54 +1,180 @@
-"""Studies of one's own, and questions to the results of any."""
+"""Studies: run one, see how far it has come, report on it, query its results."""
 
 from __future__ import annotations
 
-from collections import Counter
+import shlex
+import sys
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer.core import TyperGroup
 
 from ..errors import WayfieldError
 from ._common import compile_kernels, notes, say
-from ._studies import (
-    RESULTS,
-    Cluster,
-    Config,
-    Goals,
-    Profile,
-    Results,
-    WhichProfile,
-    Workers,
-    choose_tasks,
-    conclude,
-    run_tasks,
-)
+from ._inputs import Force
+
+if TYPE_CHECKING:
+    from ..study import Run, Study, Task
+
+RESULTS = Path("results")
+PAPER = "paper"
+
+Which = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY", help="Name of a study (wayfield study list), or a TOML file of your own."
+    ),
+]
+WhichProfile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        help="How much of it to run: wayfield study list has the profiles.",
+        show_default="the study's first",
+    ),
+]
+Goals = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=512,
+        help="Goals per cell, each with 512 // N starts.",
+        show_default="the profile's",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for the report.", show_default="report, or report/STUDY"),
+]
+Results = Annotated[Path, typer.Option(help="Folder of the results; a run picks up what is there.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes.", show_default="one per processor")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
+    ),
+]
+AcceptStale = Annotated[
+    bool,
+    typer.Option(
+        "--accept-stale",
+        help="Use results that other code or packages computed; the report then says so.",
+    ),
+]
+
+
+class _NamesRun(TyperGroup):
+    """A group of commands in which anything that is no command is a study to run."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = args[0] in self.list_commands(ctx) or args[0].startswith("-")
+        return super().resolve_command(ctx, args if known else ["run", *args])
+
 
 study_app = typer.Typer(
-    help="A study of your own, how far one has come, and questions to its results.",
+    cls=_NamesRun,
+    help="Run a study with [bold]wayfield study NAME[/]; see how far it has come; query results.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+@study_app.command("list")
+def list_studies() -> None:
+    """List the studies there are, with their profiles and experiments."""
+    from ..experiments import STUDIES
+
+    console = Console()
+    for study in STUDIES.values():
+        console.print(f"[bold]{study.name}[/]  {study.title}", highlight=False)
+        table = Table.grid(padding=(0, 2))
+        for profile in study.profiles:
+            count = len(study.tasks(profile))
+            table.add_row(f"  --profile {profile.name}", f"{count:,} tasks", profile.about)
+        console.print(table)
+        names = ", ".join(experiment.name for experiment in study.experiments)
+        console.print(f"  experiments: {names}\n", highlight=False)
+
+
 @study_app.command("run")
 def run_study(
-    config: Annotated[Path, typer.Argument(help="TOML file: see wayfield study init.")],
+    which: Which,
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    out: Out = None,
     results: Results = RESULTS,
     workers: Workers = None,
     cluster: Cluster = None,
+    accept_stale: AcceptStale = False,
+    force: Force = False,
 ) -> None:
-    """Run a study of your own: a grid of mazes, resolutions, label fractions and seeds.
+    """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
 
     One Parquet file per cell and experiment comes out, to be queried with DuckDB or anything else.
     Press Ctrl-C at any time: what is finished is kept, and the next run goes on from there.
     """
-    from ..study.config import load_config
+    from ..experiments import find_study
+    from ..study.pools import processors
 
-    outcome = run_tasks(load_config(config), results, workers, cluster)
-    conclude(outcome, results, f"results: {results}")
+    study = find_study(which)
+    tasks = study.tasks(study.profile(profile, goals))
+    page = _prepare_report(study, out, force)
+    outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
+    busy = 0 if cluster else workers or processors()
+    _write_report(study, outcome, results, page, busy, force)
+    _conclude(study, outcome, results, f"report: {page}")
+
+
+def reproduce(
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    out: Out = None,
+    results: Results = RESULTS,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    accept_stale: AcceptStale = False,
+    force: Force = False,
+) -> None:
+    """Run the paper's experiments again and write [bold]report/index.html[/].
+
+    Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
+    time: what is finished is kept, and the next run goes on from there. The same as
+    [bold]wayfield study paper[/].
+    """
+    run_study(PAPER, profile, goals, out, results, workers, cluster, accept_stale, force)
+
+
+def report(
+    which: Which = PAPER,
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    out: Out = None,
+    results: Results = RESULTS,
+    accept_stale: AcceptStale = False,
+    force: Force = False,
+) -> None:
+    """Write a study's report from the results that are there, and say what is missing."""
+    from ..experiments import find_study
+    from ..study import Store, look_up, what_is_there
+
+    study = find_study(which)
+    tasks = study.tasks(study.profile(profile, goals))
+    page = _prepare_report(study, out, force)
+    found = what_is_there(look_up(tasks, Store(results)), accept_stale)
+    lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
+    for experiment, count in lacking.items():
+        total = sum(task.experiment.name == experiment for task in tasks)
+        say(notes(), f"{experiment}: {count} of {total} tasks are missing")
+    if found.stale:
+        say(notes(), f"stale results left out: {found.stale} (--accept-stale uses them)")
+    _write_report(study, found, results, page, 0, force)
+    say(Console(), f"report: {page}")
 
 
 @study_app.command()
@@ -56,7 +182,7 @@ def init(
     file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("study.toml"),
 ) -> None:
     """Write a sample study to start from."""
-    from ..study.config import SAMPLE
+    from ..experiments import SAMPLE
 
     try:
         with file.open("x", encoding="utf-8") as new:
@@ -68,27 +194,33 @@ def init(
 
 @study_app.command()
 def status(
-    config: Config = None,
-    profile: WhichProfile = Profile.PAPER,
+    which: Which = PAPER,
+    profile: WhichProfile = None,
     goals: Goals = None,
     results: Results = RESULTS,
 ) -> None:
-    """Say how far a study has come: what is done, missing, failed, stale or damaged."""
-    from ..study import State, Store, look_up
+    """Say how far a study has come: what is done, missing, failed, stale or damaged, and why."""
+    from ..experiments import find_study
+    from ..study import Condition, Store, look_up
 
-    entries = look_up(choose_tasks(config, profile, goals), Store(results))
-    table = Table("experiment", title=f"tasks in {results}", title_justify="left")
-    for state in State:
-        table.add_column(state.value, justify="right")
-    counts = Counter((task.experiment, entry.state) for task, entry in entries.items())
-    for experiment in dict.fromkeys(task.experiment for task in entries):
-        table.add_row(experiment, *(str(counts[experiment, state] or "") for state in State))
-    totals = Counter(entry.state for entry in entries.values())
+    study = find_study(which)
+    chosen = study.profile(profile, goals)
+    entries = look_up(study.tasks(chosen), Store(results))
+    title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
+    table = Table("experiment", title=title, title_justify="left")
+    for condition in Condition:
+        table.add_column(condition.value, justify="right")
+    counts = Counter((task.experiment.name, entry.condition) for task, entry in entries.items())
+    for name in dict.fromkeys(task.experiment.name for task in entries):
+        table.add_row(name, *(str(counts[name, each] or "") for each in Condition))
+    totals = Counter(entry.condition for entry in entries.values())
     table.add_section()
-    table.add_row("all", *(str(totals[state]) for state in State))
+    table.add_row("all", *(str(totals[each]) for each in Condition))
     Console().print(table)
+    for changed, count in Counter(e.changed for e in entries.values() if e.changed).items():
+        say(notes(), f"stale: {count:,} × {changed}")
     for entry in entries.values():
-        if entry.note:
+        if entry.condition is Condition.DAMAGED:
             say(notes(), entry.note)
 
 
@@ -97,7 +229,7 @@ def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
     results: Results = RESULTS,
 ) -> None:
-    """Ask the results with DuckDB: every experiment is a table, every setting a column.
+    """Query the results with DuckDB: every experiment is a table, every setting a column.
 
     For example: SELECT label_fraction, avg(reached / pairs) FROM rollout WHERE arm = 'amle'
     GROUP BY 1 ORDER BY 1
@@ -123,25 +255,97 @@ def query(
         raise WayfieldError(f"{said} ({hint})") from error
 
 
-@study_app.command()
-def directed(
-    out: Annotated[Path, typer.Option(help="Folder for the figures, as CSV and JSON.")] = Path(
-        "results/directed"
-    ),
-    large: Annotated[
-        bool, typer.Option("--large", help="Add worlds of up to 100,000 states.")
-    ] = False,
-) -> None:
-    """One-way mazes, terrain and replay-like graphs: who reaches the goal, and at what cost.
+def _run_tasks(
+    study: Study,
+    tasks: list[Task],
+    results: Path,
+    workers: int | None,
+    cluster: str | None,
+    accept_stale: bool,
+) -> Run:
+    """Run tasks here or on a cluster, and keep their results."""
+    from ..study import Store, run
 
-    The directed AMLE beside what one gets by symmetrising, by the nearest label and by repairing
-    on the way, with reverse Dijkstra as the reference: nothing beats it on the right graph.
-    """
-    from ..study.directed import places, run_directed, summary, write_lines
-
+    if workers and cluster:
+        raise typer.BadParameter("--workers and --cluster exclude each other")
     console = notes()
-    compile_kernels(console, directed=True)
-    lines = run_directed(places(large), console)
-    table, record = write_lines(lines, out)
-    Console().print(summary(lines))
-    typer.echo(f"wrote {table} and {record}")
+    if cluster is None:
+        directed = any(experiment.name == "directed" for experiment in study.experiments)
+        compile_kernels(console, directed=directed, study=True)
+    try:
+        outcome = run(tasks, Store(results), workers, cluster, console, accept_stale=accept_stale)
+    except KeyboardInterrupt:
+        say(console, f"stopped; what is finished is kept in {results}, run again to go on")
+        raise typer.Exit(130) from None
+    if not outcome.tables:
+        raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
+    return outcome
+
+
+def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
+    """Find out now what would stop the report after all the computing; return its page."""
+    from .._optional import need
+    from ..files import check_outputs
+    from ..report import holds_earlier_report
+
+    need("jinja2", "study")
+    folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
+    earlier = holds_earlier_report(folder)
+    names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
+    check_outputs(folder, names, force or earlier)
+    if earlier:
+        say(notes(), f"the report of an earlier version in {folder} will be replaced")
+    return folder / "index.html"
+
+
+def _write_report(
+    study: Study, found: Run, results: Path, page: Path, workers: int, force: bool
+) -> None:
+    from ..report import Provenance, write_report
+    from ..study import Store, by_experiment
+
+    if not found.tables:
+        raise WayfieldError(f"there are no results in {results} yet: wayfield study {study.name}")
+    provenance = Provenance(
+        command=shlex.join(["wayfield", *sys.argv[1:]]),
+        workers=workers,
+        seconds=found.seconds,
+        ran=len(found.tables) - found.reused,
+        reused=found.reused,
+        failed={task.key: text for task, text in found.failed.items()},
+        stale=list(found.accepted.values()),
+        computing=Store(results).computing(found.tables),
+    )
+    with notes().status("writing the report …"):
+        write_report(study, by_experiment(found.tables), page.parent, provenance, force)
+
+
+def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None:
+    """Print what came out, and leave with code 1 if anything failed."""
+    from ..report import plural
+
+    console = Console()
+    if shares := _success(study, outcome):
+        table = Table("arm", "cells", "success", title="mean success", title_justify="left")
+        for arm, found in shares.items():
+            table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
+        console.print(table)
+    ran = len(outcome.tables) - outcome.reused
+    say(console, f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
+    say(console, last_line)
+    if outcome.failed:
+        failed = plural(len(outcome.failed), "task")
+        say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
+        raise typer.Exit(1)
+
+
+def _success(study: Study, outcome: Run) -> dict[str, list[float]]:
+    """Success in every cell of the study's first experiment, by arm."""
+    from ..study.tasks import success
+
+    shares: defaultdict[str, list[float]] = defaultdict(list)
+    for task, rows in outcome.tables.items():
+        if task.experiment.name == study.experiments[0].name:
+            for arm, share in success(rows).items():
+                shares[arm].append(share)
+    return shares

@@ -1,15 +1,18 @@
-"""Sparse linear systems on the free vertices: pattern, assembly, and three ways to solve.
+"""Sparse linear systems on the free vertices: pattern, assembly, and two ways to solve.
 
 - *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
   here (weakly diagonally dominant, symmetric pattern).
-- *Multigrid*: Krylov iteration preconditioned by PyAMG (``pip install wayfield[fast]``), for large
-  graphs. On grids the two cost the same at about `DIRECT_LIMIT` unknowns; without PyAMG these are
-  solved directly.
-- *Diagonal*: Krylov iteration preconditioned by the diagonal, for graphs without small separators
-  (random graphs, nearest neighbours in many dimensions): their factors fill in, but the
-  iteration converges in some dozen steps.
+- *Krylov*: conjugate gradients preconditioned by the diagonal, for graphs without small separators
+  (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in,
+  but they have no long ways either, so that the iteration takes some dozen to some hundred steps.
 
-None is trusted: whoever calls refines the solution with residuals of their own.
+Which of the two, the pattern decides. Elimination ends in a dense block as large as the vertex set
+that cuts the graph in two, of w vertices say, and costs about w³ operations; w is estimated by the
+levels of a breadth-first search once dead ends are gone, which fill nothing in. An iteration costs
+some thousand passes over the matrix whatever the pattern. So memory stays in proportion too: what
+would fill in beyond that is not factored.
+
+Neither is trusted: whoever calls refines the solution with residuals of their own.
 """
 
 from __future__ import annotations
@@ -17,26 +20,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import bicgstab, cg, splu
+from scipy.sparse.linalg import splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.harmonic import interior_pattern, laplacian_data, level_width
+from ..kernels.elimination import dead_ends, eliminate, level_width, substitute
+from ..kernels.harmonic import interior_pattern, laplacian_data
+from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
+from ._deadline import check_time
 
-DIRECT_LIMIT = 300_000
-"""Unknowns up to which a factorisation beats multigrid on a grid."""
-
-GENERAL_LIMIT = 4_000_000
-"""The same for the Jacobians of the p-Laplacian, on which multigrid does poorly: memory decides."""
-SMALL = 4_000
+SMALL = 2_000
 """Unknowns up to which a factorisation is cheap whatever the pattern."""
-WIDE = 3_000
-"""Width of a breadth-first level past which factors fill in too much."""
+PASSES = 2_000
+"""Passes over the matrix that an iteration is taken to cost."""
+HUB = 1_000
+"""Entries of a row from which dead ends are eliminated beforehand."""
+WIDEST = 10_000
+"""Separators up to which a matrix is factored after all where the iteration fails: a minute."""
+MOST_STEPS = 5_000
+"""Steps after which an iteration has failed."""
+CHUNK = 250
+"""Steps between looks at the clock."""
 SHIFT = 2.0**-46
 """Relative shift of the diagonal that makes a numerically singular M-matrix regular."""
 
@@ -97,15 +105,19 @@ class Interior:
         return self.matrix(laplacian_data(self.graph.arcs, self.vertices, self.indptr, self.slot))
 
     @cached_property
-    def solver(self) -> type[Direct] | type[Multigrid] | type[Diagonal]:
-        """The kind of solver that suits the pattern."""
-        if self.size <= SMALL:
-            return Direct
-        if level_width(self.indptr, self.indices) > WIDE:
-            return Diagonal
-        if self.size <= DIRECT_LIMIT or find_spec("pyamg") is None:
-            return Direct
-        return Multigrid
+    def width(self) -> int:
+        """Size of the vertex sets that cut the graph in two, roughly."""
+        return int(level_width(self.indptr, self.indices))
+
+    @property
+    def has_hub(self) -> bool:
+        """Whether some row has very many entries."""
+        return bool(np.diff(self.indptr).max(initial=0) > HUB)
+
+    @cached_property
+    def fills_in(self) -> bool:
+        """Whether factors would cost more than an iteration does."""
+        return self.size > SMALL and self.width**3 > PASSES * self.indices.size
 
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
         """Matrix with these entries in the slots of the pattern."""
@@ -163,37 +175,64 @@ class Direct:
         return np.asarray(self._lu.solve(rhs, trans=self._transposed))
 
 
-class Multigrid:
-    """Krylov iteration preconditioned by one cycle of Ruge–Stüben multigrid.
+class Pruned:
+    """Elimination of the dead ends, then a factorisation of what is left, if anything is.
 
-    Conjugate gradients for a symmetric matrix, stabilised biconjugate gradients for others.
+    The order of SuperLU is found in a time that grows like the square of the leaves of a star.
     """
 
-    def __init__(
-        self, matrix: sparse.csr_array[np.float64], *, symmetric: bool, rtol: float = 1e-10
-    ) -> None:
-        import pyamg
-
-        self._rtol = rtol
-        self._krylov = "cg" if symmetric else "bicgstab"
-        self._levels: Any = pyamg.ruge_stuben_solver(sparse.csr_matrix(matrix, copy=True))
+    def __init__(self, matrix: sparse.csr_array[np.float64], *, symmetric: bool = False) -> None:
+        self._order, self._mouth = dead_ends(matrix.indptr, matrix.indices)
+        entries = Matrix(matrix.indptr, matrix.indices, matrix.data)
+        found = eliminate(entries, self._order, self._mouth, SHIFT)
+        self._diagonal, self._into, self._out = found
+        kept = np.ones(self._diagonal.size, dtype=bool)
+        kept[self._order] = False
+        self._core = np.flatnonzero(kept)
+        self._direct: Direct | None = None
+        if self._core.size:
+            core = matrix[self._core][:, self._core]
+            core.setdiag(self._diagonal[self._core])
+            self._direct = Direct(core, symmetric=symmetric)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
-        """Solve to the relative tolerance, column by column."""
+        """Solve for one right-hand side, or for the columns of several."""
         return _by_columns(self._solve, rhs)
 
     def _solve(self, rhs: FloatArray) -> FloatArray:
-        return np.asarray(self._levels.solve(rhs, tol=self._rtol, accel=self._krylov, maxiter=200))
+        values = rhs.copy()
+        tree = (self._order, self._mouth, self._diagonal)
+        substitute(*tree, self._into, values, False)
+        if self._direct is not None:
+            values[self._core] = self._direct.solve(values[self._core])
+        substitute(*tree, self._out, values, True)
+        return values
 
 
-class Diagonal:
-    """Krylov iteration preconditioned by the diagonal; direct after all if it does not converge."""
+class Krylov:
+    """Conjugate gradients preconditioned by the diagonal, biconjugate ones if not symmetric.
+
+    Where they fail, lengths being many orders of magnitude apart, the matrix is factored after
+    all unless that would take too much memory; then the best there is is handed back.
+
+    Parameters
+    ----------
+    interior : Interior
+        The pattern.
+    data : (nnz,) float array
+        The entries.
+    symmetric : bool
+        Whether the matrix is.
+    rtol : float
+        Reduction of the residual at which to stop.
+    """
 
     def __init__(
-        self, matrix: sparse.csr_array[np.float64], *, symmetric: bool, rtol: float = 1e-10
+        self, interior: Interior, data: FloatArray, *, symmetric: bool, rtol: float
     ) -> None:
-        self._matrix, self._symmetric, self._rtol = matrix, symmetric, rtol
-        self._inverse = sparse.diags_array(1.0 / matrix.diagonal())
+        self._interior, self._symmetric, self._rtol = interior, symmetric, rtol
+        self._matrix = Matrix(interior.indptr, interior.indices, data)
+        self._diagonal = data[interior.indptr[:-1]]
         self._direct: Direct | None = None
 
     def solve(self, rhs: FloatArray) -> FloatArray:
@@ -202,26 +241,54 @@ class Diagonal:
 
     def _solve(self, rhs: FloatArray) -> FloatArray:
         if self._direct is None:
-            krylov: Any = cg if self._symmetric else bicgstab
-            found, failed = krylov(self._matrix, rhs, rtol=self._rtol, maxiter=500, M=self._inverse)
-            if not failed and np.isfinite(found).all():
-                return np.asarray(found)
-            self._direct = Direct(self._matrix, symmetric=self._symmetric)
+            iterate = self._conjugate if self._symmetric else self._biconjugate
+            scale = np.abs(rhs).max()  # squares of its entries could underflow
+            found, converged = iterate(rhs / scale)
+            if converged or self._interior.width > WIDEST:
+                return np.asarray(scale * found)
+            matrix = self._interior.matrix(self._matrix.data)
+            self._direct = Direct(matrix, symmetric=self._symmetric)
         return self._direct.solve(rhs)
+
+    def _conjugate(self, rhs: FloatArray) -> tuple[FloatArray, bool]:
+        found, residual, direction = np.zeros_like(rhs), rhs.copy(), rhs / self._diagonal
+        size = float(residual @ direction)
+        goal = self._rtol**2 * size
+        for _ in range(0, MOST_STEPS, CHUNK):
+            check_time()
+            state = (found, residual, direction)
+            size = conjugate_gradients(self._matrix, *state, size, goal, CHUNK)
+            if not size > goal:
+                break
+        return found, size <= goal
+
+    def _biconjugate(self, rhs: FloatArray) -> tuple[FloatArray, bool]:
+        found, residual = np.zeros_like(rhs), rhs / self._diagonal
+        goal = self._rtol**2 * float(residual @ residual)
+        for _ in range(0, MOST_STEPS, CHUNK):
+            check_time()
+            size = biconjugate_gradients(self._matrix, found, residual, goal, CHUNK)
+            if not size > goal:
+                break
+        return found, size <= goal
 
 
 def symmetric_solver(interior: Interior) -> LinearSolver:
     """Solver for the interior Laplacian."""
-    kind = interior.solver
-    return kind(interior.laplacian, symmetric=True)
+    if interior.fills_in:
+        return Krylov(interior, interior.laplacian.data, symmetric=True, rtol=1e-10)
+    if interior.has_hub:
+        return Pruned(interior.laplacian, symmetric=True)
+    return Direct(interior.laplacian, symmetric=True)
 
 
 def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
-    """Solver for an M-matrix with these entries."""
-    kind, matrix = interior.solver, interior.matrix(data)
-    if kind is Direct or (kind is Multigrid and interior.size <= GENERAL_LIMIT):
-        return Direct(matrix, ordered=interior.ordered)
-    return kind(matrix, symmetric=False)
+    """Solver for an M-matrix with these entries; iterations are only as exact as Newton needs."""
+    if interior.fills_in:
+        return Krylov(interior, data, symmetric=False, rtol=1e-4)
+    if interior.has_hub:
+        return Pruned(interior.matrix(data))
+    return Direct(interior.matrix(data), ordered=interior.ordered)
 
 
 def _by_columns(solve: Callable[[FloatArray], FloatArray], rhs: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import partial
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -118,7 +119,7 @@ def extend_many(
         batches = _batches_around(problems, priors, method)
     results: list[Extension] = []
     with ThreadPoolExecutor(max_workers=min(workers, max(len(batches), 1))) as pool:
-        futures = [pool.submit(_timed, batch) for batch in batches]
+        futures = [pool.submit(copy_context().run, _timed, batch) for batch in batches]
         try:
             for batch, future in zip(batches, futures, strict=True):
                 solutions, seconds = future.result()

@@ -11,19 +11,20 @@ from functools import cached_property
 
 import numpy as np
 
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected
 from ..kernels.plaplacian import (
     Rows,
     jacobian,
-    level,
+    make_level,
     residual,
     sweep,
     update_residual,
     violations,
 )
 from ._base import Status
+from ._deadline import check_time
 from ._linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
@@ -38,10 +39,14 @@ FAINT = 2.0**-80
 """Noise is taken for at least this share of the label range."""
 CLOSE = 2.0**-53
 """A vertex is solved with its neighbours held fixed to this share of the label range."""
+FLAT = 1024.0
+"""Slopes up to this multiple of what noise can make are taken for a plateau, to begin with."""
 SHORTEST_STEP = 1e-4
 """Newton's direction has failed if no step longer than this share of it descends."""
 CHORD = 0.25
 """A chord step must bring the residual down to this share to be followed by another."""
+ASTRAY = 16.0
+"""Candidates for a bound may leave the label range, but not beyond this multiple of it."""
 MAX_WIDENINGS = 20
 BOUND_STEPS = 1
 """Newton steps towards a bound before τ grows."""
@@ -81,6 +86,11 @@ class Equation:
         np.minimum.at(shortest, graph.tails, graph.lengths)
         return shortest[self.interior.vertices]
 
+    @cached_property
+    def fixed(self) -> IntArray:
+        """The vertices that are not free, at least one of them labelled."""
+        return np.flatnonzero(self.interior.row < 0)
+
     def at(self, u: Pair, target: FloatArray | None = None, noise: float = 0.0) -> Iterate:
         """Evaluate F(u) − target."""
         faint = max(noise, FAINT * self.span) / self.shortest
@@ -90,6 +100,7 @@ class Equation:
 
     def linearised(self, now: Iterate) -> LinearSolver:
         """Factor A = −∂F/∂u."""
+        check_time()
         rows = Rows(self.interior.vertices, self.interior.indptr, self.interior.slot)
         data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, now.faint)
         self.factorisations += 1
@@ -100,20 +111,26 @@ class Equation:
         return corrected(u, self.interior.vertices, step)
 
     def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:
-        """Take a step, inside the label range if there is no target, and evaluate."""
-        u = self.moved(now.u, step)
-        noise = STEP_NOISE * float(np.abs(step).max())
-        trial = self.at(self.clipped(u) if target is None else u, target, noise)
+        """Take a step, inside the label range if there is no target, and evaluate.
+
+        A step that overflowed is none.
+        """
+        if not np.isfinite(step).all():
+            step = np.zeros_like(step)
+        u = self.clipped(self.moved(now.u, step), 1.0 + 1e-9 if target is None else ASTRAY)
+        noise = min(STEP_NOISE * float(np.abs(step).max()), self.span)
+        trial = self.at(u, target, noise)
         trial.solver, trial.steps, trial.status = now.solver, now.steps, now.status
         return trial
 
-    def clipped(self, u: Pair) -> Pair:
-        """Return u clipped to just beyond the label range, as the maximum principle allows."""
-        half = 0.5 * self.span * (1.0 + 1e-9)
-        outside = np.abs(u.high) > half
+    def clipped(self, u: Pair, reach: float) -> Pair:
+        """Return u clipped to some multiple of the label range; what is no number becomes 0."""
+        most = reach * float(np.abs(u.high[self.fixed]).max())
+        outside = ~(np.abs(u.high) <= most)
         if not outside.any():
             return u
-        return Pair(np.clip(u.high, -half, half), np.where(outside, 0.0, u.low))
+        high = np.clip(np.nan_to_num(u.high, nan=0.0), -most, most)
+        return Pair(high, np.where(outside, 0.0, u.low))
 
     def swept(self, u: Pair) -> Pair:
         """Return u after a nonlinear Gauss–Seidel sweep there and back."""
@@ -181,7 +198,7 @@ def newton(
 
     Goes on to a tenth of the tolerance; the status is CONVERGED if the residual is within it.
     """
-    now = equation.at(start, target, START_NOISE * equation.span)
+    now = equation.at(equation.clipped(start, 1.0), target, START_NOISE * equation.span)
     while now.steps < cap and (now.steps == 0 or now.norm > 0.1 * tolerance):
         now.steps += 1
         now.solver = equation.linearised(now)
@@ -246,6 +263,7 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     """Further steps with the same factorisation, as long as they contract well."""
     assert now.solver is not None
     while now.norm > 0.0:
+        check_time()
         trial = equation.after(now, now.solver.solve(now.residual), target)
         if not trial.norm <= CHORD * now.norm:
             break
@@ -253,12 +271,15 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     return now
 
 
-def levelled(equation: Equation, solved: Iterate, u: Pair, side: int) -> Pair:
-    """Return u made constant on the plateaus of the solution, see `kernels.plaplacian.level`."""
+def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: float = FLAT) -> Pair:
+    """Return u made constant on the plateaus of the solution, see `kernels.plaplacian.make_level`.
+
+    A plateau is where slopes are at most `flat` times what noise can make.
+    """
     plateau = np.zeros(u.high.size, dtype=bool)
-    plateau[equation.interior.vertices[solved.size <= 1024.0 * solved.faint]] = True
+    plateau[equation.interior.vertices[solved.size <= flat * solved.faint]] = True
     u = Pair(u.high.copy(), u.low.copy())
-    level(equation.interior.graph.arcs, plateau, u, side)
+    make_level(equation.interior.graph.arcs, plateau, u, side)
     return u
 
 
@@ -267,7 +288,8 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
 
     The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
     rounding of F there: a chord step from the solution, then Newton steps; where need be,
-    plateaus are levelled. τ grows where a candidate fails, until one passes.
+    plateaus are levelled. Where a candidate fails, τ grows, and then what is taken for a plateau,
+    until one passes.
     """
     solver = solved.solver
     tau = 1.5 * np.abs(solved.residual) + MARGIN * solved.size
@@ -282,8 +304,8 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
             unsure = equation.violations(now.u, side)
             if not unsure.any():
                 return now.u
-            flat = levelled(equation, solved, now.u, side)
-            if not equation.violations(flat, side).any():
-                return flat
-        tau = np.where(unsure, np.maximum(32.0 * tau, 4.0 * MARGIN * now.size), tau)
+            level = levelled(equation, solved, now.u, side, FLAT ** max(1, attempt - 1))
+            if not equation.violations(level, side).any():
+                return level
+        tau = np.where(unsure, np.fmax(32.0 * tau, 4.0 * MARGIN * now.size), tau)
     return None

@@ -6,7 +6,7 @@ Equation
 Boundary condition
     u equals the label at every labelled vertex. A component without a label has no extension.
 Method
-    A sparse factorisation (multigrid for large graphs), then iterative refinement: u is held as
+    A sparse solver, direct or iterative (`_linear`), then iterative refinement: u is held as
     an unevaluated sum of two doubles whose residual is evaluated, with a bound on its rounding
     error, to about 30 digits (`kernels.harmonic.balance`). The labels are centred and scaled
     first, exactly (`extension._scaling`), so that an offset or a unit of theirs costs nothing.
@@ -44,6 +44,7 @@ from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected
 from ..kernels.harmonic import balance, encloses, plain_balance
 from ._base import Problem, Solution, Status
+from ._deadline import check_time
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
 from ._scaling import Scaled
@@ -52,6 +53,8 @@ FINE = 2.0**-90
 """Update residual, relative to the label range, at which refinement has nothing left to gain."""
 COARSE = 2.0**-50
 """Update residual, relative to the label range, above which a field without bracket has stalled."""
+LONGEST = 1e150
+"""Cap on hitting times, which overflow where lengths are hundreds of orders apart."""
 UNDERFLOW = 1e-200
 """More than underflow can add to an update residual, for lengths up to 1e100."""
 NEGLIGIBLE = 2.0**-80
@@ -68,8 +71,7 @@ MAX_EXTRA = 8
 class Harmonic:
     """Harmonic extension: every free value is the mean of its neighbours', weighted by 1/length.
 
-    Exact up to the last place or two, with a rigorous bracket. Past about 300,000 free vertices
-    multigrid takes over from the direct solver if PyAMG is installed (``wayfield[fast]``).
+    Exact up to the last place or two, with a rigorous bracket.
 
     Parameters
     ----------
@@ -134,7 +136,9 @@ class System:
         """(n,) mean number of steps until the random walk meets a label; 0 off the interior."""
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
-            time[self.interior.vertices] = self.solver.solve(self.degree)
+            found = self.solver.solve(self.degree)
+            # any w may be tried, but not one that overflows
+            time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
 
     def prepare(self, certificate: bool) -> None:
@@ -210,6 +214,7 @@ def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
     for task in tasks:
         task.tau = np.inf
     while active:
+        check_time()
         steps = system.solver.solve(np.stack([residuals[k] for k in active]).T)
         still = []
         for k, step in zip(active, steps.T, strict=True):
@@ -242,10 +247,18 @@ def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
 
 
 def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
-    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place."""
-    if rows.size:
-        step -= green @ np.linalg.solve(green[rows], step[rows])
+    """Turn the solution of L δ = r into that with δ = 0 at some rows, in place.
+
+    Where lengths are hundreds of orders apart that can fail, and NaN says so.
+    """
+    if rows.size == 0:
+        return
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            step -= green @ np.linalg.solve(green[rows], step[rows])
         step[rows] = 0.0
+    except np.linalg.LinAlgError:
+        step[:] = np.nan
 
 
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
@@ -270,12 +283,15 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
 def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     high, low = task.field
-    shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
-    for _ in range(MAX_WIDENINGS):
-        if task.proved or system.encloses(task.field, task.pinned, shift):
-            lower = task.scaled.bound(Pair(high, low - shift), -1)
-            return lower, task.scaled.bound(Pair(high, low + shift), +1)
-        shift *= 4.0
+    if not np.isfinite(task.tau):
+        return None
+    with np.errstate(over="ignore"):  # what overflows encloses nothing
+        shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
+        for _ in range(MAX_WIDENINGS):
+            if task.proved or system.encloses(task.field, task.pinned, shift):
+                lower = task.scaled.bound(Pair(high, low - shift), -1)
+                return lower, task.scaled.bound(Pair(high, low + shift), +1)
+            shift *= 4.0
     return None
 
 

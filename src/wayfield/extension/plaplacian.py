@@ -16,7 +16,8 @@ Method
     1 − 2/p of the AMLE, both exact: from there a handful of steps do for any p. A step is halved
     until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps go on.
     Ordering and pattern of the Jacobian are fixed once, and a factorisation serves as many chord
-    steps as still contract.
+    steps as still contract. Where the graph would fill in, Newton's equation is solved by iteration
+    to four digits (`_linear`); neither the proof nor the accuracy of the outcome rests on that.
 Stopping rule
     max |F| at most a tenth of the tolerance, relative to M + (label range / longest edge), then as
     far as steps come cheap. Converged means: at most the tolerance, and the bracket verified.
@@ -81,7 +82,7 @@ class PLaplacian:
     The residual is the update residual: the largest distance of a free value from the one that
     solves its equation with its neighbours held fixed. ``details`` holds ``equation`` (max |F|,
     relative as above), ``gap`` (relative duality gap of the energy), ``width`` (of the bracket,
-    over the label range) and ``factorisations``.
+    over the label range) and ``factorisations`` (of Jacobians, or preparations for iterating).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What else a column might have been: said wherever a guess was not the only one."""
+"""What else a column might have been, and which columns are nothing to us: said, not hidden."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from ._roles import NUMBERS, matching_columns
 from ._sheet import Sheet
 
-_OPTIONS = {
-    "from": "--tail",
-    "to": "--head",
-    "length": "--length",
-    "vertex": "--vertex",
-    "value": "--value",
-}
+_MOST_NAMED = 50
+"""Columns beyond this many are not all named."""
+
+_CHOSEN = ("from", "to", "length", "oneway", "vertex", "value")
+"""Roles for which a user may name a column."""
 
 
 def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list[str]:
@@ -21,14 +19,41 @@ def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list
     notes = []
     for role, chosen in at.items():
         others = _rivals(sheet, at, role, told)
-        if others and role in _OPTIONS:
+        if others and role in _CHOSEN:
             listed = " or ".join(map(str, others))
             named = "" if sheet.header is None else f" {sheet.called(chosen)}"
             notes.append(
                 f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
-                f"{_OPTIONS[role]} chooses another"
+                f'columns={{"{role}": …}} chooses another'
             )
     return notes
+
+
+def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Columns without a role, by what they are called; those that hold nothing are left out."""
+    return [
+        sheet.called(i)
+        for i in range(sheet.width)
+        if i not in at.values() and (_heading(sheet, i) or _filled(sheet, i))
+    ]
+
+
+def unused_note(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Name the columns without a role, if there are any."""
+    left = unused(sheet, at)
+    if not left:
+        return []
+    word = "" if sheet.header is not None else "column " if len(left) == 1 else "columns "
+    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    return [f"{sheet.path}: not used: {word}{', '.join(left[:_MOST_NAMED])}{more}"]
+
+
+def _heading(sheet: Sheet, column: int) -> str:
+    return "" if sheet.header is None else sheet.header[column]
+
+
+def _filled(sheet: Sheet, column: int) -> bool:
+    return any(row[column].strip() for row in sheet.rows if column < len(row))
 
 
 def _rivals(sheet: Sheet, at: Mapping[str, int], role: str, told: Mapping[str, str]) -> list[str]:

@@ -1,11 +1,14 @@
 """How a text table is written: what stands between its columns, and whether it has a header.
 
-**Delimiter.** Of tab, semicolon, comma and bar, the one that cuts the first lines into the same
-number of columns, the more the better, ties in this order; runs of blanks if none of them does.
+**Delimiter.** A tab that cuts all of the first lines into the same number of columns. Else, of tab,
+semicolon, comma and bar, the one that does so to most of them, then into the most columns, then
+into the most columns of numbers, ties in this order; if none does so to half of the lines, the
+first that occurs in most of them, and runs of blanks if there is none. A first line ``sep=;`` says
+it outright.
 
 **Header.** The first line is one if it holds words one expects there (``from``, ``node`` …), if
-``length``, ``cost`` or the like stands above a column that is mostly numbers, or if, no number in
-it, anything else does but a mark for a missing number.
+``length``, ``cost`` or the like stands above a column that is mostly numbers, or if, nothing in it
+beginning with a digit, anything else does but a mark for a missing number.
 """
 
 from __future__ import annotations
@@ -14,21 +17,24 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from ..errors import InputError
+from ._rows import BLANKS, SEP, cut, is_nothing
 from ._text import TextFile
 
-BLANKS = " "
-"""Delimiter that stands for any run of blanks and tabs."""
-
+_SAMPLE = 200
+"""Lines that are looked at."""
 _CANDIDATES = ("\t", ";", ",", "|")
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar", BLANKS: "blank"}
 _ALIASES = {"tab": "\t", "\\t": "\t", "semicolon": ";", "comma": ",", "bar": "|", "space": BLANKS}
-_NUMBER_LIKE = re.compile(r"[-+]?([\d.,_]*\d[\d.,_]*(e[-+]?\d+)?\s*%?|inf(inity)?|nan)")
+_NUMBER_LIKE = re.compile(
+    r"[-+−]?(?=[.,]?[0-9])[0-9.,_'’\s]+(e[-+]?[0-9]+)?|[-+]?(inf(inity)?|nan)"
+)
+_NUMBER_BEGUN = re.compile(r"[^\w\"']*\d")
 _MISSING = ("", "-", "--", ".", "?", "na", "n/a", "none", "null", "missing")
-_RUN = re.compile(rb"[ \t]+")
-_RUN_OR_QUOTED = re.compile(rb'("(?:[^"\n]|"")*")|[ \t]+')
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Style:
     delimiter: str | None = None
     header: bool | None = None
     encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,11 +82,16 @@ def guess_dialect(
     file: TextFile, style: Style, is_header: Callable[[list[list[str]]], bool]
 ) -> Dialect:
     """Look at the first lines; `is_header` knows the words to expect there."""
-    lines = file.sample()
+    filled = (line for line in file.lines() if not is_nothing(line))
+    lines = list(islice(filled, _SAMPLE))
+    declared = SEP.fullmatch(lines[0]) if lines else None
+    if declared:
+        lines = lines[1:]
     if not lines:
         raise InputError(f"{file.path} is empty")
-    delimiter = _named_delimiter(style.delimiter) or _guess_delimiter(lines)
-    rows = split(lines, delimiter)
+    delimiter = _named_delimiter(style.delimiter or (declared and declared[1]))
+    delimiter = delimiter or _guess_delimiter(lines)
+    rows = _split(lines, delimiter)
     found = style.header
     if found is None:
         found = is_header(rows) or _stands_above_numbers(rows)
@@ -89,28 +102,12 @@ def guess_dialect(
     return Dialect(delimiter, header, body)
 
 
-def split(lines: list[str], delimiter: str) -> list[list[str]]:
-    """Cut lines into cells."""
-    lines = [tidied(line.encode(), delimiter).decode() for line in lines]
-    delimiter = "\t" if delimiter == BLANKS else delimiter
-    return [next(csv.reader([line], delimiter=delimiter), [""]) for line in lines]
-
-
-def tidied(data: bytes, delimiter: str) -> bytes:
-    """Return lines in which quotes follow their delimiter, and runs of blanks are one tab."""
-    if delimiter == BLANKS:
-        return _tabbed(data)
-    mark = delimiter.encode()
-    if mark + b' "' in data:  # inside quotes a quotation mark would be doubled
-        data = re.sub(b"(?<=" + re.escape(mark) + rb') +(?="[^"])', b"", data)
-    return data
-
-
-def _tabbed(data: bytes) -> bytes:
-    data = re.sub(rb"^[ \t]+|[ \t]+$", b"", data, flags=re.MULTILINE)
-    if b'"' in data:
-        return _RUN_OR_QUOTED.sub(lambda found: found[1] or b"\t", data)
-    return _RUN.sub(b"\t", data)
+def _split(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Cut the first lines into cells; what is wrong with them is said when the file is read."""
+    rows: list[list[str]] = []
+    with suppress(csv.Error):
+        rows.extend(cut(iter(lines), delimiter))
+    return rows or [[""]]
 
 
 def mostly_numbers(cells: Sequence[str]) -> bool:
@@ -121,7 +118,12 @@ def mostly_numbers(cells: Sequence[str]) -> bool:
 
 def is_meant_as_number(cell: str) -> bool:
     """Whether a cell is a number, or meant to be one even if it is none: 1.234,5 or 12%."""
-    return _NUMBER_LIKE.fullmatch(cell.strip().lower()) is not None
+    return _NUMBER_LIKE.fullmatch(cell.strip().lower().removesuffix("%")) is not None
+
+
+def begins_as_number(cell: str) -> bool:
+    """Whether a cell begins as a number does, and so is no heading above numbers: 5 km, €7."""
+    return _NUMBER_BEGUN.match(cell) is not None
 
 
 def _named_delimiter(text: str | None) -> str | None:
@@ -135,19 +137,26 @@ def _named_delimiter(text: str | None) -> str | None:
 
 def _guess_delimiter(lines: list[str]) -> str:
     """Choose the candidate that cuts the most lines alike, then into the most columns."""
-    best, merit = BLANKS, (0.0, 1)
+    best, merit = BLANKS, (0.0, 1, 0)
     for mark in _CANDIDATES:
-        widths = Counter(len(row) for row in split(lines, mark))
+        rows = _split(lines, mark)
+        widths = Counter(map(len, rows))
         (width, count) = max(widths.items(), key=lambda item: (item[1], item[0]))
-        if width > 1 and (count / len(lines), width) > merit:
-            best, merit = mark, (count / len(lines), width)
-    return best if merit[0] >= 0.5 else BLANKS
+        numeric = sum(map(mostly_numbers, zip(*(r for r in rows if len(r) == width), strict=True)))
+        if width > 1 and (count / len(rows), width, numeric) > merit:
+            best, merit = mark, (count / len(rows), width, numeric)
+        if best == "\t" and merit[0] == 1.0:
+            break
+    if merit[0] >= 0.5:
+        return best
+    occurs = (mark for mark in _CANDIDATES if 2 * sum(mark in line for line in lines) > len(lines))
+    return next(occurs, BLANKS)  # rows of different lengths: to be complained about
 
 
 def _stands_above_numbers(rows: list[list[str]]) -> bool:
     """Whether the first row holds no number, but a word above a column of mostly numbers."""
     first = rows[0]
-    if any(map(is_meant_as_number, first)):
+    if any(map(begins_as_number, first)):
         return False
     return any(
         cell.strip().lower() not in _MISSING and mostly_numbers(column)

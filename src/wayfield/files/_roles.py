@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..errors import InputError
-from ._dialect import columns_below, mostly_numbers
+from ._dialect import begins_as_number, columns_below, mostly_numbers
 
 WORDS: dict[str, tuple[str, ...]] = {
     "from": (
@@ -51,20 +51,27 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
     Neither counts if it comes again below: then it is a name.
     """
     first = rows[0]
-    below = {cell for row in rows[1:] for cell in row}
+    below = {cell for row in rows[1:] for cell in row if cell.strip()}
     hits = {i for role in roles for i in matching_columns(role, first)}
     if len(hits) >= min(2, len(first)) and below.isdisjoint(first):
         return True
     numbers = {i for role in roles if role in NUMBERS for i in matching_columns(role, first)}
+    numbers = {i for i in numbers if len(first[i].strip()) >= 3 and first[i] not in below}
     return any(
-        i in numbers and len(first[i].strip()) >= 3 and first[i] not in below and mostly_numbers(c)
-        for i, c in enumerate(columns_below(rows))
+        i in numbers and not begins_as_number(first[i]) and mostly_numbers(column)
+        for i, column in enumerate(columns_below(rows))
     )
 
 
 def _means(token: str, word: str) -> bool:
     """Whether a token is the word, its plural, or its first three letters or more."""
     return token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
+
+
+def oneway_columns(header: Sequence[str] | None) -> list[int]:
+    """Columns whose headings say that they tell which way an edge may be taken."""
+    told = ["".join(tokens(heading)) for heading in header or ()]
+    return [i for i, word in enumerate(told) if word in ("oneway", "isoneway")]
 
 
 def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
@@ -105,7 +112,7 @@ def _named_column(wanted: str, header: Sequence[str] | None, width: int, path: o
     """Return the column the user named, by its heading or by its number counted from 1."""
     if header is not None and wanted in header:
         return list(header).index(wanted)
-    if wanted.isdecimal() and 1 <= int(wanted) <= width:
+    if wanted.isdecimal() and len(wanted) < 10 and 1 <= int(wanted) <= width:
         return int(wanted) - 1
     known = f"{width} columns, no header" if header is None else ", ".join(map(repr, header))
     close = difflib.get_close_matches(wanted, header or [], 1)

@@ -1,8 +1,7 @@
-"""Text tables as streams of whole lines: compression, encoding and comments dealt with.
+"""Text files as lines: compression, encoding and the ends of lines dealt with.
 
-Whatever the file is, what comes out is blocks of UTF-8 lines ending in a newline, one block in
-memory at a time. Comments and blank lines are emptied, not removed, so that the number of a line
-in the file can be told from its place in a block.
+A file is read in pieces, of which one is in memory at a time. Nothing about it is believed: not
+that it is text, not that a line ever ends, not that it is as small unpacked as it is packed.
 """
 
 from __future__ import annotations
@@ -17,15 +16,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
+from .._npz import refuse_bomb
 from ..errors import InputError
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many have been read."""
 
-BLOCK = 16 << 20
-_SAMPLE = 1 << 16
+PIECE = 4 << 20
+"""Bytes read at a time."""
+
+LONGEST_LINE = 1 << 20
+"""Characters; a line beyond it is no row of a table."""
+
 _PACKED: tuple[tuple[bytes, Callable[[IO[bytes]], Any]], ...] = (
     (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
     (b"BZh", bz2.BZ2File),
@@ -38,21 +42,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_SUSPECTS = (b"#", b"%", b" ", b"\t", b",", b";", b"|")
-_EMPTY = re.compile(rb"^(?:[ \t,;|]+|[ \t]*[#%][^\n]*)$", re.MULTILINE)
-_COMMENT = re.compile(rb"^[ \t]*[#%]", re.MULTILINE)
 _NEVER_IN_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-
-
-class Block(NamedTuple):
-    """Whole lines, and the number of the first of them in the file, counted from 1.
-
-    Of the lines that were emptied, `comments` counts the comments below the file's first row.
-    """
-
-    first_line: int
-    data: bytes
-    comments: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,43 +67,26 @@ class TextFile:
             except LookupError as error:
                 raise InputError(f"unknown encoding {self.encoding!r}") from error
 
-    def blocks(self, size: int = BLOCK, progress: Progress | None = None) -> Iterator[Block]:
-        """Read the file from its beginning, comments and blank lines emptied."""
-        line, rest, begun = 1, b"", False
-        for text in self._decoded(size, progress):
-            rest += text
-            cut = rest.rfind(b"\n") + 1
-            if cut:
-                block, rest = Block(line, rest[:cut]), rest[cut:]
-                line += block.data.count(b"\n")
-                yield (block := _cleaned(block, begun))
-                begun = begun or bool(block.data.strip(b"\n"))
-        if rest:
-            yield _cleaned(Block(line, rest + b"\n"), begun)
+    def lines(self, progress: Progress | None = None) -> Iterator[str]:
+        """Read the file from its beginning, line by line, without their ends."""
+        number, begun = 1, ""
+        for text in self._decoded(progress):
+            lines = (begun + text).split("\n")
+            if max(map(len, lines)) > LONGEST_LINE:
+                row = number + next(i for i, line in enumerate(lines) if len(line) > LONGEST_LINE)
+                raise InputError(
+                    f"{self.path}, row {row}: a line of over {LONGEST_LINE:,} characters, "
+                    "which is no row of a table"
+                )
+            begun = lines.pop()
+            yield from lines
+            number += len(lines)
+        if begun:
+            yield begun
 
-    def sample(self, most: int = 200) -> list[str]:
-        """Return the first lines that hold something."""
-        lines: list[str] = []
-        for block in self.blocks(_SAMPLE):
-            lines += [line for line in block.data.decode().split("\n") if line]
-            if len(lines) >= most:
-                break
-        return lines[:most]
-
-    def line_of(self, row: int) -> int:
-        """Return the number of the line that holds row `row`, both counted: 0 is the first row."""
-        seen = 0
-        for block in self.blocks():
-            for number, line in enumerate(block.data.split(b"\n"), block.first_line):
-                if line:
-                    if seen == row:
-                        return number
-                    seen += 1
-        raise AssertionError(f"{self.path} has no row {row}")
-
-    def _decoded(self, size: int, progress: Progress | None) -> Iterator[bytes]:
-        """Read pieces of the file as UTF-8 with newlines at the ends of lines."""
-        chunks = self._chunks(size, progress)
+    def _decoded(self, progress: Progress | None) -> Iterator[str]:
+        """Read pieces of the file as text with newlines at the ends of lines."""
+        chunks = self._chunks(progress)
         first = next(chunks, b"")
         mark, encoding = next(
             ((mark, name) for mark, name in _MARKS if first.startswith(mark)), (b"", "utf-8")
@@ -135,7 +108,7 @@ class TextFile:
             held = "\r" if text.endswith("\r") and not ends else ""  # its newline may follow
             text = text.removesuffix(held).replace("\r\n", "\n").replace("\r", "\n")
             lines += text.count("\n")
-            yield text.encode()
+            yield text
             chunk = following
 
     @cached_property
@@ -143,21 +116,23 @@ class TextFile:
         """Whether all of the file is UTF-8, whatever the user says about files that are not."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
-            texts = (decoder.decode(chunk) for chunk in self._chunks(BLOCK, None))
+            texts = (decoder.decode(chunk) for chunk in self._chunks(None))
             return not any("\x00" in text for text in texts)
         except UnicodeDecodeError:
             return False
 
-    def _chunks(self, size: int, progress: Progress | None) -> Iterator[bytes]:
+    def _chunks(self, progress: Progress | None) -> Iterator[bytes]:
         """Read pieces of the file as bytes, unpacked."""
         with self.path.open("rb") as raw:
             total = self.path.stat().st_size
             start = raw.read(6)
             raw.seek(0)
             unpack = next((f for magic, f in _PACKED if start.startswith(magic)), None)
-            file = raw if unpack is None else unpack(raw)
+            file, unpacked = raw if unpack is None else unpack(raw), 0
             try:
-                while chunk := file.read(size):
+                while chunk := file.read(PIECE):
+                    unpacked += len(chunk)
+                    refuse_bomb(self.path, total, unpacked)
                     if progress is not None:
                         progress(raw.tell(), total)
                     yield chunk
@@ -169,21 +144,10 @@ class TextFile:
         if isinstance(error, UnicodeDecodeError):
             if _NEVER_IN_TEXT.search(error.object):
                 return InputError(f"{self.path} is not a text file, or not one in {encoding}")
-            lines += error.object[: error.start].count(b"\n")
+            before = error.object[: error.start].replace(b"\r\n", b"\n")
+            lines += before.count(b"\n") + before.count(b"\r")
             what = f"byte 0x{error.object[error.start]:02x} cannot be read"
-        hint = "" if self.encoding else "; if it is Latin-1 (Windows), pass --encoding latin-1"
+        hint = (
+            "" if self.encoding else '; if it is Latin-1 (Windows), pass Style(encoding="latin-1")'
+        )
         return InputError(f"{self.path}, row {lines + 1}: not {encoding} text, {what}{hint}")
-
-
-def _cleaned(block: Block, begun: bool) -> Block:
-    """Empty comments, and lines of nothing but delimiters; most blocks have neither.
-
-    Comments are counted below the first row, which an earlier block may hold: then it has `begun`.
-    """
-    data = block.data
-    if data[:1] not in _SUSPECTS and not any(b"\n" + mark in data for mark in _SUSPECTS):
-        return block
-    kept = _EMPTY.sub(b"", data)
-    above = 0 if begun else len(kept) - len(kept.lstrip(b"\n"))
-    below = data.split(b"\n", above)[-1]
-    return block._replace(data=kept, comments=len(_COMMENT.findall(below)))

@@ -2,47 +2,50 @@
 
 Columns are found by the user's word, by their headings, or by their place: from, to, and then a
 length: without a header the first further column that is mostly numbers, below one the third of
-three if it is. Without a length every edge is 1 long.
+three if it is. Without a length every edge is 1 long. A column ``oneway`` says which edges may be
+taken one way only; then the graph is directed.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .. import _npz
 from .._arrays import LARGEST, frozen
-from .._optional import need
 from ..errors import InputError, InputWarning
 from ..graph import Graph
 from ..kernels._types import FloatArray
-from ._cells import as_names, as_numbers, refuse_cells
-from ._choice import doubts
+from ..names import Names, Numbering
+from ._cells import as_names, refuse_cells
+from ._choice import doubts, unused, unused_note
 from ._dialect import Style
-from ._roles import matching_columns, named_columns, unnamed_last
-from ._sheet import ArraySheet, Sheet, npz_arrays, open_sheet
+from ._numbers import Notation, NumberColumn, judge
+from ._oneway import BACKWARD, FORWARD, WayColumn
+from ._open import open_sheet
+from ._roles import matching_columns, named_columns, oneway_columns, unnamed_last
+from ._sheet import Piece, Sheet
 from ._text import Progress
-from .names import Names, canonical
 
-ROLES = ("from", "to", "length")
-_NONE = "none"
-"""Instead of a column of lengths: every edge is 1 long."""
+ROLES = ("from", "to", "length", "oneway")
+NONE = "none"
+"""Instead of a column: no length, every edge 1 long; or no column of ways, every edge both ways."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Edges:
+class EdgeTable:
     """An edge list as it stands in a file.
 
     Attributes
     ----------
     names : Names
-        Names of the vertices, in the order in which they appear: tails first, then heads.
+        Names of the vertices, in the order in which they appear.
     tails, heads : (e,) int32 arrays
         Ends of the edges, as indices of names.
     lengths : (e,) float array or None
@@ -50,7 +53,12 @@ class Edges:
     said : str
         How the file was understood, in words.
     directed : bool
-        Whether the file itself says that these are arcs; an edge list does not.
+        Whether every row is an arc, from tail to head: so the user says, or the file.
+    ways : (e,) int8 array or None
+        1 where an edge leads from tail to head only, -1 from head to tail only, 0 both ways; None
+        if the file does not say.
+    decimal : str or None
+        The decimal mark of the lengths, if they have one.
     positions : (n, d) float array or None
         Where the vertices are drawn, if the file says so.
     notes : tuple of str
@@ -63,23 +71,32 @@ class Edges:
     lengths: FloatArray | None
     said: str
     directed: bool = False
+    ways: NDArray[np.int8] | None = None
+    decimal: str | None = None
     positions: FloatArray | None = None
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Edges({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
+        return f"EdgeTable({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
 
-    def to_graph(
-        self, directed: bool = False, positions: ArrayLike | None = None
-    ) -> tuple[Graph, list[str]]:
+    @property
+    def one_way(self) -> bool:
+        """Whether some edge may be taken one way only, so that the graph is directed."""
+        return self.directed or (self.ways is not None and bool(self.ways.any()))
+
+    def to_graph(self, positions: ArrayLike | None = None) -> tuple[Graph, list[str]]:
         """Build the graph; the notes say what it holds otherwise than the file does."""
+        tails, heads, lengths = self.tails, self.heads, self.lengths
+        if self.ways is not None and self.one_way:
+            there, back = self.ways != BACKWARD, self.ways != FORWARD
+            tails = np.concatenate([self.tails[there], self.heads[back]])
+            heads = np.concatenate([self.heads[there], self.tails[back]])
+            if lengths is not None:
+                lengths = np.concatenate([lengths[there], lengths[back]])
         place = self.positions if positions is None else positions
-        directed = directed or self.directed
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InputWarning)
-            graph = Graph.from_edges(
-                self.tails, self.heads, self.lengths, len(self.names), directed, place
-            )
+            graph = Graph.from_edges(tails, heads, lengths, len(self.names), self.one_way, place)
         return graph, [str(warning.message) for warning in caught]
 
 
@@ -88,7 +105,8 @@ def read_edges(
     columns: Mapping[str, str] | None = None,
     style: Style | None = None,
     progress: Progress | None = None,
-) -> Edges:
+    directed: bool = False,
+) -> EdgeTable:
     r"""Read an edge list: text (CSV, TSV, semicolons, blanks; also compressed), Parquet or npz.
 
     Parameters
@@ -96,12 +114,15 @@ def read_edges(
     path : path
         The file. An npz may also be a `Graph.save` or a `scipy.sparse.save_npz`.
     columns : mapping, optional
-        Which column is ``"from"``, ``"to"``, ``"length"``: its heading, or its number from 1;
-        ``"none"`` for the length makes every edge 1 long.
+        Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``: its heading, or its
+        number from 1; ``"none"`` for the length makes every edge 1 long, for the ways takes every
+        edge both ways.
     style : Style, optional
         What is known about a text file; the rest is guessed.
     progress : callable, optional
         Told how much has been read, of how much.
+    directed : bool
+        Whether every row is an arc, from tail to head; a column of ways is not used then.
 
     Examples
     --------
@@ -117,97 +138,139 @@ def read_edges(
     """
     stored = _stored_graph(Path(path)) if Path(path).suffix.lower() == ".npz" else None
     if stored is not None:
-        return stored
-    sheet = open_sheet(path, style or Style(), ROLES)
-    told = dict(columns or {})
-    unit = told.get("length") == _NONE and _NONE not in (sheet.header or ())
-    if unit:
-        del told["length"]
-    at = _edge_columns(sheet, told, ROLES[:2] if unit else ROLES)
-    loaded = sheet.load([at[role] for role in ROLES if role in at], progress)
-    ends = [
-        as_names(sheet, at[role], column) for role, column in zip(ROLES[:2], loaded, strict=False)
-    ]
-    names, tails, heads = _number(*ends)
-    lengths = None
-    if "length" in at:
-        lengths = _lengths(sheet, at["length"], loaded[2])
-    besides = "" if "length" in at else ", every edge 1 long"
-    said = sheet.understood({role: at[role] for role in ROLES if role in at}, besides)
-    notes = [*doubts(sheet, at, told), *sheet.notes]
-    left = [sheet.called(i) for i in range(sheet.width) if i not in at.values()]
-    if lengths is None and left and not unit:
+        return replace(stored, directed=stored.directed or directed)
+    style, told = style or Style(), dict(columns or {})
+    sheet = open_sheet(path, style, ROLES[:3])
+    declined = {r for r in ROLES[2:] if told.get(r) == NONE and NONE not in (sheet.header or ())}
+    told = {role: column for role, column in told.items() if role not in declined}
+    at = _edge_columns(sheet, told, declined | ({"oneway"} if directed else set()))
+    ends, length, way = _read(sheet, at, Notation.told(style), progress)
+    notes = [*doubts(sheet, at, told), *sheet.notes, *judge([length] if length else [])]
+    lengths, ways = None, None
+    if length is not None:
+        lengths = _lengths(sheet, at["length"], length.values)
+    if way is not None:
+        ways = frozen(way.ways())
+        notes += way.notes
+    left = unused(sheet, at)
+    if length is None and left and "length" not in declined:
         notes.append(
             f"{sheet.path}: no length found (columns left: {', '.join(left)}), so every edge is "
-            "1 long; --length COLUMN names one"
+            '1 long; columns={"length": …} names one'
         )
-    return Edges(names, tails, heads, lengths, said, notes=tuple(notes))
+    else:
+        notes += unused_note(sheet, at)
+    if directed and any(i not in at.values() for i in oneway_columns(sheet.header)):
+        notes.append(f"{sheet.path}: every row is an arc by directed=True, whatever its way")
+    said = sheet.understood(at, "" if length else ", every edge 1 long")
+    decimal = length.decimal if length else None
+    names = Names.numbered(ends.numbering)
+    return EdgeTable(
+        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes)
+    )
 
 
-def _edge_columns(sheet: Sheet, columns: Mapping[str, str], roles: Sequence[str]) -> dict[str, int]:
-    """Decide which column is which."""
+def _read(
+    sheet: Sheet, at: Mapping[str, int], notation: Notation, progress: Progress | None
+) -> tuple[_Ends, NumberColumn | None, WayColumn | None]:
+    """Read the columns that have a role."""
+    ends = _Ends(sheet, at["from"], at["to"])
+    length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
+    way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
+    for pieces in sheet.pieces(list(at.values()), progress):
+        cells = dict(zip(at, pieces, strict=True))
+        ends.add(cells["from"], cells["to"])
+        if length is not None:
+            length.add(cells["length"])
+        if way is not None:
+            way.add(cells["oneway"])
+    return ends, length, way
+
+
+class _Ends:
+    """Ends of the edges, read piece by piece; every name gets an index when it first appears."""
+
+    def __init__(self, sheet: Sheet, tail: int, head: int) -> None:
+        self.sheet, self.columns = sheet, (tail, head)
+        self.numbering = Numbering()
+        self._rows = 0
+        self._pieces: list[NDArray[np.int32]] = []
+
+    def add(self, *pieces: Piece) -> None:
+        """Read more rows."""
+        both = [
+            as_names(self.sheet, column, piece, self._rows)
+            for column, piece in zip(self.columns, pieces, strict=True)
+        ]
+        in_turn: list[str] = [""] * (2 * len(both[0]))
+        in_turn[::2], in_turn[1::2] = both
+        self._pieces.append(self.numbering.number(in_turn))
+        self._rows += len(both[0])
+
+    def indices(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return all tails and all heads."""
+        every = np.concatenate(self._pieces)
+        return frozen(every[::2]), frozen(every[1::2])
+
+
+def _edge_columns(
+    sheet: Sheet, columns: Mapping[str, str], declined: Collection[str]
+) -> dict[str, int]:
+    """Decide which column is which, in the order of `ROLES`."""
     width, header = sheet.width, sheet.header
     if width < 2:
-        kind = "arrays" if isinstance(sheet, ArraySheet) else "columns"
+        kind = "arrays" if sheet.said == "npz" else "columns"
         raise InputError(
             f"{sheet.path} has one column, but an edge has two ends at least ({kind} from and to); "
             "is the delimiter right?"
         )
     at = named_columns(columns, header, width, sheet.path)
-    for role in roles:
-        free = [i for i in matching_columns(role, header) if i not in at.values()]
-        if role not in at and free:
-            at[role] = free[0]
+
+    def take(role: str, likely: Iterable[int]) -> None:
+        free = (i for i in likely if i not in at.values())
+        if role not in at and role not in declined and (first := next(free, None)) is not None:
+            at[role] = first
+
+    take("oneway", oneway_columns(header))
+    for role in ROLES[:3]:
+        take(role, matching_columns(role, header))
     for role in ROLES[:2]:
+        take(role, unnamed_last(range(width), header))
         if role not in at:
-            free = [i for i in unnamed_last(range(width), header) if i not in at.values()]
-            at[role] = next(iter(free), -1)
-            if at[role] < 0:
-                raise InputError(f"{sheet.path} has no column left for the edge's {role}")
-    if "length" in roles and "length" not in at and (header is None or width == 3):
-        free = [i for i in range(width) if i not in at.values() and sheet.numeric(i)]
-        if free:
-            at["length"] = free[0]
-    return at
+            raise InputError(f"{sheet.path} has no column left for the edge's {role}")
+    left = [i for i in range(width) if i not in at.values()]
+    if header is None or len(left) == 1:
+        take("length", filter(sheet.numeric, left))
+    return {role: at[role] for role in ROLES if role in at}
 
 
-def _number(tails: Any, heads: Any) -> tuple[Names, NDArray[np.int32], NDArray[np.int32]]:
-    """Give every name an index."""
-    pa = need("pyarrow", "files")
-    both = pa.chunked_array([*tails.chunks, *heads.chunks], pa.string()).dictionary_encode()
-    encoded = canonical(both.combine_chunks())
-    index = np.asarray(encoded.indices.to_numpy(), dtype=np.int32)
-    return Names(encoded.dictionary), frozen(index[: len(tails)]), frozen(index[len(tails) :])
-
-
-def _lengths(sheet: Sheet, index: int, column: Any) -> FloatArray:
-    lengths = as_numbers(sheet, index, column)
-    refuse_cells(np.isnan(lengths), sheet, index, column, "is not a length")
-    refuse_cells(~(lengths > 0), sheet, index, column, "is not a positive length")
+def _lengths(sheet: Sheet, index: int, lengths: FloatArray) -> FloatArray:
+    refuse_cells(np.isnan(lengths), sheet, index, "is not a length")
+    refuse_cells(~(lengths > 0), sheet, index, "is not a positive length")
     beyond = (lengths > LARGEST) | (lengths < 1 / LARGEST)
-    refuse_cells(beyond, sheet, index, column, f"is not between {1 / LARGEST:g} and {LARGEST:g}")
+    refuse_cells(beyond, sheet, index, f"is not between {1 / LARGEST:g} and {LARGEST:g}")
     return frozen(lengths)
 
 
-def _stored_graph(path: Path) -> Edges | None:
+def _stored_graph(path: Path) -> EdgeTable | None:
     """Read a graph saved by `Graph.save`, or a matrix saved by scipy; None if it is neither."""
-    arrays = npz_arrays(path)
-    if not {"indptr", "indices", "format"} <= arrays.keys():
+    if not {"indptr", "indices", "format"} <= set(_npz.entries(path)):
         return None
+    form = _npz.read_arrays(path, only="format")["format"]
     try:
-        own = arrays["format"].dtype.kind == "U"  # scipy writes bytes there
+        own = form.dtype.kind == "U"  # scipy writes bytes there
         graph = Graph.load(path) if own else Graph.from_scipy(sparse.load_npz(path))
     except InputError:
         raise
     except Exception as error:  # whatever a damaged matrix makes scipy say
         raise InputError(f"{path} is not a sparse matrix, or is damaged: {error}") from error
     said = "a saved graph" if own else "a sparse matrix, its entries the lengths"
-    return Edges(
-        Names.of(range(graph.num_vertices)),
+    return EdgeTable(
+        Names(map(str, range(graph.num_vertices))),
         graph.tails,
         graph.indices,
         graph.lengths,
         f"{said}; vertices are called 0 to {graph.num_vertices - 1}",
         graph.directed,
-        graph.positions,
+        positions=graph.positions,
     )

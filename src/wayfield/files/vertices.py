@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
-from .._optional import need
 from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
-from ._cells import as_names, as_numbers, empty_cells, refuse_cells
-from ._choice import doubts
+from ..names import Names
+from ._cells import as_names, refuse_cells
+from ._choice import doubts, unused_note
 from ._dialect import Style
+from ._numbers import Notation, NumberColumn, judge
+from ._open import open_sheet
 from ._roles import matching_columns, named_columns, unnamed_last
-from ._sheet import Sheet, open_sheet
+from ._sheet import Sheet
 from ._text import Progress
-from .names import Names, canonical, canonical_name
 
 ROLES = ("vertex", "value", "x", "y")
 
@@ -44,13 +44,16 @@ class VertexTable:
     said : str
         How the file was understood, in words.
     notes : tuple of str
-        What was not used.
+        What was not used, and what else might have been meant.
+    decimal : str or None
+        The decimal mark of the numbers, if they have one.
     """
 
     labels: Labels | None
     positions: FloatArray | None
     said: str
     notes: tuple[str, ...] = ()
+    decimal: str | None = None
 
     def __repr__(self) -> str:
         return f"VertexTable({self.labels}; {self.said})"
@@ -87,47 +90,48 @@ def read_labels(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "known.tsv")
     ...     _ = file.write_text("Bern\t158.5\nGenève\t0\n")
-    ...     found = read_labels(file, Names.of(["Genève", "Bern", "Zürich"]))
+    ...     found = read_labels(file, Names(["Genève", "Bern", "Zürich"]))
     >>> found.labels
     Labels(2 vertices, values 0 to 158.5)
     >>> found.said
     'vertex = column 1, value = column 2; 2 columns, tab between columns, no header'
     """
-    sheet = open_sheet(path, style or Style(), ROLES)
+    style = style or Style()
+    sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    found = _load(sheet, at, progress)
-    value = as_numbers(sheet, at["value"], found["value"])
-    given = ~empty_cells(found["value"])
-    finite = np.isfinite(value) & (np.abs(value) <= LARGEST)
+    vertex, numbers, notes = _read(sheet, at, names, Notation.told(style), progress)
+    value, given = numbers["value"].values, ~numbers["value"].empty
+    finite = np.isfinite(value)
     refuse_cells(
         given & ~finite,
         sheet,
         at["value"],
-        found["value"],
         "is not a value; leave the cell empty if the vertex has no label",
     )
-    vertex = _vertices(sheet, at["vertex"], found["vertex"], names)
-    stranger = given & (vertex < 0)
+    beyond = finite & (np.abs(value) > LARGEST)
+    refuse_cells(beyond, sheet, at["value"], f"is not between {-LARGEST:g} and {LARGEST:g}")
     refuse_cells(
-        stranger,
+        given & (vertex < 0),
         sheet,
         at["vertex"],
-        found["vertex"],
-        lambda name: f"is not a vertex of the graph{names.suggestion(name)}",
+        lambda name: f"is not a vertex of the graph{names.near(name)}",
     )
     if not given.any():
         raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no value at all")
     _refuse_two_values(sheet, at, vertex, value, given, names)
-    labels = Labels(vertex[given], value[given], error)
-    notes = [*doubts(sheet, at, columns or {}), *sheet.notes]
     if not given.all():
         empty = int((~given).sum())
         told = "1 row without a value is no label"
         if empty > 1:
             told = f"{empty:,} rows without a value are no labels"
         notes.append(f"{sheet.path}: {told}")
-    positions = _positions(sheet, at, found, vertex, len(names))
-    return VertexTable(labels, positions, _said(sheet, at), tuple(notes))
+    return VertexTable(
+        Labels(vertex[given], value[given], error),
+        _positions(sheet, at, numbers, vertex, len(names)),
+        _said(sheet, at),
+        (*doubts(sheet, at, columns or {}), *notes),
+        numbers["value"].decimal,
+    )
 
 
 def read_positions(
@@ -145,17 +149,17 @@ def read_positions(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "places.txt")
     ...     _ = file.write_text("name x y\nBern 600 200\nGenève 500 118\n")
-    ...     found = read_positions(file, Names.of(["Genève", "Bern"]))
+    ...     found = read_positions(file, Names(["Genève", "Bern"]))
     >>> found.positions
     array([[500., 118.],
            [600., 200.]])
     """
-    sheet = open_sheet(path, style or Style(), ROLES)
+    style = style or Style()
+    sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
-    found = _load(sheet, at, progress)
-    vertex = _vertices(sheet, at["vertex"], found["vertex"], names)
-    positions = _positions(sheet, at, found, vertex, len(names))
+    vertex, numbers, notes = _read(sheet, at, names, Notation.told(style), progress)
+    positions = _positions(sheet, at, numbers, vertex, len(names))
     assert positions is not None
     lost = np.isnan(positions).any(axis=1)
     if lost.any():
@@ -165,7 +169,6 @@ def read_positions(
             f"{first!r} is the first"
         )
     strange = int((vertex < 0).sum())
-    notes = sheet.notes
     if strange:
         told = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
         notes.append(f"{sheet.path}: {told} of the graph")
@@ -205,33 +208,45 @@ def _vertex_columns(
 
 def _share_named(sheet: Sheet, column: int, names: Names) -> int:
     """How many cells of the sample are names of vertices."""
-    pa = need("pyarrow", "files")
-    cells = [canonical_name(row[column]) for row in sheet.rows if column < len(row)]
-    return int((names.find(pa.array(cells, pa.string())) >= 0).sum())
+    cells = [row[column] for row in sheet.rows if column < len(row)]
+    return int((names.find(cells) >= 0).sum())
 
 
-def _load(sheet: Sheet, at: Mapping[str, int], progress: Progress | None) -> dict[str, Any]:
-    roles = [role for role in ROLES if role in at]
-    return dict(zip(roles, sheet.load([at[role] for role in roles], progress), strict=True))
-
-
-def _vertices(sheet: Sheet, index: int, column: Any, names: Names) -> NDArray[np.int64]:
-    encoded = canonical(as_names(sheet, index, column).dictionary_encode().combine_chunks())
-    indices: NDArray[np.int64] = names.find(encoded.dictionary)[encoded.indices.to_numpy()]
-    return indices
+def _read(
+    sheet: Sheet,
+    at: Mapping[str, int],
+    names: Names,
+    notation: Notation,
+    progress: Progress | None,
+) -> tuple[NDArray[np.int64], dict[str, NumberColumn], list[str]]:
+    """Index of every row's vertex, -1 where it is none; the columns of numbers; and notes."""
+    numbers = {r: NumberColumn(sheet, i, notation) for r, i in at.items() if r != "vertex"}
+    columns = [at["vertex"], *(column.index for column in numbers.values())]
+    found, done = [], 0
+    for cells, *others in sheet.pieces(columns, progress):
+        found.append(names.find(as_names(sheet, at["vertex"], cells, done)))
+        for column, piece in zip(numbers.values(), others, strict=True):
+            column.add(piece)
+        done += len(cells)
+    notes = sheet.notes + judge(numbers.values()) + unused_note(sheet, at)
+    return np.concatenate(found), numbers, notes
 
 
 def _positions(
-    sheet: Sheet, at: Mapping[str, int], found: Mapping[str, Any], vertex: NDArray[np.int64], n: int
+    sheet: Sheet,
+    at: Mapping[str, int],
+    numbers: Mapping[str, NumberColumn],
+    vertex: NDArray[np.int64],
+    n: int,
 ) -> FloatArray | None:
     if "x" not in at or "y" not in at:
         return None
     positions = np.full((n, 2), np.nan)
     known = vertex >= 0
     for axis, role in enumerate(("x", "y")):
-        numbers = as_numbers(sheet, at[role], found[role])
-        refuse_cells(np.isinf(numbers), sheet, at[role], found[role], "is not a position")
-        positions[vertex[known], axis] = numbers[known]
+        values = numbers[role].values
+        refuse_cells(np.isinf(values), sheet, at[role], "is not a position")
+        positions[vertex[known], axis] = values[known]
     return positions
 
 

@@ -1,16 +1,56 @@
-"""Results in files: all of them whole, or none of them."""
+"""Results in files: all of them whole or none of them, and never over a file that is not ours.
+
+A folder with results of ours has a file `MANIFEST` beside them, with the digest of each. What is
+listed there, and is still as we wrote it, may be replaced; anything else belongs to someone.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
+import numpy as np
+
 from .._optional import need
+from ..errors import InputError
+
+MANIFEST = ".wayfield.json"
+"""Name of the file that says which files of its folder are ours."""
+
+_BATCH = 1 << 16
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""Beginnings of text that a spreadsheet takes for a formula."""
+
+
+def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False) -> None:
+    """Raise `InputError` unless files of these names may be written into a folder.
+
+    Nothing is touched. With `force` files that are not ours may be replaced.
+    """
+    folder = Path(folder)
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    if not there.is_dir():
+        raise InputError(f"{there} is a file, not a folder to write into")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write into {there}: no permission")
+    listed = _listed(folder)
+    for name in names:
+        file = folder / name
+        if file.is_dir():
+            raise InputError(f"cannot write {file}: it is a folder")
+        if not force and file.exists() and not _ours(file, listed.get(name, ())):
+            why = "has changed since it was" if name in listed else "was not"
+            raise InputError(
+                f"{file} {why} written by wayfield, and stays as it is: write elsewhere, move the "
+                "file away, or pass force=True to replace it"
+            )
 
 
 class Outbox:
@@ -18,7 +58,8 @@ class Outbox:
 
     Files are written under hidden temporary names and renamed at the end; after an error, or
     Ctrl-C, nothing of them is left, and the folder goes too if it was made here. What a killed
-    process left under such names is cleared by the next that comes.
+    process left under such names is cleared by the next that comes. A file that is not ours is not
+    replaced, unless by `force`: see `check_outputs`.
 
     Examples
     --------
@@ -26,46 +67,37 @@ class Outbox:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Outbox(Path(folder, "out")) as outbox:
     ...         _ = outbox.path("values.csv").write_text("a,1")
-    ...     [file.name for file in Path(folder, "out").iterdir()]
-    ['values.csv']
+    ...     sorted(file.name for file in Path(folder, "out").iterdir())
+    ['.wayfield.json', 'values.csv']
     """
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: str | Path, force: bool = False) -> None:
+        self.folder, self.force = Path(folder), force
         self.removed: list[Path] = []
-        self._unwanted: list[Path] = []
-        self._waiting: dict[Path, Path] = {}
+        self._unwanted: list[str] = []
+        self._waiting: dict[str, Path] = {}
         self._made: list[Path] = []
+        self._ready: set[Path] = set()
 
     def path(self, name: str) -> Path:
-        """Return where to write the file that will be called `name`."""
+        """Return where to write the file that will be called `name`, perhaps in a folder."""
         final = self.folder / name
-        temporary = self.folder / f".wayfield-{os.getpid()}-{uuid4().hex[:12]}.{name}"
-        self._waiting[final] = temporary
-        return temporary
+        self._make(final.parent)
+        mark = f".wayfield-{os.getpid()}-{uuid4().hex[:12]}."
+        self._waiting[name] = final.with_name(mark + final.name)
+        return self._waiting[name]
 
     def discard(self, name: str) -> None:
-        """Remove the file of that name, if there is one, when the others are in place."""
-        self._unwanted.append(self.folder / name)
+        """Remove the file of that name when the others are in place, if it is one of ours."""
+        self._unwanted.append(name)
 
     @property
     def files(self) -> list[Path]:
         """The files, by the names they have in the end."""
-        return list(self._waiting)
+        return [self.folder / name for name in self._waiting]
 
     def __enter__(self) -> Self:
-        missing = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._made = missing
-        for file in self.folder.iterdir():
-            if _left_behind(file.name):
-                file.unlink(missing_ok=True)
-        probe = self.path("probe")  # a folder one may not write to: say so before the work
-        try:
-            probe.touch()
-        finally:
-            probe.unlink(missing_ok=True)
-            del self._waiting[self.folder / "probe"]
+        self._make(self.folder)
         return self
 
     def __exit__(
@@ -74,19 +106,74 @@ class Outbox:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        done = False
         try:
             if kind is None:
-                for final, temporary in self._waiting.items():
-                    temporary.replace(final)
-                self.removed = [file for file in self._unwanted if file.is_file()]
-                for file in self.removed:
-                    file.unlink()
+                self._deliver()
+            done = kind is None
         finally:
             for temporary in self._waiting.values():
                 temporary.unlink(missing_ok=True)
             for folder in self._made:
-                if kind is not None and not any(folder.iterdir()):
+                if not done and not any(folder.iterdir()):
                     folder.rmdir()
+
+    def _make(self, folder: Path) -> None:
+        """Make a folder, once, and keep in mind what was not there: the innermost first."""
+        if folder in self._ready:
+            return
+        missing = [place for place in (folder, *folder.parents) if not place.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        self._made = missing + self._made
+        self._ready.add(folder)
+        for file in folder.iterdir():
+            if _left_behind(file.name):
+                file.unlink(missing_ok=True)
+
+    def _deliver(self) -> None:
+        """Put the files in their places.
+
+        The list of what is ours goes first and holds the digests before and after, so that a
+        process killed between the two leaves nothing that the next would not know.
+        """
+        if not self._waiting:
+            return
+        check_outputs(self.folder, self._waiting, self.force)
+        listed = _listed(self.folder)
+        stale = [name for name in self._unwanted if name not in self._waiting]
+        stale = [name for name in stale if _ours(self.folder / name, listed.get(name, ()))]
+        for name, temporary in self._waiting.items():
+            listed[name] = [_digest(temporary), *listed.get(name, ())[:1]]
+        manifest = self.folder / f".wayfield-{os.getpid()}-{uuid4().hex[:12]}{MANIFEST}"
+        try:
+            manifest.write_text(json.dumps({"files": listed}, indent=1) + "\n", encoding="utf-8")
+            manifest.replace(self.folder / MANIFEST)
+        finally:
+            manifest.unlink(missing_ok=True)
+        for name, temporary in self._waiting.items():
+            temporary.replace(self.folder / name)
+        self.removed = [self.folder / name for name in stale]
+        for file in self.removed:
+            file.unlink()
+
+
+def _listed(folder: Path) -> dict[str, list[str]]:
+    """Digests of the files that were written here, by their names, the latest first."""
+    try:
+        listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        return {str(name): list(map(str, digests)) for name, digests in listed.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # no list, or none of ours: then no file is
+
+
+def _ours(file: Path, digests: Sequence[str]) -> bool:
+    """Whether a file is as it was written here."""
+    return bool(digests) and file.is_file() and _digest(file) in digests
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _left_behind(name: str) -> bool:
@@ -106,20 +193,56 @@ def _left_behind(name: str) -> bool:
 def write_table(columns: Mapping[str, Any], path: Path) -> None:
     """Write named columns of one length as Parquet if the path ends so, else as CSV.
 
+    A column is a list of text, with None where there is none, or an array of numbers or flags,
+    masked where there are none. In CSV all text is in quotes, and what a spreadsheet would take for
+    a formula has an apostrophe before it: ``=1+1`` is written ``'=1+1``.
+
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "values.csv")
-    ...     write_table({"name": ["Genève", 'the "old" mill'], "value": [0.0, None]}, file)
+    ...     value = np.ma.masked_invalid([0.0, np.nan])
+    ...     write_table({"name": ["Genève", 'the "old" mill'], "value": value}, file)
     ...     print(file.read_text(encoding="utf-8"))
     "name","value"
-    "Genève",0
+    "Genève",0.0
     "the ""old"" mill",
     """
-    pa = need("pyarrow", "files")
-    table = pa.table(dict(columns))
     if path.suffix == ".parquet":
-        need("pyarrow.parquet", "files").write_table(table, path)
-    else:
-        need("pyarrow.csv", "files").write_csv(table, path)
+        _write_parquet(columns, path)
+        return
+    rows = len(next(iter(columns.values())))
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(",".join(_quoted(name) for name in columns) + "\n")
+        for start in range(0, rows, _BATCH):
+            cells = [_cells(column[start : start + _BATCH]) for column in columns.values()]
+            file.writelines(f"{row}\n" for row in map(",".join, zip(*cells, strict=True)))
+
+
+def _cells(column: Any) -> list[str]:
+    """Write some rows of a column as CSV has them."""
+    if not isinstance(column, np.ndarray):
+        return ["" if text is None else _quoted(text) for text in column]
+    write = {"b": lambda flag: "true" if flag else "false"}.get(column.dtype.kind, repr)
+    cells = list(map(write, np.ma.getdata(column).tolist()))
+    for row in np.flatnonzero(np.ma.getmaskarray(column)).tolist():
+        cells[row] = ""
+    return cells
+
+
+def _quoted(text: str) -> str:
+    if text.lstrip("'").startswith(_FORMULA):
+        text = f"'{text}"
+    return f'"{text}"' if '"' not in text else '"' + text.replace('"', '""') + '"'
+
+
+def _write_parquet(columns: Mapping[str, Any], path: Path) -> None:
+    pa, parquet = need("pyarrow", "files"), need("pyarrow.parquet", "files")
+    arrays = {
+        name: pa.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
+        if isinstance(column, np.ndarray)
+        else pa.array(column, pa.string())
+        for name, column in columns.items()
+    }
+    parquet.write_table(pa.table(arrays), path)

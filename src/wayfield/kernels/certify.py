@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import inf, isnan
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 from .doubledouble import two_sum
@@ -180,7 +180,7 @@ def error_bounds(trip: FloatArray, slope: float, error: float) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def fill_verdicts(
+def distance_verdicts(
     arcs: Arcs, bound: FloatArray, gap: FloatArray, true_gap: float, goal: int
 ) -> tuple[FloatArray, BoolArray]:
     """Largest bound among each state's neighbours, and whether 2 · it - min(gap, 0) < true_gap."""

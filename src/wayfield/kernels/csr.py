@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 
 
@@ -72,6 +72,24 @@ def reverse_arcs(arcs: Arcs, reverse: Arcs) -> None:
             indices[slot] = x
             lengths[slot] = arcs.lengths[e]
     _shift_back(indptr)
+
+
+@njit(cache=True, nogil=True)
+def reverse_slots(arcs: Arcs) -> IntArray:
+    """For every slot of the reversed arcs, the slot of the arc it turns round.
+
+    In an undirected graph these are the slots of the opposite arcs.
+    """
+    free = np.zeros(arcs.indptr.size, np.int64)
+    for y in arcs.indices:
+        free[y + 1] += 1
+    _cumulate(free)
+    original = np.empty(arcs.indices.size, np.int64)
+    for e in range(arcs.indices.size):
+        y = arcs.indices[e]
+        original[free[y]] = e
+        free[y] += 1
+    return original
 
 
 @njit(cache=True, nogil=True)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 

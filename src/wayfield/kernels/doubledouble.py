@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from numba import njit
-
+from ._jit import njit
 from ._types import FloatArray
 
 DD: TypeAlias = tuple[float, float]

@@ -7,8 +7,8 @@ two. `rounded` and `enclosed` give u back in doubles, to nearest or outward.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 from .doubledouble import Pair, two_sum
 

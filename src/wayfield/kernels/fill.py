@@ -8,8 +8,8 @@ unfixed: at rate 1 the cost of walking on to t, at rate 0 the least value within
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 from .doubledouble import two_sum

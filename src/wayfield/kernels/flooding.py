@@ -20,8 +20,8 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 from .heap import Heap, drop_least, push

@@ -15,8 +15,8 @@ which holds a priori (Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 from .csr import Arcs
 from .doubledouble import two_product, two_sum
@@ -179,41 +179,3 @@ def laplacian_data(arcs: Arcs, vertices: IntArray, indptr: IntArray, slot: IntAr
                 data[slot[e]] = -conductance
         data[indptr[i]] = diagonal
     return data
-
-
-@njit(cache=True, nogil=True)
-def level_width(indptr: IntArray, indices: IntArray) -> int:
-    """Largest level of a breadth-first search of a matrix pattern, leaves not counted.
-
-    Half a level separates the graph, so this bounds how good a nested dissection can be: about
-    the side of a grid, but a large share of all vertices of an expander.
-    """
-    n = indptr.size - 1
-    seen = np.zeros(n, np.bool_)
-    queue = np.empty(n, np.int64)
-    widest = 0
-    for root in range(n):
-        if seen[root]:
-            continue
-        seen[root] = True
-        queue[0] = root
-        start = 0
-        stop = 1
-        while start < stop:
-            # queue[start:stop] is one level, what is found joins the next
-            tail = stop
-            inner = 0
-            for k in range(start, stop):
-                x = queue[k]
-                # leaves and the vertices of paths are eliminated without any fill-in: they do not
-                # count
-                inner += indptr[x + 1] - indptr[x] > 2  # itself and two neighbours
-                for e in range(indptr[x], indptr[x + 1]):
-                    y = indices[e]
-                    if not seen[y]:
-                        seen[y] = True
-                        queue[tail] = y
-                        tail += 1
-            widest = max(widest, inner)
-            start, stop = stop, tail
-    return widest

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
+from ._jit import njit
 from ._types import FloatArray, IntArray
 
 

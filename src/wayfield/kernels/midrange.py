@@ -14,8 +14,8 @@ at every vertex, which doubles the time of a sweep.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray
 from .csr import Arcs
 

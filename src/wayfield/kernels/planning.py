@@ -21,8 +21,8 @@ from math import copysign, inf
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 

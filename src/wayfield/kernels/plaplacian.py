@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .csr import Arcs
 from .doubledouble import Pair, two_sum
@@ -225,7 +225,7 @@ def update_residual(arcs: Arcs, vertices: IntArray, field: Pair, q: float, close
 
 
 @njit(cache=True, nogil=True)
-def level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
+def make_level(arcs: Arcs, plateau: BoolArray, field: Pair, side: int) -> None:
     """Make each connected plateau as high as its highest rim (side +1) or lowest (-1), in place.
 
     A plateau is a set of vertices marked in `plateau`, its rim their other neighbours. Being
@@ -281,20 +281,26 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
     Dividing by ℓ and by the steepest slope costs 2u, which the power turns into 2 q u; the power
     itself is taken to be good to 4 units in the last place; summing adds deg · u. So the relative
     error of either sum is below ρ = (3 q + deg + 16) u. Terms below TINY are left out, and
-    underflow loses less.
+    underflow loses less. Where all neighbours have exactly the same value both sums are 0. A field
+    that is not finite, or so flat that slopes underflow, proves nothing.
     """
     unsure = np.zeros(vertices.size, np.bool_)
     least = TINY ** (1.0 / q)
     for i in range(vertices.size):
         x = vertices[i]
         most = 0.0
+        level = True
+        finite = True
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             # the steepest of the shifted slopes is the unit of both sums, so that every ratio is at
             # most 1
             change = unfavourable(field, arcs.indices[e], x, side)
+            # a NaN is lost on max, and a change on division by a long length
+            finite = finite and abs(change) < np.inf
+            level = level and change == 0.0
             most = max(most, abs(change) / arcs.lengths[e])
         # constant around x, in exact arithmetic: Σ_up = Σ_down = 0
-        if most == 0.0:
+        if level:
             continue
         rise = 0.0
         fall = 0.0
@@ -309,7 +315,7 @@ def violations(arcs: Arcs, vertices: IntArray, field: Pair, q: float, side: int)
         # sure only if the inequality holds with both sums moved by ρ against it
         larger, smaller = (fall, rise) if side > 0 else (rise, fall)
         sure = larger * (1.0 - rho) >= smaller * (1.0 + rho) + 2.0 * degree * TINY
-        unsure[i] = not (sure and most >= FAINT)
+        unsure[i] = not (sure and finite and FAINT <= most < np.inf)
     return unsure
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 from .csr import Arcs
 

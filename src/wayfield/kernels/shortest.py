@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import FloatArray, IntArray
 from .csr import Arcs
 from .heap import Heap, drop_least, push
@@ -80,3 +80,44 @@ def dijkstra(
             elif candidate == best[y] and origin[x] < origin[y]:
                 origin[y] = origin[x]
     return best, origin
+
+
+@njit(cache=True, nogil=True)
+def shortest_tree(
+    arcs: Arcs, sources: IntArray, offsets: FloatArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Least ``offset(source) + length`` over walks from a source, that source, and the last arc.
+
+    The slot of the arc a shortest walk arrives by is -1 at sources that nothing reaches sooner and
+    at unreached vertices. Going back by these arcs always ends, however small the lengths.
+    """
+    n = arcs.indptr.size - 1
+    best = np.full(n, np.inf)
+    origin = np.full(n, -1, np.int64)
+    slot = np.full(n, -1, np.int64)
+    done = np.zeros(n, np.bool_)
+    capacity = arcs.indices.size + sources.size + 1
+    heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
+    size = 0
+    for i in range(sources.size):
+        s = sources[i]
+        if offsets[i] < best[s]:
+            best[s] = offsets[i]
+            origin[s] = s
+            size = push(heap, size, offsets[i], s)
+    while size > 0:
+        key = heap.keys[0]
+        x = heap.vertices[0]
+        size = drop_least(heap, size)
+        if done[x]:
+            continue
+        done[x] = True
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            candidate = key + arcs.lengths[e]
+            if candidate < best[y]:
+                best[y] = candidate
+                origin[y] = origin[x]
+                slot[y] = e
+                size = push(heap, size, candidate, y)
+    return best, origin, slot

@@ -8,8 +8,8 @@ O(n) for all starts together.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 
 UNSEEN, ON_WALK = -3, -2

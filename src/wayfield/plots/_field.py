@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,13 +32,15 @@ def field(
     contours: int = 16,
     arrows: bool = True,
     colour_bar: bool = True,
+    legend: bool = True,
 ) -> Axes:
     """Draw a value for every vertex and, if given, the plan and the labels.
 
     On a directed graph a chevron marks what can be walked one way only: an edge of a graph, a
     border between two cells of a maze. Arcs of a maze that do not lead to a neighbour are dashed.
-    Dots tell the ground of a maze: the larger, the longer the steps there. A legend explains those
-    of these marks that occur.
+    Dots tell the ground of a maze: the larger, the longer the steps there. Edges of a graph are
+    faint, so that its vertices and the plan stand out, and of very many a sample is drawn. A
+    legend explains those of these marks that occur.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def field(
         Where to draw; a new figure if not given.
     contours : int
         Number of contour lines, on mazes; 0 for none.
-    arrows, colour_bar : bool
+    arrows, colour_bar, legend : bool
         Whether to draw them.
 
     Returns
@@ -74,38 +76,72 @@ def field(
     >>> axes.get_title()
     ''
     """
+    if ax is None:
+        plane(graph)  # before a figure is opened for nothing
+        ax = need("matplotlib.pyplot", "plots").subplots(layout="constrained")[1]
+    entries = draw_field(
+        graph, values, plan, labels, ax, contours=contours, arrows=arrows, colour_bar=colour_bar
+    )
+    if legend:
+        marks.draw_legend(ax, entries)
+    return ax
+
+
+def draw_field(
+    graph: Graph,
+    values: ArrayLike,
+    plan: Plan | None,
+    labels: Labels | None,
+    ax: Axes,
+    *,
+    contours: int = 16,
+    arrows: bool = True,
+    colour_bar: bool = True,
+) -> list[Any]:
+    """Draw as `field` does, and return the entries of the legend that is still to be drawn."""
     positions = plane(graph)
     value = as_floats(values, "values", graph.num_vertices)
-    if ax is None:
-        ax = need("matplotlib.pyplot", "plots").subplots(layout="constrained")[1]
     canvas = make_canvas(ax, graph, positions)
     if canvas.lattice is None:
         image, entries = draw_graph(canvas, value, plan)
     else:
         image, entries = draw_maze(canvas, canvas.lattice, value, plan, contours)
-    if plan is not None:
-        _draw_plan(canvas, plan, arrows)
     if labels is not None:
         place = positions[labels.check(graph).vertices]
         marks.draw_discs(ax, place, canvas.dot, "white", zorder=5)
+        if plan is None or (labels.vertices != plan.goal).any():  # the star hides the goal's label
+            entries.insert(0, marks.legend_disc("label", "white"))
+    if plan is not None:
+        entries = [marks.legend_star("goal"), *entries, *_draw_plan(canvas, plan, arrows)]
     if colour_bar and np.isfinite(value).any():
         bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02)
         bar.outline.set_visible(False)
-    marks.draw_legend(ax, entries)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    return ax
+    return entries
 
 
-def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> None:
-    """Draw the moves, the limit cycles and the goal."""
+def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> list[Any]:
+    """Draw the moves, the limit cycles and the goal, and return their legend entries."""
     ax, positions = canvas.ax, canvas.positions
-    if arrows:
+    entries = []
+    marks.draw_star(ax, positions[plan.goal], canvas.star)
+    if arrows and (plan.successor >= 0).any():
         draw = _draw_moves if canvas.lattice is None else _draw_flow
         draw(canvas, plan)
-    stuck = positions[np.concatenate([[], *plan.cycles]).astype(np.int64)]
-    marks.draw_discs(ax, stuck, 1.3 * canvas.dot, marks.INK, zorder=4)
-    marks.draw_star(ax, positions[plan.goal], canvas.star)
+        entries.append(marks.legend_arrow("next state" if canvas.lattice is None else "plan"))
+    able, tint = np.isfinite(plan.values), marks.tints(plan)
+    if plan.cycles:
+        stuck = np.concatenate(plan.cycles)
+        marks.draw_discs(ax, positions[stuck], 1.3 * canvas.dot, marks.INK, zorder=4)
+        most = int(np.argmax(np.bincount(plan.basin[plan.basin >= 0])))
+        told = "never arrives" + (" (by loop)" if len(plan.cycles) > 1 else "")
+        entries.append(marks.legend_tint(told, tint[plan.basin == most][0]))
+        entries.append(marks.legend_disc("loop", marks.INK))
+    ends = able & (plan.basin < -1)
+    if ends.any():
+        entries.append(marks.legend_tint("ends where no move is left", tint[ends][0]))
+    return entries
 
 
 def _draw_flow(canvas: Canvas, plan: Plan) -> None:
@@ -120,14 +156,20 @@ def _draw_flow(canvas: Canvas, plan: Plan) -> None:
     moves = length > 0
     block = canvas.steps * canvas.unit
     arrows = 0.78 * block * way[moves] / length[moves][:, None]
-    marks.draw_arrows(canvas.ax, positions[chosen][moves] - arrows / 2, arrows, 0.068 * block)
+    width = min(0.068 * block, 2.5 * canvas.point)
+    marks.draw_arrows(canvas.ax, positions[chosen][moves] - arrows / 2, arrows, width)
 
 
 def _draw_moves(canvas: Canvas, plan: Plan) -> None:
-    """One arrow per vertex, most of the way to its successor."""
+    """One arrow per vertex, up to its successor's disc, in the tint of its loop if it fails."""
     tail = np.flatnonzero((plan.successor >= 0) & (np.arange(plan.successor.size) != plan.goal))
     way = canvas.positions[plan.successor[tail]] - canvas.positions[tail]
-    marks.draw_arrows(canvas.ax, canvas.positions[tail], 0.85 * way, 0.05 * canvas.unit)
+    length = np.maximum(np.hypot(*way.T), 1e-300)
+    way *= np.maximum(1 - 0.5 * canvas.disc * canvas.point / length, 0.5)[:, None]
+    colour = marks.tints(plan)[tail]
+    colour[colour[:, 3] == 0] = (*marks.INK_RGB, 0.8)
+    width = float(np.clip(0.06 * canvas.room, 0.35, 1.1)) * canvas.point
+    marks.draw_arrows(canvas.ax, canvas.positions[tail], way, width, color=colour, zorder=1.8)
 
 
 def _block_middles(canvas: Canvas) -> IntArray:

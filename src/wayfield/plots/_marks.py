@@ -19,6 +19,10 @@ CYCLE_COLOURS = ("#d7301f", "#f29e2e", "#8e1b5a", "#f7c948", "#e8618c", "#9c4a12
 """Of the starts that never reach, one per limit cycle, in turn."""
 INK = "#16212c"
 """Of arrows, contour lines and outlines."""
+INK_RGB = (0.086, 0.129, 0.173)
+"""The same, for shades of it."""
+GOAL = "#ffd23f"
+"""Of the goal's star."""
 JUMP_INK = "#5b2a86"
 """Of arcs that lead elsewhere than to a neighbour."""
 GREY = "#c6cad0"
@@ -26,6 +30,7 @@ GREY = "#c6cad0"
 CROSSES = "#7d848d"
 """Of the hatch over them."""
 
+_LETTERS = 8.0  # size of the legend's, in points
 _DASHES = (0, (4, 2))
 _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
 
@@ -56,22 +61,22 @@ def draw_discs(
     ax.add_collection(discs, autolim=False)
 
 
-def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float) -> None:
-    """Arrows from their tails to the ends of the ways."""
+def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **look: Any) -> None:
+    """Arrows from their tails to the ends of the ways, in ink unless told otherwise."""
     head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
+    head["minlength"] = 0.1  # what is shorter would be drawn as a dot
     units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
-    ax.quiver(*tails.T, *ways.T, width=width, color=INK, zorder=3, **head, **units)
+    chosen: dict[str, Any] = {"color": INK, "zorder": 3} | look
+    ax.quiver(*tails.T, *ways.T, width=width, **head, **units, **chosen)
 
 
-def draw_chevrons(
-    ax: Axes, places: FloatArray, ways: FloatArray, size: float, zorder: float
-) -> None:
-    """Chevrons that point along the ways."""
+def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, **look: Any) -> None:
+    """Chevrons that point along the ways, white with an outline unless told otherwise."""
     x, y = (ways / np.hypot(*ways.T)[:, None]).T
     turn = np.stack([np.stack([x, y], axis=-1), np.stack([-y, x], axis=-1)], axis=1)
     shapes = places[:, None, :] + size * (_CHEVRON @ turn)
     polygons = need("matplotlib.collections", "plots").PolyCollection(
-        shapes, facecolors="white", edgecolors=INK, linewidths=0.7, zorder=zorder
+        shapes, **({"facecolors": "white", "edgecolors": INK, "linewidths": 0.7} | look)
     )
     ax.add_collection(polygons)
 
@@ -93,9 +98,7 @@ def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
     star = need("matplotlib.path", "plots").Path.unit_regular_star(5, 0.42)
     outline = type(star)(star.vertices * radius + place, star.codes)
     patches = need("matplotlib.patches", "plots")
-    ax.add_patch(
-        patches.PathPatch(outline, facecolor="#ffd23f", edgecolor=INK, linewidth=0.8, zorder=6)
-    )
+    ax.add_patch(patches.PathPatch(outline, facecolor=GOAL, edgecolor=INK, linewidth=0.8, zorder=6))
 
 
 def draw_bars(ax: Axes, bars: FloatArray) -> None:
@@ -124,9 +127,35 @@ def legend_chevron(text: str) -> Any:
     return _legend(text, marker=outline, **look)
 
 
-def legend_dot(text: str) -> Any:
+def legend_ground(text: str) -> Any:
     """Legend entry of the ground."""
     return _legend(text, marker="o", alpha=0.4, markeredgewidth=0, markersize=7)
+
+
+def legend_star(text: str) -> Any:
+    """Legend entry of `draw_star`."""
+    return _legend(text, marker="*", markerfacecolor=GOAL, markeredgewidth=0.8, markersize=11)
+
+
+def legend_disc(text: str, colour: Any, size: float = 6.0) -> Any:
+    """Legend entry of `draw_discs`."""
+    look: dict[str, Any] = {"markeredgewidth": 0.5, "markersize": size}
+    return _legend(text, marker="o", markerfacecolor=colour, **look)
+
+
+def legend_arrow(text: str) -> Any:
+    """Legend entry of `draw_arrows`."""
+    return _legend(text, linestyle="-", linewidth=1.1, marker=">", markersize=5)
+
+
+def legend_tint(text: str, colour: Any) -> Any:
+    """Legend entry of starts that fail."""
+    return _legend(text, marker="s", markerfacecolor=colour, markeredgewidth=0, markersize=8)
+
+
+def legend_line(text: str, width: float, alpha: float = 1.0) -> Any:
+    """Legend entry of `draw_lines`."""
+    return _legend(text, linestyle="-", linewidth=width, alpha=alpha)
 
 
 def legend_jump(text: str) -> Any:
@@ -143,7 +172,19 @@ def draw_legend(ax: Axes, entries: list[Any]) -> None:
     """Explain the marks below the picture; nothing if there is nothing to explain."""
     if entries:
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
-        ax.legend(handles=entries, ncols=2, frameon=False, fontsize=8.5, **place)
+        place |= {"columnspacing": 1.4, "handletextpad": 0.6, "labelspacing": 0.35}
+        columns = _columns(ax, [len(entry.get_label()) for entry in entries])
+        ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=_LETTERS, **place)
+
+
+def _columns(ax: Axes, letters: list[int]) -> int:
+    """As many columns as the axes have room for, going by the letters of the entries."""
+    room = ax.bbox.width * 72 / ax.figure.dpi
+    for rows in range(1, len(letters)):
+        widest = [max(letters[k : k + rows]) for k in range(0, len(letters), rows)]
+        if _LETTERS * sum(0.5 * most + 4.0 for most in widest) <= room:
+            return len(widest)
+    return 1
 
 
 def colour_map() -> Any:

@@ -27,10 +27,12 @@ def draw_maze(
     if plan is not None and not plan.reached[known].all():
         tint = lattice.raster(marks.tints(plan))
         ax.imshow(np.nan_to_num(tint), interpolation="nearest", **place)
+    entries = [marks.legend_line("wall", 1.2)]
+    marks.draw_lines(ax, lattice.walls - 0.5 + lattice.corner, 0.9, zorder=2)
     if contours > 0 and min(lattice.shape) > 1 and known.any() and np.ptp(values[known]) > 0:
         _draw_contours(ax, lattice, image, contours)
-    marks.draw_lines(ax, lattice.walls - 0.5 + lattice.corner, 0.9, zorder=2)
-    entries = _draw_marks(canvas, lattice)
+        entries.append(marks.legend_line("equal values", 0.5, alpha=0.6))
+    entries += _draw_marks(canvas, lattice)
     if not known.all():
         marks.draw_bars(ax, lattice.bars(~known))
         entries.append(marks.legend_patch(marks.why_unknown(values)))
@@ -87,4 +89,4 @@ def _draw_ground(canvas: Canvas, lattice: Lattice) -> Any:
     size = 0.6 * apart * np.sqrt((mean[dotted] - least) / (most - least))
     look: dict[str, Any] = {"alpha": 0.3, "linewidths": 0, "zorder": 1.2}
     marks.draw_discs(canvas.ax, canvas.positions[dotted], size, marks.INK, **look)
-    return marks.legend_dot(f"steps of length up to {most:g} (blank: {least:g})")
+    return marks.legend_ground(f"steps of length up to {most:g} (blank: {least:g})")

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 
 
-class Rows(NamedTuple):
+class Buffer(NamedTuple):
     """A buffer as one list of observations and the transitions between them."""
 
     seen: FloatArray
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
 
 def read_rows(
     observations: ArrayLike, next_observations: ArrayLike | None, terminals: ArrayLike | None
-) -> Rows:
+) -> Buffer:
     start = _finite_rows(observations, "observations")
     size = len(start)
     final = np.zeros(size, dtype=bool) if terminals is None else _flags(terminals, size)
@@ -38,14 +38,14 @@ def read_rows(
             )
         seen = np.stack([start, end], axis=1).reshape(-1, start.shape[1])
         tail = 2 * np.arange(size)
-        return Rows(seen, tail, tail + 1, tail[final] + 1, size)
+        return Buffer(seen, tail, tail + 1, tail[final] + 1, size)
     tail = np.flatnonzero(~final[:-1])
     if not tail.size:
         raise InputError(f"{size} observations in {final[:-1].sum() + 1} episodes: no transition")
-    return Rows(start, tail, tail + 1, np.flatnonzero(final), size)
+    return Buffer(start, tail, tail + 1, np.flatnonzero(final), size)
 
 
-def chosen_lengths(lengths: ArrayLike, rows: Rows) -> FloatArray:
+def chosen_lengths(lengths: ArrayLike, rows: Buffer) -> FloatArray:
     """Lengths of the transitions, out of one per row or one per transition."""
     given = np.asarray(lengths).size
     if given == rows.tail.size or given != rows.size:

@@ -1,8 +1,38 @@
-"""The report: the paper's figures beside ours, as one page, as data and as tables."""
+"""Reports: charts, tables and one page, drawn from what experiments stored. Nothing is solved."""
 
-from .build import write_report
-from .claims import Claim, make_claims
-from .provenance import Provenance
-from .rules import judge
+from .charts import SHAPES, TONES, Chart, Look, against, chart
+from .graphs import drawn_graph, graph_drawing
+from .page import Block, Cover, Provenance, Tile, holds_earlier_report, render, write_report
+from .pictures import Gallery, Picture
+from .section import Finding, Mark, Section
+from .svg import Scale, Series
+from .tables import Table
+from .words import plural, power
 
-__all__ = ["Claim", "Provenance", "judge", "make_claims", "write_report"]
+__all__ = [
+    "SHAPES",
+    "TONES",
+    "Block",
+    "Chart",
+    "Cover",
+    "Finding",
+    "Gallery",
+    "Look",
+    "Mark",
+    "Picture",
+    "Provenance",
+    "Scale",
+    "Section",
+    "Series",
+    "Table",
+    "Tile",
+    "against",
+    "chart",
+    "drawn_graph",
+    "graph_drawing",
+    "holds_earlier_report",
+    "plural",
+    "power",
+    "render",
+    "write_report",
+]

@@ -1,4 +1,8 @@
-"""Small graphs as drawings: values in the vertices, labels ringed, the plan as arrows."""
+"""Small graphs as drawings: values in the vertices, labels ringed, the plan as arrows.
+
+A drawing is made from a row that an experiment stored, with the columns of `DRAWN`; nothing is
+solved here.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +12,56 @@ from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..plan import Plan
+from ..study.tasks import Row
 from .svg import drawing, tag
 
 _STEP, _RADIUS, _EDGE = 62.0, 17.0, 30.0
 _ARROW = "M-6-4L4 0L-6 4Z"
+DRAWN = ("x", "y", "tails", "heads", "values", "successor", "arrives", "labelled", "goal")
+"""Columns a drawing needs."""
 
 
-def graph_drawing(graph: Graph, labels: Labels, plan: Plan, description: str) -> str:
-    """Draw a field on a small graph with positions, and the greedy plan on it.
-
-    Labelled vertices have a double ring, the goal is filled, and starts that never reach it are
-    in a warning colour.
+def drawn_graph(graph: Graph, labels: Labels, plan: Plan) -> Row:
+    """Return what a drawing of a field and its plan needs, as columns of a row.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> graph = wf.Graph.from_edges([0, 1], [1, 2], positions=[(0, 0), (1, 0), (2, 0)])
     >>> labels = wf.Labels([0, 2], [0.0, 2.0])
-    >>> values = wf.extend(graph, labels, wf.AMLE()).values
-    >>> graph_drawing(graph, labels, wf.plan(graph, values, 0), "a path").count("<circle")
+    >>> row = drawn_graph(graph, labels, wf.plan(graph, [0.0, 1.0, 2.0], 0))
+    >>> graph_drawing(row, "a path").count("<circle")
     5
     """
     assert graph.positions is not None
-    places = _places(graph.positions)
     once = graph.tails < graph.indices
-    ends = zip(graph.tails[once], graph.indices[once], strict=True)
+    columns = (
+        *graph.positions.T,
+        graph.tails[once],
+        graph.indices[once],
+        plan.values,
+        plan.successor,
+        plan.reached,
+        labels.mask(graph),
+        plan.goal,
+    )
+    return dict(zip(DRAWN, columns, strict=True))
+
+
+def graph_drawing(row: Row, description: str) -> str:
+    """Draw a field on a small graph, and the greedy plan on it.
+
+    Labelled vertices have a double ring, the goal is filled, and starts that never reach it are
+    in a warning colour.
+    """
+    places = _places(np.column_stack([row["x"], row["y"]]))
+    ends = zip(row["tails"], row["heads"], strict=True)
     parts = [tag("path", class_="edge", d=_segment(places[a], places[b])) for a, b in ends]
-    labelled = labels.mask(graph)
-    for x in range(graph.num_vertices):
-        parts.append(_vertex(plan, x, places[x], bool(labelled[x])))
-    for x in range(graph.num_vertices):
-        head = int(plan.successor[x])
-        if x != plan.goal and head >= 0:
-            parts.append(_arrow(places[x], places[head], bool(plan.reached[x])))
+    for x, place in enumerate(places):
+        parts.append(_vertex(row, x, place))
+    for x, head in enumerate(row["successor"]):
+        if x != row["goal"] and head >= 0:
+            parts.append(_arrow(places[x], places[head], row["arrives"][x]))
     width, height = places.max(axis=0) + _EDGE
     return drawing(tag("g", "".join(parts), class_="graph"), width, height, description)
 
@@ -54,19 +75,18 @@ def _places(positions: FloatArray) -> FloatArray:
     return np.asarray(moved + _EDGE)
 
 
-def _vertex(plan: Plan, x: int, place: FloatArray, labelled: bool) -> str:
+def _vertex(row: Row, x: int, place: FloatArray) -> str:
     cx, cy = (float(each) for each in place)
-    kinds = ["vertex", *(["goal"] if x == plan.goal else [])]
-    kinds += ["failing"] if not plan.reached[x] else []
-    told = f"{plan.values[x]:.3g}"
+    kinds = ["vertex", *(["goal"] if x == row["goal"] else [])]
+    kinds += [] if row["arrives"][x] else ["failing"]
     parts = tag("circle", cx=cx, cy=cy, r=_RADIUS)
-    if labelled:
+    if row["labelled"][x]:
         parts += tag("circle", cx=cx, cy=cy, r=_RADIUS - 3, class_="ring")
-    parts += tag("text", told, x=cx, y=cy + 4, text_anchor="middle")
+    parts += tag("text", f"{row['values'][x]:.3g}", x=cx, y=cy + 4, text_anchor="middle")
     return tag("g", parts, class_=" ".join(kinds))
 
 
-def _arrow(tail: FloatArray, head: FloatArray, reached: bool) -> str:
+def _arrow(tail: FloatArray, head: FloatArray, arrives: bool) -> str:
     """Draw a step of the plan, a little beside the edge, so that two opposite ones do not hide."""
     along = (head - tail) / np.linalg.norm(head - tail)
     beside = np.array([-along[1], along[0]]) * 4.0
@@ -76,7 +96,7 @@ def _arrow(tail: FloatArray, head: FloatArray, reached: bool) -> str:
         "path", d=_ARROW, transform=f"translate({end[0]:.1f} {end[1]:.1f}) rotate({turn:.0f})"
     )
     line = tag("path", class_="shaft", d=_segment(start, end))
-    return tag("g", line + point, class_="step" if reached else "step failing")
+    return tag("g", line + point, class_="step" if arrives else "step failing")
 
 
 def _segment(a: FloatArray, b: FloatArray) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from .svg import drawing, tag
+from .svg import drawing, shortened, tag, text_width
 
 _STOPS = ("#6d1f45", "#bf4b41", "#e9a15b", "#f5e3ae", "#98cbd3", "#23769c")
-_BOX, _TALL, _LEFT, _HEAD = 82, 46, 48, 24
+_BOX, _TALL, _LEFT, _HEAD = 82, 46, 48, 44
+_WIDEST = 300  # a name of a maze that is longer is cut short; bold letters are a tenth wider
 
 Configuration = tuple[str, int, float]
 
@@ -37,13 +38,16 @@ def phase_panel(
     sizes = sorted({r for _, r, _ in shares})
     fractions = sorted({lf for _, _, lf in shares})
     tall = _HEAD + _TALL * len(sizes)
+    room = _LEFT + _BOX * len(fractions)
+    width = max(room, min(_WIDEST, 1.1 * max(map(text_width, mazes))))
     parts = []
     for above, maze in enumerate(mazes):
         top = above * (tall + 8)
-        parts.append(tag("text", escape(maze), x=0, y=top + 16, class_="maze"))
+        name = escape(shortened(maze, width / 1.1)) + tag("title", escape(maze))
+        parts.append(tag("text", name, x=0, y=top + 16, class_="maze"))
         for column, lf in enumerate(fractions):
             x = _LEFT + (column + 0.5) * _BOX
-            parts.append(tag("text", f"lf {lf:g}", x=x, y=top + 16, text_anchor="middle"))
+            parts.append(tag("text", f"lf {lf:g}", x=x, y=top + 36, text_anchor="middle"))
         for row, r in enumerate(sizes):
             y = top + _HEAD + row * _TALL
             parts.append(tag("text", f"r {r}", x=_LEFT - 8, y=y + 27, text_anchor="end"))
@@ -52,7 +56,7 @@ def phase_panel(
                 if where in shares:
                     place = (_LEFT + column * _BOX, y)
                     parts.append(_box(place, shares[where], printed.get(where), where))
-    width, height = _LEFT + _BOX * len(fractions), len(mazes) * (tall + 8) - 8
+    height = len(mazes) * (tall + 8) - 8
     told = f"success of {title} by maze, resolution and label fraction"
     return drawing(tag("g", "".join(parts), class_="phase"), width, height, told)
 

@@ -1,4 +1,7 @@
-"""Pictures of mazes: where starts fail, and fields with the plan they give; PNG inside the page."""
+"""Pictures of mazes: where starts fail, and fields with the plan they give; PNG inside the page.
+
+Everything drawn was stored by an experiment; nothing is solved here.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,12 @@ import numpy as np
 
 from .. import plots
 from .._optional import need
-from ..extension import Extension, extend_many
+from ..graph import Graph
 from ..kernels._types import FloatArray
-from ..plan import plan
-from ..study.cells import Cell, Draw, draw
-from ..study.rollout import EXACT, HARMONIC, SWEEPS, Arm
+from ..labels import Labels
+from ..plan import Plan
+from ..study.tasks import Row
 
-SHOWN = (HARMONIC, SWEEPS, EXACT)
 _SCALE = ("#f3f1ea", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")  # no start fails … all fail
 _WALL = (0.62, 0.65, 0.68, 1.0)
 
@@ -32,32 +34,93 @@ class Picture:
     data: str
 
 
-def failure_maps(cells: Sequence[Cell]) -> list[Picture]:
-    """Share of goals that each vertex fails to reach, over cells that differ in their seeds.
+@dataclass(frozen=True)
+class Gallery:
+    """Pictures side by side: what they show, and a key to their colours.
 
-    One picture for every method in `SHOWN`. The starts are all vertices, not a sample.
+    Attributes
+    ----------
+    about : str
+        Stands above them.
+    pictures : sequence of Picture
+        Of one kind.
+    kind : str
+        Class of the style sheet: fields or maps.
+    key : str
+        HTML that explains the colours.
     """
-    drawn = [draw(cell) for cell in cells]
-    return [_failure_map(drawn, arm) for arm in SHOWN]
+
+    about: str
+    pictures: Sequence[Picture]
+    kind: str
+    key: str = ""
 
 
-def _failure_map(drawn: Sequence[Draw], arm: Arm) -> Picture:
-    graph = drawn[0].graph
-    failing = np.zeros(graph.num_vertices)
-    goals = 0
-    for each in drawn:
-        fields = extend_many(each.graph, each.labels, arm.method, workers=1)
-        for field, goal in zip(fields, each.goals, strict=True):
-            failing += ~plan(graph, field.values, int(goal), "q", arm.ties).reached
-            goals += 1
-    share = failing / goals
-    caption = f"{arm.title}: {share.mean():.1%} of the starts fail, at worst {share.max():.0%}"
+def stored_maze(graph: Graph, labels: Labels) -> Row:
+    """Return a graph in the plane and its labels as columns of a row."""
     assert graph.positions is not None
-    return Picture(caption, _raster(graph.positions, share))
+    once = graph.tails < graph.indices
+    return {
+        "x": graph.positions[:, 0],
+        "y": graph.positions[:, 1],
+        "tails": graph.tails[once],
+        "heads": graph.indices[once],
+        "lengths": graph.lengths[once],
+        "label_vertices": labels.vertices,
+        "label_values": labels.values,
+    }
 
 
-def _raster(positions: FloatArray, share: FloatArray) -> str:
-    """Draw a share per vertex of a lattice, a pixel each; the rest is wall."""
+def stored_plan(plan: Plan, prefix: str) -> Row:
+    """Return a plan as columns of a row, their names prefixed."""
+    return {
+        f"{prefix}_values": plan.values,
+        f"{prefix}_successor": plan.successor,
+        f"{prefix}_basin": plan.basin,
+        f"{prefix}_cycles": plan.cycle_members,
+        f"{prefix}_cycle_ends": plan.cycle_offsets,
+    }
+
+
+def field_picture(row: Row, prefix: str, goal: int, caption: str) -> Picture:
+    """Draw a stored field: labels as rings, contours, and the greedy plan as arrows."""
+    positions = np.column_stack([row["x"], row["y"]])
+    graph = Graph.from_edges(row["tails"], row["heads"], row["lengths"], positions=positions)
+    plan = _plan_of(graph, row, prefix, goal)
+    labels = Labels(row["label_vertices"], row["label_values"])
+    width, height = np.ptp(positions, axis=0) + 1.0
+    size = (6.4, 6.4 * height / width)
+    figure: Any = need("matplotlib.figure", "study").Figure(size, layout="constrained")
+    plots.field(graph, plan.values, plan, labels, figure.subplots(), colour_bar=False, legend=False)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130)
+    return Picture(caption, _data_uri(buffer))
+
+
+def _plan_of(graph: Graph, row: Row, prefix: str, goal: int) -> Plan:
+    """Put a stored plan together again; what no picture shows is left out."""
+    names = ("values", "successor", "basin", "cycles", "cycle_ends")
+    values, successor, basin, cycles, ends = (np.array(row[f"{prefix}_{name}"]) for name in names)
+    unknown = np.full(graph.num_vertices, -1)
+    return Plan(
+        graph,
+        values,
+        goal,
+        rule="q",
+        ties="index",
+        tie_tolerance=0.0,
+        successor=successor,
+        reached=basin == -1,
+        steps=unknown,
+        cost=unknown.astype(np.float64),
+        basin=basin,
+        cycle_members=cycles.astype(np.int64),
+        cycle_offsets=ends,
+    )
+
+
+def failure_map(positions: FloatArray, share: FloatArray, caption: str) -> Picture:
+    """Draw the share of goals that each vertex of a lattice misses, a pixel each."""
     places = np.rint(positions - positions.min(axis=0)).astype(np.int64)
     columns, rows = places.T
     colours = need("matplotlib.colors", "study")
@@ -66,39 +129,10 @@ def _raster(positions: FloatArray, share: FloatArray) -> str:
     image[rows.max() - rows, columns] = scale(share)
     buffer = io.BytesIO()
     need("matplotlib.image", "study").imsave(buffer, image, format="png")
-    return _data_uri(buffer)
+    return Picture(caption, _data_uri(buffer))
 
 
-def field_pictures(cell: Cell) -> list[Picture]:
-    """Fields of one goal of a cell, a method each: the goal that AMLE stopped early does worst on.
-
-    The picture has labels as rings, contours, and the greedy plan as arrows.
-    """
-    drawn = draw(cell)
-    solved = {arm: list(extend_many(drawn.graph, drawn.labels, arm.method)) for arm in SHOWN}
-    worst = int(np.argmin([_success(drawn, SWEEPS, solved[SWEEPS], k) for k in range(cell.goals)]))
-    return [_field_picture(drawn, arm, solved[arm][worst], worst) for arm in SHOWN]
-
-
-def _success(drawn: Draw, arm: Arm, fields: Sequence[Extension], index: int) -> float:
-    goal = int(drawn.goals[index])
-    return plan(drawn.graph, fields[index].values, goal, "q", arm.ties).success
-
-
-def _field_picture(drawn: Draw, arm: Arm, field: Extension, index: int) -> Picture:
-    outcome = plan(drawn.graph, field.values, int(drawn.goals[index]), "q", arm.ties)
-    assert drawn.graph.positions is not None
-    width, height = np.ptp(drawn.graph.positions, axis=0) + 1.0
-    size = (6.4, 6.4 * height / width)
-    figure: Any = need("matplotlib.figure", "study").Figure(size, layout="constrained")
-    labels = drawn.labels[index]
-    plots.field(drawn.graph, field.values, outcome, labels, figure.subplots(), colour_bar=False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    return Picture(f"{arm.title}: {outcome.success:.1%} of the starts reach", _data_uri(buffer))
-
-
-def scale_bar() -> str:
+def failure_scale() -> str:
     """Explain the colours of the failure maps."""
     stops = ", ".join(_SCALE)
     look = f"background: linear-gradient(to right, {stops})"

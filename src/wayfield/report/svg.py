@@ -10,10 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 WIDTH, HEIGHT = 500, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 16, 40
+_LETTER = 7.0  # width of a letter of 12 pixels, rather too much
+_SLANT, _LONGEST = math.radians(35), 170.0
 _SHAPES = {
     "circle": "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0",
     "square": "M-4-4H4V4H-4Z",
@@ -146,7 +149,9 @@ def line_chart(
     def across(place: float) -> float:
         return _LEFT + (place - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
 
-    parts = [_axes(scale, [(across(place), text) for place, text in ticks], names)]
+    placed = [(across(place), text) for place, text in ticks]
+    deep = _depth(placed)
+    parts = [_axes(scale, placed, names, deep)]
     for each in series:
         known = [(x, y) for x, y in each.points if math.isfinite(y)]
         marks = [(across(x), scale.place(y)) for x, y in known]
@@ -160,7 +165,32 @@ def line_chart(
             inside += tag("path", title, class_="mark", d=_SHAPES[each.shape], transform=move)
         kind = "series hollow" if each.hollow else "series"
         parts.append(tag("g", inside, class_=f"{kind} {each.colour}"))
-    return drawing("".join(parts), WIDTH, HEIGHT, description)
+    return drawing("".join(parts), WIDTH, HEIGHT + deep, description)
+
+
+def text_width(text: str) -> float:
+    """Width of a text in the page's letters, rather too much than too little.
+
+    Examples
+    --------
+    >>> text_width("r = 4") < text_width("antmaze-large")
+    True
+    """
+    return _LETTER * len(text)
+
+
+def shortened(text: str, room: float) -> str:
+    """Return a text that fits into this width: its middle is left out if it is too long.
+
+    Examples
+    --------
+    >>> shortened("harmonic", 100.0), shortened("harmonic-with-many-sweeps", 100.0)
+    ('harmonic', 'harmoni…sweeps')
+    """
+    most = max(int(room / _LETTER), 3)
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}…{text[len(text) - (most - 1) // 2 :]}"
 
 
 def legend(series: Sequence[Series]) -> str:
@@ -181,7 +211,25 @@ def legend(series: Sequence[Series]) -> str:
     return tag("ul", "".join(items), class_="legend")
 
 
-def _axes(scale: Scale, ticks: list[tuple[float, str]], names: tuple[str, str]) -> str:
+def _depth(ticks: list[tuple[float, str]]) -> float:
+    """Height that names along the axis need beyond one line; 0 if they fit beside each other."""
+    widths = [text_width(text) for _, text in ticks]
+    pairs = zip(pairwise(x for x, _ in ticks), pairwise(widths), strict=True)
+    if all(right - left >= (a + b) / 2 + 4 for (left, right), (a, b) in pairs):
+        return 0.0
+    return math.sin(_SLANT) * min(max(widths), _LONGEST)
+
+
+def _slanted(x: float, y: float, text: str) -> str:
+    """Write a name that rises to its tick; what is cut short is said when pointed at."""
+    room = min(_LONGEST, (x - 14) / math.cos(_SLANT))
+    short = shortened(text, room)
+    turn = f"rotate({-math.degrees(_SLANT):.0f} {x:.1f} {y:.1f})"
+    title = "" if short == text else tag("title", escape(text))
+    return tag("text", escape(short) + title, x=x, y=y, text_anchor="end", transform=turn)
+
+
+def _axes(scale: Scale, ticks: list[tuple[float, str]], names: tuple[str, str], deep: float) -> str:
     parts = []
     for tick in scale.ticks:
         y = scale.place(tick)
@@ -189,11 +237,15 @@ def _axes(scale: Scale, ticks: list[tuple[float, str]], names: tuple[str, str]) 
         parts.append(_text(_LEFT - 7, y + 4, scale.label(tick), "end"))
     bottom = HEIGHT - _BOTTOM
     for x, text in ticks:
-        parts.append(_text(x, bottom + 17, text, "middle"))
-    parts.append(_text((_LEFT + WIDTH) / 2, HEIGHT - 5, names[0], "middle"))
+        parts.append(
+            _slanted(x + 4, bottom + 14, text) if deep else _text(x, bottom + 17, text, "middle")
+        )
+    parts.append(_text((_LEFT + WIDTH) / 2, HEIGHT + deep - 5, names[0], "middle"))
     middle = (_TOP + bottom) / 2
     turn = f"rotate(-90 13 {middle:.1f})"
-    parts.append(tag("text", names[1], x=13, y=middle, text_anchor="middle", transform=turn))
+    parts.append(
+        tag("text", escape(names[1]), x=13, y=middle, text_anchor="middle", transform=turn)
+    )
     return tag("g", "".join(parts), class_="axes")
 
 

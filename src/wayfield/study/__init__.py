@@ -1,23 +1,36 @@
-"""The study: cells, experiments, a runner that resumes, a store, and the paper's own figures."""
+"""The study engine: tasks, a runner that resumes, a store. It knows no experiment."""
 
-from .cells import Cell, grid
-from .rollout import ARMS, Arm
-from .runner import Outcome, look_up, run
-from .store import State, Store
-from .tasks import Experiment, Row, Task, by_experiment
+from .config import load_config
+from .freshness import what_changed
+from .measure import Measure, mean_of, sd_of
+from .records import NO_ROWS, Records, Tables, as_records
+from .runner import Run, look_up, run, what_is_there
+from .store import Condition, Store
+from .studies import Profile, Study, find_experiment
+from .tasks import Cell, Experiment, Row, Task, by_experiment
 
 __all__ = [
-    "ARMS",
-    "Arm",
+    "NO_ROWS",
     "Cell",
+    "Condition",
     "Experiment",
-    "Outcome",
+    "Measure",
+    "Profile",
+    "Records",
     "Row",
-    "State",
+    "Run",
     "Store",
+    "Study",
+    "Tables",
     "Task",
+    "as_records",
     "by_experiment",
-    "grid",
+    "find_experiment",
+    "load_config",
     "look_up",
+    "mean_of",
     "run",
+    "sd_of",
+    "what_changed",
+    "what_is_there",
 ]

@@ -1,6 +1,6 @@
-"""The same jobs on a Dask cluster, by the address of its scheduler.
+"""The same tasks on a Dask cluster, by the address of its scheduler.
 
-Results come back here, so workers need no common disk. The scheduler gives the jobs of a worker
+Results come back here, so workers need no common disk. The scheduler gives the tasks of a worker
 that is lost to another one. Nothing is installed on workers: they must have the same versions of
 wayfield and of what it computes with, or the figures would not be ours bit for bit.
 """
@@ -20,8 +20,9 @@ from typing import Any
 
 from .._optional import need
 from ..errors import WayfieldError
-from .pools import Job, Result, Results, attempt
-from .store import versions
+from .freshness import source, versions
+from .pools import Attempt, Attempts, Order, attempt, order
+from .tasks import Task
 
 CONNECT = 8.0
 """Seconds to wait for the scheduler."""
@@ -30,28 +31,28 @@ PATIENCE = 10.0
 """Seconds without a result after which it is worth a look why."""
 
 
-def on_cluster(jobs: Sequence[Job], address: str, note: Callable[[str], None]) -> Results:
-    """Run the jobs on a cluster.
+def on_cluster(tasks: Sequence[Task], address: str, note: Callable[[str], None]) -> Attempts:
+    """Run the tasks on a cluster.
 
     Parameters
     ----------
-    jobs : sequence of Job
+    tasks : sequence of Task
         In the order to begin them.
     address : str
         Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
     note : function of a str
         Called with anything a person should know.
     """
-    if not jobs:
+    if not tasks:
         return
     with _connected(address) as client:
         _wait_for_workers(client, address, note)
         _check_versions(client)
         done: SimpleQueue[Any] = SimpleQueue()
-        pending = {}
-        for number, job in enumerate(jobs):
-            future = client.submit(_work, job, versions(), pure=False, priority=-number)
-            pending[future.key] = future, job
+        pending, made_by = {}, versions() | source()
+        for number, task in enumerate(tasks):
+            future = client.submit(_work, order(task), made_by, pure=False, priority=-number)
+            pending[future.key] = future, task
             future.add_done_callback(done.put)
         while pending:
             try:
@@ -59,27 +60,27 @@ def on_cluster(jobs: Sequence[Job], address: str, note: Callable[[str], None]) -
             except Empty:
                 _check_presence(client, address, note)
             else:
-                _, job = pending.pop(future.key)
-                yield job, _result(future, address)
+                _, task = pending.pop(future.key)
+                yield task, _attempt(future, address)
 
 
-def _work(job: Job, expected: dict[str, str]) -> Result:
-    """Run one job on a worker, which may have joined after the others were checked."""
-    for name, found in versions().items():
-        if found != expected[name]:
-            return Result([], f"its worker has {name} {found}, not {expected[name]}\n", 0.0)
-    return attempt(job)
+def _work(ordered: Order, expected: dict[str, str]) -> Attempt:
+    """Run one task on a worker, which may have joined after the others were checked."""
+    for name, found in (versions() | source()).items():
+        if found != expected.get(name):
+            return Attempt([], f"its worker has {name} {found}, not {expected.get(name)}\n", 0.0)
+    return attempt(*ordered)
 
 
-def _result(future: Any, address: str) -> Result:
-    """Fetch a result, or say why there is none."""
+def _attempt(future: Any, address: str) -> Attempt:
+    """Fetch how a task ended, or say why nobody knows."""
     try:
         if future.status == "error":
-            return Result([], f"its worker failed: {future.exception()!r}\n", 0.0)
-        result: Result = future.result()
+            return Attempt([], f"its worker failed: {future.exception()!r}\n", 0.0)
+        ended: Attempt = future.result()
     except (CancelledError, asyncio.CancelledError, OSError) as error:  # also time-outs
         raise _lost(address) from error
-    return result
+    return ended
 
 
 def _wait_for_workers(client: Any, address: str, note: Callable[[str], None]) -> None:
@@ -91,7 +92,7 @@ def _wait_for_workers(client: Any, address: str, note: Callable[[str], None]) ->
 
 
 def _check_presence(client: Any, address: str, note: Callable[[str], None]) -> None:
-    """Tell the reasons for silence apart: no scheduler, no workers, or long jobs."""
+    """Tell the reasons for silence apart: no scheduler, no workers, or long tasks."""
     try:
         workers = client.nthreads() if client.status == "running" else None
     except OSError:
@@ -110,8 +111,9 @@ def _lost(address: str) -> WayfieldError:
 
 def _check_versions(client: Any) -> None:
     """Refuse workers whose figures would not be ours; asks them for nothing of wayfield's."""
-    for name, ours in versions().items():
+    for name in versions():
         asked = (platform.python_version,) if name == "python" else (metadata.version, name)
+        ours = asked[0](*asked[1:])
         for worker, answer in client.run(*asked, on_error="return").items():
             missing = isinstance(answer, metadata.PackageNotFoundError)
             theirs = "missing" if missing else answer

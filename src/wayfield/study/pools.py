@@ -1,8 +1,8 @@
 """Who does the work: this process, a pool of processes, or a Dask cluster.
 
-Each is a generator of results as they come, given the jobs in the order to begin them. A job that
-raises is a result too, with its traceback. A worker that dies costs the job it had, which is tried
-again, `TRIES` times in all; the others do not notice.
+Each is a generator of attempts as they end, given the tasks in the order to begin them. A task that
+raises ends too, with its traceback. A worker that dies costs the task it had, which is tried again,
+`TRIES` times in all; the others do not notice.
 """
 
 from __future__ import annotations
@@ -12,39 +12,31 @@ import signal
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process, resource_tracker
 from threading import Thread
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..errors import WayfieldError
-from .tasks import Experiment, Row, Task, as_table
+from .tasks import Cell, Row, Task, as_table
 
 TRIES = 3
-"""How often a job is tried whose worker dies."""
+"""How often a task is tried whose worker dies."""
 
 _STARTS = 5  # workers in a row that may die before they are ready for work
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
-class Job:
-    """A task, and the experiment it names."""
-
-    task: Task
-    experiment: Experiment
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of a job.
+class Attempt:
+    """What became of a task that was tried.
 
     Attributes
     ----------
     rows : list of Row
-        The table, the cell's settings in front; empty if the job failed.
+        The table, the cell's settings in front; empty if the task failed.
     failure : str
         The traceback; empty if it did not fail.
     seconds : float
@@ -56,60 +48,73 @@ class Result:
     seconds: float
 
 
-Results: TypeAlias = Generator[tuple[Job, Result]]
+Attempts: TypeAlias = Generator[tuple[Task, Attempt]]
+Order: TypeAlias = tuple[Callable[[Any], list[Row]], Cell]
+"""What a worker is sent: the function to run, and on which cell."""
 
 
-def attempt(job: Job) -> Result:
-    """Run one job; if it raises, the result holds the traceback."""
+def order(task: Task) -> Order:
+    """Return what a worker needs of a task; the rest of an experiment stays here."""
+    return task.experiment.run, task.cell
+
+
+def attempt(run: Callable[[Any], list[Row]], cell: Cell) -> Attempt:
+    """Run one task; if it raises, the traceback is kept."""
     began = time.perf_counter()
     try:
-        rows = as_table(job.task.cell, job.experiment.run(job.task.cell))
+        rows = as_table(cell, run(cell))
     except Exception:
-        return Result([], traceback.format_exc(), time.perf_counter() - began)
-    return Result(rows, "", time.perf_counter() - began)
+        return Attempt([], traceback.format_exc(), time.perf_counter() - began)
+    return Attempt(rows, "", time.perf_counter() - began)
 
 
-def in_this_process(jobs: Sequence[Job]) -> Results:
-    """Run the jobs one after another."""
-    for job in jobs:
-        yield job, attempt(job)
+def processors() -> int:
+    """Return the number of processors this process may use."""
+    ours = getattr(os, "sched_getaffinity", None)  # Linux knows which of them are ours
+    return len(ours(0)) if ours else os.cpu_count() or 1
 
 
-def in_processes(jobs: Sequence[Job], workers: int) -> Results:
-    """Run the jobs in a pool of processes, each with one thread for linear algebra."""
-    crew = _Crew(jobs)
+def in_this_process(tasks: Sequence[Task]) -> Attempts:
+    """Run the tasks one after another."""
+    for task in tasks:
+        yield task, attempt(*order(task))
+
+
+def in_processes(tasks: Sequence[Task], workers: int) -> Attempts:
+    """Run the tasks in a pool of processes, each with one thread for linear algebra."""
+    crew = _Crew(tasks)
     try:
-        yield from crew.work(min(workers, len(jobs)))
+        yield from crew.work(min(workers, len(tasks)))
     finally:
         crew.stop()
 
 
 class _Crew:
-    """Workers, and the jobs that wait for them."""
+    """Workers, and the tasks that wait for them."""
 
-    def __init__(self, jobs: Iterable[Job]) -> None:
-        self.waiting = deque(jobs)
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self.waiting = deque(tasks)
         self.workers: dict[connection.Connection, _Worker] = {}
         self.deaths: Counter[Task] = Counter()
         self.stillborn = 0
 
-    def work(self, count: int) -> Results:
-        """Start workers and yield results until every job has one."""
+    def work(self, count: int) -> Attempts:
+        """Start workers and yield attempts until every task has ended."""
         for _ in range(count):
             self._start()
-        while self.waiting or any(worker.job for worker in self.workers.values()):
+        while self.waiting or any(worker.task for worker in self.workers.values()):
             for pipe in connection.wait(list(self.workers)):
                 worker = self.workers[pipe]  # type: ignore[index]
-                job = worker.job
+                task = worker.task
                 try:
-                    result = worker.answer()
+                    ended = worker.answer()
                 except (EOFError, OSError):
-                    result = self._replace(worker)
+                    ended = self._replace(worker)
                 else:
                     self.stillborn = 0
-                    self._hand_out()  # before the result is looked at: that takes a moment
-                if job and result:
-                    yield job, result
+                    self._hand_out()  # before the rows are looked at: that takes a moment
+                if task and ended:
+                    yield task, ended
             self._hand_out()
 
     def stop(self) -> None:
@@ -122,49 +127,49 @@ class _Crew:
 
     def _hand_out(self) -> None:
         for worker in self.workers.values():
-            if worker.ready and not worker.job and self.waiting:
+            if worker.ready and not worker.task and self.waiting:
                 worker.begin(self.waiting.popleft())
 
-    def _replace(self, worker: _Worker) -> Result | None:
-        """Start another worker for one that died; a result if its job has had all its tries."""
+    def _replace(self, worker: _Worker) -> Attempt | None:
+        """Start another worker for one that died; an end if its task has had all its tries."""
         self.stillborn = 0 if worker.ready else self.stillborn + 1
         if self.stillborn == _STARTS:
             raise WayfieldError("worker processes die before they can work")
         del self.workers[worker.pipe]
         worker.stop()
         self._start()
-        if worker.job is None:
+        if worker.task is None:
             return None
-        self.deaths[worker.job.task] += 1
-        if self.deaths[worker.job.task] == TRIES:
-            return Result([], f"its worker died {TRIES} times; out of memory?\n", 0.0)
-        self.waiting.appendleft(worker.job)
+        self.deaths[worker.task] += 1
+        if self.deaths[worker.task] == TRIES:
+            return Attempt([], f"its worker died {TRIES} times; out of memory?\n", 0.0)
+        self.waiting.appendleft(worker.task)
         return None
 
 
 class _Worker:
-    """A process at the other end of a pipe: it says that it is ready, then a result per job."""
+    """A process at the other end of a pipe: it says that it is ready, then how each task ended."""
 
     def __init__(self) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
         self.ready = False
-        self.job: Job | None = None
+        self.task: Task | None = None
         with _one_thread_each(), _interrupts_held():
             self.process.start()
         theirs.close()  # so that the pipe ends when the process does
 
-    def begin(self, job: Job) -> None:
-        self.job = job
+    def begin(self, task: Task) -> None:
+        self.task = task
         with suppress(OSError):  # it died just now: whoever waits for its answer will see
-            self.pipe.send(job)
+            self.pipe.send(order(task))
 
-    def answer(self) -> Result | None:
-        """Receive what is there: a result, or None for "ready". Raise if the process died."""
-        result: Result | None = self.pipe.recv()
-        self.ready, self.job = True, None
-        return result
+    def answer(self) -> Attempt | None:
+        """Receive what is there: an attempt, or None for "ready". Raise if the process died."""
+        ended: Attempt | None = self.pipe.recv()
+        self.ready, self.task = True, None
+        return ended
 
     def stop(self) -> None:
         """End the process now: it holds nothing that could be lost."""
@@ -181,7 +186,7 @@ def _serve(pipe: connection.Connection) -> None:
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
-            pipe.send(attempt(pipe.recv()))
+            pipe.send(attempt(*pipe.recv()))
 
 
 def _end_with_parent() -> None:

@@ -1,6 +1,6 @@
 """Run tasks, keep each result as it comes, and pick up where a run ended.
 
-Tasks already in the store are not run again. Each worker has one task at a time and its result is
+Tasks already in the store are not run again. Each worker has one task at a time and its rows are
 kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
 fails is recorded with its traceback and the rest goes on.
 """
@@ -8,26 +8,27 @@ fails is recorded with its traceback and the rest goes on.
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.console import Console
 
 from ..errors import InputError
 from .cluster import on_cluster
-from .experiments import EXPERIMENTS
-from .pools import Job, Result, Results, in_processes, in_this_process
+from .pools import Attempt, Attempts, in_processes, in_this_process, processors
 from .progress import Display
-from .store import Entry, State, Store
-from .tasks import Experiment, Row, Task
+from .store import Condition, Entry, Store
+from .studies import refuse_namesakes
+from .tasks import Row, Task
 
-DEFAULT_WORKERS = 2
+_NOTED = 5
+"""Files of one kind that are named one by one; the rest are counted."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Run:
     """What a run left behind.
 
     Attributes
@@ -38,26 +39,30 @@ class Outcome:
         Traceback of every task that failed.
     reused, damaged, stale : int
         Tasks found in the store; files found damaged or out of date, their tasks run again.
+    accepted : dict
+        Stale results that were used all the same, on request: what has changed since.
     seconds : float
         Wall-clock time of this run.
     """
 
     tables: dict[Task, list[Row]]
-    failed: dict[Task, str]
-    reused: int
-    damaged: int
-    stale: int
-    seconds: float
+    failed: dict[Task, str] = field(default_factory=dict)
+    reused: int = 0
+    damaged: int = 0
+    stale: int = 0
+    accepted: dict[Task, str] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 def run(
     tasks: Sequence[Task],
     store: Store,
-    workers: int = DEFAULT_WORKERS,
+    workers: int | None = None,
     cluster: str | None = None,
     console: Console | None = None,
-    experiments: Mapping[str, Experiment] | None = None,
-) -> Outcome:
+    *,
+    accept_stale: bool = False,
+) -> Run:
     """Run the tasks that the store does not have, and return the tables of all.
 
     Parameters
@@ -66,98 +71,112 @@ def run(
         What to run; the order does not matter for the results.
     store : Store
         Where results are looked up and kept.
-    workers : int
-        Processes; 0 runs the tasks in this one.
+    workers : int, optional
+        Processes; 0 runs the tasks in this one. As many as there are processors if not given.
     cluster : str, optional
         Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``; its workers then do the
         work, and `workers` does not count.
     console : rich Console, optional
         Where to show progress; nothing is shown if not given.
-    experiments : mapping of str to Experiment, optional
-        What the tasks' names stand for; the study's own if not given.
+    accept_stale : bool
+        Whether to use results that other code or other packages computed; else those tasks are
+        run again.
 
     Raises
     ------
     KeyboardInterrupt
         At Ctrl-C; what was finished is in the store.
     """
-    if workers < 0:
+    if workers is not None and workers < 0:
         raise InputError(f"the number of workers must be at least 0, not {workers}")
-    jobs = {task: Job(task, find_experiment(task.experiment, experiments)) for task in tasks}
+    refuse_namesakes(task.experiment for task in tasks)
     began = time.perf_counter()
     with store.opened(), Display(console or Console(quiet=True)) as show:
-        entries = look_up(list(jobs), store, experiments)
-        todo = [jobs[task] for task, entry in entries.items() if entry.state is not State.DONE]
-        todo.sort(key=_work, reverse=True)  # long ones first: none is left alone at the end
-        _announce(entries, todo, show)
-        tables = {task: entry.rows for task, entry in entries.items() if entry.rows}
-        failed: dict[Task, str] = {}
-        with closing(_results(todo, workers, cluster, show)) as results:
-            for done, result in results:
-                _keep(store, done, result, show)
-                if result.failure:
-                    failed[done.task] = result.failure
+        entries = look_up(list(dict.fromkeys(tasks)), store)
+        found = what_is_there(entries, accept_stale)
+        todo = [task for task in entries if task not in found.tables]
+        todo.sort(key=lambda task: task.effort, reverse=True)  # none is left alone at the end
+        _announce(entries, found, todo, show)
+        tables, failed = dict(found.tables), dict[Task, str]()
+        with closing(_attempts(todo, workers, cluster, show)) as attempts:
+            for task, attempt in attempts:
+                _keep(store, task, attempt, show)
+                if attempt.failure:
+                    failed[task] = attempt.failure
                 else:
-                    tables[done.task] = result.rows
-    states = Counter(entry.state for entry in entries.values())
-    return Outcome(
-        {task: tables[task] for task in jobs if task in tables},
+                    tables[task] = attempt.rows
+    return Run(
+        {task: tables[task] for task in entries if task in tables},
         failed,
-        reused=states[State.DONE],
-        damaged=states[State.DAMAGED],
-        stale=states[State.STALE],
-        seconds=time.perf_counter() - began,
+        found.reused,
+        found.damaged,
+        found.stale,
+        found.accepted,
+        time.perf_counter() - began,
     )
 
 
-def look_up(
-    tasks: Sequence[Task], store: Store, experiments: Mapping[str, Experiment] | None = None
-) -> dict[Task, Entry]:
+def look_up(tasks: Sequence[Task], store: Store) -> dict[Task, Entry]:
     """Look up what the store has of every task, in the order given."""
-    return {
-        task: store.look(task, find_experiment(task.experiment, experiments).version)
-        for task in tasks
+    return {task: store.look(task) for task in tasks}
+
+
+def what_is_there(entries: Mapping[Task, Entry], accept_stale: bool = False) -> Run:
+    """Return what can be used of what was found: all that is done, and what is stale on request."""
+    accepted = {
+        task: entry.changed
+        for task, entry in entries.items()
+        if accept_stale and entry.condition is Condition.STALE and entry.rows
     }
+    conditions = Counter(entry.condition for entry in entries.values())
+    return Run(
+        {
+            task: entry.rows
+            for task, entry in entries.items()
+            if entry.condition is Condition.DONE or task in accepted
+        },
+        reused=conditions[Condition.DONE] + len(accepted),
+        damaged=conditions[Condition.DAMAGED],
+        stale=conditions[Condition.STALE] - len(accepted),
+        accepted=accepted,
+    )
 
 
-def find_experiment(name: str, experiments: Mapping[str, Experiment] | None = None) -> Experiment:
-    """Return an experiment by its name; of the study's own unless others are given."""
-    known = EXPERIMENTS if experiments is None else experiments
-    if name not in known:
-        raise InputError(f"unknown experiment {name!r}; known are {', '.join(known)}")
-    return known[name]
-
-
-def _announce(entries: Mapping[Task, Entry], todo: Sequence[Job], show: Display) -> None:
+def _announce(
+    entries: Mapping[Task, Entry], found: Run, todo: Sequence[Task], show: Display
+) -> None:
     """Tell the display what is there and what is to come."""
-    for entry in entries.values():
-        if entry.note:
-            show.note(f"{entry.note}: running it again")
-    for name, tasks in Counter(task.experiment for task in entries).items():
-        show.expect(name, tasks, sum(_work(job) for job in todo if job.task.experiment == name))
-    for task, entry in entries.items():
-        if entry.state is State.DONE:
-            show.recall(task.experiment, entry.rows)
+    noted = [each.note for task, each in entries.items() if each.note and task not in found.tables]
+    for note in noted[:_NOTED]:
+        show.note(f"{note}: running it again")
+    if len(noted) > _NOTED:
+        show.note(f"… and {len(noted) - _NOTED:,} more that are stale or damaged")
+    if found.accepted:
+        show.note(f"{len(found.accepted):,} stale results are used as they are")
+    work: defaultdict[str, float] = defaultdict(float)
+    for task in todo:
+        work[task.experiment.name] += task.effort
+    for name, tasks in Counter(task.experiment.name for task in entries).items():
+        show.expect(name, tasks, work[name])
+    for task, rows in found.tables.items():
+        show.recall(task.experiment.name, rows)
 
 
-def _keep(store: Store, job: Job, result: Result, show: Display) -> None:
-    """Write a result down, and show it."""
-    if result.failure:
-        store.write_failure(job.task, result.failure)
-        show.note(f"{job.task.key} failed: {result.failure.strip().splitlines()[-1]}")
+def _keep(store: Store, task: Task, attempt: Attempt, show: Display) -> None:
+    """Write down how a task ended, and show it."""
+    if attempt.failure:
+        store.write_failure(task, attempt.failure)
+        show.note(f"{task.key} failed: {attempt.failure.strip().splitlines()[-1]}")
     else:
-        store.write(job.task, job.experiment.version, result.rows)
-        store.log(job.task, result.seconds)
-    show.count(job.task.experiment, result.rows, _work(job), result.seconds)
+        store.write(task, attempt.rows)
+        store.log(task, attempt.seconds)
+    show.count(task.experiment.name, attempt.rows, task.effort, attempt.seconds)
 
 
-def _work(job: Job) -> float:
-    """Estimate how long a job takes, in units of its experiment's weight."""
-    cell = job.task.cell
-    return job.experiment.weight * cell.goals * cell.refinement**2
-
-
-def _results(jobs: Sequence[Job], workers: int, cluster: str | None, show: Display) -> Results:
+def _attempts(
+    tasks: Sequence[Task], workers: int | None, cluster: str | None, show: Display
+) -> Attempts:
     if cluster is not None:
-        return on_cluster(jobs, cluster, show.note)
-    return in_processes(jobs, workers) if workers else in_this_process(jobs)
+        return on_cluster(tasks, cluster, show.note)
+    count = processors() if workers is None else workers
+    return in_processes(tasks, count) if count else in_this_process(tasks)

@@ -2,8 +2,8 @@
 
 A task's file is ``results/<experiment>/<cell>-<address>.parquet``, the address a digest of the
 experiment's name and the cell's settings. The table carries the settings as columns, so that any
-reader of Parquet can query many files at once; the footer holds the settings, the experiment's
-version and the versions of what computed it.
+reader of Parquet can query many files at once; the footer holds the settings and what computed
+it: `freshness` tells from that whether it would be computed alike now.
 
 *Written whole.* A file is written under a temporary name, flushed to disk and renamed: a run
 killed at any moment leaves no half file behind.
@@ -20,30 +20,28 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from .._optional import need
 from ..errors import WayfieldError
+from .freshness import stamp, what_changed
 from .sealed import decode, encode, is_whole
-from .tasks import Row, Task, columns, settings
+from .tasks import Row, Task
 
-FORMAT = 2
+FORMAT = 3
 """Of the files. A change gets a new number."""
 
 _TEMPORARY = ".tmp"
 
 
-class State(StrEnum):
+class Condition(StrEnum):
     """What the store has of a task."""
 
     DONE = "done"
@@ -59,24 +57,21 @@ class Entry:
 
     Attributes
     ----------
-    state : State
-        Only `State.DONE` comes with rows.
+    condition : Condition
+        Whether it is there, and good.
     rows : list of Row
-        The table, the cell's settings in front.
+        The table, the cell's settings in front, of a result that is done or stale; none if its
+        format cannot be read any more.
     note : str
         What is wrong with a stale or damaged file, and where it is.
+    changed : str
+        What has changed since a stale result was computed.
     """
 
-    state: State
+    condition: Condition
     rows: list[Row]
     note: str = ""
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of everything that has a say in the figures."""
-    packages = {name: metadata.version(name) for name in ("wayfield", "numpy", "scipy", "numba")}
-    return {"python": platform.python_version(), **packages}
+    changed: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,14 +81,15 @@ class Store:
     Examples
     --------
     >>> import tempfile
-    >>> from wayfield.study import Cell
-    >>> task = Task("toy", Cell("umaze", 2, 0.1, 54))
-    >>> store = Store(Path(tempfile.mkdtemp()))
-    >>> store.look(task, version=1).state.value
+    >>> from wayfield.experiments import MazeCell
+    >>> from wayfield.study import Experiment
+    >>> toy = Experiment("toy", "a toy", version=1, run=lambda cell: [{"reached": 500}])
+    >>> store, task = Store(Path(tempfile.mkdtemp())), Task(toy, MazeCell("umaze", 2, 0.1, 54))
+    >>> store.look(task).condition.value
     'missing'
-    >>> store.write(task, version=1, rows=[{"seed": 54, "reached": 500}])
-    >>> store.look(task, version=1)
-    Entry(state=<State.DONE: 'done'>, rows=[{'seed': 54, 'reached': 500}], note='')
+    >>> store.write(task, rows=[{"seed": 54, "reached": 500}])
+    >>> store.look(task).rows
+    [{'seed': 54, 'reached': 500}]
     """
 
     directory: Path
@@ -111,59 +107,45 @@ class Store:
         """Where the time of every finished task is kept, a line of JSON each."""
         return self.directory / "log.jsonl"
 
-    def look(self, task: Task, version: int) -> Entry:
-        """Look a task up; its table is checked in full before it counts as done.
-
-        Parameters
-        ----------
-        task : Task
-            What to look for.
-        version : int
-            Of the experiment.
-        """
+    def look(self, task: Task) -> Entry:
+        """Look a task up; its table is checked in full before it counts as done."""
         path = self.path(task)
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             failed = self.failure_path(task).exists()
-            return Entry(State.FAILED if failed else State.MISSING, [])
+            return Entry(Condition.FAILED if failed else Condition.MISSING, [])
         if not is_whole(content):
-            return Entry(State.DAMAGED, [], f"{path} is damaged")
+            return Entry(Condition.DAMAGED, [], f"{path} is damaged")
         header, rows = decode(content)
-        expected = _header(task, version)
+        expected = _header(task)
         if any(header.get(name) != expected[name] for name in ("experiment", "settings")):
-            return Entry(State.DAMAGED, [], f"{path} does not hold what its name says")
-        if older := _what_differs(header, expected):
-            return Entry(State.STALE, [], f"{path} is of {older}")
-        return Entry(State.DONE, rows)
+            return Entry(Condition.DAMAGED, [], f"{path} does not hold what its name says")
+        if header["format"] != FORMAT:
+            changed = f"written in format {header['format']}, now {FORMAT}"
+            return Entry(Condition.STALE, [], f"{path} is stale: {changed}", changed)
+        if changed := what_changed(header, expected):
+            return Entry(Condition.STALE, rows, f"{path} is stale: {changed}", changed)
+        return Entry(Condition.DONE, rows)
 
-    def write(self, task: Task, version: int, rows: list[Row]) -> None:
+    def write(self, task: Task, rows: list[Row]) -> None:
         """Keep the rows of a finished task, and forget that it ever failed."""
-        self._replace(self.path(task), encode(_header(task, version), rows))
+        self._replace(self.path(task), encode(_header(task), rows))
         self.failure_path(task).unlink(missing_ok=True)
 
     def write_failure(self, task: Task, traceback: str) -> None:
         """Keep why the task failed; it is run again next time."""
-        self._replace(self.failure_path(task), traceback.encode())
+        self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
 
     def log(self, task: Task, seconds: float) -> None:
         """Note how long a task took."""
-        about = {"experiment": task.experiment, **columns(task.cell), "file": self.path(task).name}
+        about = {"experiment": task.experiment.name, **task.cell.columns}
+        about["file"] = self.path(task).name
         with self.log_path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(about | {"seconds": round(seconds, 4)}) + "\n")
 
     def computing(self, tasks: Iterable[Task]) -> dict[str, float]:
-        """Seconds that these tasks took, by experiment, as far as they are noted.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from wayfield.study import Cell
-        >>> store, task = Store(Path(tempfile.mkdtemp())), Task("toy", Cell("umaze", 2, 0.1, 54))
-        >>> store.log(task, 2.5)
-        >>> store.computing([task])
-        {'toy': 2.5}
-        """
+        """Seconds that these tasks took, by experiment, as far as they are noted."""
         noted: dict[tuple[str, str], float] = {}
         lines = self.log_path.read_bytes() if self.log_path.exists() else b""
         for line in lines.splitlines():
@@ -172,8 +154,9 @@ class Store:
                 noted[entry["experiment"], entry["file"]] = float(entry["seconds"])
         total: dict[str, float] = {}
         for task in tasks:
-            seconds = noted.get((task.experiment, self.path(task).name), 0.0)
-            total[task.experiment] = total.get(task.experiment, 0.0) + seconds
+            name = task.experiment.name
+            seconds = noted.get((name, self.path(task).name), 0.0)
+            total[name] = total.get(name, 0.0) + seconds
         return total
 
     @contextmanager
@@ -195,7 +178,7 @@ class Store:
             yield
 
     def _folder(self, task: Task) -> Path:
-        return self.directory / task.experiment
+        return self.directory / task.experiment.name
 
     def _replace(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,29 +199,18 @@ class Store:
 
 
 def _name(task: Task) -> str:
-    about = {"experiment": task.experiment, "settings": settings(task.cell)}
+    about = {"experiment": task.experiment.name, "settings": task.cell.columns}
     address = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
     return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', task.cell.key)}-{address}"
 
 
-def _header(task: Task, version: int) -> dict[str, Any]:
+def _header(task: Task) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "experiment": task.experiment,
-        "version": version,
-        "settings": settings(task.cell),
-        "versions": versions(),
+        "experiment": task.experiment.name,
+        "settings": task.cell.columns,
+        **stamp(task.experiment.version),
     }
-
-
-def _what_differs(header: dict[str, Any], expected: dict[str, Any]) -> str:
-    """Why results that are whole are not ours, in words; empty if they are."""
-    if header["format"] != expected["format"]:
-        return f"another format, {header['format']}"
-    if header["version"] != expected["version"]:
-        return f"version {header['version']} of the experiment, now {expected['version']}"
-    before, now = header["versions"]["wayfield"], expected["versions"]["wayfield"]
-    return f"wayfield {before}, now {now}" if before != now else ""
 
 
 def _lock(file: int) -> bool:

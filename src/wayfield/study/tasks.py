@@ -1,27 +1,68 @@
-"""What the study is made of: an experiment, run on a cell, gives the rows of a table.
+"""What a study is made of: an experiment, run on a cell, gives the rows of a table.
 
 A task is one experiment on one cell, the unit that is run, kept and resumed. Experiments are pure:
 the rows depend on the cell alone, bit for bit, whatever the worker, the order or the number of
 workers. Timings therefore never stand in the rows.
+
+The engine knows no experiment and no kind of cell. What an experiment shows of its rows, and how
+its figures compare with published ones, it carries along for the report to read.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from ..errors import InputError
-from .cells import Cell
 
-Row: TypeAlias = dict[str, int | float | str | bool]
-"""One line of a result table; the same columns, of the same types, in all rows of an experiment."""
+if TYPE_CHECKING:
+    from .measure import Measure
+    from .records import Records
+    from .studies import Profile
+
+Row: TypeAlias = dict[str, Any]
+"""One line of a result table: numbers, texts, flags, or lists of one of these. All rows of an
+experiment have the same columns, and a column has values of one type."""
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """Something to measure on a cell.
+class Cell(Protocol):
+    """What an experiment runs on: a maze with some labels, a small graph, a directed world.
+
+    Small, frozen and importable by workers: it travels to them and is drawn there.
+    """
+
+    @property
+    def key(self) -> str:
+        """Short name, for files and messages."""
+        ...
+
+    @property
+    def columns(self) -> Row:
+        """All its settings, as they stand in front of every row: they tell cells apart."""
+        ...
+
+    def draw(self) -> Any:
+        """Make what the settings describe; everything random comes from them alone."""
+        ...
+
+
+C = TypeVar("C", bound=Cell)
+_NAME = re.compile(r"\w[\w-]{0,63}")
+_EMPTY = "empty list"
+
+
+def _alike(cell: Cell) -> float:
+    """Expect every cell to take as long as any other."""
+    return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment(Generic[C]):
+    """Something to measure on a cell, and all that belongs to it.
 
     Attributes
     ----------
@@ -31,103 +72,91 @@ class Experiment:
         Name for people.
     version : int
         Raised when the meaning of the figures changes; results of other versions are stale.
-    run : function of a Cell
+    run : function of a cell
         A function at the top level of a module, so that workers can import it; returns the rows.
-    weight : float
-        Rough time per vertex and goal beside the other experiments; long tasks are begun first.
-    on_mazes : bool
-        Whether it runs on any maze; if not, on cells of its own alone.
+    cells : function of a Profile
+        Where it runs; the study has none of its cells if not given.
+    effort : function of a cell
+        Rough time it takes, in any unit: long tasks are begun first.
+    read_grid : function of a table and a folder, optional
+        Reads cells from the ``[grid]`` of a study of one's own; without it there are none there.
+    sections : tuple
+        What the report shows of it: `wayfield.report.Section`, read there.
+    measures : function of the tables, optional
+        Its figures by the ids of published ones: `wayfield.paper` compares them.
     """
 
     name: str
     title: str
     version: int
-    run: Callable[[Cell], list[Row]]
-    weight: float = 1.0
-    on_mazes: bool = True
+    run: Callable[[C], list[Row]]
+    cells: Callable[[Profile], Sequence[C]] = lambda _: ()
+    effort: Callable[[C], float] = _alike
+    read_grid: Callable[[Mapping[str, Any], Path], Sequence[C]] | None = None
+    sections: tuple[Any, ...] = ()
+    measures: Callable[[Mapping[str, Records]], Mapping[str, Measure]] | None = None
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):  # it is a folder, and a table to query
+            raise InputError(
+                f"an experiment's name has at most 64 letters, digits, '_' and '-', unlike "
+                f"{self.name[:80]!r}"
+            )
 
 
 @dataclass(frozen=True)
 class Task:
     """One experiment on one cell."""
 
-    experiment: str
+    experiment: Experiment[Any]
     cell: Cell
 
     @property
     def key(self) -> str:
-        """Name of the task, for messages.
+        """Name of the task, for messages."""
+        return f"{self.experiment.name} {self.cell.key}"
 
-        Examples
-        --------
-        >>> Task("rollout", Cell("medium", 4, 0.02, 54)).key
-        'rollout medium-r04-lf0.020-s54-g16'
-        """
-        return f"{self.experiment} {self.cell.key}"
-
-
-def settings(cell: Cell) -> dict[str, Any]:
-    """Return all settings of a cell: what its results are kept under.
-
-    Examples
-    --------
-    >>> settings(Cell("medium", 4, 0.02, 54))
-    {'maze': 'medium', 'refinement': 4, 'label_fraction': 0.02, 'seed': 54, 'goals': 16}
-    """
-    return {name: value for name, value in asdict(cell).items() if name != "layout" or value}
-
-
-def columns(cell: Cell) -> Row:
-    """Return the settings that stand in every row: all but the text of a maze of one's own."""
-    return {name: value for name, value in settings(cell).items() if name != "layout"}
+    @property
+    def effort(self) -> float:
+        """Rough time it takes, in the experiment's own unit."""
+        return self.experiment.effort(self.cell)
 
 
 def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
     """Check the rows an experiment returned and put the cell's settings in front of each.
 
-    NumPy's scalars become Python's. Every row must have the same columns, and a column values of
-    one type.
+    NumPy's scalars and arrays become Python's. Every row must have the same columns, and a column
+    values of one type.
 
     Examples
     --------
-    >>> as_table(Cell("umaze", 2, 0.1, 54), [{"arm": "exact", "reached": 512}])
+    >>> from wayfield.experiments import MazeCell
+    >>> as_table(MazeCell("umaze", 2, 0.1, 54), [{"arm": "exact", "reached": 512}])
     [{'maze': 'umaze', 'refinement': 2, 'label_fraction': 0.1, 'seed': 54, 'goals': 16,
       'arm': 'exact', 'reached': 512}]
     """
+    if not isinstance(rows, list):
+        raise InputError(f"an experiment must return a list of rows, not {type(rows).__name__}")
     if not rows:
         raise InputError("an experiment must return at least one row")
-    about = columns(cell)
+    about = cell.columns
     table = [about | {name: _plain(value, name) for name, value in row.items()} for row in rows]
-    first = {name: type(value) for name, value in table[0].items()}
     for number, (row, whole) in enumerate(zip(rows, table, strict=True)):
         if changed := [name for name in about if whole[name] != about[name]]:
             raise InputError(f"row {number}: column {changed[0]!r} is a setting of the cell")
         if row.keys() != rows[0].keys():
             odd = sorted(row.keys() ^ rows[0].keys())
             raise InputError(f"row {number} and row 0 differ in the columns {', '.join(odd)}")
-        for name, value in whole.items():
-            if type(value) is not first[name]:
-                kind, other = type(value).__name__, first[name].__name__
-                raise InputError(f"row {number}: {name} is {kind}, in row 0 it is {other}")
+    for name in table[0]:
+        _check_kinds(name, [row[name] for row in table])
     return table
 
 
 def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
-    """Put the tables of many tasks under each other, one for every experiment.
-
-    Rows on a maze of one's own have its text as one more column, ``layout``.
-
-    Examples
-    --------
-    >>> cells = [Cell("umaze", 2, 0.1, seed) for seed in (54, 55)]
-    >>> tables = {Task("toy", cell): [{"seed": cell.seed}] for cell in cells}
-    >>> by_experiment(tables)
-    {'toy': [{'seed': 54}, {'seed': 55}]}
-    """
+    """Put the tables of many tasks under each other, one for every experiment's name."""
     joined: dict[str, list[Row]] = {}
     for task, rows in tables.items():
-        own: Row = {"layout": task.cell.layout} if task.cell.layout else {}
-        joined.setdefault(task.experiment, []).extend(row | own for row in rows)
+        joined.setdefault(task.experiment.name, []).extend(rows)
     return joined
 
 
@@ -150,13 +179,52 @@ def success(rows: Sequence[Row]) -> dict[str, float]:
     return {arm: reached / pairs for arm, (reached, pairs) in counts.items() if pairs}
 
 
-def _plain(value: Any, name: str) -> int | float | str | bool:
-    """Return the value as one of Python's own types."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, bool | str):
+def _plain(value: Any, name: str) -> Any:
+    """Return the value as one of Python's own types, or a list of them."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, list | tuple):
+        entries = [_plain(entry, name) for entry in value]
+        if len({_kind(entry) for entry in entries}) > 1 or any(
+            isinstance(entry, list) for entry in entries
+        ):
+            raise InputError(f"{name} must be a list of values of one type, not {value!r}")
+        return entries
+    if isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return _checked_text(value, name)
     if isinstance(value, Integral):
-        return int(value)
+        number = int(value)
+        if not -(2**63) <= number < 2**63:
+            raise InputError(f"{name} must fit into 64 bits, which {number} does not")
+        return number
     if isinstance(value, Real):
         return float(value)
     raise InputError(f"{name} must be a number, a string or a flag, not {value!r}")
+
+
+def _check_kinds(name: str, values: Sequence[Any]) -> None:
+    """Refuse a column with values of two types; an empty list goes with every other list."""
+    seen: dict[str, int] = {}
+    for number, value in enumerate(values):
+        seen.setdefault(_kind(value), number)
+    if all("list" in kind for kind in seen):
+        seen.pop(_EMPTY, None)
+    if len(seen) > 1:
+        (before, there), (kind, here) = list(seen.items())[:2]
+        raise InputError(f"row {here}: {name} is {kind}, in row {there} it is {before}")
+
+
+def _checked_text(value: str, name: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{name} = {value!r} is no text: {error.reason}") from error
+    return value
+
+
+def _kind(value: Any) -> str:
+    """Name the type of a value; that of a list by its first entry."""
+    if isinstance(value, list):
+        return f"list of {_kind(value[0])}" if value else _EMPTY
+    return type(value).__name__

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from .._jit import njit
 from .._types import FloatArray, IntArray
 from ..csr import Arcs
 from ..heap import Heap, drop_least, push

@@ -11,8 +11,8 @@ Nothing about the outcome needs to be believed: `proof` proves how good it is.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, multiply

@@ -1,0 +1,336 @@
+"""Do the labels say more than the graph does? Leave some out, and predict them.
+
+**Method.** The labels other than the goal's are dealt at random into folds. Each fold in turn is
+left out, the rest is extended, and the extension is compared with the labels left out. Beside it
+stands what the graph alone predicts: its own distance to the goal times one factor, above the
+goal's label. The factor is fitted to the labels that are kept, by least absolute error.
+
+**What it tells.** The mean absolute error, with its standard error over the labels. Two predictions
+are compared label by label; one is *clearly* better if the mean difference of their errors is more
+than three of its standard errors, or for few labels as many as make it as unlikely to be chance
+(Student's t). Nothing but labels and graph is used, so this is an answer where
+no truth is at hand. Errors of the labels themselves are part of every figure, and a field that
+predicts values better need not make the better plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, is_dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from ._arrays import as_flag, as_vertex, as_whole, frozen
+from ._text import number_of, short
+from .errors import InputError
+from .extension import AMLE, Method, extend_many
+from .graph import Graph, check_graph
+from .kernels._types import FloatArray
+from .labels import Labels, check_labels
+from .oracle import cost_to_go
+from .sinks import drop_false_sinks
+
+FOLDS = 5
+PATIENCE = 60.0
+"""Seconds that it may take where nobody asked for it in particular."""
+FEWEST = 2
+"""Labels, besides the goal's, without which there is nothing to leave out."""
+CHANCE = 0.00135
+"""Probability below which a difference is not chance: three standard errors if there are many."""
+ROUNDING = 1e-9
+"""Errors that are smaller than others by this factor are rounding."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation:
+    """How well labels are predicted by the others, and by the graph alone.
+
+    Attributes
+    ----------
+    vertices : (k,) int64 array
+        Labels that were left out in turn: all that can reach the goal, but not its own.
+    values : (k,) float array
+        Their values.
+    predicted : (k,) float array
+        The extension of the other labels there.
+    by_distance : (k,) float array
+        The graph's own distance there, times the factor that fits the other labels.
+    factor : float
+        The factor that fits all labels.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(9), range(1, 10))
+    >>> labels = wf.Labels([0, 2, 4, 7, 9], [0.0, 3.0, 6.0, 10.5, 13.5])
+    >>> found = wf.cross_validate(path, labels, goal=0)
+    >>> found.factor, found.distance_error
+    (1.5, 0.0)
+    >>> print(found.verdict)
+    4 labels left out in turn are predicted within 0.75 ± 0.75 from the others, within 0 by the
+    graph distance times 1.5: the graph distance does better
+    """
+
+    vertices: NDArray[np.int64]
+    values: FloatArray
+    predicted: FloatArray
+    by_distance: FloatArray
+    factor: float
+
+    @property
+    def error(self) -> float:
+        """Mean absolute error of the extension at labels left out."""
+        return mean_error(self.predicted - self.values)[0]
+
+    @property
+    def spread(self) -> float:
+        """Standard error of `error`."""
+        return mean_error(self.predicted - self.values)[1]
+
+    @property
+    def distance_error(self) -> float:
+        """Mean absolute error of the scaled graph distance."""
+        return mean_error(self.by_distance - self.values)[0]
+
+    @property
+    def distance_spread(self) -> float:
+        """Standard error of `distance_error`."""
+        return mean_error(self.by_distance - self.values)[1]
+
+    @property
+    def labels_help(self) -> bool | None:
+        """Whether the extension is clearly better than the distance; None if neither is."""
+        ours, graphs = self.predicted - self.values, self.by_distance - self.values
+        if clearly_better(ours, graphs):
+            return True
+        return False if clearly_better(graphs, ours) else None
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        helps = self.labels_help
+        said = "the labels help" if helps else "the graph distance does better"
+        ours = error_text(self.error, self.spread)
+        graphs = error_text(self.distance_error, self.distance_spread)
+        return (
+            f"{self.values.size:,} labels left out in turn are predicted within {ours} from the "
+            f"others, within {graphs} by the graph distance times {self.factor:.3g}: "
+            f"{'no clear difference' if helps is None else said}"
+        )
+
+    def facts(self) -> dict[str, object]:
+        """Return all figures by their names."""
+        return {
+            "labels": self.values.size,
+            "error": self.error,
+            "spread": self.spread,
+            "distance_error": self.distance_error,
+            "distance_spread": self.distance_spread,
+            "factor": self.factor,
+            "labels_help": self.labels_help,
+            "verdict": self.verdict,
+        }
+
+    def __repr__(self) -> str:
+        ours = error_text(self.error, self.spread)
+        graphs = error_text(self.distance_error, self.distance_spread)
+        count = self.values.size
+        return f"CrossValidation({count:,} labels: error {ours}, by graph distance {graphs})"
+
+
+def cross_validate(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    *,
+    prior: ArrayLike | None = None,
+    trimmed: bool = False,
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> CrossValidation:
+    """Leave labels out in turn, and predict them from the others and from the graph alone.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph.
+    labels : Labels
+        The known values.
+    goal : int
+        Where to go; its label is never left out.
+    method : Method
+        The extension; no bracket is computed.
+    prior : (n,) array, optional
+        A field that the labels correct; see `extend`.
+    trimmed : bool
+        Drop false sinks from the labels that are kept, every time; see `drop_false_sinks`.
+    folds : int
+        Number of parts that are left out in turn; at most one per label.
+    seed : int
+        Seed of the deal.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
+    >>> world = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
+    >>> labels = wf.sample_labels(world, goal=0, fraction=0.4)  # the graph does not know the world
+    >>> wf.cross_validate(ring, labels, goal=0).labels_help
+    True
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    parts = Folds(graph, labels, goal, cost_to_go(graph, goal), folds, seed)
+    return parts.validate(method, prior=prior, trimmed=as_flag(trimmed, "trimmed"))
+
+
+class Folds:
+    """Labels dealt into parts that are left out in turn.
+
+    Attributes
+    ----------
+    vertices, values, distance : (k,) arrays
+        The labels that are left out, and the graph's own distance from them to the goal.
+    above : (k,) float array
+        How much the labels are above the goal's, or above 0 if it has none.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        labels: Labels,
+        goal: int,
+        distance: FloatArray,
+        folds: int = FOLDS,
+        seed: int = 0,
+    ) -> None:
+        check_labels(labels, graph)
+        self.graph, self.labels, self.goal = graph, labels, goal
+        own = labels.values[labels.vertices == goal]
+        self.base = float(own[0]) if own.size else 0.0
+        self.used = usable(labels, distance)
+        count = self.used.size
+        if count < FEWEST:
+            raise InputError(
+                f"{number_of(count, 'labels')} besides the goal's can reach it, but at least "
+                f"{FEWEST} are needed to leave some out"
+            )
+        self.vertices = frozen(labels.vertices[self.used])
+        self.values = frozen(labels.values[self.used])
+        self.above = frozen(self.values - self.base)
+        self.distance = frozen(distance[self.vertices])
+        parts = min(as_whole(folds, "folds", least=2), count)
+        rng = np.random.default_rng(as_whole(seed, "seed", least=0))
+        self.part = rng.permutation(np.arange(count) % parts)
+        self.parts = parts
+
+    def validate(
+        self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
+    ) -> CrossValidation:
+        """Predict the labels left out, from the others and from the graph alone."""
+        predicted = self.predict(method, prior=prior, trimmed=trimmed)
+        factor = fit_factor(self.above, self.distance)
+        return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
+
+    def predict(
+        self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
+    ) -> FloatArray:
+        """(k,) values at the labels left out, from the others; without their false sinks too."""
+        kept = [self.labels_without(part) for part in range(self.parts)]
+        if trimmed:
+            kept = [
+                drop_false_sinks(self.graph, each, self.goal, method, prior=prior) for each in kept
+            ]
+        fields = extend_many(
+            self.graph, kept, _without_bracket(method), prior=prior, unreachable="nan", check=False
+        )
+        predicted = np.empty(self.values.size)
+        for part, field in enumerate(fields):
+            out = self.part == part
+            predicted[out] = field.values[self.vertices[out]]
+        return frozen(np.where(np.isnan(predicted), np.inf, predicted))
+
+    def by_distance(self) -> FloatArray:
+        """(k,) the graph's own distance, times the factor that fits the labels kept."""
+        predicted = np.empty(self.values.size)
+        for part in range(self.parts):
+            out = self.part == part
+            factor = fit_factor(self.above[~out], self.distance[~out])
+            predicted[out] = self.base + factor * self.distance[out]
+        return frozen(predicted)
+
+    def labels_without(self, part: int) -> Labels:
+        """Return the labels without those of one part."""
+        stays = np.ones(len(self.labels), dtype=bool)
+        stays[self.used[self.part == part]] = False
+        return Labels(self.labels.vertices[stays], self.labels.values[stays], self.labels.error)
+
+
+def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
+    """Return the factor by which distances to the goal fit the labels best; NaN without labels."""
+    at, own = usable(labels, distance), labels.values[labels.vertices == goal]
+    if not at.size:
+        return np.nan
+    base = own[0] if own.size else 0.0
+    return fit_factor(labels.values[at] - base, distance[labels.vertices[at]])
+
+
+def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
+    """Positions of the labels that can reach the goal, and are not its own."""
+    away = distance[labels.vertices]
+    return np.flatnonzero(np.isfinite(away) & (away > 0.0))
+
+
+def fit_factor(values: FloatArray, distance: FloatArray) -> float:
+    """Return the c that minimises Σ |value - c distance|: the weighted median of the ratios.
+
+    Examples
+    --------
+    >>> fit_factor(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
+    2.0
+    """
+    ratio = values / distance
+    order = np.argsort(ratio, kind="stable")
+    weight = np.cumsum(distance[order])
+    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])
+
+
+def mean_error(errors: FloatArray) -> tuple[float, float]:
+    """Mean size of errors, and its standard error."""
+    size = np.abs(errors)
+    if not np.isfinite(size).all():
+        return np.inf, np.inf
+    return float(size.mean()), float(size.std(ddof=1) / np.sqrt(size.size))
+
+
+def clearly_better(ours: FloatArray, others: FloatArray) -> bool:
+    """Whether errors are smaller than others, label by label, beyond what chance would do."""
+    if not np.isfinite(ours).all():
+        return False
+    if not np.isfinite(others).all():
+        return True
+    ours, others = np.abs(ours), np.abs(others)
+    tiny = ROUNDING * others.max()
+    if ours.max() <= tiny:  # exact, and the others are not
+        return bool(others.max() > 0.0)
+    gain = others - ours
+    spread = gain.std(ddof=1) / np.sqrt(gain.size)
+    needed = float(stdtrit(gain.size - 1, 1.0 - CHANCE))
+    return bool(gain.mean() > max(needed * spread, tiny))
+
+
+def error_text(error: float, spread: float) -> str:
+    """Write an error with its spread, as many digits as that leaves."""
+    if not np.isfinite(error):
+        return "∞"
+    if spread == 0.0:
+        return short(error)
+    return f"{short(error)} ± {spread:.2g}" if spread < 1e2 else f"{short(error)} ± {short(spread)}"
+
+
+def _without_bracket(method: Method) -> Method:
+    """Return the same method, told to skip its bracket if it has one."""
+    if is_dataclass(method) and not isinstance(method, type) and hasattr(method, "certificate"):
+        return replace(method, certificate=False)
+    return method

@@ -1,0 +1,115 @@
+"""The experiments, one module each with all that belongs to it, and the studies they make up.
+
+A new experiment is a module with an ``EXPERIMENT`` and a line in `EXPERIMENTS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..paper import PAIRS
+from ..study import Experiment, Profile, Study, load_config
+from . import (
+    directed,
+    finite_p,
+    held_out,
+    iteration_audit,
+    lbfgs_budget,
+    mechanism,
+    noise,
+    ordering,
+    paper_study,
+    pictures,
+    resolution,
+    rollout,
+    solver_audit,
+    sparse,
+    ties,
+    witnesses,
+)
+from ._mazes import SAMPLE, Draw, MazeCell, grid, read_grid
+from ._trial import ARMS, Arm, Trial
+from .directed import WorldCell
+from .witnesses import drawn
+
+__all__ = [
+    "ARMS",
+    "EXPERIMENTS",
+    "SAMPLE",
+    "STUDIES",
+    "Arm",
+    "Draw",
+    "MazeCell",
+    "Trial",
+    "WorldCell",
+    "find_study",
+    "grid",
+    "read_grid",
+]
+
+PAPER: tuple[Experiment[Any], ...] = (
+    rollout.EXPERIMENT,
+    pictures.EXPERIMENT,
+    ordering.EXPERIMENT,
+    mechanism.EXPERIMENT,
+    finite_p.EXPERIMENT,
+    lbfgs_budget.EXPERIMENT,
+    solver_audit.EXPERIMENT,
+    iteration_audit.EXPERIMENT,
+    witnesses.EXPERIMENT,
+    drawn.EXPERIMENT,
+    sparse.EXPERIMENT,
+    noise.EXPERIMENT,
+    resolution.EXPERIMENT,
+    held_out.EXPERIMENT,
+    ties.EXPERIMENT,
+)
+"""What ``make reproduce`` runs, in the order of the report."""
+EXPERIMENTS: tuple[Experiment[Any], ...] = (*PAPER, directed.EXPERIMENT)
+"""All of them, by name in a study of one's own."""
+
+STUDIES = {
+    study.name: study
+    for study in (
+        Study(
+            "paper",
+            "The paper's figures again, and what lies beyond it",
+            PAPER,
+            (
+                Profile("paper", "all of the paper and beyond it, 16 goals per cell", 16, PAIRS),
+                Profile("quick", "a few small cells of everything, half a minute", 4, PAIRS),
+                Profile("full", "as the paper, with 512 goals per cell: hours", PAIRS, PAIRS),
+            ),
+            paper_study.cover,
+        ),
+        Study(
+            "directed",
+            "One-way mazes, terrain and replay-like graphs",
+            (directed.EXPERIMENT,),
+            (
+                Profile("standard", "worlds of 5,000 states, five seeds"),
+                Profile("quick", "small worlds, seconds"),
+                Profile("large", "as standard, and worlds of up to 100,000 states"),
+            ),
+        ),
+    )
+}
+
+
+def find_study(which: str) -> Study:
+    """Return a study by its name, or read one of the user's own from a TOML file.
+
+    Examples
+    --------
+    >>> find_study("directed").title
+    'One-way mazes, terrain and replay-like graphs'
+    """
+    if which in STUDIES:
+        return STUDIES[which]
+    if not any(mark in which for mark in "./\\"):
+        known = ", ".join(STUDIES)
+        raise InputError(f"unknown study {which!r}; known are {known}, or give a TOML file")
+    return replace(load_config(Path(which), EXPERIMENTS), cover=paper_study.cover)

@@ -1,0 +1,71 @@
+"""A limit on the time that solves may take.
+
+Long loops call `check_time` between their steps; once the limit is past, that raises `OutOfTime`,
+whichever method it is and however deep the loop lies. The limit belongs to the context of the
+caller, so that calls side by side in threads have one each.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import as_real
+from ..errors import OutOfTime
+
+
+class Deadline(NamedTuple):
+    """When to stop, by `time.perf_counter`, and the limit it comes from."""
+
+    at: float
+    seconds: float
+
+
+_NEVER = Deadline(np.inf, np.inf)
+_deadline = ContextVar("deadline", default=_NEVER)
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Limit the time of the solves inside; None is no limit.
+
+    Once it is past, the solve under way raises `OutOfTime`, a `NotConverged`. `Harmonic` and
+    `PLaplacian` look at the clock between factorisations and every few hundred steps of an
+    iteration; what looks later, or not at all, ends by itself. Of limits inside each other the
+    first to end counts.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield.extension import time_limit
+    >>> maze = wf.grid_graph(wf.load_layout("large"), refinement=12)
+    >>> labels = wf.sample_labels(maze, goal=0, fraction=0.02)
+    >>> try:
+    ...     with time_limit(1e-3):
+    ...         wf.extend(maze, labels, wf.PLaplacian(16))
+    ... except wf.NotConverged as error:
+    ...     print(error)
+    the time limit of 0.001 s ran out
+    """
+    if seconds is None:
+        yield
+        return
+    limit = as_real(seconds, "time limit", least=0.0)
+    deadline = Deadline(time.perf_counter() + limit, limit)
+    token = _deadline.set(min(deadline, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def check_time() -> None:
+    """Raise `OutOfTime` if the limit is past."""
+    deadline = _deadline.get()
+    if time.perf_counter() > deadline.at:
+        raise OutOfTime(deadline.seconds)

@@ -1,0 +1,81 @@
+"""Which way an edge may be taken: a column such as OpenStreetMap's ``oneway``.
+
+| cell                                   | ways                                     |
+|----------------------------------------|------------------------------------------|
+| yes, true, 1; FT                       | from → to only                           |
+| -1, reverse; TF                        | to → from only: against the drawing      |
+| no, false, 0, both, empty              | both                                     |
+| reversible, alternating                | both: each at its time, which is noted   |
+| F, T and B, if there is a B among them | from → to, to → from, both               |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..names import Numbering
+from ._cells import shortened
+from ._sheet import Piece, Sheet
+
+FORWARD, BOTH, BACKWARD = 1, 0, -1
+
+_AT_TIMES = ("reversible", "alternating")
+_WAYS = (
+    dict.fromkeys(("yes", "true", "1", "1.0", "ft", "forward"), FORWARD)
+    | dict.fromkeys(("-1", "-1.0", "−1", "reverse", "tf", "backward"), BACKWARD)
+    | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
+)
+_LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
+"""Another habit; without a ``B`` its letters may as well be false and true."""
+
+
+class WayColumn:
+    """The ways of one column, read piece by piece."""
+
+    def __init__(self, sheet: Sheet, index: int) -> None:
+        self.sheet, self.index = sheet, index
+        self.notes: list[str] = []
+        self._words = Numbering()
+        self._pieces: list[NDArray[np.int32]] = []
+
+    def add(self, piece: Piece) -> None:
+        """Read more rows."""
+        cells = piece
+        if isinstance(piece, np.ma.MaskedArray):
+            cells = ["" if cell is None else str(cell) for cell in piece.tolist()]
+        self._pieces.append(self._words.number([cell.lower() for cell in cells]))
+
+    def ways(self) -> NDArray[np.int8]:
+        """Return the way of every row, or raise `InputError` at the first that says nothing."""
+        words, number = [str(word) for word in self._words], np.concatenate(self._pieces)
+        meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
+        for i, word in enumerate(words):
+            if word not in meaning:
+                row = int(np.argmax(number == i))
+                cell = self.sheet.cell(row, self.index)
+                raise InputError(
+                    f"{self.sheet.place(row, self.index)}: {shortened(cell)!r} does not say "
+                    'which way an edge leads (yes, no, -1 …); columns={"oneway": "none"} ignores it'
+                )
+        counts = np.bincount(number, minlength=len(words))
+        at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
+        ways = np.array([meaning[word] for word in words], dtype=np.int8)[number]
+        self.notes = self._said(ways, at_times)
+        return ways
+
+    def _said(self, ways: NDArray[np.int8], at_times: int) -> list[str]:
+        """Say what the column has done."""
+        count, by = int(np.count_nonzero(ways)), f"by {self.sheet.called(self.index)}"
+        notes = [f"{self.sheet.path}: {by} no edge is one-way"]
+        if count:
+            are = "edge is" if count == 1 else "edges are"
+            notes = [
+                f"{self.sheet.path}: {by} {count:,} of {ways.size:,} {are} one-way, so the graph "
+                'is directed; columns={"oneway": "none"} ignores the column'
+            ]
+        if at_times:
+            rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"
+            notes.append(f"{self.sheet.path}: {rows} reversible or alternating, taken both ways")
+        return notes

@@ -1,0 +1,127 @@
+"""Numba's `njit`, with a cache of compiled kernels that never stands in the way.
+
+Numba keeps what it compiles where ``NUMBA_CACHE_DIR`` says, beside the source or in the user's
+cache folder. Three things are different here:
+
+- Where none of these can be written, kernels are kept in a folder of the user's own among the
+  temporary files, and failing that, or on a full disk, not at all. Numba would raise.
+- What cannot be loaded is compiled anew: kernels of an earlier version, say, for a named tuple that
+  has another name now. Numba would raise.
+- A kernel is stale once a module that its own module imports has changed. Numba looks only at the
+  file that holds the kernel, and would run old code of the kernels that it calls.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from hashlib import sha256
+from importlib.util import resolve_name
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_NOT_KEPT = "compiled kernels are not kept, so that every start compiles them anew"
+_shortfalls: list[str] = []
+
+
+def njit(*, cache: bool, **options: Any) -> Callable[[F], F]:
+    """Compile a kernel with Numba's options; with `cache` it is kept as said above."""
+
+    def compiled(function: F) -> F:
+        kernel: Any = numba.njit(**options)(function)
+        if cache and kernel is not function:  # as it is with NUMBA_DISABLE_JIT
+            try:
+                kernel._cache = _Cache(function)
+            except RuntimeError:  # there is no place for it
+                _fall_short(f"{_NOT_KEPT}: no folder for them can be written")
+        return kernel
+
+    return compiled
+
+
+def shortfall() -> str:
+    """Say why compiled kernels are not kept for good; empty if they are."""
+    return _shortfalls[0] if _shortfalls else ""
+
+
+def _fall_short(text: str) -> None:
+    if text not in _shortfalls:
+        _shortfalls.append(text)
+
+
+class _Temporary(UserWideCacheLocator):
+    """The last resort among Numba's places for a cache."""
+
+    def get_cache_path(self) -> str:
+        return str(_own_temporary_folder() / Path(self._cache_path).name)
+
+
+def _own_temporary_folder() -> Path:
+    """Return a folder that nobody else can write: compiled code is run without a further look."""
+    if sys.platform == "win32":  # whose temporary files are the user's own
+        folder = Path(tempfile.gettempdir(), "wayfield-kernels")
+        folder.mkdir(exist_ok=True)
+        return folder
+    folder = Path(tempfile.gettempdir(), f"wayfield-kernels-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()  # of a link, the mode is open to all
+    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} is not ours alone")
+    return folder
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Temporary]  # noqa: RUF012
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Places
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file._source_stamp = _digest(function.__module__)
+        if isinstance(self._impl.locator, _Temporary):
+            _fall_short(
+                f"compiled kernels are kept in {_own_temporary_folder()}, among temporary files: "
+                "neither wayfield's own folder nor a cache folder of yours can be written"
+            )
+
+    def load_overload(self, *wanted: Any) -> Any:
+        try:
+            return super().load_overload(*wanted)
+        except Exception:  # unpickling may raise anything
+            try:
+                self.flush()
+            except OSError as error:
+                self._give_up(error)
+            return None
+
+    def save_overload(self, *compiled: Any) -> None:
+        try:
+            super().save_overload(*compiled)
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.disable()
+        _fall_short(f"{_NOT_KEPT}: {self.cache_path}: {error.strerror}")
+
+
+@functools.cache
+def _digest(module: str) -> str:
+    """Digest of a module's source and, in turn, of the modules that it imports from here."""
+    home = sys.modules[module]
+    source = Path(str(home.__file__)).read_bytes()
+    digest = sha256(source)
+    for name in re.findall(rb"^from (\.[\w.]*) import", source, re.MULTILINE):
+        digest.update(_digest(resolve_name(name.decode(), home.__package__)).encode())
+    return digest.hexdigest()

@@ -1,0 +1,106 @@
+"""Ways round an arc: how long the shortest walk between its ends is without it.
+
+Two Dijkstra searches per arc, one from the tail along the arcs and one from the head against them,
+always going on where fewer entries wait. They stop when the two fronts are as far apart as the best
+walk found, or as the limit. An arc among neighbours has a short way round and ends after a ball of
+a few vertices; a bridge ends as soon as one of its sides is exhausted.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import njit
+from ._types import FloatArray, IntArray
+from .csr import Arcs
+from .heap import Heap, drop_least, push
+
+
+class Front(NamedTuple):
+    """One of the two searches: distances so far, the heap, and the vertices to reset after."""
+
+    distance: FloatArray
+    heap: Heap
+    seen: IntArray
+
+
+@njit(cache=True, nogil=True)
+def detours(
+    arcs: Arcs, reverse: Arcs, tails: IntArray, which: IntArray, reach: float
+) -> FloatArray:
+    """Length of the shortest walk round each arc in `which`, at most `reach` times its own.
+
+    `tails` are those of all arcs. Where there is no walk shorter than that limit, the limit stands.
+    """
+    n = arcs.indptr.size - 1
+    ahead, back = _front(n, arcs.indices.size), _front(n, arcs.indices.size)
+    around = np.empty(which.size)
+    for i in range(which.size):
+        e = which[i]
+        x, y = tails[e], arcs.indices[e]
+        around[i] = _way_round(arcs, reverse, x, y, reach * arcs.lengths[e], ahead, back)
+    return around
+
+
+@njit(cache=True, nogil=True)
+def _front(n: int, m: int) -> Front:
+    heap = Heap(np.empty(m + 1), np.empty(m + 1, np.int64))
+    return Front(np.full(n, inf), heap, np.empty(n, np.int64))
+
+
+@njit(cache=True, nogil=True)
+def _way_round(
+    arcs: Arcs, reverse: Arcs, x: int, y: int, limit: float, ahead: Front, back: Front
+) -> float:
+    """Length of the shortest walk from x to y without the arc between them, if below `limit`."""
+    ahead.distance[x], ahead.seen[0] = 0.0, x
+    back.distance[y], back.seen[0] = 0.0, y
+    waiting, waiting_back = push(ahead.heap, 0, 0.0, x), push(back.heap, 0, 0.0, y)
+    seen, seen_back = 1, 1
+    best = limit
+    while waiting > 0 and waiting_back > 0 and ahead.heap.keys[0] + back.heap.keys[0] < best:
+        if waiting <= waiting_back:
+            waiting, seen, best = _expand(arcs, x, y, ahead, back, waiting, seen, best)
+        else:
+            waiting_back, seen_back, best = _expand(
+                reverse, y, x, back, ahead, waiting_back, seen_back, best
+            )
+    for i in range(seen):
+        ahead.distance[ahead.seen[i]] = inf
+    for i in range(seen_back):
+        back.distance[back.seen[i]] = inf
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _expand(
+    arcs: Arcs,
+    source: int,
+    target: int,
+    front: Front,
+    other: Front,
+    waiting: int,
+    seen: int,
+    best: float,
+) -> tuple[int, int, float]:
+    """Settle the nearest waiting vertex of a front; returns the sizes and the best walk so far."""
+    distance, heap = front.distance, front.heap
+    key, v = heap.keys[0], heap.vertices[0]
+    waiting = drop_least(heap, waiting)
+    if key > distance[v]:
+        return waiting, seen, best
+    for e in range(arcs.indptr[v], arcs.indptr[v + 1]):
+        w = arcs.indices[e]
+        candidate = key + arcs.lengths[e]
+        if candidate >= min(distance[w], best) or (v == source and w == target):
+            continue
+        if distance[w] == inf:
+            front.seen[seen] = w
+            seen += 1
+        distance[w] = candidate
+        waiting = push(heap, waiting, candidate, w)
+        best = min(best, candidate + other.distance[w])
+    return waiting, seen, best

@@ -1,0 +1,358 @@
+"""Minimum-cost circulation by network simplex.
+
+**Problem.** On arcs e = (tail, head) with costs ℓ of either sign and capacities w > 0,
+
+    minimise  Σ ℓ f     subject to  0 ≤ f ≤ w,  inflow = outflow at every vertex.
+
+**Dual.** For any potentials φ, with reduced costs r = ℓ - φ(tail) + φ(head),
+
+    Σ ℓ f  =  Σ r f  ≥  -Σ w (-r)₊ ,
+
+so that flow and potentials are optimal together when r < 0 only where f = w and r > 0 only where
+f = 0. Both sides can be evaluated from φ and f alone: nothing here needs to be believed.
+
+**Basis.** A tree rooted at vertex 0. Potentials make r = 0 on its arcs; every other arc is empty or
+full. A pivot takes an arc that prices out, sends what fits round the cycle it closes in the tree,
+and drops the arc that blocks. The basis is kept *strongly feasible*: from every vertex some flow
+could still be sent to the root. Among blocking arcs the rule is therefore to drop the last one met
+when the cycle is walked in the direction of the flow from its apex; with it no sequence of pivots
+that move nothing can cycle (Cunningham 1976).
+
+**Arithmetic.** A dropped arc gets its bound exactly, and potentials below a changed arc are set
+from their parents again rather than shifted, so that errors do not pile up over pivots. With whole
+costs and capacities everything is exact.
+
+**Cost.** A pivot looks at a block of arcs, walks one cycle and visits one subtree. Vertices are
+numbered in preorder of the starting tree and arcs sorted by the later of their ends, so that a
+block is a neighbourhood: fewer pivots, and all of them in the cache.
+
+References
+----------
+.. [1] W. H. Cunningham, "A network simplex method", Mathematical Programming 11 (1976).
+.. [2] R. K. Ahuja, T. L. Magnanti, J. B. Orlin, Network Flows (1993), chapter 11.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import njit
+from ._types import FloatArray, IntArray
+
+EMPTY, BASIC, FULL = 1, 0, -1
+"""States of an arc; an arc prices out where state · reduced cost < 0."""
+
+BLOCK = 100
+"""Arcs looked at between pivots, if one of them prices out."""
+
+
+class Network(NamedTuple):
+    """Arcs of a flow problem, in any order; loops are not allowed."""
+
+    tails: IntArray
+    heads: IntArray
+    costs: FloatArray
+    capacities: FloatArray
+
+
+class Tree(NamedTuple):
+    """A rooted tree: per vertex its parent, the arc between them, its depth and its children.
+
+    What a pivot needs of that arc lies beside, per vertex: `cost` of going up by it, and how much
+    more could be sent `up` to the parent and `down` from it. The basis is strongly feasible when
+    `up` is positive everywhere. The children of a vertex are a doubly linked list: `child` is the
+    first, `after` and `before` lead along it; -1 ends it.
+    """
+
+    parent: IntArray
+    arc: IntArray
+    depth: IntArray
+    cost: FloatArray
+    up: FloatArray
+    down: FloatArray
+    child: IntArray
+    after: IntArray
+    before: IntArray
+
+
+@njit(cache=True, nogil=True)
+def circulation(
+    num_vertices: int, network: Network, start: IntArray, tolerance: float, max_pivots: int
+) -> tuple[FloatArray, FloatArray, int, bool]:
+    """Least-cost circulation: flow per arc, potential per vertex, pivots, whether it is optimal.
+
+    `start` holds for every vertex but the root, 0, an arc to its parent in a tree to begin with.
+    Arcs that price out by no more than `tolerance` are let be. If `max_pivots` run out, flow and
+    potentials are feasible still, and the gap between them says how far from optimal.
+    """
+    number, order, network, start = _in_preorder(num_vertices, network, start)
+    flow, potential, pivots, optimal = _pivoted(num_vertices, network, start, tolerance, max_pivots)
+    given = np.empty(flow.size)
+    for i in range(order.size):
+        given[order[i]] = flow[i]
+    return given, potential[number], pivots, optimal
+
+
+@njit(cache=True, nogil=True)
+def _in_preorder(
+    n: int, network: Network, start: IntArray
+) -> tuple[IntArray, IntArray, Network, IntArray]:
+    """Return vertices numbered in preorder of the tree, arcs sorted by the later of their ends.
+
+    The results are the new numbers, the arcs in their new order, network and tree in these terms.
+    """
+    child, after = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    for v in range(1, n):
+        parent = network.heads[start[v]]
+        after[v] = child[parent]
+        child[parent] = v
+    number, stack = np.empty(n, np.int64), np.empty(n, np.int64)
+    stack[0] = 0
+    size, count = 1, 0
+    while size > 0:
+        size -= 1
+        v = stack[size]
+        number[v] = count
+        count += 1
+        v = child[v]
+        while v >= 0:
+            stack[size] = v
+            size += 1
+            v = after[v]
+
+    m = network.tails.size
+    free = np.zeros(n + 1, np.int64)
+    for e in range(m):
+        free[max(number[network.tails[e]], number[network.heads[e]]) + 1] += 1
+    for v in range(n):
+        free[v + 1] += free[v]
+    order, place = np.empty(m, np.int64), np.empty(m, np.int64)
+    for e in range(m):
+        later = max(number[network.tails[e]], number[network.heads[e]])
+        order[free[later]] = e
+        place[e] = free[later]
+        free[later] += 1
+    tails, heads = np.empty(m, np.int32), np.empty(m, np.int32)
+    for i in range(m):
+        tails[i] = number[network.tails[order[i]]]
+        heads[i] = number[network.heads[order[i]]]
+    tree = np.full(n, -1, np.int64)
+    for v in range(1, n):
+        tree[number[v]] = place[start[v]]
+    sorted_arcs = Network(tails, heads, network.costs[order], network.capacities[order])
+    return number, order, sorted_arcs, tree
+
+
+@njit(cache=True, nogil=True)
+def _pivoted(
+    num_vertices: int, network: Network, start: IntArray, tolerance: float, max_pivots: int
+) -> tuple[FloatArray, FloatArray, int, bool]:
+    """Pivot until no arc prices out, or `max_pivots` are done."""
+    tails, heads, costs, capacities = network
+    state = np.full(tails.size, EMPTY, np.int8)
+    potential = np.zeros(num_vertices)
+    tree = _planted(num_vertices, network, start, state)
+    stack = np.empty(num_vertices, np.int32)
+    v = tree.child[0]
+    while v >= 0:
+        _settle(v, tree, potential, stack)
+        v = tree.after[v]
+
+    at, pivots = 0, 0
+    e, at = _entering(network, potential, state, at, tolerance)
+    while e >= 0 and pivots < max_pivots:
+        pivots += 1
+        # into a full arc flow can only come backwards, from its head to its tail
+        a, b = (tails[e], heads[e]) if state[e] == EMPTY else (heads[e], tails[e])
+        apex = _apex(a, b, tree)
+        room, cut, below = _blocking(a, b, apex, tree, capacities[e])
+        if room > 0.0:
+            _send(a, b, apex, tree, room)
+        if cut < 0:  # the entering arc blocks itself: it goes from one bound to the other
+            state[e] = -state[e]
+        else:
+            leaving = tree.arc[cut]
+            drained = (tails[leaving] == cut) == below
+            state[leaving] = EMPTY if drained else FULL
+            state[e] = BASIC
+            cost = costs[e] if tails[e] == a else -costs[e]
+            # what lies below the cut hangs on the entering arc from now on
+            if below:
+                _rehang(a, b, e, cost, capacities[e] - room, room, cut, tree)
+                _settle(a, tree, potential, stack)
+            else:
+                _rehang(b, a, e, -cost, room, capacities[e] - room, cut, tree)
+                _settle(b, tree, potential, stack)
+        e, at = _entering(network, potential, state, at, tolerance)
+    return _flow(network, state, tree), potential, pivots, e < 0
+
+
+@njit(cache=True, nogil=True)
+def _planted(n: int, network: Network, start: IntArray, state: IntArray) -> Tree:
+    """Return the tree of arcs `start`, all empty, depths not yet known; they become basic."""
+    tree = Tree(
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.zeros(n, np.int32),
+        np.zeros(n),
+        np.zeros(n),
+        np.zeros(n),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
+    )
+    for v in range(1, n):
+        e = start[v]
+        _link(v, network.heads[e], e, network.costs[e], network.capacities[e], 0.0, tree)
+        state[e] = BASIC
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def _flow(network: Network, state: IntArray, tree: Tree) -> FloatArray:
+    """Flow on every arc."""
+    flow = np.zeros(state.size)
+    for e in range(state.size):
+        if state[e] == FULL:
+            flow[e] = network.capacities[e]
+    for v in range(1, tree.parent.size):
+        e = tree.arc[v]
+        sent = tree.down[v] if network.tails[e] == v else tree.up[v]
+        flow[e] = min(sent, network.capacities[e])
+    return flow
+
+
+@njit(cache=True, nogil=True)
+def _link(v: int, parent: int, arc: int, cost: float, up: float, down: float, tree: Tree) -> None:
+    """Make v the first child of `parent`."""
+    first = tree.child[parent]
+    tree.parent[v] = parent
+    tree.arc[v] = arc
+    tree.cost[v] = cost
+    tree.up[v] = up
+    tree.down[v] = down
+    tree.after[v] = first
+    tree.before[v] = -1
+    tree.child[parent] = v
+    if first >= 0:
+        tree.before[first] = v
+
+
+@njit(cache=True, nogil=True)
+def _unlink(v: int, tree: Tree) -> None:
+    """Take v from among the children of its parent."""
+    before, after = tree.before[v], tree.after[v]
+    if before >= 0:
+        tree.after[before] = after
+    else:
+        tree.child[tree.parent[v]] = after
+    if after >= 0:
+        tree.before[after] = before
+
+
+@njit(cache=True, nogil=True)
+def _settle(v: int, tree: Tree, potential: FloatArray, stack: IntArray) -> None:
+    """Set depth and potential of v and all below it from their parents."""
+    stack[0] = v
+    size = 1
+    while size > 0:
+        size -= 1
+        x = stack[size]
+        parent = tree.parent[x]
+        tree.depth[x] = tree.depth[parent] + 1
+        potential[x] = potential[parent] + tree.cost[x]
+        y = tree.child[x]
+        while y >= 0:
+            stack[size] = y
+            size += 1
+            y = tree.after[y]
+
+
+@njit(cache=True, nogil=True)
+def _entering(
+    network: Network, potential: FloatArray, state: IntArray, at: int, tolerance: float
+) -> tuple[int, int]:
+    """Arc that prices out most in the first block from `at` on that has any, and where to go on.
+
+    -1 if no arc of all prices out.
+    """
+    tails, heads, costs, _ = network
+    m = tails.size
+    best, entering, left = tolerance, -1, BLOCK
+    for _ in range(m):
+        gain = -state[at] * (costs[at] - potential[tails[at]] + potential[heads[at]])
+        if gain > best:
+            best, entering = gain, at
+        at += 1
+        if at == m:
+            at = 0
+        left -= 1
+        if left == 0:
+            if entering >= 0:
+                break
+            left = BLOCK
+    return entering, at
+
+
+@njit(cache=True, nogil=True)
+def _apex(a: int, b: int, tree: Tree) -> int:
+    """Where the ways from a and b to the root meet."""
+    while a != b:
+        if tree.depth[a] >= tree.depth[b]:
+            a = tree.parent[a]
+        else:
+            b = tree.parent[b]
+    return a
+
+
+@njit(cache=True, nogil=True)
+def _blocking(a: int, b: int, apex: int, tree: Tree, room: float) -> tuple[float, int, bool]:
+    """How much fits round the cycle apex → a → b → apex, and the vertex below the arc to drop.
+
+    `room` is what the entering arc a → b takes; -1 if it is the one to drop. The last result says
+    whether the cut lies on the side of a. Ties go to the arc met last from the apex: on the side
+    of a, where the cycle runs down, the lowest; on that of b, where it runs up, the highest.
+    """
+    cut, below = -1, False
+    while a != apex:
+        if tree.down[a] < room:
+            room, cut, below = tree.down[a], a, True
+        a = tree.parent[a]
+    while b != apex:
+        if tree.up[b] <= room:
+            room, cut, below = tree.up[b], b, False
+        b = tree.parent[b]
+    return room, cut, below
+
+
+@njit(cache=True, nogil=True)
+def _send(a: int, b: int, apex: int, tree: Tree, amount: float) -> None:
+    """Send `amount` down from the apex to a, and from b up to the apex."""
+    while a != apex:
+        tree.down[a] -= amount
+        tree.up[a] += amount
+        a = tree.parent[a]
+    while b != apex:
+        tree.up[b] -= amount
+        tree.down[b] += amount
+        b = tree.parent[b]
+
+
+@njit(cache=True, nogil=True)
+def _rehang(
+    moved: int, onto: int, arc: int, cost: float, up: float, down: float, cut: int, tree: Tree
+) -> None:
+    """Hang the subtree of `cut` on `onto` by its vertex `moved`, turning the way between round."""
+    while True:
+        parent = tree.parent[moved]
+        old_arc, old_cost = tree.arc[moved], tree.cost[moved]
+        old_up, old_down = tree.up[moved], tree.down[moved]
+        _unlink(moved, tree)
+        _link(moved, onto, arc, cost, up, down, tree)
+        if moved == cut:
+            return
+        onto, moved = moved, parent
+        # the arc is the same, seen from its other end
+        arc, cost, up, down = old_arc, -old_cost, old_down, old_up

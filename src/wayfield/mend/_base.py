@@ -1,0 +1,150 @@
+"""What every way of mending takes and hands back.
+
+A believed graph has lengths ℓ. What is known of the world is a list of *trips*: going from a start
+to an end costs so much. A label Y at x, with its goal g, is the trip x → g at cost Y. A method
+looks for lengths c on the same arcs under which the cheapest ways cost what the trips say,
+
+    d_c(start, end) ≈ cost        (≤ cost if costs were paid by someone who may have gone astray),
+
+and hands them back as a `Fit`. Whatever plans afterwards plans with c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..extension import Status
+from ..graph import Graph
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.csr import Arcs, reverse_slots
+from ..kernels.shortest import dijkstra
+
+
+@dataclass(frozen=True)
+class MendProblem:
+    """A believed graph and what trips cost in the world. Already validated.
+
+    Attributes
+    ----------
+    graph : Graph
+        What is believed.
+    starts, ends : (k,) int64 arrays
+        Where the trips lead from and to: different vertices, the end within reach of the start.
+    costs : (k,) float array
+        What they cost, positive. A pair of start and end occurs once.
+    error : float
+        Bound on ``|cost - truth|``; 0 if the costs are exact.
+    upper : bool
+        Whether the costs are upper bounds only: they were paid, by ways that may not be cheapest.
+    """
+
+    graph: Graph
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    costs: FloatArray
+    error: float = 0.0
+    upper: bool = False
+
+    @cached_property
+    def into(self) -> IntArray:
+        """(m,) slots: which arc stands at every slot of ``graph.reverse_arcs``.
+
+        In an undirected graph it is the arc's opposite, so that ``per_arc[into]`` is what the
+        opposite arcs have.
+        """
+        return reverse_slots(self.graph.arcs)
+
+    @cached_property
+    def goals(self) -> NDArray[np.int64]:
+        """The distinct ends, ascending."""
+        return np.unique(self.ends)
+
+    def arcs_to(self, lengths: FloatArray) -> Arcs:
+        """Arcs into every vertex, with these `lengths` per arc: shortest paths *to* a goal."""
+        reverse = self.graph.reverse_arcs
+        return Arcs(reverse.indptr, reverse.indices, lengths[self.into])
+
+    def distances(self, lengths: FloatArray | None = None) -> FloatArray:
+        """(k,) least cost of every trip on the graph, or with other `lengths` on its arcs."""
+        arcs = self.arcs_to(self.graph.lengths if lengths is None else lengths)
+        least = np.empty(self.costs.size)
+        for goal in self.goals:
+            trips = self.ends == goal
+            cost, _ = dijkstra(arcs, np.array([goal]), np.zeros(1), 1.0)
+            least[trips] = cost[self.starts[trips]]
+        return least
+
+    def only(self, trips: BoolArray | IntArray) -> Self:
+        """Return the problem with some of its trips, by mask or position."""
+        return replace(
+            self, starts=self.starts[trips], ends=self.ends[trips], costs=self.costs[trips]
+        )
+
+    def on(self, lengths: FloatArray) -> Self:
+        """Return the same trips on a graph with other `lengths`, one per arc."""
+        return replace(self, graph=replace(self.graph, lengths=lengths))
+
+
+class Score(NamedTuple):
+    """How well a candidate foretold trips it had not seen.
+
+    Attributes
+    ----------
+    error : float
+        Mean of ``|least cost under the fit - cost of the trip|`` over the trips held out.
+    gain : float
+        By how much that is below the error of the graph as it is, in the mean over the trips.
+    spread : float
+        Standard error of `gain`.
+    """
+
+    error: float
+    gain: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a method hands back: a length for every arc, and how good it is.
+
+    Attributes
+    ----------
+    lengths : (m,) float array
+        Aligned with ``graph.indices``; the same both ways on an undirected graph. The graph's own
+        lengths, untouched, if nothing is to be changed.
+    value : float
+        What the fit costs in the method's own measure.
+    bound : float
+        No fit costs less; ``-inf`` if the method proves nothing.
+    status : Status
+        How the solve ended.
+    chosen : str
+        Of several candidates, the one taken; else empty.
+    scores : mapping of str to Score
+        How the candidates did on trips held out.
+    details : mapping of str to anything
+        Further findings, named by the method.
+    """
+
+    lengths: FloatArray
+    value: float = 0.0
+    bound: float = -np.inf
+    status: Status = Status.CONVERGED
+    chosen: str = ""
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class MendMethod(Protocol):
+    """A way to mend: frozen settings, and how to fit."""
+
+    def fit(self, problem: MendProblem) -> Fit:
+        """Fit a length for every arc to the trips."""
+        ...

@@ -1,0 +1,133 @@
+"""Trips: what it cost to go from one vertex to another, in the world rather than on the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import as_choice, as_lengths, as_real, as_vertices, frozen, refuse
+from ..errors import InputError
+from ..graph import Graph, check_graph
+from ..kernels._types import FloatArray
+
+Bound = Literal["upper"] | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trips:
+    """Costs of going from starts to ends, sorted by end and start.
+
+    Parameters
+    ----------
+    starts, ends : (k,) integer arrays
+        Where the trips lead from and to.
+    costs : (k,) array
+        What they cost, positive.
+    error : float
+        Bound on ``|cost - least cost in the world|``; 0 if the costs are exact.
+    bound : {"upper"} or None
+        "upper" if the costs were paid by ways that may not be the cheapest: they bound the least
+        cost from above and say nothing of how low it may be.
+
+    Attributes
+    ----------
+    merged : int
+        How many trips repeated another. Of upper bounds the least is kept. Other costs of the same
+        trip may differ by twice `error`, and their midrange is kept; more is a contradiction and
+        an `InputError`.
+
+    Examples
+    --------
+    >>> Trips([3, 5], [0, 0], [12.5, 7.0], error=0.5)
+    Trips(2 trips to 1 end, costs 7 to 12.5, error 0.5)
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    costs: FloatArray
+    error: float = 0.0
+    bound: Bound = None
+    merged: int = field(default=0)
+
+    def __init__(
+        self,
+        starts: ArrayLike,
+        ends: ArrayLike,
+        costs: ArrayLike,
+        error: float = 0.0,
+        bound: Bound = None,
+    ) -> None:
+        start = as_vertices(starts, "trip starts")
+        end = as_vertices(ends, "trip ends")
+        if start.size != end.size:
+            raise InputError(f"{start.size} trip starts but {end.size} trip ends")
+        cost = as_lengths(costs, "trip costs", start.size)
+        if start.size == 0:
+            raise InputError("trips are empty: at least one is needed")
+        refuse(start == end, start, "trip starts", "is the end of its trip as well")
+        error = as_real(error, "trip error", least=0.0)
+        upper = check_bound(bound)
+        slack = np.inf if upper else 2.0 * error
+        start, end, cost = _merged(start, end, cost, slack, upper)
+        values = {
+            "starts": frozen(start),
+            "ends": frozen(end),
+            "costs": frozen(cost),
+            "error": error,
+            "bound": bound,
+            "merged": np.size(starts) - start.size,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[type[Trips], tuple[object, ...]]:
+        # a pickle does not keep arrays read-only
+        return type(self), (self.starts, self.ends, self.costs, self.error, self.bound)
+
+    def __len__(self) -> int:
+        return self.starts.size
+
+    def check(self, graph: Graph) -> Self:
+        """Return these trips if all their vertices are in `graph`, else raise `InputError`."""
+        n = check_graph(graph).num_vertices
+        for name, vertices in (("trip starts", self.starts), ("trip ends", self.ends)):
+            refuse(vertices >= n, vertices, name, f"is out of range for {n} vertices")
+        return self
+
+    def __repr__(self) -> str:
+        trips = "1 trip" if len(self) == 1 else f"{len(self):,} trips"
+        goals = np.unique(self.ends).size
+        ends = "1 end" if goals == 1 else f"{goals:,} ends"
+        error = f", error {self.error:g}" if self.error else ""
+        bound = ", upper bounds" if self.bound else ""
+        costs = f"costs {self.costs.min():g} to {self.costs.max():g}"
+        return f"Trips({trips} to {ends}, {costs}{error}{bound})"
+
+
+def check_bound(bound: Bound) -> bool:
+    """Whether costs are upper bounds only."""
+    return bound is not None and as_choice(bound, "bound", ("upper",)) == "upper"
+
+
+def _merged(
+    start: NDArray[np.int64], end: NDArray[np.int64], cost: FloatArray, slack: float, upper: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    """Sort trips by end and start, and make one of those that repeat."""
+    order = np.lexsort((cost, start, end))
+    start, end, cost = start[order], end[order], cost[order]
+    new = np.concatenate([[True], (start[1:] != start[:-1]) | (end[1:] != end[:-1])])
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], start.size) - 1
+    least, largest = cost[first], cost[last]
+    if (largest - least > slack).any():
+        i = int(np.argmax(largest - least > slack))
+        raise InputError(
+            f"the trip from {start[first[i]]} to {end[first[i]]} costs {least[i]} at position "
+            f"{order[first[i]]} and {largest[i]} at position {order[last[i]]}: pass an error of at "
+            "least half the difference, or bound='upper'"
+        )
+    kept = least if upper else least + (largest - least) / 2
+    return start[first], end[first], kept

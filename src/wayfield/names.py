@@ -1,0 +1,222 @@
+"""Vertices by name: outside a graph they are called something, inside it they are numbered from 0.
+
+Text is compared with composed accents, without the space around it and whatever kind of space is in
+it, so that names that look the same are the same. They are kept in the order in which they appear.
+"""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError
+
+__all__ = ["Names"]
+
+Name = str | int
+"""What a vertex may be called."""
+
+_SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
+"""Spaces at which no line is broken: to a reader they are spaces."""
+_AROUND = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u200e\u200f\u2060\ufeff"
+"""What may stand around a name without being seen: spaces of all kinds, and marks without width."""
+
+_COMPARED = 100_000
+"""Names beyond this many are not all compared with one that is not among them."""
+_LONGEST_COMPARED = 100
+"""Characters of a name beyond which nothing is compared with it: the work grows with the square."""
+
+
+class Numbering(dict[Name, int]):
+    """The index of every name; asking for a new one gives it the next.
+
+    A name that is spelt otherwise than it is compared is looked up again at each turn, so that the
+    keys are the names themselves, in the order of their indices.
+    """
+
+    def __missing__(self, name: Name) -> int:
+        known = canonical(name)
+        if known != name:
+            return self[known]
+        index = self[known] = len(self)
+        return index
+
+    def number(self, names: Sequence[Name]) -> NDArray[np.int32]:
+        """Index of every name, new ones included."""
+        return np.fromiter(map(self.__getitem__, names), np.int32, len(names))
+
+
+class Names:
+    """What the vertices of a graph are called, in the order of their indices.
+
+    Parameters
+    ----------
+    names : iterable of str or int
+        Names of any kind, whole numbers included. One that comes again counts once, so that the
+        ends of all edges may be given as they stand.
+
+    Raises
+    ------
+    InputError
+        If a name is empty, or neither text nor a whole number.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> tails, heads = ["Genève", "Lausanne"], ["Lausanne", "Bern"]
+    >>> names = wf.Names(tails + heads)
+    >>> names
+    Names(3: 'Genève', 'Lausanne', 'Bern')
+    >>> graph = wf.Graph.from_edges(names.index(tails), names.index(heads), [62.0, 100.0])
+    >>> names.index("Bern"), names[[2, 0]]
+    (2, ['Bern', 'Genève'])
+    >>> names.index("Geneve")
+    Traceback (most recent call last):
+    wayfield.errors.InputError: 'Geneve' is not a vertex of the graph; did you mean 'Genève'?
+    """
+
+    __slots__ = ("_index", "_names")
+
+    def __init__(self, names: Iterable[Name]) -> None:
+        numbering = Numbering()
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise InputError(f"names must be a list of names, not {reprlib.repr(names)}")
+        for name in names:
+            numbering[_checked(name)]
+        self._index: dict[Name, int] = numbering
+        self._names: list[Name] = list(numbering)
+
+    @classmethod
+    def numbered(cls, numbering: Numbering) -> Names:
+        """Take names that have their numbers already, and are known to be names."""
+        names = cls(())
+        names._index, names._names = numbering, list(numbering)
+        return names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        known = isinstance(name, str | int | np.integer)
+        return known and canonical(name) in self._index  # type: ignore[arg-type]
+
+    @overload
+    def __getitem__(self, vertex: int | np.integer[Any]) -> Any: ...
+    @overload
+    def __getitem__(self, vertex: Sequence[int] | NDArray[np.integer[Any]]) -> list[Any]: ...
+
+    def __getitem__(self, vertex: Any) -> Any:
+        """Name of a vertex, or a list of the names of several."""
+        if np.ndim(vertex):
+            return [self[x] for x in np.asarray(vertex).tolist()]
+        if not 0 <= vertex < len(self):
+            raise InputError(f"{vertex} is not a vertex of a graph with {len(self)} vertices")
+        return self._names[vertex]
+
+    @overload
+    def index(self, name: Name, what: str = "") -> int: ...  # type: ignore[overload-overlap]
+    @overload
+    def index(self, name: Iterable[Name], what: str = "") -> NDArray[np.int64]: ...
+
+    def index(self, name: Any, what: str = "") -> Any:
+        """Index of a name, or an array of the indices of several.
+
+        Raises
+        ------
+        InputError
+            If there is no such vertex; names that are spelt alike are suggested.
+        """
+        if isinstance(name, str) or not isinstance(name, Iterable):
+            if name not in self:
+                raise InputError(
+                    f"{what}{shown(name)} is not a vertex of the graph{self.near(name)}"
+                )
+            return self._index[canonical(name)]
+        return np.array([self.index(each, what) for each in name], dtype=np.int64)
+
+    def find(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Index of every name; -1 where it is not a vertex."""
+        return np.fromiter(
+            (self._index.get(canonical(name), -1) for name in names), np.int64, len(names)
+        )
+
+    def near(self, name: Name) -> str:
+        """End of a sentence about a name that is not here."""
+        close = self._close(name) if isinstance(name, str) else []
+        if not close:
+            return f" (its vertices are {', '.join(map(shown, self._names[:3]))} …)"
+        return f"; did you mean {' or '.join(map(shown, close))}?"
+
+    def _close(self, name: str) -> list[Name]:
+        """Names that look like this one."""
+        if len(name) > _LONGEST_COMPARED:
+            return []
+        texts = [known for known in self._names if isinstance(known, str)]
+        if len(texts) > _COMPARED:
+            texts = _beginning_like(name, texts)[:_COMPARED]
+        spelt = {_bare(known): known for known in texts if len(known) <= _LONGEST_COMPARED}
+        return [spelt[key] for key in difflib.get_close_matches(_bare(name), spelt, 3)]
+
+    def as_numbers(self) -> NDArray[np.int64] | list[str]:
+        """Return the names as whole numbers if all are written so, else as text."""
+        texts = list(map(str, self._names))
+        try:
+            numbers = np.fromiter(map(int, texts), np.int64, len(texts))
+        except (ValueError, OverflowError):
+            return texts
+        return numbers if list(map(str, numbers.tolist())) == texts else texts
+
+    def __repr__(self) -> str:
+        first = ", ".join(map(shown, self._names[:3])) + (", …" if len(self) > 3 else "")
+        return f"Names({len(self):,}: {first})" if len(self) else "Names(0)"
+
+
+def canonical(name: Name) -> Name:
+    """Return a name as names are compared: composed accents, plain spaces and none around it."""
+    if not isinstance(name, str):
+        return int(name)
+    if name.isascii():
+        return name.strip()  # the same, and quicker
+    return unicodedata.normalize("NFC", name).translate(_SPACES).strip(_AROUND)
+
+
+def shown(name: object) -> str:
+    """Return a name as it stands in a message: in quotes, and not too long."""
+    text = repr(name)
+    return text if len(text) <= 60 else f"{text[:58]}…{text[-1]}"
+
+
+def _checked(name: Any) -> Name:
+    if isinstance(name, np.str_ | np.integer):
+        name = name.item()
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        raise InputError(f"a name is text or a whole number, not {reprlib.repr(name)}")
+    if canonical(name) == "":
+        raise InputError("a name is empty")
+    return name
+
+
+def _bare(name: str) -> str:
+    """Return a name without its accents and capitals, to find names that look like it."""
+    apart = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def _beginning_like(name: str, known: list[str]) -> list[str]:
+    """Names that begin as this one does, for as long as any do."""
+    folded, alike = name.casefold(), []
+    for size in range(1, len(folded) + 1):
+        known = [each for each in known if each.casefold().startswith(folded[:size])]
+        if not known:
+            break
+        alike = known
+    return alike

@@ -1,0 +1,115 @@
+"""One record per figure of the paper: what it prints, what we find, and the verdict."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..study.measure import Measure
+from .figures import FIGURES, TABLES, Figure
+from .rules import Verdict, VerdictMark, judge
+from .words import as_printed, number, signed
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A figure of the paper beside ours.
+
+    Attributes
+    ----------
+    figure : Figure
+        The paper's.
+    measure : Measure
+        Ours, at the paper's budget and exactly.
+    """
+
+    figure: Figure
+    measure: Measure
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the rules say."""
+        return judge(self.figure, self.measure)
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's."""
+        return None if self.measure.value is None else self.measure.value - self.figure.value
+
+    @property
+    def exact(self) -> float | None:
+        """Our figure with the solver doubt removed, where that changes it."""
+        return None if self.measure.exact == self.measure.value else self.measure.exact
+
+    @property
+    def paper_text(self) -> str:
+        """The paper's figure."""
+        return as_printed(self.figure)
+
+    @property
+    def ours_text(self) -> str:
+        """Our figure to the paper's precision."""
+        value = self.measure.value
+        return "–" if value is None else number(value, self.figure)
+
+    @property
+    def exact_text(self) -> str:
+        """Our exact figure to the paper's precision."""
+        return "" if self.exact is None else number(self.exact, self.figure)
+
+    @property
+    def difference_text(self) -> str:
+        """Difference to the paper's precision, with its sign."""
+        return "" if self.difference is None else signed(self.difference, self.figure)
+
+    def record(self) -> dict[str, Any]:
+        """Return the claim as plain data.
+
+        Examples
+        --------
+        >>> record = Claim(FIGURES["main/amle/success"], Measure(0.975, exact=1.0)).record()
+        >>> record["id"], record["paper"], record["ours"], record["ours_exact"], record["verdict"]
+        ('main/amle/success', 0.97, 0.975, 1.0, 'solver artefact: 0.975 stopped early, ...')
+        """
+        return {
+            "id": self.figure.id,
+            "table": f"{TABLES[self.figure.table].place}: {TABLES[self.figure.table].title}",
+            "paper": self.figure.value,
+            "printed": self.figure.printed,
+            "ours": self.measure.value,
+            "ours_exact": self.exact,
+            "difference": self.difference,
+            "verdict": self.verdict.text,
+            "kind": self.figure.kind,
+            "note": self.measure.note,
+        }
+
+
+def make_claims(measures: Mapping[str, Measure]) -> list[Claim]:
+    """Put ours beside every figure of the paper; what was not measured says so.
+
+    Examples
+    --------
+    >>> claims = make_claims({"main/amle/success": Measure(0.9704)})
+    >>> [claim.verdict.text for claim in claims if claim.measure.value is not None]
+    ['reproduced: to the last digit']
+    """
+    missing = Measure(None, note="not among the experiments that were run")
+    return [Claim(figure, measures.get(figure.id, missing)) for figure in FIGURES.values()]
+
+
+def count_marks(claims: Sequence[Claim]) -> dict[VerdictMark, int]:
+    """Count the claims by mark; every mark is there."""
+    found = Counter(claim.verdict.mark for claim in claims)
+    marks: tuple[VerdictMark, ...] = ("reproduced", "artefact", "differs", "missing")
+    return {mark: found[mark] for mark in marks}
+
+
+def as_json(claims: Sequence[Claim]) -> str:
+    """Write the records as JSON, one to a line."""
+    lines = [json.dumps(claim.record(), ensure_ascii=False, allow_nan=False) for claim in claims]
+    return "[\n" + ",\n".join(lines) + "\n]\n"

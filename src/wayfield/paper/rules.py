@@ -1,0 +1,224 @@
+"""Verdicts, worded by rule from the numbers.
+
+A figure of the paper is compared with ours, made at the paper's own budget, and, where a solver
+has a say in it, with the figure of the same cells solved exactly. In this order:
+
+1. *not measured*: there is no figure of ours; the verdict says why.
+2. *solver artefact*: ours is close to the paper's, but solving the same cells and goals exactly
+   moves the figure away from the paper's, by more than the grain of its kind: what the paper
+   printed belongs to the stopped solver.
+3. *reproduced*: ours is close to the paper's.
+4. *differs*: it is not. The verdict names the difference and a class of reasons: the spread of
+   seeds if the difference is within two standard errors of it, otherwise the class that `REASONS`
+   lists for the figure, which is a guess from what the figure is, not a finding.
+
+Close means within the tolerance of the kind of figure, `KINDS`, plus half a unit of the last digit
+printed. An absolute tolerance says little about a small figure: one that is not 0 but less than
+twice its tolerance must also be met within half of itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from ..study.measure import Measure
+from .figures import Figure
+from .words import number, signed
+
+VerdictMark = Literal["reproduced", "differs", "artefact", "missing"]
+WORDS: dict[VerdictMark, str] = {
+    "reproduced": "reproduced",
+    "artefact": "solver artefact",
+    "differs": "differs",
+    "missing": "not measured",
+}
+EXACT = 1e-9
+"""Rounding that a figure which should be exact may show."""
+SMALL, PART = 2, 0.5
+"""Figures below so many tolerances must be met within this part of themselves."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How close is close for one kind of figure.
+
+    Attributes
+    ----------
+    title : str
+        What such figures are.
+    tolerance : float
+        Largest difference that counts as reproduced.
+    grain : float
+        Smallest change by an exact solve that counts as one.
+    relative : bool
+        Whether both are relative to the larger of the two figures.
+    """
+
+    title: str
+    tolerance: float
+    grain: float
+    relative: bool = False
+
+    def difference(self, ours: float, theirs: float) -> float:
+        """Size of a difference, on the scale of the tolerance."""
+        apart = abs(ours - theirs)
+        largest = max(abs(ours), abs(theirs))
+        return apart / largest if self.relative and largest > 0 else apart
+
+    def described(self) -> str:
+        """Return the tolerance in words."""
+        return self._told(self.tolerance)
+
+    def grain_described(self) -> str:
+        """Return the grain in words; nothing if no change by an exact solve counts."""
+        return "" if math.isinf(self.grain) else self._told(self.grain)
+
+    def _told(self, size: float) -> str:
+        if size == EXACT:
+            return "printed precision"
+        return f"{size:.0%}" if self.relative else f"{size:g}"
+
+
+KINDS = {
+    "share": Kind("success or failure over many cells", 0.05, 0.005),
+    "share5": Kind("success or failure of one configuration, five cells", 0.10, 0.005),
+    "rare": Kind("a share of a few per cent", 0.01, 0.002),
+    "points": Kind("lift, in percentage points", 5.0, 0.5),
+    "points5": Kind("lift of one configuration, in percentage points", 10.0, 0.5),
+    "spread": Kind("standard deviation over cells", 0.05, 0.005),
+    "order": Kind("rate or mean of the ordering audit", 0.02, 0.005),
+    "percent": Kind("rate in per cent", 3.0, 0.5),
+    "trace": Kind("rate of hardly any, in per cent", 0.5, 0.1),
+    "residual": Kind("residual after a fixed number of sweeps", 0.25, math.inf, relative=True),
+    "coarse": Kind("residual or budget that hangs on a solver's details", 0.5, math.inf, True),
+    "cells": Kind("number of cells, of 120", 12, 6),
+    "cells24": Kind("number of cells, of 24", 2, 2),
+    "count": Kind("number of decisions or of candidates", 0.10, 0.05, relative=True),
+    "exact": Kind("what mathematics or the maps settle", EXACT, EXACT),
+}
+
+REASONS = {
+    "seeds": "within the spread of seeds",
+    "graphs": "probably other graphs",
+    "harmonic": "probably the paper's harmonic solver",
+    "budget": "probably the paper's sweeps",
+    "both": "probably harmonic and sweeps together",
+    "finite p": "probably the paper's finite-p solver",
+    "search": "probably another draw of the search",
+    "unknown": "no reason found",
+}
+"""Classes of reasons for a difference; the report explains each."""
+
+_REASON_OF = (
+    ("setup/*", "graphs"),
+    ("mechanism*", "graphs"),
+    ("*nearest*", "graphs"),
+    ("failures/harmonic/*", "harmonic"),
+    ("failures/amle/*", "budget"),
+    ("*harmonic*", "harmonic"),
+    ("lift/*", "both"),
+    ("*/lift", "both"),
+    ("finite-p*/p2*", "harmonic"),
+    ("*/p2/*", "harmonic"),
+    ("*pinf*", "budget"),
+    ("finite-p*", "finite p"),
+    ("lbfgs/*", "finite p"),
+    ("solver*", "finite p"),
+    ("p-family/*", "finite p"),
+    ("monotone/*", "finite p"),
+    ("iteration*", "budget"),
+    ("stable/*", "budget"),
+    ("*amle*", "budget"),
+    ("search/*", "search"),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A mark, the full sentence, and for a difference its class of reasons."""
+
+    mark: VerdictMark
+    text: str
+    reason: str = ""
+
+
+def judge(figure: Figure, measure: Measure) -> Verdict:
+    """Compare a figure of the paper with ours.
+
+    Examples
+    --------
+    >>> from wayfield.paper import FIGURES
+    >>> figure = FIGURES["main/amle/success"]
+    >>> from wayfield.study import Measure
+    >>> judge(figure, Measure(0.971)).text
+    'reproduced: within 0.05'
+    >>> judge(figure, Measure(0.971, exact=1.0)).text
+    'solver artefact: 0.971 stopped early, 1.000 solved exactly'
+    >>> judge(figure, Measure(0.871)).text
+    "differs: −0.099, probably the paper's sweeps"
+    >>> judge(figure, Measure(None, note="8 of 120 cells")).text
+    'not measured: 8 of 120 cells'
+    """
+    if measure.value is None:
+        return Verdict("missing", f"not measured: {measure.note}")
+    scope = f" ({measure.note})" if measure.note else ""
+    if _is_artefact(figure, measure):
+        return Verdict("artefact", f"solver artefact: {_two_answers(figure, measure)}{scope}")
+    if _close(figure, measure.value):
+        return Verdict("reproduced", f"reproduced{_how_close(figure, measure.value)}{scope}")
+    reason = _reason(figure, measure)
+    apart = signed(measure.value - figure.value, figure)
+    return Verdict("differs", f"differs: {apart}, {REASONS[reason]}{scope}", reason)
+
+
+def _how_close(figure: Figure, ours: float) -> str:
+    if not figure.unit:
+        return ""
+    if abs(ours - figure.value) <= 0.5 * figure.unit:
+        return ": to the last digit"
+    if _is_small(figure):
+        return f": within {PART:.0%} of a small figure"
+    return f": within {KINDS[figure.kind].described()}"
+
+
+def _close(figure: Figure, ours: float) -> bool:
+    kind = KINDS[figure.kind]
+    rounding = 0.5 * figure.unit * (1 + 1e-9)
+    if kind.relative:
+        rounding /= max(abs(ours), abs(figure.value), rounding)
+    apart = kind.difference(ours, figure.value) - rounding
+    if _is_small(figure) and apart > PART * abs(figure.value):
+        return False
+    return apart <= kind.tolerance
+
+
+def _is_small(figure: Figure) -> bool:
+    """Whether the absolute tolerance is too coarse for a figure."""
+    kind = KINDS[figure.kind]
+    return not kind.relative and 0 < abs(figure.value) < SMALL * kind.tolerance
+
+
+def _is_artefact(figure: Figure, measure: Measure) -> bool:
+    if measure.value is None or measure.exact is None:
+        return False
+    kind = KINDS[figure.kind]
+    moved = kind.difference(measure.exact, measure.value)
+    away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
+    return _close(figure, measure.value) and away and moved > kind.grain
+
+
+def _two_answers(figure: Figure, measure: Measure) -> str:
+    assert measure.value is not None
+    assert measure.exact is not None
+    stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
+    return f"{stopped} stopped early, {exact} solved exactly"
+
+
+def _reason(figure: Figure, measure: Measure) -> str:
+    assert measure.value is not None
+    if measure.error is not None and abs(measure.value - figure.value) <= 2 * measure.error:
+        return "seeds"
+    return next((why for pattern, why in _REASON_OF if fnmatchcase(figure.id, pattern)), "unknown")

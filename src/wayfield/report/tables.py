@@ -1,0 +1,110 @@
+r"""Tables of our own: for the page, as CSV and as LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_LATEX = str.maketrans(
+    {
+        "_": r"\_",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "−": "$-$",
+        "×": r"$\times$",
+        "–": "--",
+        "§": r"\S ",
+        "∞": r"$\infty$",
+        "σ": r"$\sigma$",
+        "τ": r"$\tau$",
+    }
+)
+
+_POWER = re.compile("(?:([0-9.]+)\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE})?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as a reader sees it.
+
+    Attributes
+    ----------
+    name, title, note : str
+        File name, heading, and what to know.
+    heads : sequence of str
+        Of the columns; the first names the rows.
+    rows : sequence of sequence of str
+        As shown.
+    """
+
+    name: str
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+
+
+def as_csv(table: Table) -> str:
+    r"""Write a table as CSV, numbers as programs read them.
+
+    Examples
+    --------
+    >>> as_csv(Table("w", "Widths", ["r", "width"], [["4", "4.4\u00a0×\u00a010⁻¹⁶"]]))
+    'r,width\n4,4.4e-16\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([table.heads, *([plain(entry) for entry in row] for row in table.rows)])
+    return text.getvalue()
+
+
+def as_latex(table: Table) -> str:
+    r"""Write a table for LaTeX with booktabs; the first column is text, the rest numbers.
+
+    Examples
+    --------
+    >>> print(as_latex(Table("s", "Success", ["r", "share"], [["4", "85 %"]])).splitlines()[8])
+    4 & 85 \% \\
+    """
+    lines = [
+        r"\begin{table}",
+        r"\centering\small",
+        rf"\caption{{{latex(table.title)}.}}",
+        rf"\label{{tab:wayfield-{table.name}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(table.heads) - 1)}}}",
+        r"\toprule",
+        latex_line([latex(head) for head in table.heads]),
+        r"\midrule",
+        *(latex_line([latex(entry) for entry in row]) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def latex(text: str) -> str:
+    """Write a text for LaTeX: signs escaped, powers of ten as formulas."""
+    return _POWER.sub(_latex_power, text).translate(_LATEX)
+
+
+def latex_line(entries: Sequence[str]) -> str:
+    """Write one line of a table."""
+    return " & ".join(entries) + r" \\"
+
+
+def plain(text: str) -> str:
+    """Write numbers in a text without powers, thousands or typographic signs."""
+    text = _POWER.sub(lambda found: f"{found[1] or 1}e{found[2].translate(_RAISED)}", text)
+    return _THOUSANDS.sub("", text).replace("−", "-")
+
+
+def _latex_power(found: re.Match[str]) -> str:
+    digits = "" if found[1] is None else rf"{found[1]}\times"
+    return rf"${digits}10^{{{found[2].translate(_RAISED)}}}$"

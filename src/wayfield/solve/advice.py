@@ -1,0 +1,84 @@
+"""One sentence on what to do next, chosen from what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._text import listed, number_of
+from ..extension import AMLE
+
+if TYPE_CHECKING:
+    from .answer import Answer
+
+SAME_UNIT = (0.5, 2.0)
+"""Labels over the graph's own distances: between these nothing speaks against one unit."""
+
+IN_PYTHON = {
+    "amle": "AMLE()",
+    "repair": "repair=True",
+    "drop": "drop_false_sinks",
+    "route": "answer.route(start)",
+    "compare": "compare(graph, labels, goal)",
+    "unit": "multiply the lengths by",
+}
+"""What the advice recommends, as a Python user calls it; the command line has words of its own."""
+
+
+def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -> str:
+    """Return the most urgent advice. `calls` says how the reader calls what is recommended."""
+    exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
+    if not answer.field.status.good:
+        missed = f"the solver missed its guarantee ({answer.field.status})"
+        if exact:
+            return f"{missed}: the values may be right, but nothing proves it"
+        return f"{missed}: try {calls['amle']}"
+    if made["can_reach"] == 0:
+        arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
+        return f"no other state can reach the goal: is it the right one{arcs}"
+    if answer.goal not in answer.labels.vertices:
+        return "the goal has no label, so no value says where to descend to: label it"
+    if _is_flat(answer):
+        told = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
+        return f"{told}: the field says nothing about distance; label states whose values differ"
+    ratio = answer.distance_ratio
+    if ratio < 0.0:
+        return "labels fall away from the goal: are these rewards? Then negate them"
+    if made["reach"] < made["can_reach"]:
+        return _when_stuck(labels, exact, calls)
+    if made["raised"] and made["raised"]["count"]:
+        where = listed(made["raised"]["states"], made["raised"]["count"])
+        return f"values were raised so that every walk arrives: check the labels around {where}"
+    low, high = SAME_UNIT
+    if ratio < low or ratio > high:
+        return unit_remark(ratio, calls)
+    if not facts["routes"]:
+        return f"every start that can reach the goal does; {calls['route']} shows its route"
+    return f"{calls['compare']} tells whether the labels do better than the graph's own distances"
+
+
+def unit_remark(factor: float, calls: Mapping[str, str]) -> str:
+    """Ask about units, given labels over the graph's own distances."""
+    told = f"labels are {factor:.3g} times the graph's own distances"
+    return f"{told}: are both in the same unit? If not, {calls['unit']} {factor:.3g}"
+
+
+def _when_stuck(labels: Mapping[str, Any], exact: bool, calls: Mapping[str, str]) -> str:
+    if not exact:
+        return f"walks get stuck on this field: try {calls['amle']}, or lift it ({calls['repair']})"
+    count = labels["false_sink_count"]
+    if not count:
+        return f"walks get stuck on this field: lift it ({calls['repair']})"
+    them, labels_there = "it" if count == 1 else "them", number_of(count, "labels")
+    return (
+        f"there is no way down from {labels_there}, so walks end there: check {them}, "
+        f"drop {them} ({calls['drop']}) or lift the field ({calls['repair']})"
+    )
+
+
+def _is_flat(answer: Answer) -> bool:
+    """Whether the field is one value wherever the goal can be reached from."""
+    known = answer.field.values[answer.plan.reachable]
+    return bool(known.size > 1 and np.ptp(known) == 0.0)

@@ -1,0 +1,96 @@
+"""From labels to a plan, and how far to trust it: one call.
+
+    labels → extension → (least field above it that descends) → plan → certificate
+
+Each step is a public function of its own, `extend`, `descending`, `plan` and `certify`; `solve`
+does what has to be done between them. A component without a label cannot reach the goal. A field
+that was lifted is no longer inside its bracket, and no longer takes the labels that were lifted:
+its plan is certified for the lifted values themselves, and for the labels that are left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from .._arrays import as_flag, as_vertex
+from ..certify import certify
+from ..descending import Descending, descending
+from ..extension import AMLE, Extension, Method, extend
+from ..graph import Graph, check_graph
+from ..labels import Labels
+from ..plan import plan
+from .answer import Answer
+
+
+def solve(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    *,
+    prior: ArrayLike | None = None,
+    repair: bool = False,
+    error: ArrayLike | None = None,
+    check: bool = True,
+) -> Answer:
+    """Extend labels over a graph, plan from every start, and certify the plan.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph; moves follow its arcs.
+    labels : Labels
+        The known values, that of the goal among them.
+    goal : int
+        Where to go.
+    method : Method
+        How to extend the labels.
+    prior : (n,) array, optional
+        A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
+    repair : bool
+        Lift the field, as little as possible, until every start that can reach the goal does; see
+        `descending`.
+    error : float or (n,) array, optional
+        How far the values may be from the true cost-to-go. The certificate then says which moves
+        are optimal all the same; without it, by how much each move leads.
+    check : bool
+        Raise `NotConverged` if the method misses its guarantee, or hand back an answer whose
+        ``field.status`` says so.
+
+    Returns
+    -------
+    Answer
+        Field, plan, certificate and outcomes; ``answer.summary()`` says it all in a few lines.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
+    >>> wf.solve(path, noisy, goal=0)
+    Answer(AMLE(): converged; 2 of 4 starts that can reach the goal do)
+    >>> safe = wf.solve(path, noisy, goal=0, repair=True)
+    >>> safe
+    Answer(AMLE(): converged; 4 of 4 starts that can reach the goal do, 2 values raised)
+    >>> safe.route(4)
+    Rollout(reached, 4 steps, cost 4)
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    lift = as_flag(repair, "repair")
+    field = extend(graph, labels, method, prior=prior, unreachable="nan", check=check)
+    lifted = descending(graph, field, goal) if lift else None
+    judged, kept = _after(field, labels, lifted)
+    moves = plan(graph, judged, goal)
+    certificate = certify(graph, kept, judged, moves, 0.0 if error is None else error)
+    return Answer(labels, field, moves, certificate, lifted)
+
+
+def _after(field: Extension, labels: Labels, lifted: Descending | None) -> tuple[Extension, Labels]:
+    """Return the field to plan on, and those of its labels that it still takes."""
+    if lifted is None or lifted.unchanged:
+        return field, labels
+    stays = lifted.values[labels.vertices] == labels.values
+    kept = Labels(labels.vertices[stays], labels.values[stays], labels.error)
+    return replace(field, values=lifted.values, lower=None, upper=None), kept

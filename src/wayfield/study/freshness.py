@@ -1,0 +1,142 @@
+"""Are results those that would be computed now? What made them, and what has changed since.
+
+A result is fresh if the experiment's version, wayfield's version, its numerical source and the
+versions of NumPy, SciPy and Numba are the ones at hand. The numerical source is every room of the
+package that can have a say in a figure; it is digested room by room, so that what changed can be
+named. Comments, docstrings and blank lines have no say and are left out of the digest.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import platform
+import tokenize
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("wayfield", "numpy", "scipy", "numba")
+SILENT = {
+    "__init__", "_optional", "_warmup", "cli", "errors", "files", "paper", "plots", "report",
+    "sklearn", "study",
+}  # fmt: skip
+"""Rooms that read, show, check or keep: no figure of an experiment depends on them."""
+SETTINGS = {"paper/budget.py", "paper/grid.py"}
+"""Settings of experiments that stand in such rooms all the same."""
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of everything that has a say in the figures.
+
+    Of wayfield the release, without the number of commits since: between releases the source says
+    what changed, and a commit to the documentation makes no result stale.
+    """
+    packages = {name: metadata.version(name) for name in PACKAGES}
+    packages["wayfield"] = packages["wayfield"].partition(".dev")[0]
+    return {"python": platform.python_version(), **packages}
+
+
+@cache
+def source() -> dict[str, str]:
+    """Digest of wayfield's numerical source, by room.
+
+    Of the experiments only what they share counts, the modules that begin with an underscore: an
+    experiment's own file also holds its charts and texts, and has a version for its figures.
+
+    Examples
+    --------
+    >>> {"kernels", "extension", "plan", "experiments"} <= source().keys()
+    True
+    >>> source().keys() & {"cli", "report"}
+    set()
+    """
+    package = Path(__file__).parent.parent
+    rooms: dict[str, Any] = {}
+    for path in sorted(package.rglob("*.py")):
+        place = path.relative_to(package)
+        room = place.parts[0].removesuffix(".py")
+        own = room == "experiments" and not place.parts[1].startswith("_")
+        silent = room in SILENT and place.as_posix() not in SETTINGS
+        if silent or own or place.name == "__main__.py":
+            continue
+        digest = rooms.setdefault(room, hashlib.sha256())
+        digest.update(place.as_posix().encode() + b"\0" + bare(path.read_text("utf-8")).encode())
+    return {room: digest.hexdigest()[:12] for room, digest in rooms.items()}
+
+
+def bare(code: str) -> str:
+    r"""Return code without what has no say: comments, docstrings, blank lines.
+
+    Examples
+    --------
+    >>> bare("def f(x):  # why\n    'Say it.'\n\n    return x\n")
+    'def f(x):\n    return x'
+    """
+    lines = code.splitlines()
+    for start, end in _docstrings(ast.parse(code), lines):
+        lines[start:end] = [""] * (end - start)
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        row, column = token.start
+        if token.type == tokenize.COMMENT and lines[row - 1]:
+            lines[row - 1] = lines[row - 1][:column]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _docstrings(tree: ast.Module, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """First and past-the-last line of every text that is nobody's value, from 0.
+
+    Those are docstrings, and the texts under constants that stand for them.
+    """
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Expr) else None
+        if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+            continue
+        start, end = text.lineno - 1, text.end_lineno or text.lineno
+        before = lines[start].encode()[: text.col_offset].strip()
+        after = lines[end - 1].encode()[text.end_col_offset :].strip()
+        if not before and (not after or after.startswith(b"#")):  # alone on its lines
+            yield start, end
+
+
+def stamp(version: int) -> dict[str, Any]:
+    """Return all that a result is to be fresh by, as it is now."""
+    return {"version": version, "versions": versions(), "source": source()}
+
+
+def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Name what has changed since a result was computed, in words; empty if nothing has.
+
+    Parameters
+    ----------
+    then, now : mapping
+        Made by `stamp`.
+
+    Examples
+    --------
+    >>> now = stamp(version=2)
+    >>> what_changed(now, now)
+    ''
+    >>> what_changed({**now, "source": {**now["source"], "kernels": "other"}}, now)
+    'kernels changed since'
+    >>> what_changed({**now, "version": 1}, now)
+    'version 1 of the experiment, now 2'
+    """
+    found = []
+    if then["version"] != now["version"]:
+        found.append(f"version {then['version']} of the experiment, now {now['version']}")
+    for name in PACKAGES:
+        before, after = then["versions"].get(name), now["versions"][name]
+        if before != after:
+            found.append(f"{name} {before}, now {after}")
+    before, after = then.get("source", {}), now["source"]
+    rooms = [room for room in {**after, **before} if before.get(room) != after.get(room)]
+    if not before:
+        found.append("of an unknown source")
+    elif rooms:
+        found.append(f"{', '.join(rooms)} changed since")
+    return "; ".join(found)

@@ -1,0 +1,112 @@
+"""Contradictions between labels and graph, against all pairs of shortest paths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from worlds import contradicted, path, random_graph
+
+
+def distances(graph: wf.Graph) -> np.ndarray:
+    """Distance from every vertex (row) to every other (column)."""
+    return np.column_stack([wf.cost_to_go(graph, y) for y in range(graph.num_vertices)])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_agrees_with_all_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, _, labels = contradicted(rng, int(rng.integers(3, 25)), directed=seed % 2 == 1)
+    error = float(rng.choice([0.0, 0.2]))
+    labels = wf.Labels(labels.vertices, labels.values, error)
+    found = wf.contradictions(graph, labels)
+    at, low, high = labels.vertices, labels.values - error, labels.values + error
+    d = distances(graph)
+    assert np.allclose(found.upper, (high + d[:, at]).min(axis=1))
+    assert np.allclose(found.lower, (low[:, None] - d[at]).max(axis=0))
+
+    # the label that contradicts each most, over pairs of different labels
+    excess = low[:, None] - high - d[np.ix_(at, at)]
+    np.fill_diagonal(excess, -np.inf)
+    most = dict(zip(at.tolist(), excess.max(axis=1), strict=True))
+    proved = {x: e for x, e in most.items() if e > 1e-9}
+    assert found.optimistic.labels.tolist() == sorted(proved, key=lambda x: (-proved[x], x))
+    for x, z, by in zip(*found.optimistic, strict=True):
+        assert by == pytest.approx(proved[x])
+        pair = excess[np.searchsorted(at, x), np.searchsorted(at, z)]
+        assert by == pytest.approx(pair)
+
+    # an arc has the largest excess of the walks through it
+    walks = low[:, None] - d[at][:, graph.tails] - graph.lengths
+    through = walks.max(axis=0) - (high + d[:, at]).min(axis=1)[graph.indices]
+    assert np.allclose(found.arcs, np.where(through > 1e-9, through, 0.0))
+
+    # the distance to the goal, which is the label of least value
+    goal = int(np.argmin(labels.values))
+    gap = d[at, at[goal]] + labels.values[goal] - labels.values - 2 * error
+    gap[goal] = 0.0
+    too_long = at[gap > 1e-9]
+    assert set(found.pessimistic.labels.tolist()) == set(too_long.tolist())
+    assert np.allclose(np.sort(found.pessimistic.excess), np.sort(gap[gap > 1e-9]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_votes_are_those_of_walks_too_short_for_their_labels(seed: int) -> None:
+    """Votes and blame are a flow from the labels to their witnesses, along suspect arcs only."""
+    graph, _, labels = contradicted(np.random.default_rng(seed), 25, directed=seed % 2 == 1)
+    found = wf.contradictions(graph, labels)
+    who, witness, by = found.optimistic
+    for load, weight in ((found.votes, np.ones(who.size)), (found.blame, by)):
+        net = np.bincount(graph.tails, load, 25) - np.bincount(graph.indices, load, 25)
+        expected = np.bincount(who, weight, 25) - np.bincount(witness, weight, 25)
+        assert np.allclose(net, expected)
+        assert (found.arcs[load > 0] > 0).all()
+    # the walks are shortest: their lengths, which the labels exceed by their excess
+    shortest = labels.values[np.searchsorted(labels.vertices, who)] - by
+    shortest -= labels.values[np.searchsorted(labels.vertices, witness)]
+    assert found.votes @ graph.lengths == pytest.approx(shortest.sum())
+
+
+def test_arcs_on_every_witness_walk() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    labels = wf.Labels([0, 4, 5, 6], [0.0, 4.0, 5.0, 4.0])
+    found = wf.contradictions(ring, labels)
+    ends = [(int(ring.tails[e]), int(ring.indices[e])) for e in found.common]
+    assert ends == [(5, 0)]
+    assert found.votes[found.common].tolist() == [3]
+    assert repr(found) == (
+        "Contradictions(3 of 4 labels prove the graph too optimistic, by up to 4)"
+    )
+
+
+def test_nothing_on_a_right_graph() -> None:
+    graph = random_graph(np.random.default_rng(0), 50, "wide", backbone="tree")
+    found = wf.contradictions(graph, wf.sample_labels(graph, 3, 0.4))
+    assert not found
+    assert found.common.size == 0
+    assert repr(found) == "Contradictions(none)"
+
+
+def test_too_pessimistic() -> None:
+    found = wf.contradictions(path(4), wf.Labels([0, 3], [0.0, 1.0]))
+    assert found.pessimistic.labels.tolist() == [3]
+    assert found.pessimistic.excess.tolist() == [2.0]
+    assert (
+        repr(found) == "Contradictions(1 of 2 labels proves the graph too pessimistic, by up to 2)"
+    )
+
+
+def test_unreachable_goal_is_as_pessimistic_as_can_be() -> None:
+    two = wf.Graph.from_edges([0, 2], [1, 3])
+    found = wf.contradictions(two, wf.Labels([0, 3], [0.0, 1.0]))
+    assert found.pessimistic.excess.tolist() == [np.inf]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(wf.InputError, match="label vertices"):
+        wf.contradictions(path(3), wf.Labels([7], [0.0]))
+    with pytest.raises(wf.InputError, match=r"labels must be .*Labels, not list"):
+        wf.contradictions(path(3), [1.0])  # type: ignore[arg-type]
+    with pytest.raises(wf.InputError, match=r"graph must be a .*Graph"):
+        wf.contradictions("maze", wf.Labels([0], [0.0]))  # type: ignore[arg-type]

@@ -1,0 +1,235 @@
+"""Compiled kernels are kept where that is possible, and never stand in the way of an answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numba.core.event import trigger_event
+from rich.console import Console
+
+import wayfield as wf
+import wayfield.kernels
+from wayfield import _warmup
+from wayfield.cli._common import compile_kernels
+from wayfield.kernels import _jit
+
+KERNELS = Path(wayfield.kernels.__file__).parent
+BLOCKED = Path("/dev/null")
+"""What no folder can be made in, not even by root."""
+
+USE = """
+import importlib, pkgutil, wayfield.kernels as kernels
+for found in pkgutil.walk_packages(kernels.__path__, "wayfield.kernels."):
+    importlib.import_module(found.name)
+from wayfield.kernels import _jit
+import wayfield.kernels.doubledouble as pairs
+assert pairs.two_sum(1.0, 2.0) == (3.0, 0.0)
+print(sum(pairs.two_sum.stats.cache_hits.values()), _jit.shortfall())
+"""
+
+
+def run(code: str, path: Path, **environment: str) -> str:
+    """Run code in a process of its own, where warnings are errors, and return what it prints."""
+    free = {name: text for name, text in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=free | {"PYTHONPATH": str(path)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Path:
+    """A copy of the package beside which nothing can be kept."""
+    package = tmp_path / "site-packages" / "wayfield"
+    shutil.copytree(KERNELS.parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (package, *(found for found in package.rglob("*") if found.is_dir())):
+        (folder / "__pycache__").touch()
+    return package.parent
+
+
+def use(path: Path, temporary: Path) -> tuple[int, str]:
+    """How many kernels came out of the cache, and what is said of it, with no home to write to."""
+    temporary.mkdir(exist_ok=True)
+    blocked = {"HOME": str(BLOCKED), "XDG_CACHE_HOME": str(BLOCKED), "TMPDIR": str(temporary)}
+    hits, _, said = run(USE, path, **blocked).partition(" ")
+    return int(hits), said
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="folders are blocked as on POSIX")
+
+
+@posix
+def test_without_a_place_to_write_kernels_are_kept_among_temporary_files(
+    read_only: Path, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "tmp"
+    hits, said = use(read_only, temporary)
+    assert hits == 0
+    folder = temporary / f"wayfield-kernels-{os.getuid()}"
+    assert said.startswith(f"compiled kernels are kept in {folder}, among temporary files")
+    assert folder.stat().st_mode & 0o077 == 0
+    hits, again = use(read_only, temporary)
+    assert hits == 1
+    assert again == said
+
+
+@posix
+@pytest.mark.parametrize("trap", ["open to all", "a link", "a file"])
+def test_a_temporary_folder_that_is_not_ours_alone_is_not_used(
+    read_only: Path, tmp_path: Path, trap: str
+) -> None:
+    temporary = tmp_path / "tmp"
+    folder = temporary / f"wayfield-kernels-{os.getuid()}"
+    temporary.mkdir()
+    match trap:
+        case "open to all":
+            folder.mkdir()
+            folder.chmod(0o777)
+        case "a link":
+            (tmp_path / "elsewhere").mkdir(mode=0o700)
+            folder.symlink_to(tmp_path / "elsewhere")
+        case _:
+            folder.touch()
+    hits, said = use(read_only, temporary)
+    assert hits == 0
+    assert said == (
+        "compiled kernels are not kept, so that every start compiles them anew: "
+        "no folder for them can be written"
+    )
+    assert not any((tmp_path / "elsewhere").glob("*"))
+
+
+def test_the_folder_of_the_environment_is_used(read_only: Path, tmp_path: Path) -> None:
+    chosen = tmp_path / "chosen"
+    for hits in ("0", "1"):
+        assert run(USE, read_only, NUMBA_CACHE_DIR=str(chosen)) == hits
+    assert list(chosen.rglob("*.nbc"))
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A package of kernels of its own: one takes a named tuple, and calls another kernel."""
+    home = tmp_path / "tiny"
+    home.mkdir()
+    shutil.copy(KERNELS / "_jit.py", home)
+    (home / "__init__.py").touch()
+    (home / "kinds.py").write_text(
+        "from typing import NamedTuple\n"
+        "class Two(NamedTuple):\n    x: int\n    y: int\nKind = Two\n"
+    )
+    (home / "inner.py").write_text(
+        "from ._jit import njit\n@njit(cache=True)\ndef times(x):\n    return 10 * x\n"
+    )
+    (home / "outer.py").write_text(
+        "from ._jit import njit\nfrom .inner import times\n"
+        "@njit(cache=True)\ndef total(pair):\n    return times(pair.x + pair.y)\n"
+    )
+    return tmp_path
+
+
+TOTAL = """
+from tiny.kinds import Kind
+from tiny.outer import total
+print(total(Kind(1, 2)), sum(total.stats.cache_hits.values()))
+"""
+
+
+def rewrite(file: Path, old: str, new: str) -> None:
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def test_kernels_for_a_type_that_was_renamed_are_compiled_anew(package: Path) -> None:
+    assert run(TOTAL, package) == "30 0"
+    assert run(TOTAL, package) == "30 1"
+    rewrite(package / "tiny" / "kinds.py", "Two", "Couple")
+    assert run(TOTAL, package) == "30 0"
+    assert run(TOTAL, package) == "30 1"
+
+
+def test_kernels_that_call_a_changed_one_are_compiled_anew(package: Path) -> None:
+    assert run(TOTAL, package) == "30 0"
+    rewrite(package / "tiny" / "inner.py", "10", "100")
+    assert run(TOTAL, package) == "300 0"
+    assert run(TOTAL, package) == "300 1"
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"cno_such_module\nname\n."])
+def test_broken_files_of_the_cache_are_replaced(package: Path, ending: str, content: bytes) -> None:
+    assert run(TOTAL, package) == "30 0"
+    for file in (package / "tiny" / "__pycache__").glob(f"outer.*.{ending}"):
+        file.write_bytes(content)
+    assert run(TOTAL, package) == "30 0"
+    assert run(TOTAL, package) == "30 1"
+
+
+def test_a_kernel_that_cannot_be_written_is_used_all_the_same(package: Path) -> None:
+    lost = """
+from pathlib import Path
+from shutil import rmtree
+from tiny import _jit
+from tiny.kinds import Kind
+from tiny.outer import total
+folder = Path(total.stats.cache_path)
+rmtree(folder)
+folder.touch()
+print(total(Kind(1, 2)), _jit.shortfall())
+"""
+    said = run(lost, package, NUMBA_CACHE_DIR=str(package / "cache"))
+    assert said.startswith("30 compiled kernels are not kept, so that every start compiles them")
+    assert said.endswith("Not a directory")
+
+
+def test_every_kernel_is_compiled_in_this_way() -> None:
+    files = [file for file in KERNELS.rglob("*.py") if file != Path(_jit.__file__)]
+    assert len(files) > 20
+    assert [file.name for file in files if "numba" in file.read_text("utf-8")] == []
+
+
+def test_only_what_a_method_needs_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[wf.extension.Method] = []
+
+    def solve(graph: wf.Graph, labels: wf.Labels, goal: int, method: Any, **_: object) -> None:
+        used.append(method)
+
+    monkeypatch.setattr(_warmup, "solve", solve)
+    monkeypatch.setattr(_warmup, "extend_many", lambda *_, **__: None)
+    _warmup.warm_up([wf.NearestLabel()], directed=True)
+    assert set(used) == {wf.NearestLabel()}
+    used.clear()
+    _warmup.warm_up([wf.MidrangeSweeps(10**9)])
+    assert set(used) == {wf.MidrangeSweeps(1)}
+
+
+def test_kernels_that_cannot_be_kept_are_mentioned_if_some_were_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_jit, "_shortfalls", ["not kept"])
+    monkeypatch.setattr(_warmup, "warm_up", lambda *_: None)
+    console = Console(file=StringIO(), width=100)
+    compile_kernels(console)
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+
+    def compiled(*_: object) -> None:
+        with trigger_event("numba:compile"):
+            pass
+
+    monkeypatch.setattr(_warmup, "warm_up", compiled)
+    compile_kernels(console)
+    said = "not kept; NUMBA_CACHE_DIR=FOLDER names a place for them\n"
+    assert console.file.getvalue() == said  # type: ignore[attr-defined]

@@ -1,0 +1,77 @@
+"""Discounted values to costs and back."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import wayfield as wf
+
+
+@pytest.mark.parametrize(("reward", "at_goal"), [(-1.0, 0.0), (0.0, 1.0), (-0.5, 3.0)])
+def test_values_are_the_sums_of_discounted_rewards(reward: float, at_goal: float) -> None:
+    gamma = Fraction(9, 10)
+    exact = [Fraction(at_goal)]
+    for _ in range(30):  # V(n) = r + γ V(n - 1)
+        exact.append(Fraction(reward) + gamma * exact[-1])
+    moves = np.arange(31.0)
+    settings = {"discount": 0.9, "reward": reward, "at_goal": at_goal}
+    assert wf.values_from_costs(moves, **settings) == pytest.approx([float(v) for v in exact])
+    assert wf.costs_from_values([float(v) for v in exact], **settings) == pytest.approx(moves)
+
+
+@given(st.floats(0.5, 1.0), st.floats(-5.0, 0.0), st.floats(0.0, 5.0), st.lists(st.floats(0, 20)))
+def test_there_and_back(gamma: float, reward: float, goal: float, moves: list[float]) -> None:
+    assume(gamma < 0.999 or reward < -0.1)
+    assume(gamma == 1.0 or goal - reward / (1 - gamma) > 0.1)
+    settings = {"discount": gamma, "reward": reward, "at_goal": goal}
+    values = wf.values_from_costs(moves, **settings)
+    assert wf.costs_from_values(values, **settings) == pytest.approx(np.array(moves), abs=1e-6)
+
+
+def test_without_a_discount_costs_are_negated_values() -> None:
+    assert wf.costs_from_values([-4.0, 0.0], discount=1.0).tolist() == [4.0, 0.0]
+    assert wf.costs_from_values([-4.0], discount=1.0, reward=-2.0).tolist() == [2.0]
+    assert wf.values_from_costs([4.0, inf], discount=1.0).tolist() == [-4.0, -inf]
+
+
+def test_values_of_never_arriving_and_overestimates() -> None:
+    costs = wf.costs_from_values([-10.0, -12.0, 0.5], discount=0.9)
+    assert costs[:2].tolist() == [inf, inf]
+    assert costs[2] < 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"discount": 0.0}, r"discount 0 is outside \(0, 1\]"),
+        ({"discount": 1.5}, "discount 1.5 is outside"),
+        ({"discount": 0.9, "reward": 1.0}, "reward 1 is positive"),
+        ({"discount": 1.0, "reward": 0.0}, "without a discount"),
+        ({"discount": 0.9, "at_goal": -10.0}, "at_goal -10 is not above -10, the value of never"),
+        ({"discount": 0.9, "reward": 0.0, "at_goal": 0.0}, "at_goal 0 is not above"),
+        ({"discount": "much"}, "discount"),
+    ],
+)
+def test_settings_without_sense_are_named(settings: dict[str, float], told: str) -> None:
+    for convert in (wf.costs_from_values, wf.values_from_costs):
+        with pytest.raises(wf.InputError, match=told):
+            convert([0.0], **settings)
+
+
+def test_values_that_are_no_numbers_are_named() -> None:
+    with pytest.raises(wf.InputError, match=r"values\[1\] = nan"):
+        wf.costs_from_values([0.0, np.nan], discount=0.9)
+    with pytest.raises(wf.InputError, match=r"costs\[0\] = nan"):
+        wf.values_from_costs([np.nan], discount=0.9)
+
+
+def test_without_a_reward_of_moves_nothing_cancels() -> None:
+    values = [5e-17, 1e-300]
+    found = wf.costs_from_values(values, discount=0.5, reward=0.0, at_goal=1.0)
+    np.testing.assert_allclose(found, -np.log2(values))
