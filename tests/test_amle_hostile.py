@@ -143,7 +143,7 @@ def test_a_wide_bracket_raises() -> None:
 
 
 def error_of(graph: wf.Graph, labels: wf.Labels) -> Fraction:
-    """How far the replayed field is from the exact one."""
+    """How far the retraced field is from the exact one."""
     found = bracket(graph.arcs, graph.reverse_arcs, fixing_of(graph, labels))
     pairs = zip(*(part.tolist() for part in found.field), exact_amle(graph, labels), strict=True)
     return max(abs(Fraction(high) + Fraction(low) - exact) for high, low, exact in pairs)

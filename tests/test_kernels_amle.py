@@ -129,7 +129,8 @@ def test_the_bracket_believes_no_log(seed: int) -> None:
 
 def test_a_field_that_is_not_finite_proves_nothing() -> None:
     fixing = fix(PATH, PATH, ENDS, VALUES, leave_flat=False)
-    lost = fixing._replace(values=np.array([0.0, np.nan, np.nan, 1.0]))
+    values, slopes = np.array([0.0, np.nan, np.nan, 1.0]), np.array([np.nan])
+    lost = fixing._replace(values=values, slopes=slopes)
     found = bracket(PATH, PATH, lost)
     assert found.width == np.inf
     assert found.below.tolist() == found.above.tolist() == [0.0, np.inf, np.inf, 0.0]

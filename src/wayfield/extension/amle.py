@@ -17,7 +17,7 @@ made by `fill`. A vertex that can reach no label is +inf.
 **Method.** Divide and conquer on slopes (`kernels.amle.fix`): a direct method, no iteration and no
 tolerance to choose. Near-linear in practice.
 
-**Guarantee.** The order of fixing is replayed in double-double and the outcome is wrapped in a
+**Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a
 verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ `upper`, with all
 rounding counted in. If that proof fails anywhere, or proves next to nothing, the status is
 `UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
@@ -121,8 +121,8 @@ class AMLE:
             if leave_flat:
                 result = _decided(problem, result, fixing._replace(values=proof.field.high))
         status, fixed, values, lower, upper = result
-        apart = ~fixed | problem.labelled
-        residual = imbalance(graph.arcs, graph.reverse_arcs, apart, graph.is_unit, values)
+        exempt = ~fixed | problem.labelled
+        residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
         if leave_flat and fixing.finished:
             for field, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if field is not None:
@@ -154,7 +154,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     values, lower, upper = scaled.enclosed(*proof)
     if proof.width <= LOOSE * scaled.span:
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper)
-    # what could not be proved may be the replay's own doing: the plain field is the safer one
+    # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
 

@@ -12,14 +12,17 @@ vertices. A frame has a floor: only pressure above it is its business.
 - SPLIT: drop the vertices fixed meanwhile, find components, enter each.
 - ENTER: keep what has pressure above the floor.
 - PIVOT: choose α above the floor and propagate. Nothing steeper than α: the vertices of pressure α
-  get their values. Otherwise solve the components steeper than α first, then this frame AGAIN.
+  get their values. Otherwise solve the components steeper than α first. Then the frame comes up
+  AGAIN, for what is left of it.
+- AGAIN: as SPLIT. If nothing was fixed meanwhile, the components are entered as STEEPEST.
+- STEEPEST: as ENTER, then take the steepest slope of all for α, at which something is fixed for sure.
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
-is resolved, and the recursion would not progress. The rounding of distances grows with the length
-of a walk: on walks of some hundred thousand arcs it exceeds ``tol``. Then a component may seem
-steeper than α and nothing be found to fix in it. A frame that waited in vain takes the STEEPEST
-slope for α, and a walk one of whose vertices is fixed is fixed as a whole.
+is resolved, and the recursion would not progress. The rounding of a distance grows with the number
+of arcs, and exceeds ``tol`` on walks of some hundred thousand. Such a walk seems steeper in some
+places than in others, and where it seems steeper there is nothing to fix. Hence AGAIN and STEEPEST,
+which do not wait for the same thing twice; and a walk is fixed as a whole if any vertex on it is.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ from .frames import (
     STEEPEST,
     UNFIXED,
     Frames,
-    State,
+    Workspace,
     bound_of,
     drop_fixed,
     members_of,
@@ -92,23 +95,23 @@ def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_fl
         Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
         and they take the constant around them: the classical AMLE.
     """
-    state = _state(out, into, labelled, labels, leave_flat)
-    finished = _divide_and_conquer(state)
-    fixed = state.record.tag == FIXED
-    values = np.where(fixed, state.record.value, np.nan)
-    order, slopes = state.order[: state.counts[FIXES]], state.slopes[: state.counts[BATCHES]]
-    return Fixing(values, fixed, order, state.batch, slopes, int(state.counts[FRAMES]), finished)
+    work = _workspace(out, into, labelled, labels, leave_flat)
+    finished = _divide_and_conquer(work)
+    fixed = work.record.tag == FIXED
+    values = np.where(fixed, work.record.value, np.nan)
+    order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
+    return Fixing(values, fixed, order, work.batch, slopes, int(work.counts[FRAMES]), finished)
 
 
-def _state(
+def _workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
-) -> State:
+) -> Workspace:
     unit = bool((out.lengths == 1.0).all())
     record = make_record(labelled.size)
     record.tag[:] = np.where(labelled, FIXED, 0)
     record.value[:] = np.where(labelled, labels, 0.0)
     members = np.flatnonzero(~labelled).astype(np.int32)
-    return State(
+    return Workspace(
         record,
         make_scratch(labelled.size, out.indices.size, unit),
         out,
@@ -126,17 +129,17 @@ def _state(
 
 
 @njit(cache=True, nogil=True)
-def _divide_and_conquer(state: State) -> bool:
-    """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
+def _divide_and_conquer(work: Workspace) -> bool:
+    """Fix every vertex that has pressure; False if the cap on frames was met, which it never should."""
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
-    cap = 1000 + 100 * state.members.size
+    cap = 1000 + 100 * work.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
     top = 0
-    if state.members.size > 0:
-        frames, top = push(frames, top, (0, 0, state.members.size), SPLIT, 0.0)
+    if work.members.size > 0:
+        frames, top = push(frames, top, (0, 0, work.members.size), SPLIT, 0.0)
     while top > 0:
-        state.counts[FRAMES] += 1
-        if state.counts[FRAMES] > cap:
+        work.counts[FRAMES] += 1
+        if work.counts[FRAMES] > cap:
             return False
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the
         # frame that waits for it
@@ -146,94 +149,94 @@ def _divide_and_conquer(state: State) -> bool:
         start, _, stop = span
         floor = frames.floors[top]
         if kind in (SPLIT, AGAIN):
-            # frames above this one have fixed some of its vertices since it was pushed, or else
+            # frames above this one have fixed some of its vertices since it was pushed; if not,
             # what seemed steeper there was rounding
-            end = drop_fixed(state, start, stop)
+            end = drop_fixed(work, start, stop)
             how = STEEPEST if kind == AGAIN and end == stop else ENTER
-            components = split_components(state, start, end)
+            components = split_components(work, start, end)
             for c in range(components):
-                frames, top = push(frames, top, bound_of(state, c), how, floor)
+                frames, top = push(frames, top, bound_of(work, c), how, floor)
             continue
         # most frames come down to single vertices: no propagation is needed for those
         if stop - start == 1:
-            _fix_single(state, state.members[start], floor)
+            _fix_single(work, work.members[start], floor)
             continue
         if kind != PIVOT:
-            kept = _enter(state, span, floor)
+            kept = _enter(work, span, floor)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
-                frames, top = push_steep(state, frames, top, start, kept, floor)
+                frames, top = push_steep(work, frames, top, start, kept, floor)
                 continue
         if kind == STEEPEST:
-            alpha = _steepest_slope(state, span)
+            alpha = _steepest_slope(work, span)
             steep = start
         else:
-            alpha = _choose_slope(state, start, stop, floor)
-            steep = _steeper_than(state, span, alpha)
+            alpha = _choose_slope(work, start, stop, floor)
+            steep = _steeper_than(work, span, alpha)
         # nothing is steeper than α: the vertices of pressure α itself get their values, and the
         # rest, if any, is split anew; otherwise this frame waits under its steeper part
         if steep == start:
-            if _fix_at_slope(state, start, stop, alpha, kind == STEEPEST) < stop - start:
+            if _fix_at_slope(work, start, stop, alpha, kind == STEEPEST) < stop - start:
                 frames, top = push(frames, top, span, AGAIN, floor)
         else:
             frames, top = push(frames, top, span, AGAIN, floor)
-            frames, top = push_steep(state, frames, top, start, steep, alpha)
+            frames, top = push_steep(work, frames, top, start, steep, alpha)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
+def _enter(work: Workspace, span: tuple[int, int, int], floor: float) -> int:
     """Keep at the front what has pressure above the floor, with slopes; where that ends.
 
     Returns `start` if there is none.
     """
     # on the ground, where nothing lies below the floor, a cheaper search often does
     if floor > 0.0:
-        return _steeper_than(state, span, floor)
-    if state.flat:
-        return _enter_flat_ground(state, span)
-    if _slopes_across_cells(state, span) > 0.0:
+        return _steeper_than(work, span, floor)
+    if work.flat:
+        return _enter_flat_ground(work, span)
+    if _slopes_across_cells(work, span) > 0.0:
         return span[2]
-    return _steeper_than(state, span, 0.0)  # a descent may still lead through several cells
+    return _steeper_than(work, span, 0.0)  # a descent may still lead through several cells
 
 
 @njit(cache=True, nogil=True)
-def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
+def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     """Undirected ground level: if all values around are equal, so is the inside."""
     start, _, stop = span
-    if _slopes_across_cells(state, span) > 0.0:
+    if _slopes_across_cells(work, span) > 0.0:
         return stop
-    members, record = state.members, state.record
+    members, record = work.members, work.record
     # all fixed vertices around have one value: whichever is nearest to the first member will do
     if record.key[members[start], HI] < np.inf:
         constant = record.source[members[start], HI]
         for x in members[start:stop]:
-            _fix(state, x, constant)
-        _end_batch(state, 0.0)
+            _fix(work, x, constant)
+        _end_batch(work, 0.0)
     return start
 
 
 @njit(cache=True, nogil=True)
-def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
+def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
     On a directed graph the nearest against the arcs is looked up apart from the nearest along
     them; otherwise they are the same and one pass serves.
     """
-    members = members_of(state, span)
-    record = state.record
-    both = not state.flat
+    members = members_of(work, span)
+    record = work.record
+    both = not work.flat
     for side in (HI, LO):
-        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        arcs = (work.out, work.into) if side == HI else (work.into, work.out)
         if side == HI or both:
-            nearest(record, state.scratch, arcs, members, side, state.unit)
+            nearest(record, work.scratch, arcs, members, side, work.unit)
     # undirected, the nearest fixed vertex up is the nearest down
     above = LO if both else HI
     key, source, distance, tag, value = record
-    indptr, indices, lengths = state.out
-    mine = tag[state.members[span[0]]]
+    indptr, indices, lengths = work.out
+    mine = tag[work.members[span[0]]]
     largest = 0.0
-    for x in state.members[span[0] : span[2]]:
+    for x in work.members[span[0] : span[2]]:
         slope = 0.0
         if key[x, above] < np.inf:
             top = source[x, above]
@@ -261,16 +264,16 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int:
+def _steeper_than(work: Workspace, span: tuple[int, int, int], alpha: float) -> int:
     """Propagate at slope alpha; move the vertices of larger pressure to the front.
 
     Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
     the segment if no slope is resolved.
     """
-    members, tol = state.members, state.tol
-    key, source, distance, _, value = state.record
+    members, tol = work.members, work.tol
+    key, source, distance, _, value = work.record
     start, _, stop = span
-    _propagate_both(state, span, alpha)
+    _propagate_both(work, span, alpha)
     # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
@@ -296,27 +299,27 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
 
 
 @njit(cache=True, nogil=True)
-def _propagate_both(state: State, span: tuple[int, int, int], alpha: float) -> None:
+def _propagate_both(work: Workspace, span: tuple[int, int, int], alpha: float) -> None:
     """Fill both sides of the record for the vertices of a frame."""
-    segment = members_of(state, span)
+    segment = members_of(work, span)
     for side in (HI, LO):
-        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
-        propagate(state.record, state.scratch, arcs, segment, side, alpha, state.unit)
+        arcs = (work.out, work.into) if side == HI else (work.into, work.out)
+        propagate(work.record, work.scratch, arcs, segment, side, alpha, work.unit)
 
 
 @njit(cache=True, nogil=True)
-def _steepest_slope(state: State, span: tuple[int, int, int]) -> float:
+def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
 
     Dinkelbach's iteration: the winners at one slope give a steeper one, until none does.
     """
-    key, source, distance, _, _ = state.record
-    steeper = _largest_slope(state, span[0], span[2])
+    key, source, distance, _, _ = work.record
+    steeper = _largest_slope(work, span[0], span[2])
     while True:
         alpha = steeper
-        _propagate_both(state, span, alpha)
-        for x in state.members[span[0] : span[2]]:
-            if -key[x, LO] - key[x, HI] > state.tol:
+        _propagate_both(work, span, alpha)
+        for x in work.members[span[0] : span[2]]:
+            if -key[x, LO] - key[x, HI] > work.tol:
                 drop = source[x, LO] - source[x, HI]
                 steeper = max(steeper, drop / (distance[x, LO] + distance[x, HI]))
         if steeper == alpha:
@@ -324,15 +327,15 @@ def _steepest_slope(state: State, span: tuple[int, int, int]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
+def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
-    members, slopes = state.members, state.record.value
+    members, slopes = work.members, work.record.value
     size = stop - start
     if size > SMALL:
         sample = np.empty(SAMPLE)
         found = 0
         # a linear congruential generator seeded by the frame: the same pivots in every run
-        seed = (size * 7919 + state.counts[FRAMES]) & 0x7FFFFFFF
+        seed = (size * 7919 + work.counts[FRAMES]) & 0x7FFFFFFF
         for _ in range(400):
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             slope = slopes[members[start + ((seed * size) >> 31)]]
@@ -350,61 +353,61 @@ def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
         # too few slopes are known: fall through to the largest
         if found >= 5:
             return sample[int(QUANTILE * found)]
-    return _largest_slope(state, start, stop)
+    return _largest_slope(work, start, stop)
 
 
 @njit(cache=True, nogil=True)
-def _largest_slope(state: State, start: int, stop: int) -> float:
-    slopes = state.record.value
+def _largest_slope(work: Workspace, start: int, stop: int) -> float:
+    slopes = work.record.value
     largest = 0.0
-    for x in state.members[start:stop]:
+    for x in work.members[start:stop]:
         largest = max(largest, slopes[x])
     return largest
 
 
 @njit(cache=True, nogil=True)
-def _fix_at_slope(state: State, start: int, stop: int, alpha: float, steepest: bool) -> int:
+def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest: bool) -> int:
     """Fix the vertices where lo and hi meet, and the walks they lie on; how many.
 
     None if no descent is among them, unless α is the steepest slope: then where they come closest.
     """
-    key, source, _, tag, _ = state.record
-    mine = tag[state.members[start]]
+    key, source, _, tag, _ = work.record
+    mine = tag[work.members[start]]
     closest = -np.inf
     where = -1
-    for x in state.members[start:stop]:
+    for x in work.members[start:stop]:
         gap = -key[x, LO] - key[x, HI]
         # lo and hi of one fixed vertex meet a short way off as well, but that is no descent
         if gap > closest and (source[x, LO] > source[x, HI] or steepest):
             closest = gap
             where = x
-            if gap >= -state.tol:
+            if gap >= -work.tol:
                 break
-    if where < 0 or not (closest >= -state.tol or steepest):
+    if where < 0 or not (closest >= -work.tol or steepest):
         return 0
-    first = state.counts[FIXES]
-    if closest < -state.tol:
-        _fix(state, where, 0.5 * (key[where, HI] - key[where, LO]))
-    for x in state.members[start:stop]:
-        if -key[x, LO] - key[x, HI] >= -state.tol:
-            _fix(state, x, 0.5 * (key[x, HI] - key[x, LO]))
+    first = work.counts[FIXES]
+    if closest < -work.tol:
+        _fix(work, where, 0.5 * (key[where, HI] - key[where, LO]))
+    for x in work.members[start:stop]:
+        if -key[x, LO] - key[x, HI] >= -work.tol:
+            _fix(work, x, 0.5 * (key[x, HI] - key[x, LO]))
     # sums of ones are exact, and those of a few lengths nearly so
-    if not state.unit and stop - start > SMALL:
-        _fix_whole_walks(state, first, mine)
-    _end_batch(state, alpha)
-    return state.counts[FIXES] - first
+    if not work.unit and stop - start > SMALL:
+        _fix_whole_walks(work, first, mine)
+    _end_batch(work, alpha)
+    return work.counts[FIXES] - first
 
 
 @njit(cache=True, nogil=True)
-def _fix_whole_walks(state: State, first: int, mine: int) -> None:
+def _fix_whole_walks(work: Workspace, first: int, mine: int) -> None:
     """Fix what else of this tag lies on the walks through the vertices fixed since `first`."""
-    key, source, distance, tag, _ = state.record
+    key, source, distance, tag, _ = work.record
     i = first
-    while i < state.counts[FIXES]:
-        x = state.order[i]
+    while i < work.counts[FIXES]:
+        x = work.order[i]
         i += 1
         for side in (HI, LO):
-            indptr, indices, lengths = state.out if side == HI else state.into
+            indptr, indices, lengths = work.out if side == HI else work.into
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
                 # the walk came from y if the sum is the same, bit by bit. Where the length is lost
@@ -415,13 +418,13 @@ def _fix_whole_walks(state: State, first: int, mine: int) -> None:
                     and distance[y, side] + lengths[e] == distance[x, side]
                     and key[y, HI] - key[y, LO] < np.inf
                 ):
-                    _fix(state, y, 0.5 * (key[y, HI] - key[y, LO]))
+                    _fix(work, y, 0.5 * (key[y, HI] - key[y, LO]))
 
 
 @njit(cache=True, nogil=True)
-def _fix_single(state: State, x: int, floor: float) -> None:
+def _fix_single(work: Workspace, x: int, floor: float) -> None:
     """Steepest walk of two arcs through x, by raising the slope until lo and hi meet."""
-    out, into, record = state.out, state.into, state.record
+    out, into, record = work.out, work.into, work.record
     # Dinkelbach's iteration: the pair of arcs that wins at this slope has a steeper slope of its
     # own, strictly, so that it ends
     slope = 0.0
@@ -449,25 +452,25 @@ def _fix_single(state: State, x: int, floor: float) -> None:
         value = 0.5 * (lo + hi)
         drop += above
         run += far
-        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * state.tol):
+        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * work.tol):
             break
         slope = drop / run
     # a vertex that is no steeper than the floor belongs to a frame that waits
-    if slope > floor or (state.flat and floor <= 0.0):
-        _fix(state, x, value)
-        _end_batch(state, slope)
+    if slope > floor or (work.flat and floor <= 0.0):
+        _fix(work, x, value)
+        _end_batch(work, slope)
 
 
 @njit(cache=True, nogil=True)
-def _fix(state: State, x: int, value: float) -> None:
-    state.record.value[x] = value
-    state.record.tag[x] = FIXED
-    state.order[state.counts[FIXES]] = x
-    state.batch[x] = state.counts[BATCHES]
-    state.counts[FIXES] += 1
+def _fix(work: Workspace, x: int, value: float) -> None:
+    work.record.value[x] = value
+    work.record.tag[x] = FIXED
+    work.order[work.counts[FIXES]] = x
+    work.batch[x] = work.counts[BATCHES]
+    work.counts[FIXES] += 1
 
 
 @njit(cache=True, nogil=True)
-def _end_batch(state: State, slope: float) -> None:
-    state.slopes[state.counts[BATCHES]] = slope
-    state.counts[BATCHES] += 1
+def _end_batch(work: Workspace, slope: float) -> None:
+    work.slopes[work.counts[BATCHES]] = slope
+    work.counts[BATCHES] += 1

@@ -1,173 +1,245 @@
-"""Walks found again by their lengths, where the values no longer tell which way they lead.
+"""The AMLE in double-double: the order of fixing once more, with twice the digits.
 
-Following the steepest arcs finds a walk as long as every value on it differs from the next. Across
-an arc so short that its drop is lost in the last place of the values, it does not. But the walks of
-one batch have one slope α: they lead down by the least v(t) + α · length over the vertices t done
-before, and up by the largest v(t) − α · length. Two searches from the done vertices (Dijkstra) find
-the next vertex down and the next one up, whatever the values say. Each is reached from one that was
-settled before it, so that no chain closes.
+The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks of constant
+slope between vertices fixed before. `retrace` follows each walk down and up by the steepest arcs,
+or by lengths where the values are level (`walks`), and interpolates between its ends.
+
+Nothing about the outcome needs to be believed: `proof` proves how good it is.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import Pair, add
-from ..heap import Heap, drop_least, push
-
-NONE = -1
-
-
-class Room(NamedTuple):
-    """Room to search in; only entries of the batch at hand mean anything."""
-
-    following: IntArray
-    """(n, 2) the next vertex down and up; `NONE` where there is no way."""
-    step: FloatArray
-    """(n, 2) length of the arc to it."""
-    key: FloatArray
-    """(n,) least sign · v + α · length so far."""
-    origin: FloatArray
-    """(n,) sign · v at the done vertex it belongs to."""
-    far: FloatArray
-    """(n,) length of the way to it."""
-    stamp: IntArray
-    """(n,) the last start whose way down came past."""
-    heap: Heap
+from ..doubledouble import Pair, add, divide, multiply
+from .walks import NONE, Ways, follow, foot, make_ways, search
 
 
 @njit(cache=True, nogil=True)
-def no_room() -> Room:
-    """Room for nothing: most fields never need any."""
-    return Room(
-        np.empty((0, 2), np.int32),
-        np.empty((0, 2)),
-        np.empty(0),
-        np.empty(0),
-        np.empty(0),
-        np.empty(0, np.int32),
-        Heap(np.empty(0), np.empty(0, np.int32)),
-    )
+def retrace(
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    field: Pair,
+) -> None:
+    """Interpolate again, in double-double, in the order of fixing.
+
+    `values` is the field in doubles, `field` holds the labels and receives the rest. A vertex
+    from which no walk leads both up and down lies on a plateau, and copies its neighbour.
+    """
+    done = batch < 0
+    path = np.empty(order.size, np.int32)
+    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
+    ways = make_ways(0, 0)  # most fields need none
+    first = 0
+    while first < order.size:
+        mine = batch[order[first]]
+        last = first
+        while last < order.size and batch[order[last]] == mine:
+            last += 1
+        members = order[first:last]
+        first = last
+        slope = slopes[mine]
+        # a batch without a slope is a constant, and has no walks to follow
+        if slope > 0.0:
+            if _follow_values(out, into, values, members, batch, done, path, along, field):
+                continue
+            if ways.key.size == 0:
+                ways = make_ways(batch.size, out.indices.size)
+            _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
+        _copy_neighbours(out, into, values, members, batch, done, path, field)
 
 
 @njit(cache=True, nogil=True)
-def make_room(num_vertices: int, num_arcs: int) -> Room:
-    """Allocate room for batches of any size."""
-    entries = num_vertices + num_arcs
-    return Room(
-        np.empty((num_vertices, 2), np.int32),
-        np.empty((num_vertices, 2)),
-        np.empty(num_vertices),
-        np.empty(num_vertices),
-        np.empty(num_vertices),
-        np.full(num_vertices, NONE, np.int32),
-        Heap(np.empty(entries), np.empty(entries, np.int32)),
-    )
-
-
-@njit(cache=True, nogil=True)
-def search(
-    look: Arcs,
-    back: Arcs,
+def _follow_values(
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
     members: IntArray,
     batch: IntArray,
     done: BoolArray,
-    values: FloatArray,
-    slope: float,
-    side: int,
-    room: Room,
-) -> None:
-    """Find the next vertex down (side 0) or up (1) of the members that are not done.
+    path: IntArray,
+    along: Pair,
+    field: Pair,
+) -> bool:
+    """Interpolate along the walks of a batch; False as soon as one comes upon level ground.
 
-    `look` holds the arcs from a member towards it, `back` their reverse.
+    No other is tried then: every vertex of a long walk would run into the same place.
     """
-    following, step, key, origin, far, _, heap = room
-    sign = 1.0 if side == 0 else -1.0
-    mine = batch[members[0]]
-    size = 0
     for x in members:
         if done[x]:
             continue
-        key[x] = np.inf
-        following[x, side] = NONE
-        for e in range(look.indptr[x], look.indptr[x + 1]):
-            y = look.indices[e]
-            if done[y] and sign * values[y] + slope * look.lengths[e] < key[x]:
-                key[x] = sign * values[y] + slope * look.lengths[e]
-                origin[x] = sign * values[y]
-                far[x] = look.lengths[e]
-                following[x, side] = y
-                step[x, side] = look.lengths[e]
-        if key[x] < np.inf:
-            size = push(heap, size, key[x], x)
-    while size > 0:
-        settled = heap.keys[0]
-        x = heap.vertices[0]
-        size = drop_least(heap, size)
-        if settled > key[x]:
+        path[0] = x
+        along.high[0] = 0.0
+        along.low[0] = 0.0
+        count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
+        if bottom < 0:
+            return False
+        fall = (along.high[count], along.low[count])
+        count, top = _walk(into, values, batch, done, path, along, count, 1.0)
+        if top < 0:
+            return False
+        _interpolate(field, path, along, count, fall, bottom, top)
+        for j in range(count):
+            done[path[j]] = True
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _follow_lengths(
+    out: Arcs,
+    into: Arcs,
+    members: IntArray,
+    batch: IntArray,
+    slope: float,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    field: Pair,
+    ways: Ways,
+) -> None:
+    """Interpolate along what is left of the walks of a batch, found by their lengths."""
+    search(out, into, members, batch, done, field.high, slope, 0, ways)
+    search(into, out, members, batch, done, field.high, slope, 1, ways)
+    following = ways.following
+    for x in members:
+        # no walk leads through a vertex without a way down or without one up
+        if done[x] or following[x, 0] == NONE or following[x, 1] == NONE:
             continue
-        for e in range(back.indptr[x], back.indptr[x + 1]):
-            y = back.indices[e]
-            if batch[y] != mine or done[y]:
-                continue
-            # rounding is monotone: never below the key of x, so that what is settled stays
-            candidate = origin[x] + slope * (far[x] + back.lengths[e])
-            if candidate < key[y]:
-                key[y] = candidate
-                origin[y] = origin[x]
-                far[y] = far[x] + back.lengths[e]
-                following[y, side] = x
-                step[y, side] = back.lengths[e]
-                size = push(heap, size, candidate, y)
+        last = foot(ways, done, x)
+        path[0] = last
+        along.high[0] = 0.0
+        along.low[0] = 0.0
+        count, bottom = follow(ways, done, 0, path, along, 1)
+        fall = (along.high[count], along.low[count])
+        count, top = follow(ways, done, 1, path, along, count)
+        _interpolate(field, path, along, count, fall, bottom, top)
+        for j in range(count):
+            done[path[j]] = True
+        # what hangs on the walk takes the value where it does
+        while not done[x]:
+            field.high[x] = field.high[last]
+            field.low[x] = field.low[last]
+            done[x] = True
+            x = following[x, 0]
 
 
 @njit(cache=True, nogil=True)
-def foot(room: Room, done: BoolArray, x: int) -> int:
-    """Return the last vertex that the ways down and up from x have in common.
-
-    That is x itself if a walk leads through it. Otherwise x is on a dead end, or a loop, so short
-    that rounding counts it to the walk it hangs on.
-    """
-    following, stamp = room.following, room.stamp
-    y = x
-    while y >= 0 and not done[y]:
-        stamp[y] = x
-        y = following[y, 0]
-    last = x
-    y = x
-    while y >= 0 and not done[y]:
-        if stamp[y] == x:
-            last = y
-        y = following[y, 1]
-    return last
-
-
-@njit(cache=True, nogil=True)
-def follow(
-    room: Room, done: BoolArray, side: int, path: IntArray, along: Pair, count: int
+def _walk(
+    arcs: Arcs,
+    values: FloatArray,
+    batch: IntArray,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    count: int,
+    sign: float,
 ) -> tuple[int, int]:
-    """Append the vertices from ``path[0]`` to the next done one, as `replay` does by values.
+    """Follow the steepest arcs from ``path[0]``, up or down, to a vertex done before.
 
-    Their signed distances go to `along`, the whole distance behind the last; returns the new
-    count and the done vertex, or `NONE` if there is no way.
+    Appends the vertices on the way to `path` and their signed distances to `along`, the whole
+    distance behind the last; returns the new count and the end, or -1 if there is no way on.
+    Values change strictly along the walk, so it ends.
     """
-    sign = -1.0 if side == 0 else 1.0
-    far = (0.0, 0.0)
+    indptr, indices, lengths = arcs
     x = path[0]
+    mine = batch[x]
+    far = (0.0, 0.0)
     while True:
-        y = room.following[x, side]
-        if y == NONE:
-            return count, NONE
-        far = add(far[0], far[1], room.step[x, side], 0.0)
+        steepest = 0.0
+        following = -1
+        step = 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if batch[y] <= mine:
+                slope = sign * (values[y] - values[x]) / lengths[e]
+                if slope > steepest:
+                    steepest = slope
+                    following = y
+                    step = lengths[e]
+        if following < 0:
+            return count, -1
+        far = add(far[0], far[1], step, 0.0)
         along.high[count] = sign * far[0]
         along.low[count] = sign * far[1]
-        if done[y]:
-            return count, y
-        x = y
+        if done[following]:
+            return count, following
+        x = following
         path[count] = x
         count += 1
+
+
+@njit(cache=True, nogil=True)
+def _interpolate(
+    field: Pair,
+    path: IntArray,
+    along: Pair,
+    count: int,
+    fall: tuple[float, float],
+    bottom: int,
+    top: int,
+) -> None:
+    """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
+    high, low = field
+    run = add(along.high[count], along.low[count], -fall[0], -fall[1])
+    rise = add(high[top], low[top], -high[bottom], -low[bottom])
+    slope = divide(rise[0], rise[1], run[0], run[1])
+    for j in range(count):
+        x = path[j]
+        far = add(along.high[j], along.low[j], -fall[0], -fall[1])
+        climb = multiply(slope[0], slope[1], far[0], far[1])
+        high[x], low[x] = add(high[bottom], low[bottom], climb[0], climb[1])
+
+
+@njit(cache=True, nogil=True)
+def _copy_neighbours(
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
+    members: IntArray,
+    batch: IntArray,
+    done: BoolArray,
+    queue: IntArray,
+    field: Pair,
+) -> None:
+    """Spread the values of done vertices over the rest of a batch, breadth first.
+
+    Only vertices of equal double value are copied; what is left keeps its double.
+    """
+    high, low = field
+    tail = 0
+    for x in members:
+        if done[x]:
+            continue
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            y = out.indices[e]
+            if done[y] and values[y] == values[x]:
+                high[x] = high[y]
+                low[x] = low[y]
+                done[x] = True
+                queue[tail] = x
+                tail += 1
+                break
+    head = 0
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            y = into.indices[e]
+            if batch[y] == batch[x] and not done[y] and values[y] == values[x]:
+                high[y] = high[x]
+                low[y] = low[x]
+                done[y] = True
+                queue[tail] = y
+                tail += 1
+    for x in members:
+        if not done[x]:
+            high[x] = values[x]
+            low[x] = 0.0
+            done[x] = True
