@@ -15,7 +15,7 @@ vertices. A frame has a floor: only pressure above it is its business.
   get their values. Otherwise solve the components steeper than α first. Then the frame comes up
   AGAIN, for what is left of it.
 - AGAIN: as SPLIT. If nothing was fixed meanwhile, the components are entered as STEEPEST.
-- STEEPEST: as ENTER, then take the steepest slope of all for α, at which something is fixed for sure.
+- STEEPEST: as ENTER, then take the steepest slope of all for α: something is fixed for sure.
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
@@ -130,7 +130,7 @@ def _workspace(
 
 @njit(cache=True, nogil=True)
 def _divide_and_conquer(work: Workspace) -> bool:
-    """Fix every vertex that has pressure; False if the cap on frames was met, which it never should."""
+    """Fix every vertex that has pressure; False if there were too many frames, as never should be."""
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
