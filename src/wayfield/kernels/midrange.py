@@ -133,7 +133,7 @@ def imbalance(out: Arcs, into: Arcs, fixed: BoolArray, unit: bool, values: Float
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def balance_between(out: Arcs, into: Arcs, values: FloatArray, x: int) -> float:
     """As `balance`, with the slopes up on the arcs into x and those down on the arcs out of it.
 

@@ -130,7 +130,7 @@ def _workspace(
 
 @njit(cache=True, nogil=True)
 def _divide_and_conquer(work: Workspace) -> bool:
-    """Fix every vertex that has pressure; False if there were too many frames, as never should be."""
+    """Fix every vertex that has pressure; False if there were too many frames, which never are."""
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
@@ -298,7 +298,7 @@ def _steeper_than(work: Workspace, span: tuple[int, int, int], alpha: float) -> 
     return end if resolved else start
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _propagate_both(work: Workspace, span: tuple[int, int, int], alpha: float) -> None:
     """Fill both sides of the record for the vertices of a frame."""
     segment = members_of(work, span)

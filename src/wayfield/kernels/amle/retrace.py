@@ -40,55 +40,38 @@ def retrace(
     first = 0
     while first < order.size:
         mine = batch[order[first]]
+        # a batch without a slope is a constant, and has no walks to follow
+        level = not slopes[mine] > 0.0
         last = first
         while last < order.size and batch[order[last]] == mine:
+            x = order[last]
             last += 1
-        members = order[first:last]
-        first = last
-        slope = slopes[mine]
-        # a batch without a slope is a constant, and has no walks to follow
-        if slope > 0.0:
-            if _follow_values(out, into, values, members, batch, done, path, along, field):
+            # once a walk comes upon level ground no other is tried: every vertex of a long walk
+            # would run into the same place
+            if level or done[x]:
                 continue
-            if ways.key.size == 0:
-                ways = make_ways(batch.size, out.indices.size)
-            _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
-        _copy_neighbours(out, into, values, members, batch, done, path, field)
-
-
-@njit(cache=True, nogil=True)
-def _follow_values(
-    out: Arcs,
-    into: Arcs,
-    values: FloatArray,
-    members: IntArray,
-    batch: IntArray,
-    done: BoolArray,
-    path: IntArray,
-    along: Pair,
-    field: Pair,
-) -> bool:
-    """Interpolate along the walks of a batch; False as soon as one comes upon level ground.
-
-    No other is tried then: every vertex of a long walk would run into the same place.
-    """
-    for x in members:
-        if done[x]:
-            continue
-        path[0] = x
-        along.high[0] = 0.0
-        along.low[0] = 0.0
-        count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
-        if bottom < 0:
-            return False
-        fall = (along.high[count], along.low[count])
-        count, top = _walk(into, values, batch, done, path, along, count, 1.0)
-        if top < 0:
-            return False
-        _interpolate(field, path, along, count, fall, bottom, top)
-        for j in range(count):
-            done[path[j]] = True
-    return True
+            path[0] = x
+            along.high[0] = 0.0
+            along.low[0] = 0.0
+            count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
+            fall = (along.high[count], along.low[count])
+            if bottom >= 0:
+                count, top = _walk(into, values, batch, done, path, along, count, 1.0)
+            if bottom < 0 or top < 0:
+                level = True
+                continue
+            _interpolate(field, path, along, count, fall, bottom, top)
+            for j in range(count):
+                done[path[j]] = True
+        if level:
+            members = order[first:last]
+            if slopes[mine] > 0.0:
+                if ways.key.size == 0:
+                    ways = make_ways(batch.size, out.indices.size)
+                slope = slopes[mine]
+                _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
+            _copy_neighbours(out, into, values, members, batch, done, path, field)
+        first = last
 
 
 @njit(cache=True, nogil=True)
