@@ -108,7 +108,7 @@ def test_the_bracket_holds_the_exact_field(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_the_bracket_believes_no_log(seed: int) -> None:
-    """Values, order and batches shuffled: what is still proved is true."""
+    """Values, order, batches and slopes spoiled: what is still proved is true."""
     graph, labels = problem(seed)
     exact = exact_amle(graph, labels)
     fixing, rng = solved(graph, labels), np.random.default_rng(seed)
@@ -119,11 +119,8 @@ def test_the_bracket_believes_no_log(seed: int) -> None:
     batch[free] = rng.integers(0, 3, int(free.sum()))
     order = rng.permutation(np.flatnonzero(free)).astype(np.int32)
     order = order[np.argsort(batch[order], kind="stable")]
-    for spoiled in (
-        fixing._replace(values=wrong),
-        fixing._replace(order=order, batch=batch),
-        fixing._replace(values=wrong, order=order, batch=batch),
-    ):
+    shuffled = fixing._replace(order=order, batch=batch, slopes=rng.normal(size=3))
+    for spoiled in (fixing._replace(values=wrong), shuffled, shuffled._replace(values=wrong)):
         assert holds(bracket(graph.arcs, graph.reverse_arcs, spoiled), exact)
 
 
