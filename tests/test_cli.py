@@ -323,6 +323,19 @@ def test_compare_on_files_and_chosen_methods(tmp_path: Path) -> None:
     ]
 
 
+def test_compare_stops_a_method_that_takes_too_long() -> None:
+    words = ("compare", "--maze", "umaze", "-m", "p=8", "-m", "amle", "--time-limit", 0)
+    answer = wayfield(*words)
+    assert answer.code == 0
+    assert any(line.split()[:4] == ["p=8", "out", "of", "time"] for line in answer.out.splitlines())
+    assert "a larger --time-limit gives it longer" in answer.out
+    rows = {row["method"]: row for row in wayfield(*words, "--json").json["rows"]}
+    assert rows["p=8"]["out_of_time"]
+    assert rows["p=8"]["success"] is None
+    assert not rows["amle"]["out_of_time"]
+    assert "--time-limit" in wayfield("compare", "--maze", "umaze", "--time-limit", -1).err
+
+
 def test_compare_on_labels_that_are_rewards(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text("a,b,1\nb,c,2\nc,d,3\n", encoding="utf-8")
     (tmp_path / "labels.csv").write_text("a,-6\nb,-5\nd,0\n", encoding="utf-8")

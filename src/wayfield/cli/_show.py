@@ -31,6 +31,7 @@ AS_OPTIONS = {
     "route": "--start NAME",
     "compare": "`wayfield compare`",
     "unit": "pass --length-unit",
+    "limit": "a larger --time-limit",
 }
 """What the advice recommends, as a user of the command line types it."""
 

@@ -23,6 +23,7 @@ IN_PYTHON = {
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
     "unit": "multiply the lengths by",
+    "limit": "a larger time_limit",
 }
 """What the advice recommends, as a Python user calls it; the command line has words of its own."""
 
