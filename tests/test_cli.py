@@ -36,6 +36,13 @@ def test_every_command_explains_itself(name: str) -> None:
     assert "Usage: wayfield" in answer.out
 
 
+@pytest.mark.parametrize("words", [[], ["plan"], ["study"], ["study", "run"]])
+def test_help_shows_no_type_beside_a_switch(words: list[str]) -> None:
+    told = wayfield(*words, "--help").out
+    assert "--help" in told
+    assert "bool" not in told.lower()
+
+
 @pytest.mark.parametrize("words", [[], ["plan"], ["compare"], ["maze"], ["doctor"], ["study"]])
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     code = """
