@@ -360,7 +360,7 @@ def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
     assert Path("one/plan.png").exists()
     short = write("short.csv", "id,x,y\n" + "".join(places.splitlines(keepends=True)[:-1]))
     complaint = refused("plan", *words, "--positions", short)
-    assert complaint == "short.csv has no position for 1 of 400 vertices: '399' is the first"
+    assert complaint == "short.csv has no position for 1 of 5,100 vertices: '5099' is the first"
 
 
 # ------------------------------------------------------------------ the many ways to write a table
