@@ -337,3 +337,14 @@ def test_a_word_that_is_no_study_and_no_command(command: Command, word: str, tol
     answer = command("study", word)
     assert (answer.code, answer.out) == (2, "")
     assert told in answer.err
+
+
+def test_a_query_over_a_damaged_result(command: Command, toy_instead: Replace) -> None:
+    toy_instead(figures)
+    command("study", "run", "study.toml", "--workers", 1)
+    damaged = next(Path("results/toy").glob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    answer = command("study", "query", "SELECT count(*) FROM toy")
+    assert (answer.code, answer.out) == (2, "")
+    assert "wayfield study status names damaged results" in answer.err
+    assert f"{damaged} is damaged" in command("study", "status", "study.toml").err

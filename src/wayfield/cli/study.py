@@ -265,6 +265,8 @@ def query(
     except duckdb.Error as error:
         said = str(error).partition("\n")[0]
         hint = "DESCRIBE rollout lists the columns of a table, SHOW TABLES the tables"
+        if isinstance(error, duckdb.InvalidInputException | duckdb.IOException):
+            hint = "wayfield study status names damaged results, and a run computes them again"
         raise WayfieldError(f"{said} ({hint})") from error
 
 
