@@ -436,7 +436,7 @@ class _Contest(NamedTuple):
 
     def score(self, recipe: Recipe) -> Score:
         """Follow a recipe, and judge what comes of it; or say that it ran out of time."""
-        _compile(recipe.method, self.graph)
+        _compile(recipe, self.graph)
         began = time.perf_counter()
         with stop_after(self.limit):
             try:
@@ -473,13 +473,17 @@ class _Contest(NamedTuple):
         return errors
 
 
-def _compile(method: Method, graph: Graph) -> None:
-    """Extend over a small graph of the same kind, so that times are of computing only."""
+def _compile(recipe: Recipe, graph: Graph) -> None:
+    """Follow the recipe on a small graph of the same kind, so that times are of computing only."""
+    method = recipe.method
     if graph.directed and not method.directed:
         return  # the refusal will come
     lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
     ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
-    extend(ring, Labels([0, 2], [0.0, 2.0]), method, check=False)
+    labels = Labels([0, 2], [0.0, 2.0])
+    extend(ring, labels, method, check=False)
+    if recipe.trimmed:
+        drop_false_sinks(ring, labels, 0, method)
 
 
 class _Walks:
