@@ -40,6 +40,7 @@ _FLAGS = {
     r'Style\((\w+)="([^"]+)"\)': r"--\1 \2",
     r"\bStyle\.(\w+)": r"--\1",
     r"\b(directed|force)=True": r"--\1",
+    r"\btime_limit\b": "--time-limit",
 }
 """Arguments of `wayfield.files`, and the options that stand for them."""
 
@@ -78,11 +79,12 @@ def compile_kernels(
     directed: bool = False,
     study: bool = False,
 ) -> None:
-    """Load the kernels of these methods, or of the common ones.
+    """Load the kernels of these methods, or of the common ones if none is given.
 
     If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
     """
     from .._warmup import COMMON, warm_up
+    from ..extension._words import method_word
     from ..kernels._jit import shortfall
 
     event: Any = import_module("numba.core.event")
@@ -95,7 +97,9 @@ def compile_kernels(
         def on_end(self, _: object) -> None:
             pass
 
-    message = f"compiling the kernels{'' if shortfall() else ', once'}: about a minute …"
+    what = f"the kernels of {method_word(methods[0])}" if len(methods) == 1 else "the kernels"
+    what += "" if shortfall() else ", once"
+    message = f"compiling {what}: about {'half ' if len(methods) == 1 else ''}a minute …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         warm_up(methods or COMMON, directed, study)
     if begun.is_set() and shortfall():
