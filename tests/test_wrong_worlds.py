@@ -151,3 +151,11 @@ def test_a_world_toward_another_goal() -> None:
     assert turned.truth[other] == 0.0
     assert np.array_equal(turned.truth, replace(world, goal=other).truth)
     assert world.truth[world.goal] == 0.0
+
+
+@pytest.mark.skipif(not COMPILED, reason="at full size")
+def test_smooth_costs_are_the_same_both_ways_of_an_edge() -> None:
+    case = WrongCell("alias100", 0.01, 1).draw()
+    mended = wf.mend(case.graph, case.labels, case.world.goal, wf.Smooth())
+    assert not mended.unchanged
+    assert np.array_equal(mended.graph.lengths, mended.graph.reverse_arcs.lengths)

@@ -22,7 +22,7 @@ from ...graph import Graph
 from ...kernels._types import BoolArray, FloatArray
 from ...kernels.following import Outcome, follow_all
 from ...labels import Labels
-from ...mend import LeastRepair, Mended, MendMethod, drive, mend
+from ...mend import Both, LeastRepair, Mended, MendMethod, NoShortcuts, Smooth, drive, mend
 from ...mend.trips import Bound
 from ...oracle import cost_to_go
 from ...report.charts import Look
@@ -145,6 +145,9 @@ def _by_mend(method: MendMethod | None, case: Case) -> Walked:
 
 MENDS: Mapping[str, MendMethod | None] = {
     "repair": LeastRepair(),
+    "no_shortcuts": NoShortcuts(),
+    "smooth": Smooth(),
+    "both": Both(),
     "mend": None,
 }
 """Ways of mending by the names of their arms; None is what `mend` does by itself."""
@@ -168,6 +171,7 @@ LOOKS = (
     Look("residual", "distance + harmonic residual", "line-b", "triangle"),
     Look("knn", "5 nearest labels", "line-c"),
     Look("repair", "least repair", "line-d"),
+    Look("no_shortcuts", "no shortcuts", "line-d", "square"),
     Look("smooth", "smooth", "exact-line", "triangle"),
     Look("both", "both", "exit"),
     Look("mend", "mend", "exit", "diamond"),
