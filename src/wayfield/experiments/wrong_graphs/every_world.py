@@ -102,7 +102,9 @@ def _walks(rows: Records) -> Table:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell what mending is worth, where nothing helps, and what it costs where it errs."""
-    scope = f"On {plural(len(rows.distinct('world', 'label_fraction', 'seed')), 'cell')}."
+    scope = (
+        f"{plural(len(rows.values('world')), 'world')}, {plural(len(rows.values('seed')), 'seed')}."
+    )
     for fraction, some in sorted(rows.by("label_fraction").items(), reverse=True):
         yield _worth(some, fraction, scope)
     for fraction, some in sorted(rows.by("label_fraction").items(), reverse=True):
@@ -140,15 +142,13 @@ def _in_vain(rows: Records, fraction: float, scope: str) -> Finding:
         worlds[world] = better
     vain = [world for world, better in worlds.items() if not better]
     ours = [world for world, better in worlds.items() if better and OURS not in better]
-    text = f"In {len(vain)} of {plural(len(worlds), 'world')}"
-    text += f": {named(vain)}. There labels do not pay." if vain else "."
+    text = f"In {len(vain)} of {plural(len(worlds), 'world')} no arm is surely better"
+    text += f": {named(vain)}." if vain else "."
     if ours:
-        text += f" Another arm does, but mend does not, in {named(ours)}."
-    return Finding(
-        "new", f"Where does nothing beat replanning Dijkstra, with {percent(fraction)} labels?",
-        text + " An arm beats it if the whole 95 % interval of its paired difference is above 0.",
-        scope,
-    )  # fmt: skip
+        text += f" Another arm is, but mend is not, in {named(ours)}."
+    text += " Surely: the whole 95 % interval of the paired difference lies above 0."
+    question = f"Where does nothing beat replanning Dijkstra, with {percent(fraction)} labels?"
+    return Finding("new", question, text, scope)
 
 
 def _right_graph(rows: Records) -> Finding:
