@@ -420,3 +420,13 @@ def test_copies_are_read_only_too() -> None:
     for name, array in copies.items():
         assert not array.flags.writeable, name
     assert copies["values"].tolist() == answer.field.values.tolist()
+
+
+def test_repair_needs_a_label_that_stays() -> None:
+    """Without a label at the goal all others may lie below it, or out of its reach."""
+    path = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4)
+    with pytest.raises(wf.InputError, match="repair raised every label, since the goal has none"):
+        wf.solve(path, wf.Labels([1], [2.0]), 0, repair=True)
+    with pytest.raises(wf.InputError, match="no label is in reach of the goal 3"):
+        wf.solve(path, wf.Labels([1], [2.0]), 3, repair=True)
+    assert "label it" in wf.solve(path, wf.Labels([1], [2.0]), 0).summary()

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import as_flag, as_vertex
 from ..certify import certify
 from ..descending import Descending, descending
+from ..errors import InputError
 from ..extension import AMLE, Extension, Method, extend
 from ..graph import Graph, check_graph
 from ..labels import Labels
@@ -80,6 +82,8 @@ def solve(
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     lift = as_flag(repair, "repair")
     field = extend(graph, labels, method, prior=prior, unreachable="nan", check=check)
+    if lift and not np.isfinite(field.values[goal]):
+        raise InputError(f"no label is in reach of the goal {goal}, so it has no value: label it")
     lifted = descending(graph, field, goal) if lift else None
     judged, kept = _after(field, labels, lifted)
     moves = plan(graph, judged, goal)
@@ -92,5 +96,7 @@ def _after(field: Extension, labels: Labels, lifted: Descending | None) -> tuple
     if lifted is None or lifted.unchanged:
         return field, labels
     stays = lifted.values[labels.vertices] == labels.values
+    if not stays.any():  # the goal's own label would have stayed
+        raise InputError("repair raised every label, since the goal has none: label it")
     kept = Labels(labels.vertices[stays], labels.values[stays], labels.error)
     return replace(field, values=lifted.values, lower=None, upper=None), kept
