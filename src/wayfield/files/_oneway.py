@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,18 @@ _WAYS = (
 )
 _LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
 """Another habit; without a ``B`` its letters may as well be false and true."""
+
+
+def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
+    """Return the ways of many cells; one that says nothing is both ways.
+
+    Examples
+    --------
+    >>> ways_of(["yes", None, "-1", "no"])
+    array([ 1,  0, -1,  0], dtype=int8)
+    """
+    told = ["" if cell is None else str(cell).lower() for cell in cells]
+    return np.array([_WAYS.get(word, BOTH) for word in told], dtype=np.int8)
 
 
 class WayColumn:
