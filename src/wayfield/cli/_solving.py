@@ -98,8 +98,8 @@ class Request:
         return answer, {"held_out": self._held_out(answer)}
 
     def _held_out(self, answer: Answer) -> dict[str, Any] | None:
+        from .._arrays import plain
         from ..cross_validation import FEWEST, PATIENCE, Folds, usable
-        from ..solve.answer import plain
 
         distance = answer.graph_distance
         few = usable(self.labels, distance).size < FEWEST

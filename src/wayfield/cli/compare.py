@@ -166,7 +166,7 @@ def _begin(stages: Stages, field: str) -> None:
 
 
 def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
-    from ..solve.answer import plain
+    from .._arrays import plain
 
     facts: dict[str, Any] = plain(
         {

@@ -215,9 +215,10 @@ class Extension:
         return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
 
 
-def describe(method: Method) -> str:
+def describe(method: object) -> str:
     """Return the method's name with the settings that are not its defaults."""
-    settings: tuple[Field[Any], ...] = fields(method) if is_dataclass(method) else ()
+    known = is_dataclass(method) and not isinstance(method, type)
+    settings: tuple[Field[Any], ...] = fields(method) if known else ()
     told = [
         f"{setting.name}={getattr(method, setting.name)!r}"
         for setting in settings

@@ -16,8 +16,16 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..kernels._types import FloatArray
+from ..names import Numbering
+from ._cells import shortened
+from ._sheet import Piece, Sheet
 
 MPH, KNOT = 1.609344, 1.852
+_MOST_NAMED = 6
 _UNITS = {"": 1.0, "km/h": 1.0, "kmh": 1.0, "kph": 1.0, "mph": MPH, "knots": KNOT}
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?)\s*([a-z/]*)")
 _UNKNOWN = ("", "nan", "none", "null", "na", "<na>", "signals", "variable", "unposted", "implicit")
@@ -56,7 +64,7 @@ def kmh(cell: str) -> float | None:
     return float(np.mean(known)) if known else np.nan
 
 
-def speeds(cells: Sequence[object]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def speeds(cells: Sequence[object]) -> FloatArray:
     """Return the speeds of many cells, NaN where none is known or a cell is no speed.
 
     Examples
@@ -82,3 +90,64 @@ def _zone(word: str) -> float | None:
     """Return the limit of a zone that is named by its speed: ``DE:zone30``, ``FR:zone:20``."""
     found = re.fullmatch(r"[a-z]{2}(?:-[a-z]+)?:(?:zone:?)?([0-9]+)", word)
     return float(found[1]) if found else None
+
+
+class SpeedColumn:
+    """The speeds of one column, read piece by piece."""
+
+    def __init__(self, sheet: Sheet, index: int) -> None:
+        self.sheet, self.index = sheet, index
+        self.notes: list[str] = []
+        self._words = Numbering()
+        self._pieces: list[NDArray[np.int32]] = []
+
+    def add(self, piece: Piece) -> None:
+        """Read more rows."""
+        cells = piece
+        if isinstance(piece, np.ma.MaskedArray):
+            cells = ["" if cell is None else str(cell) for cell in piece.tolist()]
+        self._pieces.append(self._words.number([str(cell) for cell in cells]))
+
+    def values(self) -> FloatArray:
+        """Return the speed of every row in km/h; where none is known, the median of the others.
+
+        Raises
+        ------
+        InputError
+            At the first cell that is no speed, or if no row has any.
+        """
+        words, number = [str(word) for word in self._words], np.concatenate(self._pieces)
+        told = [kmh(word) for word in words]
+        if None in told:
+            row = int(np.argmax(number == told.index(None)))
+            cell = shortened(self.sheet.cell(row, self.index))
+            raise InputError(
+                f"{self.sheet.place(row, self.index)}: {cell!r} is not a speed "
+                "(30, 30 mph, FI:urban …)"
+            )
+        speed = np.array(told, dtype=float)[number]
+        unknown = np.isnan(speed)
+        if unknown.all():
+            where = f"{self.sheet.path}, column {self.sheet.called(self.index)}"
+            raise InputError(f"{where}: no speed at all")
+        middle = float(np.median(speed[~unknown]))
+        self.notes = self._said(words, told, int(unknown.sum()), speed.size, middle)
+        return np.where(unknown, middle, speed)
+
+    def _said(
+        self, words: list[str], told: list[float | None], unknown: int, rows: int, middle: float
+    ) -> list[str]:
+        """Say which words were taken for which speeds, and what was done without one."""
+        notes, path = [], self.sheet.path
+        laws = {word: speed for word, speed in zip(words, told, strict=True) if word[:1].isalpha()}
+        meant = [f"{word} as {speed:g}" for word, speed in laws.items() if speed and speed > 0]
+        if meant:
+            more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
+            notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
+        if unknown:
+            has = "row has" if unknown == 1 else "rows have"
+            notes.append(
+                f"{path}: {unknown:,} of {rows:,} {has} no speed, and the median one, "
+                f"{middle:g} km/h"
+            )
+        return notes

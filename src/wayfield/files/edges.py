@@ -3,7 +3,8 @@
 Columns are found by the user's word, by their headings, or by their place: from, to, and then a
 length: without a header the first further column that is mostly numbers, below one the third of
 three if it is. Without a length every edge is 1 long. A column ``oneway`` says which edges may be
-taken one way only; then the graph is directed.
+taken one way only; then the graph is directed. A column of speeds is used if the user names one:
+then lengths in metres become seconds.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ from ._oneway import BACKWARD, FORWARD, WayColumn
 from ._open import open_sheet
 from ._roles import matching_columns, named_columns, oneway_columns, unnamed_last
 from ._sheet import Piece, Sheet
+from ._speeds import SpeedColumn
 from ._text import Progress
 
-ROLES = ("from", "to", "length", "oneway")
+ROLES = ("from", "to", "length", "oneway", "speed")
 NONE = "none"
 """Instead of a column: no length, every edge 1 long; or no column of ways, every edge both ways."""
+KMH = 3.6
+"""1 m/s in km/h."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,9 +118,10 @@ def read_edges(
     path : path
         The file. An npz may also be a `Graph.save` or a `scipy.sparse.save_npz`.
     columns : mapping, optional
-        Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``: its heading, or its
-        number from 1; ``"none"`` for the length makes every edge 1 long, for the ways takes every
-        edge both ways.
+        Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``, ``"speed"``: its heading,
+        or its number from 1; ``"none"`` for the length makes every edge 1 long, for the ways takes
+        every edge both ways. A speed in km/h, or as OpenStreetMap writes it, divides the length in
+        metres; no column is taken for one unless it is named.
     style : Style, optional
         What is known about a text file; the rest is guessed.
     progress : callable, optional
@@ -141,14 +146,20 @@ def read_edges(
         return replace(stored, directed=stored.directed or directed)
     style, told = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, ROLES[:3])
-    declined = {r for r in ROLES[2:] if told.get(r) == NONE and NONE not in (sheet.header or ())}
+    declined = {r for r in ROLES[2:4] if told.get(r) == NONE and NONE not in (sheet.header or ())}
     told = {role: column for role, column in told.items() if role not in declined}
     at = _edge_columns(sheet, told, declined | ({"oneway"} if directed else set()))
-    ends, length, way = _read(sheet, at, Notation.told(style), progress)
+    if "speed" in at and "length" not in at:
+        raise InputError(f"{sheet.path}: a speed needs a length to divide, and there is none")
+    ends, length, way, speed = _read(sheet, at, Notation.told(style), progress)
     notes = [*doubts(sheet, at, told), *sheet.notes, *judge([length] if length else [])]
     lengths, ways = None, None
     if length is not None:
         lengths = _lengths(sheet, at["length"], length.values)
+    if lengths is not None and speed is not None:
+        lengths = frozen(KMH * lengths / speed.values())
+        how = f"{sheet.called(at['length'])} in metres over {sheet.called(at['speed'])} in km/h"
+        notes += [f"{sheet.path}: an edge costs {how}, in seconds", *speed.notes]
     if way is not None:
         ways = frozen(way.ways())
         notes += way.notes
@@ -172,11 +183,12 @@ def read_edges(
 
 def _read(
     sheet: Sheet, at: Mapping[str, int], notation: Notation, progress: Progress | None
-) -> tuple[_Ends, NumberColumn | None, WayColumn | None]:
+) -> tuple[_Ends, NumberColumn | None, WayColumn | None, SpeedColumn | None]:
     """Read the columns that have a role."""
     ends = _Ends(sheet, at["from"], at["to"])
     length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
     way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
+    speed = SpeedColumn(sheet, at["speed"]) if "speed" in at else None
     for pieces in sheet.pieces(list(at.values()), progress):
         cells = dict(zip(at, pieces, strict=True))
         ends.add(cells["from"], cells["to"])
@@ -184,7 +196,9 @@ def _read(
             length.add(cells["length"])
         if way is not None:
             way.add(cells["oneway"])
-    return ends, length, way
+        if speed is not None:
+            speed.add(cells["speed"])
+    return ends, length, way, speed
 
 
 class _Ends:

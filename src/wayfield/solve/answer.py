@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import as_vertex, frozen
+from .._arrays import as_vertex, frozen, plain
 from .._text import number_of
 from ..certify import Certificate
 from ..cross_validation import label_factor
 from ..descending import Descending, check_field
-from ..errors import InputError
 from ..extension import Extension, describe
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
+from ..names import Caller, Naming
 from ..oracle import cost_to_go
 from ..plan import Outcome, Plan, Rollout, false_sinks
 from ..sinks import TrimmedLabels
@@ -28,14 +28,6 @@ from .words import lines
 
 MOST_NAMED = 5
 """States of one kind that are named; the arrays hold all of them."""
-
-
-class Names(Protocol):
-    """Names of all vertices, by their indices: a list, an array, a mapping."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, vertex: int, /) -> object: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +140,7 @@ class Answer:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         return self.plan.rollout(start)
 
-    def summary(self, names: Names | None = None, starts: Iterable[int] = ()) -> str:
+    def summary(self, names: Naming | None = None, starts: Iterable[int] = ()) -> str:
         """Say in a few lines what was found, and what to do next.
 
         Parameters
@@ -161,7 +153,7 @@ class Answer:
         told = lines(self.facts(names, starts))
         return "\n".join(f"{line.word:<9} {line.text}" for line in told)
 
-    def facts(self, names: Names | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
+    def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
         """Return what the summary says, and more, as plain data that JSON can hold.
 
         Numbers that are infinite or unknown are None. Parameters as in `summary`.
@@ -311,29 +303,3 @@ class Answer:
         count = self.raised_states.size
         lift = f", {number_of(count, 'values')} raised" if count else ""
         return f"Answer({made}; {reach}{lift})"
-
-
-class Caller:
-    """What to call a vertex: by its name if it has one, else by its index."""
-
-    def __init__(self, names: Names | None, size: int) -> None:
-        if names is not None and len(names) != size:
-            raise InputError(f"{len(names)} names, but the graph has {size} vertices")
-        self.names = names
-
-    def __call__(self, vertex: int) -> str:
-        """Return the name of one vertex."""
-        return str(vertex if self.names is None else self.names[int(vertex)])
-
-
-def plain(data: Any) -> Any:
-    """Turn NumPy's numbers into Python's, and what JSON has no word for into None."""
-    if isinstance(data, Mapping):
-        return {key: plain(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [plain(value) for value in data]
-    if isinstance(data, np.generic):
-        data = data.item()
-    if isinstance(data, float) and not np.isfinite(data):
-        return None
-    return data
