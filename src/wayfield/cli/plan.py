@@ -33,6 +33,7 @@ from ._inputs import (
     OneWayColumn,
     Places,
     Repair,
+    SpeedColumn,
     TailColumn,
     Thousands,
     ValueColumn,
@@ -92,6 +93,7 @@ def plan(
     length: LengthColumn = None,
     oneway: OneWayColumn = None,
     no_oneway: NoOneWay = False,
+    speed: SpeedColumn = None,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
@@ -122,7 +124,10 @@ def plan(
     prior_file = None if prior in (None, DISTANCE) else Path(prior)
     wanted = Wanted(
         edges, labels, goal, goal_value, directed, positions, prior_file,
-        {"from": tail, "to": head, "length": length, "oneway": "none" if no_oneway else oneway},
+        {
+            "from": tail, "to": head, "length": length,
+            "oneway": "none" if no_oneway else oneway, "speed": speed,
+        },
         {"vertex": vertex, "value": value},
         (delimiter, header, encoding, decimal, thousands),
     )  # fmt: skip

@@ -217,8 +217,9 @@ class Extension:
 
 def describe(method: object) -> str:
     """Return the method's name with the settings that are not its defaults."""
-    known = is_dataclass(method) and not isinstance(method, type)
-    settings: tuple[Field[Any], ...] = fields(method) if known else ()
+    settings: tuple[Field[Any], ...] = ()
+    if is_dataclass(method):
+        settings = fields(method)
     told = [
         f"{setting.name}={getattr(method, setting.name)!r}"
         for setting in settings

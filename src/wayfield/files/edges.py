@@ -67,6 +67,8 @@ class EdgeTable:
         Where the vertices are drawn, if the file says so.
     notes : tuple of str
         What was not used, and what else might have been meant.
+    metres : (e,) float array or None
+        The lengths as they stand in the file, if a column of speeds has made seconds of them.
     """
 
     names: Names
@@ -79,6 +81,7 @@ class EdgeTable:
     decimal: str | None = None
     positions: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    metres: FloatArray | None = None
 
     def __repr__(self) -> str:
         return f"EdgeTable({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
@@ -90,18 +93,40 @@ class EdgeTable:
 
     def to_graph(self, positions: ArrayLike | None = None) -> tuple[Graph, list[str]]:
         """Build the graph; the notes say what it holds otherwise than the file does."""
-        tails, heads, lengths = self.tails, self.heads, self.lengths
-        if self.ways is not None and self.one_way:
-            there, back = self.ways != BACKWARD, self.ways != FORWARD
-            tails = np.concatenate([self.tails[there], self.heads[back]])
-            heads = np.concatenate([self.heads[there], self.tails[back]])
-            if lengths is not None:
-                lengths = np.concatenate([lengths[there], lengths[back]])
+        tails, heads, rows = self.arcs()
+        lengths = None if self.lengths is None else self.lengths[rows]
         place = self.positions if positions is None else positions
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InputWarning)
             graph = Graph.from_edges(tails, heads, lengths, len(self.names), self.one_way, place)
         return graph, [str(warning.message) for warning in caught]
+
+    def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ends of what `to_graph` is made of, and the rows they stand in."""
+        rows = np.arange(self.tails.size)
+        if self.ways is None or not self.one_way:
+            return self.tails, self.heads, rows
+        there, back = rows[self.ways != BACKWARD], rows[self.ways != FORWARD]
+        tails = np.concatenate([self.tails[there], self.heads[back]])
+        heads = np.concatenate([self.heads[there], self.tails[back]])
+        return tails, heads, np.concatenate([there, back])
+
+    def metres_of(self, graph: Graph) -> FloatArray | None:
+        """(m,) metres of every arc of the graph made of this table; None if they are not known.
+
+        Of parallel edges it is the one of least cost that is in the graph.
+        """
+        if self.metres is None or self.lengths is None:
+            return None
+        tails, heads, rows = self.arcs()
+        if not graph.directed:
+            tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+            rows = np.concatenate([rows, rows])
+        keys = tails.astype(np.int64) * graph.num_vertices + heads
+        order = np.lexsort((self.lengths[rows], keys))
+        wanted = graph.tails.astype(np.int64) * graph.num_vertices + graph.indices
+        first = np.searchsorted(keys, wanted, sorter=order)
+        return frozen(self.metres[rows[order[first]]])
 
 
 def read_edges(
@@ -156,7 +181,9 @@ def read_edges(
     lengths, ways = None, None
     if length is not None:
         lengths = _lengths(sheet, at["length"], length.values)
+    metres = None
     if lengths is not None and speed is not None:
+        metres = lengths
         lengths = frozen(KMH * lengths / speed.values())
         how = f"{sheet.called(at['length'])} in metres over {sheet.called(at['speed'])} in km/h"
         notes += [f"{sheet.path}: an edge costs {how}, in seconds", *speed.notes]
@@ -177,7 +204,7 @@ def read_edges(
     decimal = length.decimal if length else None
     names = Names.numbered(ends.numbering)
     return EdgeTable(
-        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes)
+        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes), metres
     )
 
 

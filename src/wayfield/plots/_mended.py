@@ -117,7 +117,8 @@ def _aside(ends: FloatArray, shift: float) -> FloatArray:
     length = np.hypot(*way.T)
     length[length == 0.0] = 1.0
     right = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]
-    return ends + shift * right[:, None, :]
+    moved: FloatArray = ends + shift * right[:, None, :]
+    return moved
 
 
 def _scale(added: FloatArray) -> tuple[Any, Any]:
@@ -148,14 +149,15 @@ def _draw_data(
 ) -> FloatArray:
     """Mark what the graph was mended by; return the diameters of the marks, in points."""
     sizes = np.zeros(len(places))
-    for x, marker, colour in _marked(data):
-        ax.scatter(
-            *places[x].T, s=size**2, marker=marker, c=colour, edgecolors=_ENDS, lw=1.0, zorder=3
-        )
-        sizes[x] = size
+    for vertices, marker, colour in _marked(data):
+        look: dict[str, Any] = {"marker": marker, "c": colour, "edgecolors": _ENDS, "lw": 1.0}
+        x, y = places[vertices].T
+        ax.scatter(x, y, s=size**2, zorder=3, **look)
+        sizes[vertices] = size
     if goal is not None:
         star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _ENDS, "lw": 0.8}
-        ax.scatter(*places[goal], s=(2.4 * size) ** 2, zorder=4, **star)
+        x, y = places[goal]
+        ax.scatter(x, y, s=(2.4 * size) ** 2, zorder=4, **star)
         sizes[goal] = 2.4 * size
     return sizes
 
