@@ -86,9 +86,7 @@ def with_lengths(
     A loop, which is no arc, has its own length in the unit that most edges have theirs in.
     """
     if not hasattr(source, "edges") or source.number_of_nodes() != num_vertices:
-        raise InputError(
-            f"source must be the networkx graph of {num_vertices} nodes it was made of"
-        )
+        raise InputError(f"source must be a networkx graph of {num_vertices} nodes")
     copy = source.copy()
     index = {node: i for i, node in enumerate(copy.nodes)}
     own: dict[tuple[int, int], float] = {}

@@ -149,9 +149,10 @@ def _checked_labels(labels: Labels, names: Names, goal: int | None, path: Path) 
             f"{labels.values[least]:g}, at {quoted(str(names[labels.vertices[least]]))}); or, if "
             f"{path.name} has trips, pass --trips"
         )
+    own = labels.values[labels.vertices == goal]
+    if (np.abs(own) > labels.error).any():
+        raise InputError(f"{path}: the goal {names[goal]!r} is labelled {own[0]:g}, not 0")
     for vertex, value in zip(labels.vertices.tolist(), labels.values.tolist(), strict=True):
-        if vertex == goal and abs(value) > labels.error:
-            raise InputError(f"{path}: the goal {names[goal]!r} is labelled {value:g}, not 0")
         if vertex != goal and value <= 0.0:
             raise InputError(
                 f"{path}: {names[vertex]!r} is labelled {value:g}, but it is not the goal: its "

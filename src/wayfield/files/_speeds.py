@@ -145,9 +145,8 @@ class SpeedColumn:
             more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
             notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
         if unknown:
-            has = "row has" if unknown == 1 else "rows have"
+            get = "has no speed, and gets" if unknown == 1 else "have no speed, and get"
             notes.append(
-                f"{path}: {unknown:,} of {rows:,} {has} no speed, and the median one, "
-                f"{middle:g} km/h"
+                f"{path}: {unknown:,} of {rows:,} rows {get} the median one, {middle:g} km/h"
             )
         return notes
