@@ -30,6 +30,7 @@ AS_OPTIONS = {
     "drop": "--drop-false-sinks",
     "route": "--start NAME",
     "compare": "`wayfield compare`",
+    "mend": "`wayfield mend`",
     "unit": "pass --length-unit",
 }
 """What the advice recommends, as a user of the command line types it."""

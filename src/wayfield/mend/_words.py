@@ -12,7 +12,8 @@ _WORDS: dict[str, MendMethod] = {
     "repair": LeastRepair(),
     "repair-all": LeastRepair(only_odd=None),
 }
-MEND_WORDS = tuple(_WORDS)
+DEFAULT = "repair"
+"""The word for what `mend` does unless told otherwise."""
 
 
 def parse_mend(text: str) -> MendMethod:

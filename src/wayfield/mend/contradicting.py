@@ -72,7 +72,8 @@ def envelopes(
     """Bounds from labels that lie between `low` and `high`; `into` are the reverse slots."""
     upper, origin, slot = shortest_tree(graph.reverse_arcs, vertices, high)
     negative, _ = dijkstra(graph.arcs, vertices, -low, 1.0)
-    way = np.where(slot < 0, -1, into[slot])
+    way, onward = np.full_like(slot, -1), slot >= 0
+    way[onward] = into[slot[onward]]
     excess = -negative[graph.tails] - graph.lengths - upper[graph.indices]
     noise = ROUNDING * max(np.abs(low).max(), np.abs(high).max())
     excess[excess <= noise] = 0.0
@@ -247,10 +248,10 @@ def _load(graph: Graph, way: IntArray, leaving: IntArray, weights: FloatArray) -
     """Weight of the walks on every arc that leave by the arcs `leaving` and go on by `way`."""
     entering = np.zeros(graph.num_vertices)
     np.add.at(entering, graph.indices[leaving], weights)
-    successor = np.where(way < 0, -1, graph.indices[way])
+    successor, onward = np.full_like(way, -1), way >= 0
+    successor[onward] = graph.indices[way[onward]]
     passing = visit_counts(successor, -1, entering)
     load = np.zeros(graph.num_arcs)
-    onward = way >= 0
     load[way[onward]] = passing[onward]
     load[leaving] += weights
     return load

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import listed, number_of
+from .._text import listed, number_of, short
 from ..extension import AMLE
 
 if TYPE_CHECKING:
@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 SAME_UNIT = (0.5, 2.0)
 """Labels over the graph's own distances: between these nothing speaks against one unit."""
 
+TRIFLE = 0.02
+"""Contradictions below this share of the largest label are no reason to mend a graph."""
+
 IN_PYTHON = {
     "amle": "AMLE()",
     "repair": "repair=True",
     "drop": "drop_false_sinks",
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
+    "mend": "mend(graph, labels, goal)",
     "unit": "multiply the lengths by",
 }
 """What the advice recommends, as a Python user calls it; the command line has words of its own."""
@@ -46,17 +50,36 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     ratio = answer.distance_ratio
     if ratio < 0.0:
         return "labels fall away from the goal: are these rewards? Then negate them"
+    proof = "" if answer.mended else contradiction_remark(facts["contradictions"], labels, calls)
     if made["reach"] < made["can_reach"]:
-        return _when_stuck(labels, exact, calls)
+        stuck = _when_stuck(labels, exact, calls)
+        same_unit = SAME_UNIT[0] <= ratio <= SAME_UNIT[1]
+        return f"{stuck}; {proof}" if proof and same_unit else stuck
     if made["raised"] and made["raised"]["count"]:
         where = listed(made["raised"]["states"], made["raised"]["count"])
         return f"values were raised so that every walk arrives: check the labels around {where}"
     low, high = SAME_UNIT
     if ratio < low or ratio > high:
         return unit_remark(ratio, calls)
+    if proof:
+        return proof
     if not facts["routes"]:
         return f"every start that can reach the goal does; {calls['route']} shows its route"
     return f"{calls['compare']} tells whether the labels do better than the graph's own distances"
+
+
+def contradiction_remark(
+    found: Mapping[str, Any], labels: Mapping[str, Any], calls: Mapping[str, str]
+) -> str:
+    """Recommend to mend the graph if labels contradict it by more than a trifle; else empty."""
+    kind, count, excess = "optimistic", found["too_optimistic"], found["by_up_to"]
+    if found["over_by_up_to"] > excess:
+        kind, count, excess = "pessimistic", found["too_pessimistic"], found["over_by_up_to"]
+    if excess <= TRIFLE * max(abs(labels["largest"]), abs(labels["least"])):
+        return ""
+    prove = "proves" if count == 1 else "prove"
+    told = f"{count:,} of {number_of(labels['count'], 'labels')} {prove} the graph too {kind}"
+    return f"{told}, by up to {short(excess)}: {calls['mend']} finds where, and mends it"
 
 
 def unit_remark(factor: float, calls: Mapping[str, str]) -> str:

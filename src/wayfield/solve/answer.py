@@ -15,10 +15,11 @@ from .._text import number_of
 from ..certify import Certificate
 from ..cross_validation import label_factor
 from ..descending import Descending, check_field
-from ..extension import Extension, describe
+from ..extension import Extension, NearestLabel, describe
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
+from ..mend import Contradictions, Mended, contradictions
 from ..names import Caller, Naming
 from ..oracle import cost_to_go
 from ..plan import Outcome, Plan, Rollout, false_sinks
@@ -46,6 +47,8 @@ class Answer:
         What the values prove about the plan's moves.
     lifted : Descending or None
         The lifted field, if repair was asked for.
+    mended : Mended or None
+        What was mended, if that was asked for; the plan is on ``mended.graph``.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Answer:
     plan: Plan
     certificate: Certificate
     lifted: Descending | None = None
+    mended: Mended | None = None
 
     @property
     def graph(self) -> Graph:
@@ -127,6 +131,11 @@ class Answer:
         return label_factor(self.labels, self.goal, self.graph_distance)
 
     @cached_property
+    def contradictions(self) -> Contradictions:
+        """Where labels and graph cannot both be right."""
+        return contradictions(self.graph, self.labels)
+
+    @cached_property
     def route_margins(self) -> FloatArray:
         """(k,) margins of the routes that arrive, the goal's own left out; see `Certificate`."""
         walked = self.plan.reached.copy()
@@ -165,12 +174,14 @@ class Answer:
                 "graph": self._graph_facts(call),
                 "labels": self._label_facts(call),
                 "goal": call(self.goal),
-                "method": describe(self.field.method),
+                "method": self._made_by,
                 "status": str(self.field.status),
                 "converged": self.field.status.good,
                 "seconds": self.field.seconds,
                 "bracket_width": self.field.width,
                 "residual": self.field.residual,
+                "mended": None if self.mended is None else self.mended.facts(names),
+                "contradictions": self._contradiction_facts(),
                 "plan": self._plan_facts(call),
                 "margin": self._margin_facts(call),
                 "certified": {
@@ -215,6 +226,25 @@ class Answer:
             "dropped": [call(x) for x in dropped[:MOST_NAMED]],
             "per_graph_distance": self.distance_ratio,
         }
+
+    def _contradiction_facts(self) -> dict[str, Any]:
+        """Count what the labels prove about the graph that was solved on."""
+        high, low = self.contradictions.optimistic.excess, self.contradictions.pessimistic.excess
+        return {
+            "too_optimistic": high.size,
+            "by_up_to": high.max(initial=0.0),
+            "too_pessimistic": low.size,
+            "over_by_up_to": low.max(initial=0.0),
+        }
+
+    @property
+    def _made_by(self) -> str:
+        """How the field was made: by a method, by mending, or by both."""
+        if self.mended is None:
+            return describe(self.field.method)
+        by = f"mended by {describe(self.mended.method)}"
+        alone = isinstance(self.field.method, NearestLabel)
+        return by if alone else f"{describe(self.field.method)}, {by}"
 
     def _plan_facts(self, call: Caller) -> dict[str, Any]:
         """Outcomes of the starts that can reach the goal; the others are not the plan's fault."""
@@ -297,7 +327,7 @@ class Answer:
         }
 
     def __repr__(self) -> str:
-        made = f"{describe(self.field.method)}: {self.field.status}"
+        made = f"{self._made_by}: {self.field.status}"
         moves = self.plan
         reach = f"{moves.num_arrived:,} of {moves.num_able:,} starts that can reach the goal do"
         count = self.raised_states.size
