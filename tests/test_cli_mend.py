@@ -140,6 +140,8 @@ def test_a_slow_place_is_named() -> None:
 class _Fixed:
     """A way of mending that knows its answer."""
 
+    name = "fixed"
+
     def __init__(self, graph: wf.Graph) -> None:
         self.graph = graph
 

@@ -336,7 +336,7 @@ def _scores_text(scores: Mapping[str, Any], word: str) -> str:
             better = "better" if score["gain"] >= 0 else "worse"
             gain = f" ({short(abs(score['gain']))} ± {short(score['spread'])} {better})"
         told.append(f"{name} {short(score['error'])}{gain}")
-    return f"{word} left out in turn are foretold within: {', '.join(told)}"
+    return f"{word} left out in turn are foretold within: {'; '.join(told)}"
 
 
 def _route_text(route: Mapping[str, Any]) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FALSE = 3.0
 SLOW = 1.25
-SAME = 0.02
+SAME = 0.05
 """Factors nearer to 1 than this are not worth a word."""
 MOST_NAMED = 3
 MOST_PLACES = 2
