@@ -333,7 +333,7 @@ def test_ways_round_every_arc(seed: int) -> None:
     graph = random_graph(rng, 20, backbone="tree", directed=seed % 2 == 1, two_way=0.8)
     reach = float(rng.choice([3.0, 1e6]))
     which = np.arange(graph.num_arcs)
-    around = detours(graph.arcs, graph.reverse_arcs, graph.tails, which, reach)
+    around = detours(graph.arcs, graph.reverse_arcs, graph.tails, which, reach * graph.lengths)
     twin = network(graph)
     for e, length in zip(which, around, strict=True):
         x, y = int(graph.tails[e]), int(graph.indices[e])

@@ -37,7 +37,11 @@ _HOMES = {
     "mend": (
         "Contradictions",
         "Drive",
+        "Best",
+        "Both",
         "LeastRepair",
+        "NoShortcuts",
+        "Smooth",
         "Mended",
         "Promise",
         "Trips",
@@ -100,11 +104,15 @@ if TYPE_CHECKING:
     from .layouts import Layout as Layout
     from .layouts import layout_names as layout_names
     from .layouts import load_layout as load_layout
+    from .mend import Best as Best
+    from .mend import Both as Both
     from .mend import Contradictions as Contradictions
     from .mend import Drive as Drive
     from .mend import LeastRepair as LeastRepair
     from .mend import Mended as Mended
+    from .mend import NoShortcuts as NoShortcuts
     from .mend import Promise as Promise
+    from .mend import Smooth as Smooth
     from .mend import Trips as Trips
     from .mend import contradictions as contradictions
     from .mend import drive as drive

@@ -43,6 +43,7 @@ _FLAGS = {
     r"\b(directed|force)=True": r"--\1",
     r"\berror=([\d.e+-]+)": r"--error \1",
     r'\bbound="upper"': "--bound upper",
+    r"\bSmooth\(\)": "--method smooth",
 }
 """Arguments of `wayfield.files`, and the options that stand for them."""
 

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from ..mend import Mended, MendMethod
     from ._mending import Evidence
 
+MENDS = "best (of the others, or none), smooth, both, no-shortcuts, repair, repair-all."
+"""The words that --method takes, for the help: asking the library would load all of it."""
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
 
 
@@ -60,8 +62,8 @@ def mend(
     goal: Goal = None,
     method: Annotated[
         str,
-        typer.Option("--method", "-m", metavar="METHOD", help="best, smooth, both, repair."),
-    ] = "repair",
+        typer.Option("--method", "-m", metavar="METHOD", help=MENDS),
+    ] = "best",
     start: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Show the route from here to the goal."),

@@ -29,11 +29,11 @@ class Front(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def detours(
-    arcs: Arcs, reverse: Arcs, tails: IntArray, which: IntArray, reach: float
+    arcs: Arcs, reverse: Arcs, tails: IntArray, which: IntArray, limits: FloatArray
 ) -> FloatArray:
-    """Length of the shortest walk round each arc in `which`, at most `reach` times its own.
+    """Length of the shortest walk round each arc in `which`, or its limit if that is shorter.
 
-    `tails` are those of all arcs. Where there is no walk shorter than that limit, the limit stands.
+    `tails` are those of all arcs. Arcs of infinite length are not walked.
     """
     n = arcs.indptr.size - 1
     ahead, back = _front(n, arcs.indices.size), _front(n, arcs.indices.size)
@@ -41,7 +41,7 @@ def detours(
     for i in range(which.size):
         e = which[i]
         x, y = tails[e], arcs.indices[e]
-        around[i] = _way_round(arcs, reverse, x, y, reach * arcs.lengths[e], ahead, back)
+        around[i] = _way_round(arcs, reverse, x, y, limits[i], ahead, back)
     return around
 
 

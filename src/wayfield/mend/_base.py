@@ -148,3 +148,8 @@ class MendMethod(Protocol):
     def fit(self, problem: MendProblem) -> Fit:
         """Fit a length for every arc to the trips."""
         ...
+
+
+def name_of(method: MendMethod) -> str:
+    """Return what a method is called among candidates: its `name`, or else that of its class."""
+    return str(getattr(method, "name", type(method).__name__))

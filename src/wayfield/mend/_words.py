@@ -1,4 +1,4 @@
-"""Ways of mending as words, for command lines: repair and others."""
+"""Ways of mending as words, for command lines: best, smooth, both, repair and others."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ import difflib
 
 from ..errors import InputError
 from ._base import MendMethod
+from .both import Both
+from .referee import Best
 from .repair import LeastRepair
+from .shortcuts import NoShortcuts
+from .smooth import Smooth
 
 _WORDS: dict[str, MendMethod] = {
+    "best": Best(),
+    "smooth": Smooth(),
+    "both": Both(),
+    "no-shortcuts": NoShortcuts(),
     "repair": LeastRepair(),
     "repair-all": LeastRepair(only_odd=None),
 }
-DEFAULT = "repair"
+DEFAULT = "best"
 """The word for what `mend` does unless told otherwise."""
 
 
@@ -21,8 +29,8 @@ def parse_mend(text: str) -> MendMethod:
 
     Examples
     --------
-    >>> parse_mend("repair-all").only_odd is None
-    True
+    >>> parse_mend("smooth")
+    Smooth(rounds=20, floor=0.1, noise=None)
     >>> parse_mend("repiar")
     Traceback (most recent call last):
     wayfield.errors.InputError: unknown method 'repiar'; did you mean repair?

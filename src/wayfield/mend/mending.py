@@ -21,7 +21,7 @@ from ..labels import Labels, check_labels
 from ..names import Naming
 from ._base import Fit, MendMethod, MendProblem, Score
 from .findings import facts
-from .repair import LeastRepair
+from .referee import Best
 from .trips import Bound, Trips, check_bound
 
 
@@ -181,7 +181,7 @@ def mend(
     goal : int, optional
         Where the labels lead; needed with labels, and only with them.
     method : MendMethod, optional
-        `LeastRepair()` unless given.
+        `Best()` unless given: of several ways the one that foretells held-out costs best, or none.
     bound : {"upper"} or None
         "upper" if the labels' values were paid by ways that may not be the cheapest. Trips say so
         themselves.
@@ -194,9 +194,9 @@ def mend(
     Mended(1 of 11 edges dearer, by 4 in all)
     """
     problem = make_problem(graph, data, goal, bound)
-    settings = LeastRepair() if method is None else method
+    settings = Best() if method is None else method
     if isinstance(settings, type) or not isinstance(settings, MendMethod):
-        raise InputError(f"method must be a way of mending such as LeastRepair(), not {method!r}")
+        raise InputError(f"method must be a way of mending such as Best(), not {method!r}")
     start = time.perf_counter()
     fit = settings.fit(problem)
     return _package(fit, graph, settings, time.perf_counter() - start)

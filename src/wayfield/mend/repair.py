@@ -183,6 +183,11 @@ class LeastRepair:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    @property
+    def name(self) -> str:
+        """What the method is called among candidates."""
+        return "repair" if self.only_odd is None else "odd repair"
+
     def fit(self, problem: MendProblem) -> Fit:
         """Repair the graph for each goal; lengthen every arc by the most that one of them asks.
 
@@ -223,7 +228,8 @@ class LeastRepair:
         if not graph.directed:  # as far one way as the other
             suspect = (suspect | suspect[problem.into]) & (tails < graph.indices)
         which = np.flatnonzero(suspect)
-        around[which] = detours(graph.arcs, graph.reverse_arcs, tails, which, FAR)
+        limits = FAR * graph.lengths[which]
+        around[which] = detours(graph.arcs, graph.reverse_arcs, tails, which, limits)
         if not graph.directed:
             around[problem.into[which]] = around[which]
         return around

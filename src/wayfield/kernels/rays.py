@@ -1,0 +1,106 @@
+"""Rays, the arcs of shortest ways from many starts; and clusters of vertices that lie together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import njit
+from ._types import IntArray
+from .csr import Arcs
+
+
+class Rays(NamedTuple):
+    """Walks, one after the other.
+
+    Attributes
+    ----------
+    indptr : (q + 1,) int64 array
+        Walk ``i`` has the slots ``indptr[i]`` to ``indptr[i + 1]`` of `arcs`.
+    arcs : int64 array
+        Arcs in the order they are walked.
+    ends : (q,) int64 array
+        Where the walks end.
+    marks : (q,) uint64 array
+        A hash of the arcs: walks with the same mark are the same.
+    """
+
+    indptr: IntArray
+    arcs: IntArray
+    ends: IntArray
+    marks: NDArray[np.uint64]
+
+
+@njit(cache=True, nogil=True)
+def trace(heads: IntArray, into: IntArray, slot: IntArray, starts: IntArray) -> Rays:
+    """Follow a tree of shortest ways from every start to its root.
+
+    `slot` is the tree as `shortest_tree` finds it on the reversed arcs, `into` the arc that stands
+    at each of their slots.
+    """
+    indptr = np.empty(starts.size + 1, np.int64)
+    ends = np.empty(starts.size, np.int64)
+    marks = np.empty(starts.size, np.uint64)
+    arcs = np.empty(max(64, 16 * starts.size), np.int64)
+    used = 0
+    for i in range(starts.size):
+        indptr[i] = used
+        mark = np.uint64(14695981039346656037)  # the hash of Fowler, Noll and Vo
+        x = starts[i]
+        while slot[x] >= 0:
+            e = into[slot[x]]
+            if used == arcs.size:
+                longer = np.empty(2 * used, np.int64)
+                longer[:used] = arcs
+                arcs = longer
+            arcs[used] = e
+            used += 1
+            mark = (mark ^ np.uint64(e)) * np.uint64(1099511628211)
+            x = heads[e]
+        ends[i], marks[i] = x, mark
+    indptr[starts.size] = used
+    return Rays(indptr, arcs[:used].copy(), ends, marks)
+
+
+@njit(cache=True, nogil=True)
+def pair_up(weights: Arcs) -> tuple[IntArray, int]:
+    """Cluster of every vertex, and how many there are: pairs joined by the heaviest arcs.
+
+    `weights` holds them in place of lengths, the same both ways. A vertex whose neighbours are all
+    taken joins the cluster of the one that it is tied to most, so that a star becomes one cluster
+    and clusters are half as many as vertices at most, but for vertices without arcs.
+    """
+    n = weights.indptr.size - 1
+    cluster = np.full(n, -1, np.int64)
+    count = 0
+    for x in range(n):
+        if cluster[x] >= 0:
+            continue
+        free, nearest = _heaviest(weights, cluster, x)
+        if free >= 0:
+            cluster[x] = cluster[free] = count
+            count += 1
+        elif nearest >= 0:
+            cluster[x] = cluster[nearest]
+        else:
+            cluster[x] = count
+            count += 1
+    return cluster, count
+
+
+@njit(cache=True, nogil=True)
+def _heaviest(weights: Arcs, cluster: IntArray, x: int) -> tuple[int, int]:
+    """Of the neighbours of x, the one tied to it most among those free, and among those taken."""
+    free, taken = -1, -1
+    most_free = most_taken = -np.inf
+    for e in range(weights.indptr[x], weights.indptr[x + 1]):
+        y, weight = weights.indices[e], weights.lengths[e]
+        if y == x:
+            continue
+        if cluster[y] < 0 and weight > most_free:
+            free, most_free = y, weight
+        elif cluster[y] >= 0 and weight > most_taken:
+            taken, most_taken = y, weight
+    return free, taken

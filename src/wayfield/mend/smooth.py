@@ -1,0 +1,290 @@
+"""Tomography: a smooth slowness of the vertices, fitted to what trips cost.
+
+**Model.** Arcs cost c = ℓ max(floor, 1 + slowness), with the smooth random slowness of
+`_slowness`. A trip costs what its cheapest way costs, give or take a normal error σ.
+
+**Fit.** Given the ways (*rays*), costs are linear in the coefficients z of the slowness. With R the
+rows of the rays in units of their σ, and y the costs of the trips less the believed lengths of
+their rays in the same units, the most probable coefficients solve
+
+    (K⁻¹ / a² + Rᵀ R) z = Rᵀ y,      that is,      z = a² K Rᵀ (1 + a² R K Rᵀ)⁻¹ y,
+
+with K the covariance of the coefficients: one equation per coefficient or one per ray, whichever
+are fewer. Given z, the rays are one tree of shortest ways per end. The two steps alternate; the
+first solution is taken whole, later ones are met half way.
+
+**All ways are dear enough.** An exact cost is a condition on *every* way, not only on the cheapest.
+So a ray of an earlier round that is still too cheap stays in. Trips to one end say more: with costs
+Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
+shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
+the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
+
+**Which round.** Alternation need not improve. Of exact costs the round that meets them best is
+kept, of others the last of a few, since later ones fit noise. The amplitude is the most probable
+one given the rays of the first rounds (evidence), on a grid.
+
+**Cost.** A round is two Dijkstra searches per end and one dense solve of at most a thousand
+unknowns. With more rays than coefficients the Cholesky factor of an earlier round serves conjugate
+gradients, until rays have changed too much.
+
+References
+----------
+.. [1] A. Tarantola, *Inverse Problem Theory*, SIAM (2005), chapters 3 and 7.
+.. [2] C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT (2006).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import LinearOperator, cg
+
+from .._arrays import as_real, as_whole
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.rays import trace
+from ..kernels.shortest import shortest_tree
+from ._base import Fit, MendProblem
+from ._slowness import Slowness, slowness_of
+
+AMPLITUDES = 10.0 ** (np.arange(-6, 9) / 4)
+"""Choices for the standard deviation of slowness."""
+
+EXACT = 0.02
+"""Standard deviation of exact costs, relative to their mean: what the model cannot tell apart."""
+
+EXACT_BETWEEN = 0.1
+"""The same between trips, relative to the difference of their costs."""
+
+SAMPLE = 100
+"""Rays that the evidence is computed from, at most."""
+
+TUNING = 3
+"""Rounds in which the amplitude is chosen anew."""
+
+NOISY_ROUNDS = 8
+"""Rounds at most if there is noise, which later ones fit."""
+
+MET = 1e-9
+"""Exact costs are met if they differ by this share of their mean."""
+
+TOLERANCE = 1e-6
+PATIENCE = 40
+"""Conjugate gradients: relative residual, and steps before the factor is renewed."""
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """Fit a smooth slowness: slow patches, slip, congestion, a wrong unit.
+
+    Parameters
+    ----------
+    rounds : int
+        How often ways and costs are fitted in turn.
+    floor : float
+        No arc costs less than this share of its believed length.
+    noise : float
+        Standard deviation of the trips' costs as a share of each; 0 if they are exact.
+
+    Examples
+    --------
+    A row of ten, slow on the right.
+
+    >>> import wayfield as wf
+    >>> row = wf.Graph.from_edges(range(10), range(1, 11))
+    >>> labels = wf.Labels([0, 3, 5, 8, 10], [0.0, 3.0, 5.0, 14.0, 20.0])
+    >>> mended = wf.mend(row, labels, goal=0, method=wf.Smooth())
+    >>> [round(float(cost)) for cost in wf.cost_to_go(mended.graph, 0)[[3, 5, 8, 10]]]
+    [3, 5, 14, 20]
+    """
+
+    rounds: int = 20
+    floor: float = 0.1
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rounds", as_whole(self.rounds, "rounds", least=1))
+        object.__setattr__(self, "floor", as_real(self.floor, "floor", least=1e-6, most=1.0))
+        object.__setattr__(self, "noise", as_real(self.noise, "noise", least=0.0))
+
+    @property
+    def name(self) -> str:
+        """What the method is called among candidates."""
+        return "noisy smooth" if self.noise else "smooth"
+
+    def fit(self, problem: MendProblem) -> Fit:
+        """Fit slowness to the trips.
+
+        The value is the mean of ``|least cost under the fit - cost|``; nothing bounds it.
+        ``details``: "amplitude", and "errors", the value after every round.
+        """
+        believed, costs = problem.graph.lengths, problem.costs
+        exact = not (self.noise or problem.error or problem.upper)
+        slowness = slowness_of(problem.graph)
+        rays = _Rays(problem, slowness, self.noise, exact)
+        posterior = _Posterior(slowness)
+        lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
+        kept, least, errors = believed, np.inf, []
+        for turn in range((self.rounds if exact else min(self.rounds, NOISY_ROUNDS)) + 1):
+            misfit = rays.renew(lengths)
+            errors.append(misfit.error)
+            if not exact or misfit.total < least:
+                kept, least = lengths, misfit.total
+            if exact and least <= MET * costs.mean():
+                break
+            wanted = rays.wanted - rays.ways @ believed
+            if turn < TUNING:
+                amplitude = _most_probable(rays, wanted)
+            coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
+            fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
+            lengths = fitted if turn == 0 else (lengths + fitted) / 2
+        value = float(np.abs(problem.distances(kept) - costs).mean())
+        return Fit(kept, value, details={"amplitude": amplitude, "errors": errors})
+
+
+@dataclass(frozen=True)
+class _Misfit:
+    """Mean error of the trips, and by how much trips to one end contradict one another."""
+
+    error: float
+    excess: float
+
+    @property
+    def total(self) -> float:
+        return self.error + self.excess
+
+
+class _Rays:
+    """The rays in use.
+
+    Attributes
+    ----------
+    wanted : (q,) float array
+        What every ray is to cost.
+    spread : (q,) float array
+        Standard deviation of that.
+    ways : (q, m) sparse array
+        How often every ray takes every arc.
+    rows : (q, p) sparse array
+        What every ray costs more per unit of each coefficient of the slowness.
+    images : (q, p) array
+        Covariance of every ray with each coefficient.
+    """
+
+    def __init__(self, problem: MendProblem, slowness: Slowness, noise: float, exact: bool) -> None:
+        self._problem, self._slowness = problem, slowness
+        self._noise, self._exact = noise, exact
+        self._least_spread = EXACT * float(problem.costs.mean()) + problem.error / 2
+        self._marks = np.empty(0, np.uint64)
+        self.wanted, self.spread = np.empty(0), np.empty(0)
+        self.ways: Any = sparse.csr_array((0, problem.graph.num_arcs))
+        self.rows: Any = sparse.csr_array((0, slowness.size))
+        self.images = np.empty((0, slowness.size))
+
+    def renew(self, lengths: FloatArray) -> _Misfit:
+        """Take in the cheapest ways. If costs are exact, also those that prove arcs too cheap."""
+        problem = self._problem
+        self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
+        arcs = problem.arcs_to(lengths)
+        error = excess = 0.0
+        for goal in problem.goals:
+            trips = np.flatnonzero(problem.ends == goal)
+            starts, costs = problem.starts[trips], problem.costs[trips]
+            cost, _, slot = shortest_tree(arcs, np.array([goal]), np.zeros(1))
+            error += float(np.abs(cost[starts] - costs).sum())
+            self._take(slot, starts, costs, self._least_spread + self._noise * costs)
+            if not self._exact:
+                continue
+            known = np.full(problem.graph.num_vertices, np.nan)
+            known[starts], known[goal] = costs, 0.0
+            sources = np.append(starts, goal)
+            upper, origin, slot = shortest_tree(arcs, sources, known[sources])
+            wanted = costs - known[origin[starts]]
+            spread = np.minimum(self._least_spread, EXACT_BETWEEN * (wanted + self._least_spread))
+            low = costs - upper[starts]
+            excess += float(low.sum())
+            cheap = low > spread
+            self._take(slot, starts[cheap], wanted[cheap], spread[cheap])
+        return _Misfit(error / problem.costs.size, excess / problem.costs.size)
+
+    def _keep(self, which: BoolArray) -> None:
+        self.wanted, self.spread = self.wanted[which], self.spread[which]
+        self._marks = self._marks[which]
+        self.ways, self.rows, self.images = self.ways[which], self.rows[which], self.images[which]
+
+    def _take(
+        self, slot: IntArray, starts: NDArray[np.int64], wanted: FloatArray, spread: FloatArray
+    ) -> None:
+        """Take in the rays of a tree from some starts, but for those that are there already."""
+        graph = self._problem.graph
+        rays = trace(graph.indices, self._problem.into, slot, starts)
+        new = ~np.isin(rays.marks, self._marks) & (np.diff(rays.indptr) > 0)
+        shape = (starts.size, graph.num_arcs)
+        ways = sparse.csr_array((np.ones(rays.arcs.size), rays.arcs, rays.indptr), shape=shape)
+        ways = ways[new]
+        self.wanted = np.append(self.wanted, wanted[new])
+        self.spread = np.append(self.spread, spread[new])
+        self._marks = np.append(self._marks, rays.marks[new])
+        self.ways = sparse.vstack([self.ways, ways], format="csr")
+        rows = ways @ self._slowness.per_arc
+        self.rows = sparse.vstack([self.rows, rows], format="csr")
+        self.images = np.concatenate([self.images, rows @ self._slowness.covariance])
+
+
+def _most_probable(rays: _Rays, wanted: FloatArray) -> float:
+    """Amplitude of greatest evidence: ``wanted`` ~ N(0, a² covariance of the rays + spread²)."""
+    some = np.unique(np.linspace(0, wanted.size - 1, SAMPLE).astype(np.int64))
+    spread = rays.spread[some]
+    covariance = rays.rows[some] @ rays.images[some].T
+    power, modes = np.linalg.eigh(covariance / np.outer(spread, spread))
+    parts = (modes.T @ (wanted[some] / spread)) ** 2
+    variance = np.outer(AMPLITUDES**2, np.maximum(power, 0.0)) + 1.0
+    surprise = (parts / variance + np.log(variance)).sum(axis=1)
+    return float(AMPLITUDES[np.argmin(surprise)])
+
+
+class _Posterior:
+    """Solver for the most probable coefficients."""
+
+    def __init__(self, slowness: Slowness) -> None:
+        self._precision = slowness.precision
+        self._amplitude = 0.0
+        self._factor: tuple[FloatArray, bool] | None = None
+
+    def mean(
+        self, rays: _Rays, wanted: FloatArray, amplitude: float, start: FloatArray
+    ) -> FloatArray:
+        """Return the coefficients, looked for from `start`."""
+        if wanted.size <= self._precision.shape[0]:
+            return self._by_rays(rays, wanted, amplitude)
+        return self._by_coefficients(rays, wanted, amplitude, start)
+
+    def _by_rays(self, rays: _Rays, wanted: FloatArray, amplitude: float) -> FloatArray:
+        covariance = amplitude**2 * (rays.rows @ rays.images.T)
+        covariance[np.diag_indices_from(covariance)] += rays.spread**2
+        weights = cho_solve(cho_factor(covariance, lower=True, overwrite_a=True), wanted)
+        return np.asarray(amplitude**2 * (weights @ rays.images))
+
+    def _by_coefficients(
+        self, rays: _Rays, wanted: FloatArray, amplitude: float, start: FloatArray
+    ) -> FloatArray:
+        rows = (sparse.diags_array(1 / rays.spread) @ rays.rows).tocsr()
+        back = rows.T.tocsr()
+        target: FloatArray = back @ (wanted / rays.spread)
+        prior = self._precision / amplitude**2
+        if amplitude != self._amplitude:
+            self._amplitude, self._factor = amplitude, None
+        if self._factor is not None:
+            factor, size = self._factor, target.size
+            normal = LinearOperator((size, size), lambda z: prior @ z + back @ (rows @ z))
+            inverse = LinearOperator((size, size), lambda z: cho_solve(factor, z))
+            mean, more = cg(normal, target, start, rtol=TOLERANCE, maxiter=PATIENCE, M=inverse)
+            if more == 0:
+                return np.asarray(mean)
+        dense = rows.toarray()
+        self._factor = cho_factor(dense.T @ dense + prior, lower=True)
+        return np.asarray(cho_solve(self._factor, target))
