@@ -29,8 +29,8 @@ def parse_mend(text: str) -> MendMethod:
 
     Examples
     --------
-    >>> parse_mend("smooth")
-    Smooth(rounds=20, floor=0.1, noise=None)
+    >>> parse_mend("repair-all").name
+    'repair'
     >>> parse_mend("repiar")
     Traceback (most recent call last):
     wayfield.errors.InputError: unknown method 'repiar'; did you mean repair?
