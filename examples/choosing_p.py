@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import wayfield as wf
 
@@ -31,10 +32,21 @@ def main(path: Path = PICTURE) -> None:
     axes = figure.subplot_mosaic("abc\ndef\nggg", height_ratios=(1, 1, 0.9))
     for ax, (name, field) in zip((axes[k] for k in "abcdef"), fields.items(), strict=True):
         plan = wf.plan(graph, field, GOAL)
-        wf.plots.field(graph, field.values, plan, labels, ax)
+        wf.plots.field(graph, field.values, plan, labels, ax, legend=ax is axes["a"])
         ax.set_title(f"{name}: {plan.success:.1%} of the starts reach the goal")
+    share_legend(figure, axes["a"])
     draw_distance(axes["g"], graph, labels, amle)
     figure.savefig(path, dpi=100)
+
+
+def share_legend(figure: Figure, ax: Axes) -> None:
+    """Put the legend of one picture above all of them."""
+    legend = ax.get_legend()
+    assert legend is not None
+    legend.remove()
+    words = [text.get_text() for text in legend.get_texts()]
+    marks = [mark for mark in legend.legend_handles if mark is not None]
+    figure.legend(marks, words, loc="outside upper center", ncols=len(words))
 
 
 def draw_distance(ax: Axes, graph: wf.Graph, labels: wf.Labels, amle: wf.Extension) -> None:

@@ -130,7 +130,8 @@ def fixing_of(order: list[int], batch: list[int], values: list[float]) -> Fixing
     """A log of fixing as the divide and conquer writes it."""
     numbers = np.array(batch, np.int32)
     order_of_fixing = np.array(order, np.int32)
-    return Fixing(np.array(values), numbers != UNFIXED, order_of_fixing, numbers, 1, True)
+    fixed, slopes = numbers != UNFIXED, np.ones(numbers.max() + 1)
+    return Fixing(np.array(values), fixed, order_of_fixing, numbers, slopes, 1, True)
 
 
 def problem_of(graph: wf.Graph, labels: wf.Labels) -> Problem:

@@ -36,6 +36,13 @@ def test_every_command_explains_itself(name: str) -> None:
     assert "Usage: wayfield" in answer.out
 
 
+@pytest.mark.parametrize("words", [[], ["plan"], ["study"], ["study", "run"]])
+def test_help_shows_no_type_beside_a_switch(words: list[str]) -> None:
+    told = wayfield(*words, "--help").out
+    assert "--help" in told
+    assert "bool" not in told.lower()
+
+
 @pytest.mark.parametrize("words", [[], ["plan"], ["compare"], ["maze"], ["doctor"], ["study"]])
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     code = """
@@ -321,6 +328,19 @@ def test_compare_on_files_and_chosen_methods(tmp_path: Path) -> None:
         "amle --drop-false-sinks",
         "amle --prior distance",
     ]
+
+
+def test_compare_stops_a_method_that_takes_too_long() -> None:
+    words = ("compare", "--maze", "umaze", "-m", "p=8", "-m", "amle", "--time-limit", 0)
+    answer = wayfield(*words)
+    assert answer.code == 0
+    assert any(line.split()[:4] == ["p=8", "out", "of", "time"] for line in answer.out.splitlines())
+    assert "a larger --time-limit gives it longer" in answer.out
+    rows = {row["method"]: row for row in wayfield(*words, "--json").json["rows"]}
+    assert rows["p=8"]["out_of_time"]
+    assert rows["p=8"]["success"] is None
+    assert not rows["amle"]["out_of_time"]
+    assert "--time-limit" in wayfield("compare", "--maze", "umaze", "--time-limit", -1).err
 
 
 def test_compare_on_labels_that_are_rewards(tmp_path: Path) -> None:

@@ -340,13 +340,13 @@ def test_unknown_methods(word: str, complaint: str) -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
-    n = 400  # too many for a picture without positions
+    n = 5100  # too many for a picture without positions
     edges = "".join(f"{i} {i + 1}\n" for i in range(n - 1))
     write("line.txt", edges)
     write("two.txt", f"0 0\n{n - 1} {n - 1}\n")
     words = ("line.txt", "two.txt", "--goal", 0)
     bare = wayfield("plan", *words, "--out", "bare")
-    assert "no picture: the graph is large and has no positions" in bare.out
+    assert "no picture: the graph has over 5,000 vertices, and no positions" in bare.out
     assert not Path("bare/plan.png").exists()
     places = "".join(f"{i},{i % 20},{i // 20}\n" for i in range(n))
     write("places.csv", "id,x,y\n" + places)
@@ -356,11 +356,11 @@ def test_positions_beside_the_labels_or_in_a_file_of_their_own() -> None:
     write("all.csv", "id,x,y,value\n" + rows)
     one = wayfield("plan", "line.txt", "all.csv", "--goal", 0, "--out", "one")
     assert one.code == 0
-    assert "398 rows without a value are no labels" in one.out
+    assert "5,098 rows without a value are no labels" in one.out
     assert Path("one/plan.png").exists()
     short = write("short.csv", "id,x,y\n" + "".join(places.splitlines(keepends=True)[:-1]))
     complaint = refused("plan", *words, "--positions", short)
-    assert complaint == "short.csv has no position for 1 of 400 vertices: '399' is the first"
+    assert complaint == "short.csv has no position for 1 of 5,100 vertices: '5099' is the first"
 
 
 # ------------------------------------------------------------------ the many ways to write a table

@@ -322,3 +322,29 @@ def test_a_report_of_nothing(command: Command) -> None:
     answer = command("report")
     assert answer.code == 2
     assert "there are no results in results yet: wayfield study paper" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("stat", "there is no study or command 'stat'; did you mean status?"),
+        ("lst", "there is no study or command 'lst'; did you mean list?"),
+        ("papr", "unknown study 'papr'; did you mean paper?"),
+        ("zzz", "unknown study 'zzz'; known are paper, directed"),
+    ],
+)
+def test_a_word_that_is_no_study_and_no_command(command: Command, word: str, told: str) -> None:
+    answer = command("study", word)
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err
+
+
+def test_a_query_over_a_damaged_result(command: Command, toy_instead: Replace) -> None:
+    toy_instead(figures)
+    command("study", "run", "study.toml", "--workers", 1)
+    damaged = next(Path("results/toy").glob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    answer = command("study", "query", "SELECT count(*) FROM toy")
+    assert (answer.code, answer.out) == (2, "")
+    assert "wayfield study status names damaged results" in answer.err
+    assert f"{damaged} is damaged" in command("study", "status", "study.toml").err

@@ -9,6 +9,8 @@ import pytest
 
 import wayfield as wf
 from wayfield.compare import PLAIN, default_methods
+from wayfield.cross_validation import Folds
+from wayfield.errors import OutOfTime
 from worlds import random_graph
 
 
@@ -32,7 +34,7 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert by_name["AMLE()"].success == 1.0
     assert by_name["AMLE()"].cost_ratio >= 1.0
     assert by_name["AMLE() on the graph distance"].cost_ratio == 1.0
-    assert len(by_name) == len(default_methods(maze)) + 3
+    assert len(by_name) == len(default_methods(maze.directed)) + 3
     for name in ("Harmonic()", "PLaplacian(p=8)", "NearestLabel()", "AMLE(fill='cost')"):
         assert 0.0 <= by_name[name].success <= 1.0
 
@@ -187,14 +189,13 @@ def test_measured_labels_show_that_they_know_better() -> None:
     assert (amle.label_error, plain.label_error) == (same.error, same.distance_error)
 
 
-def test_labels_need_not_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_need_not_be_left_out() -> None:
     ring, labels = ring_in_two_worlds()
     found = wf.compare(ring, labels, 0, [wf.AMLE()], folds=0)
     assert found.scores[1].held_out is None
     assert np.isnan(found.scores[1].label_error)
     assert "too few" in found.verdict or "labels left out" not in found.verdict
-    monkeypatch.setattr(sys.modules["wayfield.compare"], "PATIENCE", 0.0)
-    slow = wf.compare(ring, labels, 0, [wf.AMLE()])  # a method too slow to repeat
+    slow = wf.compare(ring, labels, 0, [wf.AMLE()], time_limit=0.0)  # no time to repeat it
     assert slow.scores[0].held_out is not None
     assert slow.scores[1].held_out is None
     assert not slow.labels_pay
@@ -260,3 +261,57 @@ def test_bad_input_is_named() -> None:
         wf.compare(arcs, labels, 0, [wf.Harmonic()])
     with pytest.raises(wf.InputError, match="out of range"):
         wf.compare(path, wf.Labels([9], [0.0]), 0)
+
+
+def test_a_method_that_runs_out_of_time_has_a_row_that_says_so(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    methods = [wf.PLaplacian(8), wf.NearestLabel()]
+    found = wf.compare(maze, labels, 5, methods, time_limit=0.0)
+    late, done = found.scores[1:]
+    assert late.out_of_time
+    assert not done.out_of_time
+    assert np.isnan([late.success, late.cost_ratio, late.margin, late.label_error]).all()
+    assert late.seconds > 0.0
+    assert done.held_out is None  # no time for it
+    assert found.best is done
+    _, head, _, row, _, _, remark = repr(found).splitlines()
+    assert row.split()[:4] == ["PLaplacian(p=8)", "out", "of", "time"]
+    assert len(row) == len(head)
+    assert remark.startswith("PLaplacian(p=8) was stopped after ")
+    assert remark.endswith("a larger time_limit gives it longer")
+
+
+def test_if_nothing_is_done_in_time_the_graph_distance_is_left(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    found = wf.compare(maze, labels, 5, [wf.Harmonic()], time_limit=0.0)
+    assert found.best is None
+    assert not found.labels_pay
+    assert found.verdict == "Use the graph distance: no other field was done in time."
+
+
+def test_labels_are_left_out_as_long_as_there_is_time(
+    maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The field is done, then the clock runs out over the labels left out."""
+
+    def slow(*_: object, **__: object) -> None:
+        raise OutOfTime(60.0)
+
+    monkeypatch.setattr(Folds, "predict", slow)
+    found = wf.compare(maze, wf.sample_labels(maze, 5, 0.05, seed=1), 5, [wf.AMLE()])
+    assert not found.scores[1].out_of_time
+    assert found.scores[1].held_out is None
+    assert found.scores[0].held_out is not None
+
+
+@pytest.mark.parametrize("limit", [-1.0, np.nan, "soon"])
+def test_a_time_limit_is_a_number(maze: wf.Graph, limit: float) -> None:
+    with pytest.raises(wf.InputError, match="time_limit must be a finite number of at least 0"):
+        wf.compare(maze, wf.Labels([5], [0.0]), 5, [wf.AMLE()], time_limit=limit)
+
+
+def test_without_a_limit_there_is_none(maze: wf.Graph) -> None:
+    labels = wf.sample_labels(maze, 5, 0.05, seed=1)
+    found = wf.compare(maze, labels, 5, [wf.PLaplacian(8)], time_limit=None)
+    assert not found.scores[1].out_of_time
+    assert found.scores[1].held_out is not None

@@ -77,14 +77,14 @@ def test_everything_that_changed_is_named(kept: Store, monkeypatch: pytest.Monke
 
 
 def test_a_room_that_is_gone_is_named() -> None:
-    now = stamp(1)
+    now = stamp(1, source)
     assert what_changed(now | {"source": now["source"] | {"attic": "x"}}, now) == (
         "attic changed since"
     )
 
 
 def test_a_result_of_an_unknown_source_is_stale() -> None:
-    now = stamp(1)
+    now = stamp(1, source)
     assert what_changed(now | {"source": {}}, now) == "of an unknown source"
     assert what_changed({"version": 1, "versions": now["versions"]}, now) == "of an unknown source"
 

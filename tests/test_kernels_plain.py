@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
     [
         (["labels", "oracle", "sweeps", "envelopes", "kernels_amle"], ""),
         (["harmonic", "plan", "descending"], ""),
+        (["amle_hostile"], "followed or hangs or never_make"),
         (["principles"], "Harmonic"),
         (["graph"], "twin or symmetr or components"),
         (["certify"], "naive or rounding or periods or round_trips or gap_bound"),

@@ -186,3 +186,20 @@ def test_a_section_that_is_none(folder: Path) -> None:
     answer = wayfield("study", "mine.toml", "--workers", 1)
     assert answer.code == 2
     assert "a section of 'broken' is no wayfield.report.Section but a str" in answer.err
+
+
+def test_another_studys_experiment_of_the_same_name_is_another(folder: Path) -> None:
+    """Two folders, each with a module of one name, and one folder of results."""
+    for each, reached in (("first", "ring.size"), ("second", "0")):
+        (folder / each).mkdir()
+        module = MODULE.replace('"reached": ring.size', f'"reached": {reached}')
+        (folder / each / "own_rings.py").write_text(module, encoding="utf-8")
+        (folder / each / "mine.toml").write_text(STUDY, encoding="utf-8")
+    words = ("--workers", 1, "--results", folder / "shared")
+    assert wayfield("study", folder / "first" / "mine.toml", *words).code == 0
+    sys.modules.pop("own_rings", None)
+    status = wayfield("study", "status", folder / "second" / "mine.toml", *words[2:])
+    assert "computed by first/own_rings.py, now by second/own_rings.py" in status.err
+    answer = wayfield("study", folder / "second" / "mine.toml", *words)
+    assert "tasks run: 3, reused: 0" in answer.out
+    assert "0.0000" in answer.out

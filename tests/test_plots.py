@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -21,6 +22,7 @@ import wayfield as wf
 from wayfield import plots
 from wayfield._optional import need
 from wayfield.plots import _canvas, _graph, _marks
+from wayfield.plots._spread import spread
 from worlds import layouts, maze_problem
 
 mpl.use("Agg")
@@ -355,3 +357,31 @@ def test_a_broken_dependency_is_not_called_missing(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(importlib, "import_module", broken)
     with pytest.raises(ModuleNotFoundError, match="inner"):
         need("matplotlib", "plots")
+
+
+@pytest.mark.parametrize("name", ["maze", "ring", "tree", "pieces"])
+def test_larger_graphs_without_positions_are_given_places(name: str) -> None:
+    """Distances in the picture follow those in the graph, and edges are of about one length."""
+    rng = np.random.default_rng(3)
+    after = np.arange(1, 700)
+    maze = replace(wf.grid_graph(wf.load_layout("medium"), 5), positions=None)
+    ring = wf.Graph.from_edges(np.arange(400), (np.arange(400) + 1) % 400)
+    graph = {
+        "maze": maze,
+        "ring": ring,
+        "tree": wf.Graph.from_edges(after, (after * rng.random(after.size)).astype(int)),
+        "pieces": wf.Graph.from_edges(
+            np.concatenate([ring.tails, [400, 402]]),
+            np.concatenate([ring.indices, [401, 403]]),
+            num_vertices=405,
+        ),
+    }[name]
+    points = spread(graph)
+    assert points.shape == (graph.num_vertices, 2)
+    assert (points == spread(graph)).all()
+    edges = np.hypot(*(points[graph.tails] - points[graph.indices]).T)
+    assert 0.5 < np.median(edges) < 1.5
+    largest = np.flatnonzero(graph.components == graph.components[0])
+    truth = wf.cost_to_go(graph, 0)[largest]
+    drawn = np.hypot(*(points[largest] - points[0]).T)
+    assert np.corrcoef(truth, drawn)[0, 1] > 0.8

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from dataclasses import replace
 from math import inf
 from typing import Any
@@ -345,6 +347,79 @@ def test_repair_does_not_change_which_labels_were_false_sinks() -> None:
     labels = wf.Labels([5, 4, 2, 3, 0, 6], [500.0, 200, 200, 400, 300, 400])
     plain, repaired = (wf.solve(graph, labels, 2, repair=r, check=False) for r in (False, True))
     assert plain.false_sinks.tolist() == repaired.false_sinks.tolist() == [0, 4]
+
+
+def test_states_behind_labels_are_said() -> None:
+    """A path 0 – 5 with labels at 0 and 3: beyond 3 nothing tells how values go on."""
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    for method in (wf.AMLE(), wf.Harmonic(), wf.PLaplacian(8), wf.NearestLabel()):
+        answer = wf.solve(path, labels, 0, method)
+        assert answer.behind_labels.tolist() == [4, 5], method
+        assert "flat      2 states lie behind labels and just have their values: 4, 5" in (
+            answer.summary()
+        )
+    assert 'AMLE(fill="cost") adds the way from there' in answer.summary()
+    further = wf.solve(path, labels, 0, wf.AMLE(fill="cost"))
+    assert further.behind_labels.size == 0
+    assert further.values.tolist() == [0, 1, 2, 3, 4, 5]
+    assert "flat" not in further.summary()
+    corrected = wf.solve(path, labels, 0, prior=wf.cost_to_go(path, 0))
+    assert corrected.behind_labels.size == 0
+
+
+def test_one_state_behind_a_label() -> None:
+    path = wf.Graph.from_edges(range(40), range(1, 41))
+    answer = wf.solve(path, wf.Labels([0, 39], [0.0, 39.0]), 0)
+    assert "flat      1 state lies behind a label and just has its value: 40" in answer.summary()
+    assert "adds the way" not in answer.summary()  # one of 41 is not worth it
+
+
+def test_states_between_labels_of_one_value_are_behind_them_too() -> None:
+    ring = wf.Graph.from_edges(range(6), [*range(1, 6), 0])
+    answer = wf.solve(ring, wf.Labels([0, 2, 4], [0.0, 2.0, 2.0]), 0)
+    assert answer.behind_labels.tolist() == [3]
+
+
+def test_on_directed_graphs_the_fill_by_cost_leaves_nothing_flat() -> None:
+    arcs = wf.Graph.from_edges([3, 2, 1], [2, 1, 0], directed=True)
+    labels = wf.Labels([0, 1], [0.0, 1.0])
+    assert wf.solve(arcs, labels, 0).behind_labels.size == 0
+    assert wf.solve(arcs, labels, 0, wf.AMLE(fill="flat")).behind_labels.tolist() == [2, 3]
+
+
+def test_rewards_have_no_bound_on_their_distance_from_costs() -> None:
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    every_second = np.arange(0, 10, 2)
+    costs = wf.Labels(every_second, every_second.astype(float))
+    assert "of the true cost-to-go" in wf.solve(path, costs, 0).summary()
+    rewards = wf.Labels(every_second, -every_second.astype(float))
+    told = wf.solve(path, rewards, 0).summary()
+    assert "of the true cost-to-go" not in told
+    assert "are these rewards?" in told
+
+
+def test_copies_are_read_only_too() -> None:
+    path = wf.Graph.from_edges(range(4), range(1, 5))
+    noisy = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0])
+    answer = wf.solve(path, noisy, 0)
+    assert answer.plan.cycles  # kept with the plan once it is asked for
+    found = wf.solve(path, noisy, 0, repair=True)
+    assert found.lifted is not None
+    copies = {
+        "values": pickle.loads(pickle.dumps(answer)).field.values,
+        "upper": pickle.loads(pickle.dumps(answer.field)).upper,
+        "successor": copy.deepcopy(answer.plan).successor,
+        "cycles": pickle.loads(pickle.dumps(answer.plan)).cycles[0],
+        "path": pickle.loads(pickle.dumps(answer.route(1))).path,
+        "margin": pickle.loads(pickle.dumps(answer.certificate)).margin,
+        "bound": pickle.loads(pickle.dumps(answer.certificate)).by_distance.bound,
+        "lifted": pickle.loads(pickle.dumps(found.lifted)).values,
+        "predicted": pickle.loads(pickle.dumps(wf.cross_validate(path, noisy, 0))).predicted,
+    }
+    for name, array in copies.items():
+        assert not array.flags.writeable, name
+    assert copies["values"].tolist() == answer.field.values.tolist()
 
 
 # ------------------------------------------------------------------ mended graphs

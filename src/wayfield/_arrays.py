@@ -32,6 +32,19 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+class KeepsReadOnly:
+    """A frozen dataclass whose arrays are read-only in a copy or a pickle as well."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: _read_only(value) for name, value in state.items()})
+
+
+def _read_only(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple(map(_read_only, value))
+    return frozen(value) if isinstance(value, np.ndarray) else value
+
+
 def owned(array: NDArray[Any]) -> NDArray[Any]:
     """Return the array read-only: itself if it already is, else a copy nobody else can write."""
     return frozen(array.copy() if array.flags.writeable else array)

@@ -22,13 +22,14 @@ This is a comparison, so it looks at the truth. Nothing that extends or plans im
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import as_vertex, as_whole
+from ._arrays import as_real, as_vertex, as_whole
+from ._text import seconds_text
 from .cross_validation import (
     FEWEST,
     FOLDS,
@@ -40,7 +41,7 @@ from .cross_validation import (
     mean_error,
     usable,
 )
-from .errors import InputError
+from .errors import InputError, OutOfTime
 from .extension import (
     AMLE,
     Harmonic,
@@ -53,6 +54,7 @@ from .extension import (
     describe,
     extend,
 )
+from .extension import time_limit as stop_after
 from .graph import Graph, check_graph
 from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs
@@ -96,18 +98,21 @@ class Score:
         The method, with the settings that are not its defaults.
     success : float
         Share of the starts that can reach the goal whose walk does; the goal itself not counted.
+        NaN if the field ran out of time.
     cost_ratio : float
         Mean of walked cost over least possible cost, over the starts that reached; NaN if none.
     margin : float
         Error of the values that the median of the routes tolerates; NaN if none arrives, and for
         the graph distance.
     seconds : float
-        Time to compute the field, compilation not counted.
+        Time to compute the field, compilation not counted; the time spent if it ran out.
     held_out : (k,) float array or None
         Errors at labels that were left out in turn; see `CrossValidation`. None if there are too
         few labels, or the method is too slow to repeat.
     recipe : Recipe or None
         How the field was made of the labels; None for the graph distance.
+    out_of_time : bool
+        Whether the time limit ended it; then there is no field, and nothing was walked.
 
     Examples
     --------
@@ -125,6 +130,7 @@ class Score:
     seconds: float
     held_out: FloatArray | None = field(default=None, repr=False)
     recipe: Recipe | None = None
+    out_of_time: bool = False
 
     @property
     def label_error(self) -> float:
@@ -183,7 +189,7 @@ class Comparison:
         clear = self._clear
         if clear:
             return max(clear, key=lambda score: (score.merit[0], -score.label_error))
-        return max(self.scores[1:], key=lambda score: score.merit, default=None)
+        return max(self._fields, key=lambda score: score.merit, default=None)
 
     @property
     def labels_pay(self) -> bool:
@@ -205,8 +211,13 @@ class Comparison:
         plain = self.scores[0].held_out
         if not self.own_world or plain is None:
             return []
-        rivals = [score for score in self.scores[1:] if score.held_out is not None]
+        rivals = [score for score in self._fields if score.held_out is not None]
         return [s for s in rivals if s.held_out is not None and clearly_better(s.held_out, plain)]
+
+    @property
+    def _fields(self) -> list[Score]:
+        """Fields that used labels, and were done in time."""
+        return [score for score in self.scores[1:] if not score.out_of_time]
 
     @property
     def verdict(self) -> str:
@@ -216,16 +227,25 @@ class Comparison:
         if self.factor < 0.0:
             return "The labels fall away from the goal: are these rewards? Then negate them."
         if self.best is None:
-            return f"Use the {PLAIN}: there is nothing to compare it with."
+            late = "no other field was done in time"
+            why = late if self.scores[1:] else "there is nothing to compare it with"
+            return f"Use the {PLAIN}: {why}."
         return self._by_labels(self.best) if self.own_world else self._by_world(self.best)
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What else is worth knowing, such as labels and lengths in different units."""
+        return tuple(self.remarks_for(IN_PYTHON))
+
+    def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
+        """Yield the remarks; `calls` says how the reader calls what is recommended."""
         low, high = SAME_UNIT
         if 0.0 <= self.factor < low or self.factor > high:
-            return (unit_remark(self.factor, IN_PYTHON),)
-        return ()
+            yield unit_remark(self.factor, calls)
+        for score in self.scores:
+            if score.out_of_time:
+                spent = seconds_text(score.seconds)
+                yield f"{score.name} was stopped after {spent}: {calls['limit']} gives it longer"
 
     def _by_labels(self, best: Score) -> str:
         """Judge by labels left out."""
@@ -261,11 +281,7 @@ class Comparison:
     def __repr__(self) -> str:
         wide = max(len(score.name) for score in self.scores)
         head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
-        lines = [
-            f"{score.name:{wide}}  {score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  "
-            f"{score.margin:8.3g}  {left_out_text(score):>12}  {score.seconds:8.3g}"
-            for score in self.scores
-        ]
+        lines = [f"{score.name:{wide}}  {_figures(score)}" for score in self.scores]
         told = [f"Comparison over {self.starts:,} starts", head, *lines, self.verdict]
         return "\n".join([*told, *self.remarks])
 
@@ -278,6 +294,7 @@ def compare(
     *,
     world: Graph | None = None,
     folds: int = FOLDS,
+    time_limit: float | None = PATIENCE,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Put the plain graph distance beside extensions of the labels.
@@ -299,7 +316,10 @@ def compare(
         vertices. A move that the world does not allow is a failure.
     folds : int
         Parts of the labels that are left out in turn and predicted; 0 to leave none out. A method
-        that would take more than a minute for it is not asked.
+        that would run out of time over it is not asked.
+    time_limit : float or None
+        Seconds that each method may take, compilation not counted; None for no limit. One that
+        runs out has a row that says so. See `wayfield.extension.time_limit`.
     progress : callable, optional
         Called with the name of every field before it is computed.
 
@@ -321,6 +341,7 @@ def compare(
         raise InputError(
             f"the world has {world.num_vertices} vertices, the graph {graph.num_vertices}"
         )
+    limit = None if time_limit is None else as_real(time_limit, "time_limit", least=0.0)
     began = time.perf_counter()
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
@@ -329,19 +350,11 @@ def compare(
     scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
     if parts is not None:
         scores[0] = replace(scores[0], held_out=parts.by_distance() - parts.values)
+    contest = _Contest(graph, labels, goal, distance, walks, parts, limit)
     for recipe in _recipes(graph, labels, goal, methods, distance):
         if progress is not None:
             progress(recipe.name)
-        _compile(recipe.method, graph)
-        found, spent = _follow(recipe, graph, labels, goal, distance)
-        margins = found.route_margins
-        margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
-        score = walks.score(recipe.name, found.plan, margin, spent, recipe)
-        if parts is not None and parts.parts * spent < PATIENCE:
-            prior = distance if recipe.corrected else None
-            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
-            score = replace(score, held_out=predicted - parts.values)
-        scores.append(score)
+        scores.append(contest.score(recipe))
     return Comparison(
         tuple(scores),
         starts=int(walks.able.sum()),
@@ -360,18 +373,29 @@ def _folds(
     return Folds(graph, labels, goal, distance, folds)
 
 
+def _figures(score: Score) -> str:
+    """Write a row of the table, its name apart."""
+    seconds = f"{score.seconds:8.3g}"
+    if score.out_of_time:
+        return f"{'out of time':>43}  {seconds}"
+    return (
+        f"{score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  {score.margin:8.3g}  "
+        f"{left_out_text(score):>12}  {seconds}"
+    )
+
+
 def left_out_text(score: Score) -> str:
     """Write the error at labels left out."""
     return "–" if score.held_out is None else error_text(score.label_error, score.label_spread)
 
 
-def default_methods(graph: Graph) -> list[Method]:
-    """Every method that is defined on the graph."""
-    other_fill = AMLE(fill="flat" if graph.directed else "cost")
+def default_methods(directed: bool) -> list[Method]:
+    """Every method that is defined on directed, or on undirected graphs."""
+    other_fill = AMLE(fill="flat" if directed else "cost")
     own = None  # the labels' own Lipschitz constant: others may not fit them
     every: list[Method] = [AMLE(), other_fill, PLaplacian(8), Harmonic(), MidrangeSweeps()]
     every += [NearestLabel(), McShane(own), Whitney(own)]
-    return [method for method in every if method.directed or not graph.directed]
+    return [method for method in every if method.directed or not directed]
 
 
 def _recipes(
@@ -392,34 +416,74 @@ def _recipes(
         )
         yield from {describe(method): Recipe(method) for method in plain}.values()
         return
-    yield from map(Recipe, default_methods(graph))
+    yield from map(Recipe, default_methods(graph.directed))
     if labels.mask(graph)[goal]:
         yield Recipe(AMLE(), trimmed=True)
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
 
 
-def _follow(
-    recipe: Recipe, graph: Graph, labels: Labels, goal: int, distance: FloatArray
-) -> tuple[Answer, float]:
-    """Solve by a recipe; return the answer, and the seconds that its field took."""
-    seconds, method = 0.0, recipe.method
-    prior = distance if recipe.corrected else None
-    if recipe.trimmed:
+class _Contest(NamedTuple):
+    """What every field is made of and judged by."""
+
+    graph: Graph
+    labels: Labels
+    goal: int
+    distance: FloatArray
+    walks: _Walks
+    parts: Folds | None
+    limit: float | None
+
+    def score(self, recipe: Recipe) -> Score:
+        """Follow a recipe, and judge what comes of it; or say that it ran out of time."""
+        _compile(recipe, self.graph)
         began = time.perf_counter()
-        labels = drop_false_sinks(graph, labels, goal, method, prior=prior)
-        seconds = time.perf_counter() - began
-    found = solve(graph, labels, goal, method, prior=prior, check=False)
-    return found, seconds + found.field.seconds
+        with stop_after(self.limit):
+            try:
+                found, seconds = self._follow(recipe)
+            except OutOfTime:
+                none, spent = np.nan, time.perf_counter() - began
+                return Score(recipe.name, none, none, none, spent, None, recipe, out_of_time=True)
+            margins = found.route_margins
+            margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
+            score = self.walks.score(recipe.name, found.plan, margin, seconds, recipe)
+            return replace(score, held_out=self._errors(recipe, seconds))
+
+    def _follow(self, recipe: Recipe) -> tuple[Answer, float]:
+        """Solve by a recipe; return the answer, and the seconds that its field took."""
+        seconds, method, labels = 0.0, recipe.method, self.labels
+        prior = self.distance if recipe.corrected else None
+        if recipe.trimmed:
+            began = time.perf_counter()
+            labels = drop_false_sinks(self.graph, labels, self.goal, method, prior=prior)
+            seconds = time.perf_counter() - began
+        found = solve(self.graph, labels, self.goal, method, prior=prior, check=False)
+        return found, seconds + found.field.seconds
+
+    def _errors(self, recipe: Recipe, seconds: float) -> FloatArray | None:
+        """Errors at labels left out; None if there are none, or that would take too long."""
+        parts, prior = self.parts, self.distance if recipe.corrected else None
+        if parts is None or (self.limit is not None and parts.parts * seconds > self.limit):
+            return None
+        try:
+            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
+        except OutOfTime:
+            return None
+        errors: FloatArray = predicted - parts.values
+        return errors
 
 
-def _compile(method: Method, graph: Graph) -> None:
-    """Extend over a small graph of the same kind, so that times are of computing only."""
+def _compile(recipe: Recipe, graph: Graph) -> None:
+    """Follow the recipe on a small graph of the same kind, so that times are of computing only."""
+    method = recipe.method
     if graph.directed and not method.directed:
         return  # the refusal will come
     lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
     ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
-    extend(ring, Labels([0, 2], [0.0, 2.0]), method, check=False)
+    labels = Labels([0, 2], [0.0, 2.0])
+    extend(ring, labels, method, check=False)
+    if recipe.trimmed:
+        drop_false_sinks(ring, labels, 0, method)
 
 
 class _Walks:

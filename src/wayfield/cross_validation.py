@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from ._arrays import as_flag, as_vertex, as_whole, frozen
+from ._arrays import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ._text import number_of, short
 from .errors import InputError
 from .extension import AMLE, Method, extend, extend_many
@@ -44,7 +44,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation:
+class CrossValidation(KeepsReadOnly):
     """How well labels are predicted by the others, and by the graph alone.
 
     Attributes

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import as_floats, as_vertex, frozen, owned, refuse
+from ._arrays import KeepsReadOnly, as_floats, as_vertex, frozen, owned, refuse
 from .errors import InputError
 from .extension import Extension
 from .graph import Graph, check_graph, check_size
@@ -32,7 +32,7 @@ LARGEST = 1e300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Descending:
+class Descending(KeepsReadOnly):
     """A field that descends to the goal from every state that can reach it.
 
     Attributes

@@ -30,7 +30,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import as_flag, as_real, as_vertex, frozen
+from ._arrays import KeepsReadOnly, as_flag, as_real, as_vertex, frozen
 from .descending import check_field, descending, finite_where_reachable
 from .errors import InputError
 from .extension import Extension
@@ -83,7 +83,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rollout:
+class Rollout(KeepsReadOnly):
     """One walk by the plan.
 
     Attributes
@@ -121,7 +121,7 @@ class Rollout:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan:
+class Plan(KeepsReadOnly):
     """The greedy move from every state, and its outcome from every start.
 
     Attributes

@@ -57,7 +57,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._arrays import frozen
+from .._arrays import KeepsReadOnly, frozen
 from ..extension import AMLE, Extension
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
@@ -75,7 +75,7 @@ from ..plan import Plan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DistanceCertificate:
+class DistanceCertificate(KeepsReadOnly):
     """What the distance from the labels proves about the field and the plan's moves.
 
     Attributes

@@ -49,7 +49,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_floats, as_real, as_real_array, frozen, owned, refuse
+from .._arrays import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..descending import check_field
 from ..errors import InputError
 from ..extension import Extension
@@ -62,7 +62,7 @@ from .distance import DistanceCertificate, distance_certificate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Certificate:
+class Certificate(KeepsReadOnly):
     """What the field proves about the plan's moves, given a bound on the field's error.
 
     Attributes

@@ -14,6 +14,7 @@ import typer
 from .. import __version__
 from ..errors import NotConverged, WayfieldError
 from ._common import in_flags, notes, say
+from ._help import Command, Group
 from .compare import compare
 from .doctor import doctor
 from .maze import maze
@@ -49,6 +50,7 @@ could not be written or a check failed; 2 bad input, said in one line with file,
 
 app = typer.Typer(
     name="wayfield",
+    cls=Group,
     epilog=_EPILOG,
     no_args_is_help=True,
     add_completion=False,
@@ -157,5 +159,6 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (version, _HOUSE),
 )
 for _command, _panel in _COMMANDS:
-    app.command(rich_help_panel=_panel, help=_paragraphs(_command.__doc__))(_command)
+    about = _paragraphs(_command.__doc__)
+    app.command(cls=Command, rich_help_panel=_panel, help=about)(_command)
 app.add_typer(study_app, name="study", rich_help_panel=_STUDIES)

@@ -44,6 +44,7 @@ _FLAGS = {
     r"\berror=([\d.e+-]+)": r"--error \1",
     r'\bbound="upper"': "--bound upper",
     r"\bSmooth\(\)": "--method smooth",
+    r"\btime_limit\b": "--time-limit",
 }
 """Arguments of `wayfield.files`, and the options that stand for them."""
 
@@ -83,11 +84,12 @@ def compile_kernels(
     study: bool = False,
     mend: MendMethod | None = None,
 ) -> None:
-    """Load the kernels of these methods and of a way of mending, or of the common ones.
+    """Load the kernels of these methods and of a way of mending, or of the common methods.
 
     If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
     """
     from .._warmup import COMMON, warm_up, warm_up_mend
+    from ..extension._words import method_word
     from ..kernels._jit import shortfall
 
     event: Any = import_module("numba.core.event")
@@ -100,7 +102,11 @@ def compile_kernels(
         def on_end(self, _: object) -> None:
             pass
 
-    message = f"compiling the kernels{'' if shortfall() else ', once'}: about a minute …"
+    what = f"the kernels of {method_word(methods[0])}" if len(methods) == 1 else "the kernels"
+    what += "" if mend is None else " and those of mending" if methods else " of mending"
+    what += "" if shortfall() else ", once"
+    half = "half " if len(methods) == 1 and mend is None else ""
+    message = f"compiling {what}: about {half}a minute …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         if mend is not None:
             warm_up_mend(mend, directed)

@@ -14,7 +14,7 @@ from .._optional import missing, need
 from ..graph import Graph
 from ..names import Names
 from ..plots import answer as draw_answer
-from ..plots._answer import SMALL, has_places
+from ..plots._answer import MOST_PLACED, has_places
 from ..solve import Answer
 
 
@@ -57,8 +57,8 @@ def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict
 
 def why_not_drawn(graph: Graph) -> str | None:
     """Return why there can be no picture of a graph, None if there can."""
-    if not has_places(graph) and graph.num_vertices > SMALL:
-        return "the graph is large and has no positions (--positions FILE)"
+    if not has_places(graph) and graph.num_vertices > MOST_PLACED:
+        return f"the graph has over {MOST_PLACED:,} vertices, and no positions (--positions FILE)"
     return missing("matplotlib", "plots")
 
 

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 Line = tuple[str, str]
 """A word for the margin, and what there is to say about it."""
 
-_STYLES = {"lost": "yellow", "sinks": "yellow", "raised": "yellow", "loops": "red"}
-_STYLES |= {"advice": "cyan", "found": "bold"}
+_STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised"), "yellow")
+_STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
 AS_OPTIONS = {
     "amle": "--method amle",
+    "cost": "--method amle-cost",
     "repair": "--repair",
     "drop": "--drop-false-sinks",
     "route": "--start NAME",
     "compare": "`wayfield compare`",
     "mend": "`wayfield mend`",
     "unit": "pass --length-unit",
+    "limit": "a larger --time-limit",
 }
 """What the advice recommends, as a user of the command line types it."""
 

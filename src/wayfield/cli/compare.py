@@ -59,6 +59,10 @@ def compare(
     directed: Directed = False,
     length_unit: LengthUnit = 1.0,
     folds: NumFolds = 5,
+    time_limit: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="What each method may take; then it is stopped."),
+    ] = 60.0,
     json_wanted: Json = False,
     maze: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Compare on this map or file instead.")
@@ -123,7 +127,10 @@ def compare(
             graph, known, target = given.graph, given.labels, given.goal
         graph = in_units(graph, length_unit)
         told = partial(_begin, stages)
-        found = compared(graph, known, target, chosen or None, folds=folds, progress=told)
+        found = compared(
+            graph, known, target, chosen or None,
+            folds=folds, time_limit=time_limit, progress=told,
+        )  # fmt: skip
     found = replace(
         found, scores=tuple(replace(score, name=_word(score)) for score in found.scores)
     )
@@ -135,10 +142,12 @@ def compare(
 
 def _make_ready(stages: Stages, methods: list[Method], directed: bool) -> None:
     """Compile what is needed, once it is known that every method is defined on the graph."""
+    from ..compare import default_methods
+
     for method in methods:
         check_direction(directed, method)
     with stages.aside():
-        compile_kernels(notes(), methods, directed)
+        compile_kernels(notes(), methods or default_methods(directed), directed)
 
 
 def _maze(
@@ -186,13 +195,14 @@ def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
                     "left_out": score.label_error,
                     "left_out_spread": score.label_spread,
                     "seconds": score.seconds,
+                    "out_of_time": score.out_of_time,
                 }
                 for score in found.scores
             ],
             "per_graph_distance": found.factor,
             "choose": found.choice.name,
             "verdict": found.verdict,
-            "remarks": _remarks(found),
+            "remarks": list(found.remarks_for(AS_OPTIONS)),
         }
     )
     return facts
@@ -210,12 +220,6 @@ def _word(score: Score) -> str:
     return f"{word} --prior distance" if score.recipe.corrected else word
 
 
-def _remarks(found: Comparison) -> list[str]:
-    from ..solve.advice import unit_remark
-
-    return [unit_remark(found.factor, AS_OPTIONS)] if found.remarks else []
-
-
 def _print(found: Comparison) -> None:
     from ..compare import left_out_text
 
@@ -228,10 +232,11 @@ def _print(found: Comparison) -> None:
     for score in found.scores:
         ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.4f}"
         margin = "–" if isnan(score.margin) else margin_text(score.margin)
-        cells = (score.name, percent(score.success), ratio, margin, left_out_text(score))
+        success = "out of time" if score.out_of_time else percent(score.success)
+        cells = (score.name, success, ratio, margin, left_out_text(score))
         style = "bold" if score is found.choice else ""
         table.add_row(*cells, seconds_text(score.seconds), style=style)
     screen = Console()
     screen.print(table)
-    for line in (found.verdict, *_remarks(found)):
+    for line in (found.verdict, *found.remarks_for(AS_OPTIONS)):
         say(screen, line)

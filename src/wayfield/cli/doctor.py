@@ -67,9 +67,12 @@ def doctor(
 
 def _diagnoses() -> Iterator[Diagnosis]:
     """All there is to say, as soon as it is known; kernels are counted once they are compiled."""
+    from .._warmup import COMMON
+    from ..extension import PLaplacian
+
     yield from _versions()
     yield from _extras()
-    compile_kernels(notes(), directed=True)
+    compile_kernels(notes(), [*COMMON, PLaplacian(8)], directed=True)
     yield from _kernels()
     yield from map(_checked, (_path, _seven_nodes, _random_grid, _one_way))
 

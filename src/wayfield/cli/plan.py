@@ -117,9 +117,9 @@ def plan(
     .gz), Parquet or .npz; columns are guessed and the guess is printed.
 
     Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of
-    every state), routes.csv, and plan.png if the graph is small or positions are given. Of these,
-    what an earlier run left and this one does not write is removed; a file that wayfield did not
-    write is never replaced, unless by --force.
+    every state), routes.csv, and plan.png unless the graph is large and no positions are given. Of
+    these, what an earlier run left and this one does not write is removed; a file that wayfield
+    did not write is never replaced, unless by --force.
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """

@@ -5,16 +5,17 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter, defaultdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
-from typer.core import TyperGroup
 
-from ..errors import WayfieldError
+from ..errors import InputError, WayfieldError
 from ._common import compile_kernels, notes, say
+from ._help import Command, Group
 from ._inputs import Force
 
 if TYPE_CHECKING:
@@ -69,12 +70,24 @@ AcceptStale = Annotated[
 ]
 
 
-class _NamesRun(TyperGroup):
+class _NamesRun(Group):
     """A group of commands in which anything that is no command is a study to run."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        known = args[0] in self.list_commands(ctx) or args[0].startswith("-")
-        return super().resolve_command(ctx, args if known else ["run", *args])
+        word, commands = args[0], self.list_commands(ctx)
+        if word in commands or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        meant = get_close_matches(word, commands, 1)
+        if meant and not _is_study(word):
+            raise InputError(f"there is no study or command {word!r}; did you mean {meant[0]}?")
+        return super().resolve_command(ctx, ["run", *args])
+
+
+def _is_study(word: str) -> bool:
+    """Whether a word names a study, or comes closest to one."""
+    from ..experiments import STUDIES
+
+    return any(mark in word for mark in "./\\") or bool(get_close_matches(word, STUDIES, 1))
 
 
 study_app = typer.Typer(
@@ -85,7 +98,7 @@ study_app = typer.Typer(
 )
 
 
-@study_app.command("list")
+@study_app.command("list", cls=Command)
 def list_studies() -> None:
     """List the studies there are, with their profiles and experiments."""
     from ..experiments import STUDIES
@@ -102,7 +115,7 @@ def list_studies() -> None:
         console.print(f"  experiments: {names}\n", highlight=False)
 
 
-@study_app.command("run")
+@study_app.command("run", cls=Command)
 def run_study(
     which: Which,
     profile: WhichProfile = None,
@@ -177,7 +190,7 @@ def report(
     say(Console(), f"report: {page}")
 
 
-@study_app.command()
+@study_app.command(cls=Command)
 def init(
     file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("study.toml"),
 ) -> None:
@@ -192,7 +205,7 @@ def init(
     typer.echo(f"wrote {file}; edit it, then: wayfield study run {file}")
 
 
-@study_app.command()
+@study_app.command(cls=Command)
 def status(
     which: Which = PAPER,
     profile: WhichProfile = None,
@@ -224,7 +237,7 @@ def status(
             say(notes(), entry.note)
 
 
-@study_app.command()
+@study_app.command(cls=Command)
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
     results: Results = RESULTS,
@@ -252,6 +265,8 @@ def query(
     except duckdb.Error as error:
         said = str(error).partition("\n")[0]
         hint = "DESCRIBE rollout lists the columns of a table, SHOW TABLES the tables"
+        if isinstance(error, duckdb.InvalidInputException | duckdb.IOException):
+            hint = "wayfield study status names damaged results, and a run computes them again"
         raise WayfieldError(f"{said} ({hint})") from error
 
 

@@ -6,6 +6,7 @@ A new experiment is a module with an ``EXPERIMENT`` and a line in `EXPERIMENTS`.
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,8 @@ def find_study(which: str) -> Study:
     if which in STUDIES:
         return STUDIES[which]
     if not any(mark in which for mark in "./\\"):
-        known = ", ".join(STUDIES)
-        raise InputError(f"unknown study {which!r}; known are {known}, or give a TOML file")
+        close = get_close_matches(which, STUDIES, 1)
+        known = f"known are {', '.join(STUDIES)}, or give a TOML file"
+        hint = f"did you mean {close[0]}?" if close else known
+        raise InputError(f"unknown study {which!r}; {hint}")
     return replace(load_config(Path(which), EXPERIMENTS), cover=paper_study.cover)

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import as_choice, as_flag, frozen
+from .._arrays import KeepsReadOnly, as_choice, as_flag, frozen
 from ..errors import InputError, NotConverged
 from ..graph import Graph, check_graph, check_size, same_graph
 from ..kernels._types import BoolArray, FloatArray
@@ -139,7 +139,7 @@ class Corrects(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Extension:
+class Extension(KeepsReadOnly):
     """A field on every vertex, and how good it is.
 
     Attributes

@@ -6,7 +6,7 @@ hence rationals, and so are the values: on a walk of length L that falls from b 
 distance d from its lower end is a + d (b − a) / L. Unit lengths and whole-number labels keep the
 numbers small.
 
-**Candidate.** `rational_amle` replays the order of fixing as `kernels.amle.replay` does,
+**Candidate.** `rational_amle` retraces the order of fixing as `kernels.amle.retrace` does,
 and takes for s(x) the slope of the walk through x. A walk that exactly is level was taken for a
 descent by rounding: its vertices are left unfixed.
 
@@ -38,7 +38,7 @@ from ._base import Problem
 MOST_VERTICES = 2**16
 """Larger problems are left alone: rationals cost 20 to 40 microseconds a vertex."""
 MOST_BITS = 2000
-"""Where a numerator or denominator grows beyond this, the replay is given up."""
+"""Where a numerator or denominator grows beyond this, the retracing is given up."""
 
 
 class Rational(NamedTuple):
@@ -60,13 +60,13 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Solve the vertex condition on the fixed vertices exactly; None if that came to nothing."""
     if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
         return None
-    replay = _Replay(problem, fixing)
-    if not (replay.run() and _is_balanced(problem, replay.values, replay.slopes)):
+    retraced = _Retracing(problem, fixing)
+    if not (retraced.run() and _is_balanced(problem, retraced.values, retraced.slopes)):
         return None
-    return _rounded(problem, replay.values)
+    return _rounded(problem, retraced.values)
 
 
-class _Replay:
+class _Retracing:
     """The order of fixing once more, in rationals: values and slopes by vertex."""
 
     def __init__(self, problem: Problem, fixing: Fixing) -> None:

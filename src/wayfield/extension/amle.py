@@ -17,13 +17,13 @@ made by `fill`. A vertex that can reach no label is +inf.
 **Method.** Divide and conquer on slopes (`kernels.amle.fix`): a direct method, no iteration and no
 tolerance to choose. Near-linear in practice.
 
-**Guarantee.** The order of fixing is replayed in double-double and the outcome is wrapped in a
+**Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a
 verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ `upper`, with all
-rounding counted in. If that proof fails anywhere the status is `UNVERIFIED`. Where vertices
-are filled it must be certain which: every other vertex lies on a strict descent, and no descent
-leads through the filled ones. Where values are too close for intervals to tell, as they are where
-they tie, the fixed ones are computed again and verified in rationals
-(`extension._exact`). If that would take too long or does not settle it, or the bracket
+rounding counted in. If that proof fails anywhere, or proves next to nothing, the status is
+`UNVERIFIED`. Where vertices are filled it must be certain which: every other vertex lies on a
+strict descent, and no descent leads through the filled ones (`_filling`). Where values are too
+close for intervals to tell, as they are where they tie, the fixed ones are computed again and
+verified in rationals (`_exact`). If that would take too long or does not settle it, or the bracket
 was not asked for, there is none, and the status says so (`NO_BRACKET`): a slope next to nothing
 then decides between fixed and filled.
 
@@ -50,6 +50,9 @@ from ._exact import rational_amle
 from ._filling import Fill, certainly_filled, fill
 from ._scaling import Scaled
 
+LOOSE = 2.0**-10
+"""A bracket wider than this share of the label range counts as none."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AMLE:
@@ -73,8 +76,9 @@ class AMLE:
     lengths the largest distance to the midrange. ``details["filled"]`` counts filled vertices.
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
-    coarse for the proof: the bracket is then wide, or the status `UNVERIFIED`. The values are
-    accurate to rounding all the same (``extend(…, check=False)``).
+    coarse for the proof: the bracket is then wide, and from a thousandth of the label range on
+    the status is `UNVERIFIED`. The values are accurate to rounding all the same
+    (``extend(…, check=False)``).
 
     Examples
     --------
@@ -117,8 +121,8 @@ class AMLE:
             if leave_flat:
                 result = _decided(problem, result, fixing._replace(values=proof.field.high))
         status, fixed, values, lower, upper = result
-        balanced = ~fixed | problem.labelled
-        residual = imbalance(graph.arcs, graph.reverse_arcs, balanced, values)
+        exempt = ~fixed | problem.labelled
+        residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
         if leave_flat and fixing.finished:
             for field, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if field is not None:
@@ -148,9 +152,9 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(*proof)
-    if proof.proved:
+    if proof.width <= LOOSE * scaled.span:
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper)
-    # what could not be proved may be the replay's own doing: the plain field is the safer one
+    # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
 

@@ -110,31 +110,58 @@ def jacobi(
 
 
 @njit(cache=True, nogil=True)
-def imbalance(out: Arcs, into: Arcs, fixed: BoolArray, values: FloatArray) -> float:
-    """Largest step that would make the steepest slopes up and down equal where not `fixed`.
+def imbalance(out: Arcs, into: Arcs, fixed: BoolArray, unit: bool, values: FloatArray) -> float:
+    """Largest step that would balance a vertex which is not `fixed`, its neighbours held.
 
     On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
-    of it. On unit lengths the step is the distance to the midrange. Neighbours without a value are
-    NaN, and do not count.
+    of it. Neighbours without a value are NaN, and do not count.
     """
     largest = 0.0
     for x in range(values.size):
         if fixed[x]:
             continue
-        rise, ahead = _steepest(into, values, x, 1.0)
-        fall, behind = _steepest(out, values, x, -1.0)
-        largest = max(largest, abs(rise - fall) * ahead * behind / (ahead + behind))
+        if unit:
+            most = least = values[x]
+            for e in range(into.indptr[x], into.indptr[x + 1]):
+                most = max(most, values[into.indices[e]])
+            for e in range(out.indptr[x], out.indptr[x + 1]):
+                least = min(least, values[out.indices[e]])
+            step = 0.5 * abs((most - values[x]) - (values[x] - least))
+        else:
+            step = abs(balance_between(out, into, values, x) - values[x])
+        largest = max(largest, step)
     return largest
 
 
-@njit(cache=True, nogil=True)
-def _steepest(arcs: Arcs, values: FloatArray, x: int, sign: float) -> tuple[float, float]:
-    """Steepest slope from x in doubles, at least 0, and the length of its arc (1 if none)."""
-    steepest = 0.0
-    length = 1.0
-    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        slope = sign * (values[arcs.indices[e]] - values[x]) / arcs.lengths[e]
-        if slope > steepest:
-            steepest = slope
-            length = arcs.lengths[e]
-    return steepest, length
+@njit(cache=True, nogil=True, inline="always")
+def balance_between(out: Arcs, into: Arcs, values: FloatArray, x: int) -> float:
+    """As `balance`, with the slopes up on the arcs into x and those down on the arcs out of it.
+
+    Where no slope is positive any value between the two sides will do, and the nearest is taken;
+    where one side is empty, the value itself.
+    """
+    slope = -1.0
+    steeper = 0.0
+    while steeper > slope:
+        slope = steeper
+        up = down = -1
+        most = -np.inf
+        least = np.inf
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            value = values[into.indices[e]] - slope * into.lengths[e]
+            if value > most:
+                most = value
+                up = e
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            value = values[out.indices[e]] + slope * out.lengths[e]
+            if value < least:
+                least = value
+                down = e
+        if up < 0 or down < 0:
+            return values[x]
+        high, low = values[into.indices[up]], values[out.indices[down]]
+        if high <= low:
+            return min(max(values[x], high), low)
+        steeper = (high - low) / (into.lengths[up] + out.lengths[down])
+    share = out.lengths[down] / (into.lengths[up] + out.lengths[down])
+    return float(low + (high - low) * share)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SMALL = 300
-"""Vertices up to which a graph is drawn as a diagram, and given places if it has none."""
+"""Vertices up to which a graph is drawn as a diagram."""
+MOST_PLACED = 5_000
+"""Vertices up to which a graph that has no positions is given some: seconds."""
 
 _NAMED, _NAMED_LARGE = 60, 16  # names written at most, in diagrams and in fields
 _INK, _ALARM = "#17222b", "#c8402a"
@@ -48,8 +50,8 @@ def answer(
     Parameters
     ----------
     found : Answer
-        What `solve` returned. Its graph has positions in the plane, or at most 300 vertices: then
-        places are found for them.
+        What `solve` returned. Its graph has positions in the plane, or at most 5,000 vertices:
+        then places are found for them.
     names : sequence or mapping, optional
         What to call the vertices: ``names[x]``. Their indices if not given; then only diagrams
         write them. Of the names, those are written for which there is room, the goal's and the
@@ -91,8 +93,8 @@ def has_places(graph: Graph) -> bool:
 
 
 def with_places(graph: Graph) -> Graph:
-    """Return the graph with places in the plane: its own, or if it is small those found for it."""
-    if has_places(graph) or graph.num_vertices > SMALL:
+    """Return the graph with places in the plane: its own, or if it has none some found for it."""
+    if has_places(graph) or graph.num_vertices > MOST_PLACED:
         return graph
     return graph.with_positions(spread(graph))
 

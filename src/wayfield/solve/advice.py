@@ -19,14 +19,19 @@ SAME_UNIT = (0.5, 2.0)
 TRIFLE = 0.02
 """Contradictions below this share of the largest label are no reason to mend a graph."""
 
+MANY_BEHIND = 0.05
+"""Share of states behind labels from which on it is worth another method."""
+
 IN_PYTHON = {
     "amle": "AMLE()",
+    "cost": 'AMLE(fill="cost")',
     "repair": "repair=True",
     "drop": "drop_false_sinks",
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
     "mend": "mend(graph, labels, goal)",
     "unit": "multiply the lengths by",
+    "limit": "a larger time_limit",
 }
 """What the advice recommends, as a Python user calls it; the command line has words of its own."""
 
@@ -63,6 +68,10 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         return unit_remark(ratio, calls)
     if proof:
         return proof
+    behind = facts["graph"]["behind_labels"]
+    if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
+        states = "states lie" if behind > 1 else "state lies"
+        return f"{behind:,} {states} behind labels: {calls['cost']} adds the way from there"
     if not facts["routes"]:
         return f"every start that can reach the goal does; {calls['route']} shows its route"
     return f"{calls['compare']} tells whether the labels do better than the graph's own distances"

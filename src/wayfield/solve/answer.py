@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._arrays import as_vertex, frozen, plain
 from .._text import number_of
@@ -29,6 +30,8 @@ from .words import lines
 
 MOST_NAMED = 5
 """States of one kind that are named; the arrays hold all of them."""
+FLAT = 1e-12
+"""Part of the largest label by which a value may differ from it and still be the same."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +118,20 @@ class Answer:
         """(k,) labels other than the goal's from which no arc descends, before any repair."""
         before = check_field(self.graph, self.field)
         return frozen(false_sinks(self.graph, before, self.labels, self.goal))
+
+    @cached_property
+    def behind_labels(self) -> NDArray[np.int64]:
+        """(k,) states that have a label's own value, since no other value lies beyond them.
+
+        Without the labels they would be cut off from the rest: around their part of the graph all
+        labels have one value, and most methods have nothing else to go by. `AMLE` adds the way to
+        the label if it fills by cost.
+        """
+        labelled = self.labels.mask(self.graph)
+        least, largest = labels_around(self.graph, self.labels)
+        size = np.abs(self.labels.values).max()
+        same = np.abs(self.field.values - least) <= FLAT * size
+        return frozen(np.flatnonzero(~labelled & (least == largest) & same))
 
     @cached_property
     def graph_distance(self) -> FloatArray:
@@ -208,6 +225,8 @@ class Answer:
             "cannot_reach_goal": lost.size,
             "cannot_reach_examples": [call(x) for x in lost[:MOST_NAMED]],
             "without_value": int((~np.isfinite(self.field.values)).sum()),
+            "behind_labels": self.behind_labels.size,
+            "behind_labels_examples": [call(x) for x in self.behind_labels[:MOST_NAMED]],
         }
 
     def _label_facts(self, call: Caller) -> dict[str, Any]:
@@ -333,3 +352,24 @@ class Answer:
         count = self.raised_states.size
         lift = f", {number_of(count, 'values')} raised" if count else ""
         return f"Answer({made}; {reach}{lift})"
+
+
+def labels_around(graph: Graph, labels: Labels) -> tuple[FloatArray, FloatArray]:
+    """Least and largest label beside the part of the graph that each vertex is in, labels removed.
+
+    (n,) each; +inf and -inf at labels, and where there is none.
+    """
+    free = ~labels.mask(graph)
+    tails, heads, n = graph.tails, graph.indices, graph.num_vertices
+    inside = free[tails] & free[heads]
+    ones = np.ones(inside.sum())
+    apart = sparse.csr_array((ones, (tails[inside], heads[inside])), shape=(n, n))
+    part = sparse.csgraph.connected_components(apart, directed=False)[1]
+    values = np.zeros(n)
+    values[labels.vertices] = labels.values
+    least, largest = np.full(n, np.inf), np.full(n, -np.inf)
+    for x, y in ((tails, heads), (heads, tails)):
+        beside = free[x] & ~free[y]
+        np.minimum.at(least, part[x[beside]], values[y[beside]])
+        np.maximum.at(largest, part[x[beside]], values[y[beside]])
+    return np.where(free, least[part], np.inf), np.where(free, largest[part], -np.inf)

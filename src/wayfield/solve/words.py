@@ -24,7 +24,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     told = [*_lost(graph), Line("graph", _graph(graph)), Line("labels", _labels(facts))]
     told += [*_dropped(labels), *_false_sinks(labels)]
     told += [Line("mended", facts["mended"]["finding"])] if facts["mended"] else []
-    told += [Line("method", _method(facts)), Line("plan", _plan(made))]
+    told += [Line("method", _method(facts)), *_behind(graph), Line("plan", _plan(made))]
     told += [*_loops(made), *_raised(made["raised"]), *_trust(facts)]
     if facts.get("held_out"):
         told.append(Line("held out", facts["held_out"]["verdict"]))
@@ -44,6 +44,16 @@ def _lost(graph: Mapping[str, Any]) -> list[Line]:
     more = " …" if lost > len(graph["cannot_reach_examples"]) else ""
     count = f"{lost:,} of {number_of(graph['vertices'], 'states')} cannot reach the goal at all"
     return [Line("lost", f"{count}: {names}{more}")]
+
+
+def _behind(graph: Mapping[str, Any]) -> list[Line]:
+    count, examples = graph["behind_labels"], graph["behind_labels_examples"]
+    if not count:
+        return []
+    named = ", ".join(map(quoted, examples)) + (" …" if count > len(examples) else "")
+    if count == 1:
+        return [Line("flat", f"1 state lies behind a label and just has its value: {named}")]
+    return [Line("flat", f"{count:,} states lie behind labels and just have their values: {named}")]
 
 
 def _graph(graph: Mapping[str, Any]) -> str:
@@ -126,7 +136,7 @@ def _loops(made: Mapping[str, Any]) -> list[Line]:
 def _trust(facts: Mapping[str, Any]) -> list[Line]:
     """Margins, the states that decide them, and what is certified."""
     margin, certified, bound = facts["margin"], facts["certified"], facts["value_error_bound"]
-    told = []
+    labels, told = facts["labels"], []
     if facts["plan"]["reach"]:
         told.append(Line("margin", _margin(margin)))
     if certified["error"] != 0.0:  # None is infinite
@@ -134,8 +144,9 @@ def _trust(facts: Mapping[str, Any]) -> list[Line]:
         errors = "errors of any size" if certified["error"] is None else f"{certified['error']:g}"
         text = f"with errors up to {errors}, {states} of the moves are proved optimal"
         told.append(Line("certified", f"{text}, and {starts} of the routes"))
-    span = facts["labels"]["largest"] - facts["labels"]["least"]
-    if bound["largest"] is not None and bound["largest"] < span / 2:  # else it says little
+    span, ratio = labels["largest"] - labels["least"], labels["per_graph_distance"]
+    rewards = ratio is not None and ratio < 0.0
+    if bound["largest"] is not None and bound["largest"] < span / 2 and not rewards:
         text = f"values are within {short(bound['largest'])} of the true cost-to-go"
         middle = f"half of them within {short(bound['median'])}"
         told.append(Line("bound", f"{text} ({middle}), if graph and labels are right"))

@@ -4,6 +4,9 @@ A result is fresh if the experiment's version, wayfield's version, its numerical
 versions of NumPy, SciPy and Numba are the ones at hand. The numerical source is every room of the
 package that can have a say in a figure; it is digested room by room, so that what changed can be
 named. Comments, docstrings and blank lines have no say and are left out of the digest.
+
+Of an experiment of one's own the file it comes from counts as well: two studies may each have an
+experiment of one name, and must not take each other's results for theirs.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ import ast
 import hashlib
 import io
 import platform
+import sys
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -103,9 +107,36 @@ def _docstrings(tree: ast.Module, lines: Sequence[str]) -> Iterator[tuple[int, i
             yield start, end
 
 
-def stamp(version: int) -> dict[str, Any]:
+def author(run: Callable[..., Any]) -> str:
+    """Name the file of the function that computes an experiment's rows, with its folder.
+
+    Empty for wayfield's own, which have one name each. Neither the code nor the rest of the path
+    counts: who mends the function after a failure keeps what was computed before, and raises the
+    version if that is wrong; and a study may move.
+
+    Examples
+    --------
+    >>> from textwrap import dedent
+    >>> author(dedent)
+    '...textwrap.py'
+    >>> author(author)
+    ''
+    """
+    module = getattr(run, "__module__", None) or type(run).__module__
+    if module.partition(".")[0] == __name__.partition(".")[0]:
+        return ""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return module if file is None else Path(*Path(file).parts[-2:]).as_posix()
+
+
+def stamp(version: int, run: Callable[..., Any]) -> dict[str, Any]:
     """Return all that a result is to be fresh by, as it is now."""
-    return {"version": version, "versions": versions(), "source": source()}
+    return {
+        "version": version,
+        "author": author(run),
+        "versions": versions(),
+        "source": source(),
+    }
 
 
 def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
@@ -118,17 +149,21 @@ def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> now = stamp(version=2)
+    >>> now = stamp(2, what_changed)
     >>> what_changed(now, now)
     ''
     >>> what_changed({**now, "source": {**now["source"], "kernels": "other"}}, now)
     'kernels changed since'
     >>> what_changed({**now, "version": 1}, now)
     'version 1 of the experiment, now 2'
+    >>> what_changed({**now, "author": "mine/rings.py"}, {**now, "author": "yours/rings.py"})
+    'computed by mine/rings.py, now by yours/rings.py'
     """
     found = []
     if then["version"] != now["version"]:
         found.append(f"version {then['version']} of the experiment, now {now['version']}")
+    if (before := then.get("author", "")) != (after := now["author"]):
+        found.append(f"computed by {before or 'wayfield'}, now by {after or 'wayfield'}")
     for name in PACKAGES:
         before, after = then["versions"].get(name), now["versions"][name]
         if before != after:

@@ -12,11 +12,17 @@ vertices. A frame has a floor: only pressure above it is its business.
 - SPLIT: drop the vertices fixed meanwhile, find components, enter each.
 - ENTER: keep what has pressure above the floor.
 - PIVOT: choose α above the floor and propagate. Nothing steeper than α: the vertices of pressure α
-  get their values. Otherwise solve the components steeper than α first, then this frame again.
+  get their values. Otherwise solve the components steeper than α first. Then the frame comes up
+  AGAIN, for what is left of it.
+- AGAIN: as SPLIT. If nothing was fixed meanwhile, the components are entered as STEEPEST.
+- STEEPEST: as ENTER, then take the steepest slope of all for α: something is fixed for sure.
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
-is resolved, and the recursion would not progress.
+is resolved, and the recursion would not progress. The rounding of a distance grows with the number
+of arcs, and exceeds ``tol`` on walks of some hundred thousand. Such a walk seems steeper in some
+places than in others, and where it seems steeper there is nothing to fix. Hence AGAIN and STEEPEST,
+which do not wait for the same thing twice; and a walk is fixed as a whole if any vertex on it is.
 """
 
 from __future__ import annotations
@@ -29,14 +35,17 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from .frames import (
+    AGAIN,
     BATCHES,
     ENTER,
     FIXES,
     FRAMES,
+    PIVOT,
     SPLIT,
+    STEEPEST,
     UNFIXED,
     Frames,
-    State,
+    Workspace,
     bound_of,
     drop_fixed,
     members_of,
@@ -63,6 +72,8 @@ class Fixing(NamedTuple):
     """(k,) the unlabelled vertices in the order of fixing."""
     batch: IntArray
     """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
+    slopes: FloatArray
+    """(number of batches,) the slope of the walks of each; 0 where it is a constant."""
     frames: int
     """How many frames were worked on."""
     finished: bool
@@ -84,23 +95,23 @@ def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_fl
         Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
         and they take the constant around them: the classical AMLE.
     """
-    state = _state(out, into, labelled, labels, leave_flat)
-    finished = _divide_and_conquer(state)
-    fixed = state.record.tag == FIXED
-    values = np.where(fixed, state.record.value, np.nan)
-    order = state.order[: state.counts[FIXES]]
-    return Fixing(values, fixed, order, state.batch, int(state.counts[FRAMES]), finished)
+    work = _workspace(out, into, labelled, labels, leave_flat)
+    finished = _divide_and_conquer(work)
+    fixed = work.record.tag == FIXED
+    values = np.where(fixed, work.record.value, np.nan)
+    order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
+    return Fixing(values, fixed, order, work.batch, slopes, int(work.counts[FRAMES]), finished)
 
 
-def _state(
+def _workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
-) -> State:
+) -> Workspace:
     unit = bool((out.lengths == 1.0).all())
     record = make_record(labelled.size)
     record.tag[:] = np.where(labelled, FIXED, 0)
     record.value[:] = np.where(labelled, labels, 0.0)
     members = np.flatnonzero(~labelled).astype(np.int32)
-    return State(
+    return Workspace(
         record,
         make_scratch(labelled.size, out.indices.size, unit),
         out,
@@ -109,6 +120,7 @@ def _state(
         bounds=np.empty((members.size + 1, 3), np.int32),
         order=np.empty(members.size, np.int32),
         batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        slopes=np.empty(members.size),
         counts=np.zeros(4, np.int64),
         tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
         unit=unit,
@@ -117,17 +129,17 @@ def _state(
 
 
 @njit(cache=True, nogil=True)
-def _divide_and_conquer(state: State) -> bool:
-    """Fix every vertex that has pressure; False if the work cap was met, which it never should."""
-    # every frame fixes a vertex or splits a segment: the cap only guards against a hang
-    cap = 1000 + 100 * state.members.size
+def _divide_and_conquer(work: Workspace) -> bool:
+    """Fix every vertex that has pressure; False if there were too many frames, which never are."""
+    # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
+    cap = 1000 + 100 * work.members.size
     frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
     top = 0
-    if state.members.size > 0:
-        frames, top = push(frames, top, (0, 0, state.members.size), SPLIT, 0.0)
+    if work.members.size > 0:
+        frames, top = push(frames, top, (0, 0, work.members.size), SPLIT, 0.0)
     while top > 0:
-        state.counts[FRAMES] += 1
-        if state.counts[FRAMES] > cap:
+        work.counts[FRAMES] += 1
+        if work.counts[FRAMES] > cap:
             return False
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the
         # frame that waits for it
@@ -136,89 +148,95 @@ def _divide_and_conquer(state: State) -> bool:
         kind = frames.spans[top, 3]
         start, _, stop = span
         floor = frames.floors[top]
-        if kind == SPLIT:
-            # frames above this one have fixed some of its vertices since it was pushed
-            stop = drop_fixed(state, start, stop)
-            components = split_components(state, start, stop)
+        if kind in (SPLIT, AGAIN):
+            # frames above this one have fixed some of its vertices since it was pushed; if not,
+            # what seemed steeper there was rounding
+            end = drop_fixed(work, start, stop)
+            how = STEEPEST if kind == AGAIN and end == stop else ENTER
+            components = split_components(work, start, end)
             for c in range(components):
-                frames, top = push(frames, top, bound_of(state, c), ENTER, floor)
+                frames, top = push(frames, top, bound_of(work, c), how, floor)
             continue
         # most frames come down to single vertices: no propagation is needed for those
         if stop - start == 1:
-            _fix_single(state, state.members[start], floor)
+            _fix_single(work, work.members[start], floor)
             continue
-        if kind == ENTER:
-            kept = _enter(state, span, floor)
+        if kind != PIVOT:
+            kept = _enter(work, span, floor)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
-                frames, top = push_steep(state, frames, top, start, kept, floor)
+                frames, top = push_steep(work, frames, top, start, kept, floor)
                 continue
-        alpha = _choose_slope(state, start, stop, floor)
-        steep = _steeper_than(state, span, alpha)
+        if kind == STEEPEST:
+            alpha = _steepest_slope(work, span)
+            steep = start
+        else:
+            alpha = _choose_slope(work, start, stop, floor)
+            steep = _steeper_than(work, span, alpha)
         # nothing is steeper than α: the vertices of pressure α itself get their values, and the
         # rest, if any, is split anew; otherwise this frame waits under its steeper part
         if steep == start:
-            if _fix_at_slope(state, start, stop) < stop - start:
-                frames, top = push(frames, top, span, SPLIT, floor)
+            if _fix_at_slope(work, start, stop, alpha, kind == STEEPEST) < stop - start:
+                frames, top = push(frames, top, span, AGAIN, floor)
         else:
-            frames, top = push(frames, top, span, SPLIT, floor)
-            frames, top = push_steep(state, frames, top, start, steep, alpha)
+            frames, top = push(frames, top, span, AGAIN, floor)
+            frames, top = push_steep(work, frames, top, start, steep, alpha)
     return True
 
 
 @njit(cache=True, nogil=True)
-def _enter(state: State, span: tuple[int, int, int], floor: float) -> int:
+def _enter(work: Workspace, span: tuple[int, int, int], floor: float) -> int:
     """Keep at the front what has pressure above the floor, with slopes; where that ends.
 
     Returns `start` if there is none.
     """
     # on the ground, where nothing lies below the floor, a cheaper search often does
     if floor > 0.0:
-        return _steeper_than(state, span, floor)
-    if state.flat:
-        return _enter_flat_ground(state, span)
-    if _slopes_across_cells(state, span) > 0.0:
+        return _steeper_than(work, span, floor)
+    if work.flat:
+        return _enter_flat_ground(work, span)
+    if _slopes_across_cells(work, span) > 0.0:
         return span[2]
-    return _steeper_than(state, span, 0.0)  # a descent may still lead through several cells
+    return _steeper_than(work, span, 0.0)  # a descent may still lead through several cells
 
 
 @njit(cache=True, nogil=True)
-def _enter_flat_ground(state: State, span: tuple[int, int, int]) -> int:
+def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     """Undirected ground level: if all values around are equal, so is the inside."""
     start, _, stop = span
-    if _slopes_across_cells(state, span) > 0.0:
+    if _slopes_across_cells(work, span) > 0.0:
         return stop
-    members, record = state.members, state.record
+    members, record = work.members, work.record
     # all fixed vertices around have one value: whichever is nearest to the first member will do
     if record.key[members[start], HI] < np.inf:
         constant = record.source[members[start], HI]
         for x in members[start:stop]:
-            _fix(state, x, constant)
-        state.counts[BATCHES] += 1
+            _fix(work, x, constant)
+        _end_batch(work, 0.0)
     return start
 
 
 @njit(cache=True, nogil=True)
-def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
+def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
     On a directed graph the nearest against the arcs is looked up apart from the nearest along
     them; otherwise they are the same and one pass serves.
     """
-    members = members_of(state, span)
-    record = state.record
-    both = not state.flat
+    members = members_of(work, span)
+    record = work.record
+    both = not work.flat
     for side in (HI, LO):
-        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
+        arcs = (work.out, work.into) if side == HI else (work.into, work.out)
         if side == HI or both:
-            nearest(record, state.scratch, arcs, members, side, state.unit)
+            nearest(record, work.scratch, arcs, members, side, work.unit)
     # undirected, the nearest fixed vertex up is the nearest down
     above = LO if both else HI
     key, source, distance, tag, value = record
-    indptr, indices, lengths = state.out
-    mine = tag[state.members[span[0]]]
+    indptr, indices, lengths = work.out
+    mine = tag[work.members[span[0]]]
     largest = 0.0
-    for x in state.members[span[0] : span[2]]:
+    for x in work.members[span[0] : span[2]]:
         slope = 0.0
         if key[x, above] < np.inf:
             top = source[x, above]
@@ -246,19 +264,16 @@ def _slopes_across_cells(state: State, span: tuple[int, int, int]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int:
+def _steeper_than(work: Workspace, span: tuple[int, int, int], alpha: float) -> int:
     """Propagate at slope alpha; move the vertices of larger pressure to the front.
 
     Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
     the segment if no slope is resolved.
     """
-    members, record, tol = state.members, state.record, state.tol
-    key, source, distance, _, value = record
-    segment = members_of(state, span)
+    members, tol = work.members, work.tol
+    key, source, distance, _, value = work.record
     start, _, stop = span
-    for side in (HI, LO):
-        arcs = (state.out, state.into) if side == HI else (state.into, state.out)
-        propagate(record, state.scratch, arcs, segment, side, alpha, state.unit)
+    _propagate_both(work, span, alpha)
     # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
@@ -283,16 +298,44 @@ def _steeper_than(state: State, span: tuple[int, int, int], alpha: float) -> int
     return end if resolved else start
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _propagate_both(work: Workspace, span: tuple[int, int, int], alpha: float) -> None:
+    """Fill both sides of the record for the vertices of a frame."""
+    segment = members_of(work, span)
+    for side in (HI, LO):
+        arcs = (work.out, work.into) if side == HI else (work.into, work.out)
+        propagate(work.record, work.scratch, arcs, segment, side, alpha, work.unit)
+
+
 @njit(cache=True, nogil=True)
-def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
+def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
+    """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
+
+    Dinkelbach's iteration: the winners at one slope give a steeper one, until none does.
+    """
+    key, source, distance, _, _ = work.record
+    steeper = _largest_slope(work, span[0], span[2])
+    while True:
+        alpha = steeper
+        _propagate_both(work, span, alpha)
+        for x in work.members[span[0] : span[2]]:
+            if -key[x, LO] - key[x, HI] > work.tol:
+                drop = source[x, LO] - source[x, HI]
+                steeper = max(steeper, drop / (distance[x, LO] + distance[x, HI]))
+        if steeper == alpha:
+            return alpha
+
+
+@njit(cache=True, nogil=True)
+def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
-    members, slopes = state.members, state.record.value
+    members, slopes = work.members, work.record.value
     size = stop - start
     if size > SMALL:
         sample = np.empty(SAMPLE)
         found = 0
         # a linear congruential generator seeded by the frame: the same pivots in every run
-        seed = (size * 7919 + state.counts[FRAMES]) & 0x7FFFFFFF
+        seed = (size * 7919 + work.counts[FRAMES]) & 0x7FFFFFFF
         for _ in range(400):
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             slope = slopes[members[start + ((seed * size) >> 31)]]
@@ -307,43 +350,81 @@ def _choose_slope(state: State, start: int, stop: int, floor: float) -> float:
                 found += 1
                 if found == SAMPLE:
                     break
-        # too few slopes are known: fall through to the largest, which always makes progress
+        # too few slopes are known: fall through to the largest
         if found >= 5:
             return sample[int(QUANTILE * found)]
+    return _largest_slope(work, start, stop)
+
+
+@njit(cache=True, nogil=True)
+def _largest_slope(work: Workspace, start: int, stop: int) -> float:
+    slopes = work.record.value
     largest = 0.0
-    for x in members[start:stop]:
+    for x in work.members[start:stop]:
         largest = max(largest, slopes[x])
     return largest
 
 
 @njit(cache=True, nogil=True)
-def _fix_at_slope(state: State, start: int, stop: int) -> int:
-    """Fix the vertices where lo and hi meet; how many. None meet: fix where they come closest."""
-    key, tol = state.record.key, state.tol
-    fixed = 0
+def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest: bool) -> int:
+    """Fix the vertices where lo and hi meet, and the walks they lie on; how many.
+
+    None if no descent is among them, unless α is the steepest slope: then where they come closest.
+    """
+    key, source, _, tag, _ = work.record
+    mine = tag[work.members[start]]
     closest = -np.inf
     where = -1
-    for x in state.members[start:stop]:
+    for x in work.members[start:stop]:
         gap = -key[x, LO] - key[x, HI]
-        # the gap is largest where α is nearly the pressure: the fallback if rounding leaves none
-        # within tol
-        if gap > closest:
+        # lo and hi of one fixed vertex meet a short way off as well, but that is no descent
+        if gap > closest and (source[x, LO] > source[x, HI] or steepest):
             closest = gap
             where = x
-        if gap >= -tol:
-            _fix(state, x, 0.5 * (key[x, HI] - key[x, LO]))
-            fixed += 1
-    if fixed == 0 and where >= 0:
-        _fix(state, where, 0.5 * (key[where, HI] - key[where, LO]))
-        fixed = 1
-    state.counts[BATCHES] += 1
-    return fixed
+            if gap >= -work.tol:
+                break
+    if where < 0 or not (closest >= -work.tol or steepest):
+        return 0
+    first = work.counts[FIXES]
+    if closest < -work.tol:
+        _fix(work, where, 0.5 * (key[where, HI] - key[where, LO]))
+    for x in work.members[start:stop]:
+        if -key[x, LO] - key[x, HI] >= -work.tol:
+            _fix(work, x, 0.5 * (key[x, HI] - key[x, LO]))
+    # sums of ones are exact, and those of a few lengths nearly so
+    if not work.unit and stop - start > SMALL:
+        _fix_whole_walks(work, first, mine)
+    _end_batch(work, alpha)
+    return work.counts[FIXES] - first
 
 
 @njit(cache=True, nogil=True)
-def _fix_single(state: State, x: int, floor: float) -> None:
+def _fix_whole_walks(work: Workspace, first: int, mine: int) -> None:
+    """Fix what else of this tag lies on the walks through the vertices fixed since `first`."""
+    key, source, distance, tag, _ = work.record
+    i = first
+    while i < work.counts[FIXES]:
+        x = work.order[i]
+        i += 1
+        for side in (HI, LO):
+            indptr, indices, lengths = work.out if side == HI else work.into
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                # the walk came from y if the sum is the same, bit by bit. Where the length is lost
+                # to rounding both ends seem to come from each other, so all such y are taken
+                if (
+                    tag[y] == mine
+                    and source[y, side] == source[x, side]
+                    and distance[y, side] + lengths[e] == distance[x, side]
+                    and key[y, HI] - key[y, LO] < np.inf
+                ):
+                    _fix(work, y, 0.5 * (key[y, HI] - key[y, LO]))
+
+
+@njit(cache=True, nogil=True)
+def _fix_single(work: Workspace, x: int, floor: float) -> None:
     """Steepest walk of two arcs through x, by raising the slope until lo and hi meet."""
-    out, into, record = state.out, state.into, state.record
+    out, into, record = work.out, work.into, work.record
     # Dinkelbach's iteration: the pair of arcs that wins at this slope has a steeper slope of its
     # own, strictly, so that it ends
     slope = 0.0
@@ -371,19 +452,25 @@ def _fix_single(state: State, x: int, floor: float) -> None:
         value = 0.5 * (lo + hi)
         drop += above
         run += far
-        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * state.tol):
+        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * work.tol):
             break
         slope = drop / run
     # a vertex that is no steeper than the floor belongs to a frame that waits
-    if slope > floor or (state.flat and floor <= 0.0):
-        _fix(state, x, value)
-        state.counts[BATCHES] += 1
+    if slope > floor or (work.flat and floor <= 0.0):
+        _fix(work, x, value)
+        _end_batch(work, slope)
 
 
 @njit(cache=True, nogil=True)
-def _fix(state: State, x: int, value: float) -> None:
-    state.record.value[x] = value
-    state.record.tag[x] = FIXED
-    state.order[state.counts[FIXES]] = x
-    state.batch[x] = state.counts[BATCHES]
-    state.counts[FIXES] += 1
+def _fix(work: Workspace, x: int, value: float) -> None:
+    work.record.value[x] = value
+    work.record.tag[x] = FIXED
+    work.order[work.counts[FIXES]] = x
+    work.batch[x] = work.counts[BATCHES]
+    work.counts[FIXES] += 1
+
+
+@njit(cache=True, nogil=True)
+def _end_batch(work: Workspace, slope: float) -> None:
+    work.slopes[work.counts[BATCHES]] = slope
+    work.counts[BATCHES] += 1

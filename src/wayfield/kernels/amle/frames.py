@@ -12,15 +12,16 @@ from .._types import FloatArray, IntArray
 from ..csr import Arcs
 from .pressure import FIXED, Members, Record, Scratch
 
-SPLIT, ENTER, PIVOT = 0, 1, 2
+SPLIT, ENTER, PIVOT, AGAIN, STEEPEST = range(5)
+"""Kinds of frames, see `divide`."""
 UNFIXED = 2**31 - 1
 """Batch of a vertex that is not fixed; labels have -1."""
 
 TAGS, FIXES, BATCHES, FRAMES = 0, 1, 2, 3
-"""Slots of `State.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
+"""Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
 
 
-class State(NamedTuple):
+class Workspace(NamedTuple):
     """Everything the divide and conquer works on."""
 
     record: Record
@@ -35,6 +36,8 @@ class State(NamedTuple):
     """(f,) the vertices in the order of fixing."""
     batch: IntArray
     """(n,) number of the batch a vertex was fixed in; labels hold -1."""
+    slopes: FloatArray
+    """(f,) the slope of every batch, 0 where it is a constant."""
     counts: NDArray[np.int64]
     tol: float
     unit: bool
@@ -77,19 +80,19 @@ def push(
 
 @njit(cache=True, nogil=True)
 def push_steep(
-    state: State, frames: Frames, top: int, start: int, stop: int, floor: float
+    work: Workspace, frames: Frames, top: int, start: int, stop: int, floor: float
 ) -> tuple[Frames, int]:
     """Push a frame for every component of the segment that has a resolved slope."""
     if stop == start:
         return frames, top
     # with a tag of their own they are cut off from the rest of their frame: what follows walks
     # over one tag only
-    retag(state, start, stop)
-    slopes = state.record.value
-    components = split_components(state, start, stop)
+    retag(work, start, stop)
+    slopes = work.record.value
+    components = split_components(work, start, stop)
     for c in range(components):
-        span = bound_of(state, c)
-        for x in state.members[span[0] : span[2]]:
+        span = bound_of(work, c)
+        for x in work.members[span[0] : span[2]]:
             # components without a resolved slope are left to the frame below
             if slopes[x] > 0.0:
                 frames, top = push(frames, top, span, PIVOT, floor)
@@ -98,35 +101,35 @@ def push_steep(
 
 
 @njit(cache=True, nogil=True)
-def bound_of(state: State, c: int) -> tuple[int, int, int]:
+def bound_of(work: Workspace, c: int) -> tuple[int, int, int]:
     """Start, end of the rim and stop of a component found last."""
-    bounds = state.bounds
+    bounds = work.bounds
     return bounds[c, 0], bounds[c, 1], bounds[c, 2]
 
 
 @njit(cache=True, nogil=True)
-def members_of(state: State, span: tuple[int, int, int]) -> Members:
+def members_of(work: Workspace, span: tuple[int, int, int]) -> Members:
     """Vertices of a frame, its rim apart."""
-    members = state.members
+    members = work.members
     return Members(members[span[0] : span[1]], members[span[1] : span[2]])
 
 
 @njit(cache=True, nogil=True)
-def retag(state: State, start: int, stop: int) -> None:
+def retag(work: Workspace, start: int, stop: int) -> None:
     """Give the vertices of a segment one tag of their own."""
-    tag = state.counts[TAGS]
-    state.counts[TAGS] += 1
-    tags = state.record.tag
-    for x in state.members[start:stop]:
+    tag = work.counts[TAGS]
+    work.counts[TAGS] += 1
+    tags = work.record.tag
+    for x in work.members[start:stop]:
         tags[x] = tag
 
 
 @njit(cache=True, nogil=True)
-def drop_fixed(state: State, start: int, stop: int) -> int:
+def drop_fixed(work: Workspace, start: int, stop: int) -> int:
     """Move the unfixed vertices of a segment to its front, under one tag; where they end."""
-    tag = state.counts[TAGS]
-    state.counts[TAGS] += 1
-    members, tags = state.members, state.record.tag
+    tag = work.counts[TAGS]
+    work.counts[TAGS] += 1
+    members, tags = work.members, work.record.tag
     end = start
     for i in range(start, stop):
         x = members[i]
@@ -140,19 +143,19 @@ def drop_fixed(state: State, start: int, stop: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def split_components(state: State, start: int, stop: int) -> int:
+def split_components(work: Workspace, start: int, stop: int) -> int:
     """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
 
     Reorders the segment so that every component is a segment, its rim first, breadth first
-    within either part, and leaves the ends in `State.bounds`.
+    within either part, and leaves the ends in `Workspace.bounds`.
     """
     if start == stop:
         return 0
-    members, queue, tags = state.members, state.scratch.queue, state.record.tag
+    members, queue, tags = work.members, work.scratch.queue, work.record.tag
     # the heap is idle here: its keys serve as flags, so that no room is taken per call
-    on_rim = state.scratch.heap.keys
-    out, into, bounds, counts = state.out, state.into, state.bounds, state.counts
-    both_ways = not state.flat
+    on_rim = work.scratch.heap.keys
+    out, into, bounds, counts = work.out, work.into, work.bounds, work.counts
+    both_ways = not work.flat
     old = tags[members[start]]
     found = 0
     tail = 0

@@ -37,12 +37,12 @@ from ..csr import Arcs
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .divide import Fixing
 from .frames import UNFIXED
-from .replay import replay
+from .retrace import retrace
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
 FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
-"""Drops taken for flat, from where the rounding of the replay ends upwards."""
+"""Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
 
 class Bracket(NamedTuple):
@@ -55,9 +55,9 @@ class Bracket(NamedTuple):
     """(n,) and at most the field plus this."""
 
     @property
-    def proved(self) -> bool:
-        """Whether both bounds hold everywhere."""
-        return bool(np.isfinite(self.below).all() and np.isfinite(self.above).all())
+    def width(self) -> float:
+        """Largest distance between the bounds; inf if there is none somewhere."""
+        return float((self.below + self.above).max(initial=0.0))
 
 
 def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
@@ -72,7 +72,7 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
         and which vertices are fixed: the bracket holds for the AMLE among those.
     """
     field = Pair(fixing.values.copy(), np.zeros(fixing.values.size))
-    replay(out, into, fixing.values, fixing.order, fixing.batch, field)
+    retrace(out, into, fixing.values, fixing.order, fixing.batch, fixing.slopes, field)
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     piece, count = _pieces(sides, fixing.batch)
     if not np.isfinite(field.high[fixing.order]).all():

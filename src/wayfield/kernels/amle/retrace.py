@@ -1,8 +1,8 @@
 """The AMLE in double-double: the order of fixing once more, with twice the digits.
 
-**Replay.** The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks
-of constant slope between vertices fixed before. `replay` follows each walk down and up by the
-steepest arcs, and interpolates between its ends in double-double.
+The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks of constant
+slope between vertices fixed before. `retrace` follows each walk down and up by the steepest arcs,
+or by lengths where the values are level (`walks`), and interpolates between its ends.
 
 Nothing about the outcome needs to be believed: `proof` proves how good it is.
 """
@@ -15,11 +15,18 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, multiply
+from .walks import NONE, Ways, follow, foot, make_ways, search
 
 
 @njit(cache=True, nogil=True)
-def replay(
-    out: Arcs, into: Arcs, values: FloatArray, order: IntArray, batch: IntArray, field: Pair
+def retrace(
+    out: Arcs,
+    into: Arcs,
+    values: FloatArray,
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    field: Pair,
 ) -> None:
     """Interpolate again, in double-double, in the order of fixing.
 
@@ -29,14 +36,19 @@ def replay(
     done = batch < 0
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
+    ways = make_ways(0, 0)  # most fields need none
     first = 0
     while first < order.size:
+        mine = batch[order[first]]
+        # a batch without a slope is a constant, and has no walks to follow
+        level = not slopes[mine] > 0.0
         last = first
-        stranded = 0
-        while last < order.size and batch[order[last]] == batch[order[first]]:
+        while last < order.size and batch[order[last]] == mine:
             x = order[last]
             last += 1
-            if done[x]:
+            # once a walk comes upon level ground no other is tried: every vertex of a long walk
+            # would run into the same place
+            if level or done[x]:
                 continue
             path[0] = x
             along.high[0] = 0.0
@@ -46,14 +58,59 @@ def replay(
             if bottom >= 0:
                 count, top = _walk(into, values, batch, done, path, along, count, 1.0)
             if bottom < 0 or top < 0:
-                stranded += 1
+                level = True
                 continue
             _interpolate(field, path, along, count, fall, bottom, top)
             for j in range(count):
                 done[path[j]] = True
-        if stranded > 0:
-            _copy_neighbours(out, into, values, order[first:last], batch, done, path, field)
+        if level:
+            members = order[first:last]
+            if slopes[mine] > 0.0:
+                if ways.key.size == 0:
+                    ways = make_ways(batch.size, out.indices.size)
+                slope = slopes[mine]
+                _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
+            _copy_neighbours(out, into, values, members, batch, done, path, field)
         first = last
+
+
+@njit(cache=True, nogil=True)
+def _follow_lengths(
+    out: Arcs,
+    into: Arcs,
+    members: IntArray,
+    batch: IntArray,
+    slope: float,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    field: Pair,
+    ways: Ways,
+) -> None:
+    """Interpolate along what is left of the walks of a batch, found by their lengths."""
+    search(out, into, members, batch, done, field.high, slope, 0, ways)
+    search(into, out, members, batch, done, field.high, slope, 1, ways)
+    following = ways.following
+    for x in members:
+        # no walk leads through a vertex without a way down or without one up
+        if done[x] or following[x, 0] == NONE or following[x, 1] == NONE:
+            continue
+        last = foot(ways, done, x)
+        path[0] = last
+        along.high[0] = 0.0
+        along.low[0] = 0.0
+        count, bottom = follow(ways, done, 0, path, along, 1)
+        fall = (along.high[count], along.low[count])
+        count, top = follow(ways, done, 1, path, along, count)
+        _interpolate(field, path, along, count, fall, bottom, top)
+        for j in range(count):
+            done[path[j]] = True
+        # what hangs on the walk takes the value where it does
+        while not done[x]:
+            field.high[x] = field.high[last]
+            field.low[x] = field.low[last]
+            done[x] = True
+            x = following[x, 0]
 
 
 @njit(cache=True, nogil=True)
