@@ -25,6 +25,7 @@ from ._arrays import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ._text import number_of, short
 from .errors import InputError
 from .extension import AMLE, Method, extend, extend_many
+from .extension._deadline import check_time
 from .graph import Graph, check_graph
 from .kernels._types import FloatArray
 from .labels import Labels, check_labels
@@ -262,6 +263,7 @@ class Folds:
         """
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
+            check_time()
             out, kept = self.part == part, self.labels_without(part)
             graph = mend(self.graph, kept, self.goal, mending).graph
             field = cost_to_go(graph, self.goal)

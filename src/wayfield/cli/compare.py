@@ -46,6 +46,11 @@ if TYPE_CHECKING:
     from ..extension import Method
     from ..graph import Graph
     from ..labels import Labels
+    from ..mend import MendMethod
+
+
+MEND = "mend"
+HELP = f"May be given again. {METHODS} {MEND}: the graph mended by the labels."
 
 
 def compare(
@@ -54,7 +59,7 @@ def compare(
     goal: Goal = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHODS}"),
+        typer.Option("--method", "-m", metavar="METHOD", help=HELP),
     ] = None,
     directed: Directed = False,
     length_unit: LengthUnit = 1.0,
@@ -98,10 +103,11 @@ def compare(
     """
     from ..compare import compare as compared
     from ..extension._words import parse_method
+    from ..mend._words import DEFAULT, parse_mend
 
     if (edges is None or labels is None) == (maze is None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    chosen = [parse_method(word) for word in method or ()]
+    chosen = [parse_mend(DEFAULT) if word == MEND else parse_method(word) for word in method or ()]
     with Stages(notes()) as stages:
         ready = partial(_make_ready, stages, chosen)
         if maze is not None:
@@ -140,14 +146,19 @@ def compare(
         _print(found)
 
 
-def _make_ready(stages: Stages, methods: list[Method], directed: bool) -> None:
+def _make_ready(stages: Stages, chosen: list[Method | MendMethod], directed: bool) -> None:
     """Compile what is needed, once it is known that every method is defined on the graph."""
     from ..compare import default_methods
+    from ..mend import MendMethod
 
+    methods = [method for method in chosen if not isinstance(method, MendMethod)]
+    mends = [method for method in chosen if isinstance(method, MendMethod)]
     for method in methods:
         check_direction(directed, method)
+    if not chosen:
+        methods = default_methods(directed)
     with stages.aside():
-        compile_kernels(notes(), methods or default_methods(directed), directed)
+        compile_kernels(notes(), methods, directed, mend=mends[0] if mends else None)
 
 
 def _maze(
@@ -215,6 +226,8 @@ def _word(score: Score) -> str:
 
     if score.recipe is None:
         return PLAIN
+    if score.recipe.method is None:
+        return "--mend"
     word = method_word(score.recipe.method)
     word += " --drop-false-sinks" if score.recipe.trimmed else ""
     return f"{word} --prior distance" if score.recipe.corrected else word

@@ -118,8 +118,8 @@ def mend(
 
     Writes mended.csv (every edge: believed, added, length; plan reads it back), suspects.csv (the
     edges that cost more than believed, in the order of evidence), summary.json, and mended.png if
-    the graph is small or positions are given. --osrm FILE writes from,to,km/h of every arc, for
-    lengths in metres, costs in seconds and ids of OpenStreetMap as names.
+    positions are given or the graph has up to 5,000 vertices. --osrm FILE writes from,to,km/h of
+    every arc, for lengths in metres, costs in seconds and ids of OpenStreetMap as names.
 
     Example: wayfield mend roads.csv trips.csv
 

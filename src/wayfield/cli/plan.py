@@ -123,7 +123,7 @@ def plan(
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
-    from ..extension import NearestLabel
+    from ..extension import AMLE
     from ..extension._words import parse_method
     from ..files import Outbox
     from ..mend._words import DEFAULT, parse_mend
@@ -155,7 +155,7 @@ def plan(
         if chosen is not None:
             check_direction(contents.directed, chosen)
         with stages.aside():
-            used = [chosen] if chosen is not None else [NearestLabel()]
+            used = [chosen] if chosen is not None else [AMLE(fill="flat")]
             compile_kernels(notes(), used, contents.directed, mend=mending)
         stages.begin("building the graph")
         given = contents.build()

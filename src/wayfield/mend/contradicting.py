@@ -133,6 +133,8 @@ class Contradictions:
         The sum of those labels' excesses.
     num_labels : int
         How many labels there were.
+    largest : float
+        The largest of their values, without its sign: what excesses are to be measured by.
 
     Examples
     --------
@@ -157,6 +159,7 @@ class Contradictions:
     votes: NDArray[np.int64]
     blame: FloatArray
     num_labels: int
+    largest: float
 
     @cached_property
     def common(self) -> NDArray[np.int64]:
@@ -230,6 +233,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
         frozen(_load(graph, bounds.way, leaving, np.ones(leaving.size)).astype(np.int64)),
         frozen(_load(graph, bounds.way, leaving, excess)),
         len(labels),
+        float(np.abs(values).max()),
     )
 
 

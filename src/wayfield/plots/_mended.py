@@ -41,7 +41,7 @@ def mended(
     Parameters
     ----------
     found : Mended
-        What `mend` returned. Its graph has positions in the plane, or at most 300 vertices: then
+        What `mend` returned. Its graph has positions in the plane, or at most 5,000 vertices: then
         places are found for them.
     names : sequence or mapping, optional
         What to call the vertices: ``names[x]``. Ends of the dearest edges are named.

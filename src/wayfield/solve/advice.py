@@ -9,6 +9,7 @@ import numpy as np
 
 from .._text import listed, number_of, short
 from ..extension import AMLE
+from ..mend import Contradictions
 
 if TYPE_CHECKING:
     from .answer import Answer
@@ -55,7 +56,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     ratio = answer.distance_ratio
     if ratio < 0.0:
         return "labels fall away from the goal: are these rewards? Then negate them"
-    proof = "" if answer.mended else contradiction_remark(facts["contradictions"], labels, calls)
+    proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
         stuck = _when_stuck(labels, exact, calls)
         same_unit = SAME_UNIT[0] <= ratio <= SAME_UNIT[1]
@@ -77,18 +78,16 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     return f"{calls['compare']} tells whether the labels do better than the graph's own distances"
 
 
-def contradiction_remark(
-    found: Mapping[str, Any], labels: Mapping[str, Any], calls: Mapping[str, str]
-) -> str:
+def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
     """Recommend to mend the graph if labels contradict it by more than a trifle; else empty."""
-    kind, count, excess = "optimistic", found["too_optimistic"], found["by_up_to"]
-    if found["over_by_up_to"] > excess:
-        kind, count, excess = "pessimistic", found["too_pessimistic"], found["over_by_up_to"]
-    if excess <= TRIFLE * max(abs(labels["largest"]), abs(labels["least"])):
+    kind, excess = "optimistic", found.optimistic.excess
+    if found.pessimistic.excess.max(initial=0.0) > excess.max(initial=0.0):
+        kind, excess = "pessimistic", found.pessimistic.excess
+    if excess.max(initial=0.0) <= TRIFLE * found.largest:
         return ""
-    prove = "proves" if count == 1 else "prove"
-    told = f"{count:,} of {number_of(labels['count'], 'labels')} {prove} the graph too {kind}"
-    return f"{told}, by up to {short(excess)}: {calls['mend']} finds where, and mends it"
+    prove = "proves" if excess.size == 1 else "prove"
+    who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')} {prove}"
+    return f"{who} the graph too {kind}, by up to {short(excess.max())}: {calls['mend']} finds where, and mends it"
 
 
 def unit_remark(factor: float, calls: Mapping[str, str]) -> str:

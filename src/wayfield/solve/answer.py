@@ -16,7 +16,7 @@ from .._text import number_of
 from ..certify import Certificate
 from ..cross_validation import label_factor
 from ..descending import Descending, check_field
-from ..extension import Extension, NearestLabel, describe
+from ..extension import Extension, describe
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
@@ -262,7 +262,8 @@ class Answer:
         if self.mended is None:
             return describe(self.field.method)
         by = f"mended by {describe(self.mended.method)}"
-        alone = isinstance(self.field.method, NearestLabel)
+        known = self.plan.reachable
+        alone = np.array_equal(self.field.values[known], self.graph_distance[known])
         return by if alone else f"{describe(self.field.method)}, {by}"
 
     def _plan_facts(self, call: Caller) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from .._arrays import as_flag, as_vertex
 from ..certify import certify
 from ..descending import Descending, descending
 from ..errors import InputError
-from ..extension import AMLE, Extension, Method, NearestLabel, extend
+from ..extension import AMLE, Extension, Method, extend
 from ..graph import Graph, check_graph
 from ..labels import Labels, check_labels
 from ..mend import MendMethod
@@ -104,7 +104,7 @@ def solve(
         graph, labels = mended.graph, _with_goal(check_labels(labels, graph), goal)
         prior = cost_to_go(graph, goal)
         known = Labels([goal], [0.0]) if method is None else labels
-        method = NearestLabel() if method is None else method  # 0 everywhere: the prior itself
+        method = AMLE(fill="flat") if method is None else method  # 0 everywhere: the prior itself
     how = AMLE() if method is None else method
     field = extend(graph, known, how, prior=prior, unreachable="nan", check=check)
     lifted = descending(graph, field, goal) if lift else None
