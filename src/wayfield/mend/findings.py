@@ -142,9 +142,10 @@ def finding(found: Mapping[str, Any], data: str = "labels") -> str:
         told.append(f"{number_of(count, kind)} {are} probably false: {named}{more}")
     for word in ("slow", "quick"):
         for place in found[word]:
-            told.append(f"{word} {_where(place)}, {_times(place['times'])}")
+            told.append(f"{word} {_where(place)}, {place['times']:.2g} times")
     if abs(found["factor"] - 1.0) > SAME:
-        told.append(f"{'all else' if told else 'everything'} {_times(found['factor'])}")
+        all_in_all = "all in all" if told else "everything"
+        told.append(f"{all_in_all} {found['factor']:.2g} times what was believed")
     if not told:
         kind = "arcs" if found["directed"] else "edges"
         told.append(f"{number_of(found['changed'], kind)} cost a little more or less than believed")
@@ -155,10 +156,6 @@ def _where(place: Mapping[str, Any]) -> str:
     if place["edges"] == 1:
         return f"on {place['first']['called']}"
     return f"around {quoted(place['around'])}"
-
-
-def _times(times: float) -> str:
-    return f"{times:.2g} times what was believed"
 
 
 def _middle(edges: Edges) -> float:

@@ -92,6 +92,7 @@ def mended(
         ax.add_collection(drawn)
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
         bar.set_label("added cost")
+        bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
     sizes = _draw_data(ax, places, data, goal, 0.8 * max(canvas.disc, 4.0))
     marks.draw_legend(ax, _legend(added, data, goal))

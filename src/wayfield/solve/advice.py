@@ -87,7 +87,8 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
         return ""
     prove = "proves" if excess.size == 1 else "prove"
     who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')} {prove}"
-    return f"{who} the graph too {kind}, by up to {short(excess.max())}: {calls['mend']} finds where, and mends it"
+    by = f"the graph too {kind}, by up to {short(excess.max())}"
+    return f"{who} {by}: {calls['mend']} finds where, and mends it"
 
 
 def unit_remark(factor: float, calls: Mapping[str, str]) -> str:
