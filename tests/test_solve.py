@@ -474,3 +474,13 @@ def test_no_advice_to_mend_a_graph_that_labels_agree_with() -> None:
     answer = wf.solve(graph, wf.sample_labels(graph, 0, count=5), 0)
     assert "mend" not in answer.facts()["advice"]
     assert not answer.contradictions
+
+
+def test_repair_needs_a_label_that_stays() -> None:
+    """Without a label at the goal all others may lie below it, or out of its reach."""
+    path = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4)
+    with pytest.raises(wf.InputError, match="repair raised every label, since the goal has none"):
+        wf.solve(path, wf.Labels([1], [2.0]), 0, repair=True)
+    with pytest.raises(wf.InputError, match="no label is in reach of the goal 3"):
+        wf.solve(path, wf.Labels([1], [2.0]), 3, repair=True)
+    assert "label it" in wf.solve(path, wf.Labels([1], [2.0]), 0).summary()

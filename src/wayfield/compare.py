@@ -29,7 +29,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ._arrays import as_real, as_vertex, as_whole
-from ._text import seconds_text
 from .cross_validation import (
     FEWEST,
     FOLDS,
@@ -263,10 +262,9 @@ class Comparison:
             remark = contradiction_remark(self.contradictions, calls)
             if remark:
                 yield f"{remark[0].upper()}{remark[1:]}."
-        for score in self.scores:
-            if score.out_of_time:
-                spent = seconds_text(score.seconds)
-                yield f"{score.name} was stopped after {spent}: {calls['limit']} gives it longer"
+        late = [score.name for score in self.scores if score.out_of_time]
+        if late:
+            yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
 
     def _by_labels(self, best: Score) -> str:
         """Judge by labels left out."""

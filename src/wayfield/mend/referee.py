@@ -2,9 +2,10 @@
 
 **Judgement.** Trips are dealt into folds. Each fold is foretold by every candidate fitted to the
 others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
-over all trips. The candidate of least error is taken if it beats the plain graph by more than one
-standard error of the difference, trip by trip; else the graph stays as it is. Then it is fitted
-anew, to all trips.
+over all trips. Differences are taken trip by trip. Candidates stand in order of preference: the
+first is taken that none beats by more than one standard error, provided that it beats the plain
+graph by more than one; else the graph stays as it is. Whatever is taken is fitted anew, to all
+trips.
 
 **Upper bounds.** What was paid need not be the least cost: such trips cannot prove an arc false,
 and only `Smooth` stands against the plain graph.
@@ -32,11 +33,10 @@ PLAIN = "plain"
 """Name of the graph as it is, among candidates."""
 
 CANDIDATES: tuple[MendMethod, ...] = (
+    Both(NoShortcuts()),
     Smooth(),
     Both(),
-    Both(NoShortcuts()),
     Smooth(noise=0.2),
-    Both(NoShortcuts(), Smooth(noise=0.2)),
     LeastRepair(only_odd=None),
 )
 
@@ -51,8 +51,8 @@ class Best:
     Parameters
     ----------
     candidates : tuple of MendMethod
-        Smooth slowness; that and a least repair of odd arcs; that and no shortcuts at all; the
-        least repair of all arcs.
+        In order of preference: smooth slowness and no shortcuts; shortcuts and all; with a least
+        repair of odd arcs; with costs that are noisy; the least repair of all arcs, and no more.
     folds : int
         Parts that the trips are dealt into; one per trip if there are fewer.
     seed : int
@@ -103,10 +103,10 @@ class Best:
         foretold = self._foretold(problem, named)
         errors = {name: np.abs(costs - problem.costs) for name, costs in foretold.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
-        best = min(named, key=lambda name: scores[name].error)
-        if scores[best].gain <= scores[best].spread:
+        chosen = _preferred(named, errors)
+        if scores[chosen].gain <= scores[chosen].spread:
             return Fit(problem.graph.lengths, scores[PLAIN].error, chosen=PLAIN, scores=scores)
-        return replace(named[best].fit(problem), chosen=best, scores=scores)
+        return replace(named[chosen].fit(problem), chosen=chosen, scores=scores)
 
     def _foretold(
         self, problem: MendProblem, named: dict[str, MendMethod]
@@ -138,6 +138,16 @@ def _named(candidates: Iterable[MendMethod]) -> dict[str, MendMethod]:
             name = f"{usual} {number}"
         named[name] = candidate
     return named
+
+
+def _preferred(named: Iterable[str], errors: dict[str, FloatArray]) -> str:
+    """Return the first of the candidates that none beats by more than one standard error."""
+    least = min(named, key=lambda name: float(errors[name].mean()))
+    for name in named:
+        lead = _score(errors[least], errors[name])
+        if lead.gain <= lead.spread:
+            return name
+    return least
 
 
 def _score(error: FloatArray, plain: FloatArray) -> Score:

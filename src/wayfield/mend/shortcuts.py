@@ -8,8 +8,10 @@ graph alone and not at a single cost, so that it is a *hypothesis*, for held-out
 
 **Peeling.** A false arc can serve as the way round another one. So arcs whose way round is `odd`
 times their own length or more are taken out, ways round are computed anew without them, and so on
-until nothing is odd. Whatever would fall apart stays: an arc is false only if its ends are strongly
-connected without all that was taken out.
+until nothing is odd. Two kinds of odd arcs are believed all the same: those without which the graph
+would fall apart, so that an arc is false only if its ends are strongly connected without all that
+was taken out; and, where vertices have positions, those that are no longer than they should be for
+the distance of their ends, as a bridge or a road with few side streets is.
 
 **Lengths.** A false arc is given the length of the way round it, or, where that is beyond `FAR`
 times its own, one that no shortest way affords: the sum of the greatest distances to and from the
@@ -34,6 +36,9 @@ from ..kernels.detour import detours
 from ..kernels.shortest import dijkstra
 from ._base import Fit, MendProblem
 from .repair import FAR
+
+LEAP = 3.0
+"""How many times farther than usual for its length an arc leads that positions do not excuse."""
 
 PEELS = 10
 """How often ways round are computed anew, at most."""
@@ -74,7 +79,7 @@ class NoShortcuts:
     def fit(self, problem: MendProblem) -> Fit:
         """Lengthen the shortcuts. ``details``: "shortcuts", how many arcs there were."""
         graph = problem.graph
-        false = self._peeled(problem)
+        false = self._peeled(problem, _leaps(graph))
         false &= _joined(graph, ~false)
         details = {"shortcuts": int(false.sum())}
         if not false.any():
@@ -85,18 +90,29 @@ class NoShortcuts:
         lengths[unmet] = np.maximum(lengths[unmet], _farthest(problem, rest))
         return Fit(lengths, details=details)
 
-    def _peeled(self, problem: MendProblem) -> BoolArray:
-        """Arcs that are odd, or are once others that are odd have gone."""
+    def _peeled(self, problem: MendProblem, leaps: BoolArray) -> BoolArray:
+        """Of the arcs that leap, those that are odd, or are once others that are odd have gone."""
         lengths = problem.graph.lengths
         false = np.zeros(lengths.size, bool)
         limit = self.odd * (1.0 - 1e-9)
         for _ in range(PEELS):
             rest = np.where(false, np.inf, lengths)
-            odd = ~false & (_ways_round(problem, rest, ~false, self.odd) >= limit * lengths)
+            unsure = leaps & ~false
+            odd = unsure & (_ways_round(problem, rest, unsure, self.odd) >= limit * lengths)
             if not odd.any():
                 break
             false |= odd
         return false
+
+
+def _leaps(graph: Graph) -> BoolArray:
+    """(m,) whether an arc leads farther than its length suggests; yes, if places are unknown."""
+    if graph.positions is None:
+        return np.ones(graph.num_arcs, bool)
+    apart = graph.positions[graph.tails] - graph.positions[graph.indices]
+    pace = np.sqrt((apart**2).sum(axis=1)) / graph.lengths
+    leaps: BoolArray = pace >= LEAP * np.median(pace)
+    return leaps
 
 
 def _ways_round(

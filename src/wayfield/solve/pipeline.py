@@ -107,6 +107,8 @@ def solve(
         method = AMLE(fill="flat") if method is None else method  # 0 everywhere: the prior itself
     how = AMLE() if method is None else method
     field = extend(graph, known, how, prior=prior, unreachable="nan", check=check)
+    if lift and not np.isfinite(field.values[goal]):
+        raise InputError(f"no label is in reach of the goal {goal}, so it has no value: label it")
     lifted = descending(graph, field, goal) if lift else None
     judged, kept = _after(field, known, lifted)
     moves = plan(graph, judged, goal)
@@ -126,5 +128,7 @@ def _after(field: Extension, labels: Labels, lifted: Descending | None) -> tuple
     if lifted is None or lifted.unchanged:
         return field, labels
     stays = lifted.values[labels.vertices] == labels.values
+    if not stays.any():  # the goal's own label would have stayed
+        raise InputError("repair raised every label, since the goal has none: label it")
     kept = Labels(labels.vertices[stays], labels.values[stays], labels.error)
     return replace(field, values=lifted.values, lower=None, upper=None), kept
