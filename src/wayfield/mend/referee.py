@@ -20,6 +20,7 @@ import numpy as np
 
 from .._arrays import as_whole
 from ..errors import InputError
+from ..extension._deadline import check_time
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ._base import Fit, MendMethod, MendProblem, Score, name_of
@@ -123,6 +124,7 @@ class Best:
             seen, unseen = problem.only(fold != turn), problem.only(fold == turn)
             fits = _Fits(graphs)
             for name, candidate in named.items():
+                check_time()
                 fit = fits.make(candidate, seen)
                 foretold[name][fold == turn] = unseen.distances(fit.lengths)
         return foretold
