@@ -299,6 +299,7 @@ def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
         "whitney",
         "amle --drop-false-sinks",
         "amle --prior distance",
+        "--mend",
     ]
     assert facts["choose"] == "graph distance"
     assert facts["verdict"].startswith(
@@ -335,7 +336,7 @@ def test_compare_stops_a_method_that_takes_too_long() -> None:
     answer = wayfield(*words)
     assert answer.code == 0
     assert any(line.split()[:4] == ["p=8", "out", "of", "time"] for line in answer.out.splitlines())
-    assert "a larger --time-limit gives it longer" in answer.out
+    assert "stopped by the time limit: p=8; a larger --time-limit gives more time" in answer.out
     rows = {row["method"]: row for row in wayfield(*words, "--json").json["rows"]}
     assert rows["p=8"]["out_of_time"]
     assert rows["p=8"]["success"] is None

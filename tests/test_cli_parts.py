@@ -18,7 +18,7 @@ from wayfield.cli._common import Stages
 from wayfield.cli._output import draw, why_not_drawn
 from wayfield.cli._show import show, tell
 from wayfield.cli._terminal import picture
-from wayfield.plots._answer import SMALL
+from wayfield.plots._answer import MOST_PLACED
 from wayfield.plots._spread import spread
 from wayfield.plots._tags import place_names
 
@@ -192,9 +192,9 @@ def test_names_without_room_are_left_out() -> None:
 
 
 def test_large_graphs_need_places() -> None:
-    path = wf.Graph.from_edges(range(SMALL), range(1, SMALL + 1))
+    path = wf.Graph.from_edges(range(MOST_PLACED), range(1, MOST_PLACED + 1))
     assert "no positions" in str(why_not_drawn(path))
-    assert why_not_drawn(path.with_positions(np.zeros((SMALL + 1, 2)))) is None
+    assert why_not_drawn(path.with_positions(np.zeros((MOST_PLACED + 1, 2)))) is None
 
 
 # ------------------------------------------------------------------ the terminal

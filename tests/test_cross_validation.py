@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -152,3 +153,52 @@ def test_bad_input_is_named() -> None:
         wf.cross_validate(RING, wf.Labels([99], [0.0]), 0)
     with pytest.raises(wf.InputError, match="labels must be"):
         wf.cross_validate(RING, [0.0], 0)  # type: ignore[arg-type]
+
+
+def test_labels_left_out_are_foretold_by_graphs_mended_by_the_others() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    labels = wf.Labels([0, 3, 4, 5, 6], [0.0, 3.0, 4.0, 5.0, 4.0])
+    parts = Folds(ring, labels, 0, wf.cost_to_go(ring, 0), folds=4)
+    errors = np.abs(parts.predict_mended(wf.LeastRepair()) - parts.values)
+    assert errors.mean() < np.abs(parts.by_distance() - parts.values).mean()
+    corrected = parts.predict_mended(wf.LeastRepair(), wf.Harmonic())
+    assert np.isfinite(corrected).all()
+
+
+def test_a_naive_twin(maze: wf.Graph) -> None:
+    """Dense linear systems, and every ratio tried as the factor, on the same deal."""
+    rng = np.random.default_rng(4)
+    rough = replace(maze, lengths=1.0 + (maze.tails + maze.indices) % 3)
+    truth = wf.cost_to_go(rough, 5)
+    vertices = np.append(rng.choice(np.arange(6, rough.num_vertices), 25, replace=False), 5)
+    noise = np.where(vertices == 5, 1.0, rng.uniform(0.7, 1.3, vertices.size))
+    labels = wf.Labels(vertices, noise * truth[vertices])
+    found = wf.cross_validate(rough, labels, 5, wf.Harmonic(), folds=4, seed=11)
+
+    n = rough.num_vertices
+    laplacian = np.zeros((n, n))
+    np.subtract.at(laplacian, (rough.tails, rough.indices), 1.0 / rough.lengths)
+    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    values = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
+    left_out = [x for x in values if x != 5]
+    part = np.random.default_rng(11).permutation(np.arange(len(left_out)) % 4)
+    assert found.vertices.tolist() == left_out
+    for number, (x, ours, graphs) in enumerate(
+        zip(left_out, found.predicted, found.by_distance, strict=True)
+    ):
+        kept = [y for y, p in zip(left_out, part, strict=True) if p != part[number]]
+        fixed = [5, *kept]
+        free = np.setdiff1d(np.arange(n), fixed)
+        known = np.array([values[y] for y in fixed])
+        inner, outer = laplacian[np.ix_(free, free)], laplacian[np.ix_(free, fixed)]
+        field = np.linalg.solve(inner, -outer @ known)
+        assert ours == pytest.approx(field[np.searchsorted(free, x)], abs=1e-9)
+
+        def misfit(factor: float, kept: list[int] = kept) -> float:
+            return sum(abs(values[y] - factor * truth[y]) for y in kept)
+
+        best = min((values[y] / truth[y] for y in kept), key=misfit)
+        assert graphs == pytest.approx(best * truth[x])
+    errors = np.abs(found.predicted - found.values)
+    assert found.error == pytest.approx(errors.mean())
+    assert found.spread == pytest.approx(np.std(errors, ddof=1) / np.sqrt(errors.size))

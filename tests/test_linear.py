@@ -253,6 +253,17 @@ def test_a_time_limit_ends_a_solve() -> None:
     assert time.perf_counter() - began < 20.0
 
 
+def test_a_time_limit_is_heeded_between_solves_that_do_not_look_at_the_clock() -> None:
+    path = wf.Graph.from_edges(range(4), range(1, 5))
+    noisy, good = wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), wf.Labels([0, 4], [0.0, 4.0])
+    with time_limit(0.0):
+        assert wf.drop_false_sinks(path, good, 0).rounds == 0  # the first round is also the last
+        with pytest.raises(OutOfTime):
+            wf.drop_false_sinks(path, noisy, 0)
+        with pytest.raises(OutOfTime):
+            wf.extend_many(path, [good, noisy], wf.NearestLabel())
+
+
 def test_a_time_limit_reaches_the_threads_of_many_solves() -> None:
     maze = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
     goals = [wf.sample_labels(maze, goal, 0.05, seed=54) for goal in range(4)]

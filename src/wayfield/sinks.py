@@ -26,6 +26,7 @@ from ._text import number_of
 from .descending import check_field
 from .errors import InputError
 from .extension import AMLE, Method, extend
+from .extension._deadline import check_time
 from .graph import Graph, check_graph
 from .labels import Labels, check_labels
 from .plan import false_sinks
@@ -130,3 +131,4 @@ def drop_false_sinks(
         stays = ~np.isin(kept.vertices, sinks)
         kept = Labels(kept.vertices[stays], kept.values[stays], kept.error)
         rounds += 1
+        check_time()

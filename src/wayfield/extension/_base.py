@@ -215,9 +215,11 @@ class Extension(KeepsReadOnly):
         return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
 
 
-def describe(method: Method) -> str:
+def describe(method: object) -> str:
     """Return the method's name with the settings that are not its defaults."""
-    settings: tuple[Field[Any], ...] = fields(method) if is_dataclass(method) else ()
+    settings: tuple[Field[Any], ...] = ()
+    if is_dataclass(method):
+        settings = fields(method)
     told = [
         f"{setting.name}={getattr(method, setting.name)!r}"
         for setting in settings

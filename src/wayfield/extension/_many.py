@@ -35,6 +35,7 @@ from ._base import (
     with_prior,
     without_prior,
 )
+from ._deadline import check_time
 from ._prior import check_prior
 
 
@@ -207,6 +208,7 @@ def _one(method: Method, problem: Problem) -> list[Solution]:
 
 
 def _timed(batch: Batch) -> tuple[Sequence[Solution], float]:
+    check_time()
     start = time.perf_counter()
     return batch.solve(), time.perf_counter() - start
 
