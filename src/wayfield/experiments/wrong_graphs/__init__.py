@@ -7,7 +7,7 @@ from typing import Any
 from ...report import Cover, Tile
 from ...study import NO_ROWS, Experiment, Records, Study, Tables
 from .._wrong import OURS, REFERENCE
-from . import every_world, memory, other_goals, pictures, promises, shares, sources
+from . import every_world, helsinki, memory, other_goals, pictures, promises, shares, sources
 from ._shown import paired, percent, say_difference
 
 WRONG: tuple[Experiment[Any], ...] = (
@@ -18,6 +18,7 @@ WRONG: tuple[Experiment[Any], ...] = (
     other_goals.EXPERIMENT,
     memory.EXPERIMENT,
     promises.EXPERIMENT,
+    helsinki.EXPERIMENT,
 )
 """In the order of the report."""
 
