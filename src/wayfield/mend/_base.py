@@ -65,6 +65,11 @@ class MendProblem:
         """The distinct ends, ascending."""
         return np.unique(self.ends)
 
+    @cached_property
+    def notes(self) -> dict[object, Any]:
+        """What methods have found out about this problem, so that others need not do it again."""
+        return {}
+
     def arcs_to(self, lengths: FloatArray) -> Arcs:
         """Arcs into every vertex, with these `lengths` per arc: shortest paths *to* a goal."""
         reverse = self.graph.reverse_arcs

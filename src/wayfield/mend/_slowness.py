@@ -73,6 +73,7 @@ class Slowness:
         smooth = half @ (basis[graph.tails] + basis[graph.indices])
         common = sparse.csr_array(graph.lengths[:, np.newaxis])
         self.per_arc: Any = sparse.hstack([smooth, common], format="csr")
+        self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
         self.precision: FloatArray = np.zeros((self.size, self.size))
         self.precision[:-1, :-1] = (basis.T @ precision @ basis).toarray()
         self.precision[-1, -1] = COMMON

@@ -196,13 +196,7 @@ class LeastRepair:
         graph = problem.graph
         if problem.upper or self.trust == 0.0:
             return Fit(graph.lengths, 0.0, 0.0, details={"repairs": (), "applied": 0.0})
-        goals = [labelled(problem, int(goal)) for goal in problem.goals]
-        around = self._ways_round(problem, [labels.bounds.excess for labels in goals])
-        price = self._prices(problem, around)
-        repairs = []
-        for labels in goals:
-            solved = solve(graph, labels, price, self.trust, self.max_pivots)
-            repairs.append(_verified(problem, labels, price, self.trust, solved))
+        around, price, repairs = self._solve(problem)
         added = np.max([repair.added for repair in repairs], axis=0)
         if not graph.directed:
             added = np.maximum(added, added[problem.into])
@@ -218,11 +212,36 @@ class LeastRepair:
             details={"repairs": tuple(repairs), "applied": fsum((price * added)[edges])},
         )
 
+    def _solve(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Repair]]:
+        """Ways round arcs, prices, and the repair of all arcs for each goal."""
+        if not isinstance(self.price, str):
+            return self._solved(problem)
+        # what is lengthened in the end is no part of the optimisation: it is solved once
+        key = (self.price, self.trust, self.max_pivots, self._wants_ways_round)
+        if key not in problem.notes:
+            problem.notes[key] = self._solved(problem)
+        solution: tuple[FloatArray, FloatArray, list[Repair]] = problem.notes[key]
+        return solution
+
+    def _solved(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Repair]]:
+        goals = [labelled(problem, int(goal)) for goal in problem.goals]
+        around = self._ways_round(problem, [labels.bounds.excess for labels in goals])
+        price = self._prices(problem, around)
+        repairs = []
+        for labels in goals:
+            solved = solve(problem.graph, labels, price, self.trust, self.max_pivots)
+            repairs.append(_verified(problem, labels, price, self.trust, solved))
+        return around, price, repairs
+
+    @property
+    def _wants_ways_round(self) -> bool:
+        return self.only_odd is not None or (isinstance(self.price, str) and self.price == "detour")
+
     def _ways_round(self, problem: MendProblem, excesses: list[FloatArray]) -> FloatArray:
         """(m,) length of the way round every arc that is under suspicion; of others, their own."""
         graph, tails = problem.graph, problem.graph.tails
         around = graph.lengths.copy()
-        if self.only_odd is None and not (isinstance(self.price, str) and self.price == "detour"):
+        if not self._wants_ways_round:
             return around
         suspect = np.any([excess > 0 for excess in excesses], axis=0)
         if not graph.directed:  # as far one way as the other

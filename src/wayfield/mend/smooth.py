@@ -11,7 +11,7 @@ their rays in the same units, the most probable coefficients solve
 
 with K the covariance of the coefficients: one equation per coefficient or one per ray, whichever
 are fewer. Given z, the rays are one tree of shortest ways per end. The two steps alternate; the
-first solution is taken whole, later ones are met half way.
+first solution is taken whole, later ones are met most of the way.
 
 **All ways are dear enough.** An exact cost is a condition on *every* way, not only on the cheapest.
 So a ray of an earlier round that is still too cheap stays in. Trips to one end say more: with costs
@@ -68,6 +68,9 @@ TUNING = 3
 
 NOISY_ROUNDS = 8
 """Rounds at most if there is noise, which later ones fit."""
+
+STEP = 0.7
+"""How far later rounds go towards their solution: whole steps swing to and fro."""
 
 MET = 1e-9
 """Exact costs are met if they differ by this share of their mean."""
@@ -141,7 +144,7 @@ class Smooth:
                 amplitude = _most_probable(rays, wanted)
             coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
             fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
-            lengths = fitted if turn == 0 else (lengths + fitted) / 2
+            lengths = fitted if turn == 0 else lengths + STEP * (fitted - lengths)
         value = float(np.abs(problem.distances(kept) - costs).mean())
         return Fit(kept, value, details={"amplitude": amplitude, "errors": errors})
 
@@ -169,7 +172,7 @@ class _Rays:
         Standard deviation of that.
     ways : (q, m) sparse array
         How often every ray takes every arc.
-    rows : (q, p) sparse array
+    rows : (q, p) array
         What every ray costs more per unit of each coefficient of the slowness.
     images : (q, p) array
         Covariance of every ray with each coefficient.
@@ -182,7 +185,7 @@ class _Rays:
         self._marks = np.empty(0, np.uint64)
         self.wanted, self.spread = np.empty(0), np.empty(0)
         self.ways: Any = sparse.csr_array((0, problem.graph.num_arcs))
-        self.rows: Any = sparse.csr_array((0, slowness.size))
+        self.rows = np.empty((0, slowness.size))
         self.images = np.empty((0, slowness.size))
 
     def renew(self, lengths: FloatArray) -> _Misfit:
@@ -230,8 +233,8 @@ class _Rays:
         self.spread = np.append(self.spread, spread[new])
         self._marks = np.append(self._marks, rays.marks[new])
         self.ways = sparse.vstack([self.ways, ways], format="csr")
-        rows = ways @ self._slowness.per_arc
-        self.rows = sparse.vstack([self.rows, rows], format="csr")
+        rows = (ways @ self._slowness.per_arc).toarray()
+        self.rows = np.concatenate([self.rows, rows])
         self.images = np.concatenate([self.images, rows @ self._slowness.covariance])
 
 
@@ -272,19 +275,17 @@ class _Posterior:
     def _by_coefficients(
         self, rays: _Rays, wanted: FloatArray, amplitude: float, start: FloatArray
     ) -> FloatArray:
-        rows = (sparse.diags_array(1 / rays.spread) @ rays.rows).tocsr()
-        back = rows.T.tocsr()
-        target: FloatArray = back @ (wanted / rays.spread)
+        rows = rays.rows / rays.spread[:, np.newaxis]
+        target: FloatArray = (wanted / rays.spread) @ rows
         prior = self._precision / amplitude**2
         if amplitude != self._amplitude:
             self._amplitude, self._factor = amplitude, None
         if self._factor is not None:
             factor, size = self._factor, target.size
-            normal = LinearOperator((size, size), lambda z: prior @ z + back @ (rows @ z))
+            normal = LinearOperator((size, size), lambda z: prior @ z + (rows @ z) @ rows)
             inverse = LinearOperator((size, size), lambda z: cho_solve(factor, z))
             mean, more = cg(normal, target, start, rtol=TOLERANCE, maxiter=PATIENCE, M=inverse)
             if more == 0:
                 return np.asarray(mean)
-        dense = rows.toarray()
-        self._factor = cho_factor(dense.T @ dense + prior, lower=True)
+        self._factor = cho_factor(rows.T @ rows + prior, lower=True)
         return np.asarray(cho_solve(self._factor, target))
