@@ -293,6 +293,65 @@ def test_an_unknown_method() -> None:
     assert "unknown method 'repiar'; did you mean repair?" in answer.err
 
 
+def test_fewer_labels_than_can_be_held_out() -> None:
+    answer = wayfield("mend", "roads.csv", "trips.csv")
+    assert answer.code == 2
+    assert "2 are too few to hold any out" in answer.err
+    assert "name one way instead, such as --method smooth" in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_fewer_labels_than_folds_are_left_out_one_by_one() -> None:
+    write("four.csv", "start,end,minutes\nFir,Ash,10\nElm,Ash,8\nGate,Ash,8\nHill,Ash,6\n")
+    answer = wayfield("mend", "roads.csv", "four.csv", "--json", "--no-files")
+    assert answer.code == 0, answer.err
+    told = answer.json
+    assert told["chosen"] in told["scores"]
+    assert told["scores"]["plain"]["error"] > 0.0
+
+
+# ------------------------------------------------------------------ in plan and compare
+
+
+def test_plan_on_the_mended_graph() -> None:
+    write("five.csv", f"{KNOWN}Gate,8\nHill,6\n")
+    words = ("roads.csv", "five.csv", "--goal", "Ash", "--json", "--no-files")
+    answer = wayfield("plan", *words, "--mend", "--start", "Fir")
+    assert answer.code == 0, answer.err
+    told = answer.json
+    assert told["mended"]["false"][0]["called"] == "Ash – Fir"
+    assert told["plan"]["success"] == 1.0
+    assert told["routes"][0]["cost"] == pytest.approx(10.0)
+    assert told["held_out"]["error"] < told["held_out"]["distance_error"]
+    assert told["method"].startswith("mended by Best()")
+    plain = wayfield("plan", *words).json
+    assert plain["mended"] is None
+    assert plain["contradictions"]["too_optimistic"] == 3
+    assert "`wayfield mend` finds where, and mends it" in plain["advice"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--prior", "distance"), "--mend and --prior exclude each other"),
+        (("--drop-false-sinks",), "--mend leaves no false sinks to drop"),
+    ],
+)
+def test_what_does_not_go_with_mending(words: tuple[str, ...], message: str) -> None:
+    answer = wayfield("plan", "roads.csv", "known.csv", "--goal", "Ash", "--mend", *words)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_compare_has_the_mended_graph() -> None:
+    write("five.csv", f"{KNOWN}Gate,8\nHill,6\n")
+    words = ("roads.csv", "five.csv", "--goal", "Ash", "-m", "mend", "-m", "nearest", "--json")
+    told = wayfield("compare", *words).json
+    plain, mended, _ = told["rows"]
+    assert mended["method"] == "--mend"
+    assert mended["left_out"] < plain["left_out"]
+
+
 # ------------------------------------------------------------------ speeds, for roads and routers
 
 STREETS = """\

@@ -31,7 +31,11 @@ from wayfield.report import Section
 from wayfield.study import Cell, Experiment, Row, Task
 from wayfield.study.tasks import as_table
 
-BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}
+BY_NAME = {  # those on wrong graphs have tests of their own
+    experiment.name: experiment
+    for study in ("paper", "directed")
+    for experiment in STUDIES[study].experiments
+}
 TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
 CELLS: dict[str, Cell] = {
     "witnesses": SevenNodes(),
@@ -395,8 +399,10 @@ def test_every_experiment_has_cells_in_every_profile(study: str) -> None:
 
 def test_a_study_by_its_name() -> None:
     assert find_study("paper") is STUDIES["paper"]
-    with pytest.raises(wf.InputError, match="unknown study 'papre'; known are paper, directed, "):
+    with pytest.raises(wf.InputError, match=r"unknown study 'papre'; did you mean paper\?"):
         find_study("papre")
+    with pytest.raises(wf.InputError, match="known are paper, directed, wrong-graphs"):
+        find_study("weather")
 
 
 # ---------------------------------------------------------------- profiles

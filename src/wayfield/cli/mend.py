@@ -200,7 +200,7 @@ def _advice(found: Mended, out: Path | None) -> str:
     if found.unchanged:
         return "plan on the graph as it is; more of them would show more"
     if out is None:
-        return "--out DIR writes the mended graph, to be planned on"
+        return "leave out --no-files to have the mended graph, for `wayfield plan`"
     look = f"see whether the edges of {out / 'suspects.csv'} are what they seem"
     return f"{look}; {out / 'mended.csv'} is a graph for `wayfield plan`"
 
