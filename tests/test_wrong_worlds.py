@@ -129,7 +129,7 @@ def test_on_a_right_graph_dijkstra_and_mend_are_the_oracle() -> None:
 def test_labels_and_starts_of_a_cell() -> None:
     few, many = (WrongCell("patch", share, 2, SIZE).draw() for share in (0.01, 0.1))
     n = few.graph.num_vertices
-    assert len(few.labels) == 1 + max(2, round(0.01 * n))
+    assert len(few.labels) == 1 + max(3, round(0.01 * n))
     assert len(many.labels) == 1 + round(0.1 * n)
     assert few.world.goal in few.labels.vertices
     assert np.array_equal(few.starts, many.starts)

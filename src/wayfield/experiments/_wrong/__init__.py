@@ -1,6 +1,6 @@
 """What the experiments on wrong graphs share: their worlds, cells and arms."""
 
-from .arms import LOOKS, MENDS, OURS, REFERENCE, WALKS, Case, Walked, row, rows_of
+from .arms import LOOKS, MENDS, NO_LABELS, OURS, REFERENCE, WALKS, Case, Walked, row, rows_of
 from .cells import SEEDS, SMALL, SOME, WrongCell, read_grid, wrong_grid
 from .world import WrongWorld
 from .worlds import WRONG_WORLDS, make_wrong_world
@@ -8,6 +8,7 @@ from .worlds import WRONG_WORLDS, make_wrong_world
 __all__ = [
     "LOOKS",
     "MENDS",
+    "NO_LABELS",
     "OURS",
     "REFERENCE",
     "SEEDS",

@@ -4,6 +4,10 @@ All arms but the static one learn while they walk: what an arc that was tried le
 known from then on, and they plan again. Cost arms plan with lengths, believed or mended (`drive`);
 field arms follow the values of an extension, lifted so that they descend to the goal.
 
+Where arcs have equal lengths many plans are equally short. Replanning Dijkstra takes the one that
+`drive` finds; "lowest_index" is the same walker with the first arc of a tie, to show what that
+choice is worth (zero values, lifted by length, are distances).
+
 SPL, success weighted by path length, is the mean over starts of (reached) · least cost / cost paid.
 """
 
@@ -169,6 +173,7 @@ _AMLE, _HARMONIC = AMLE(certificate=False), Harmonic(certificate=False)
 WALKS: Mapping[str, Callable[[Case], Walked]] = {
     "static": lambda case: follow(case, cost_to_go(case.graph, case.world.goal), learns=False),
     "dijkstra": lambda case: drive_by(case, case.graph),
+    "lowest_index": lambda case: follow(case, np.zeros(case.graph.num_vertices), steep=False),
     "amle": lambda case: follow(case, extension(case, _AMLE)),
     "harmonic": lambda case: follow(case, extension(case, _HARMONIC)),
     "residual": lambda case: follow(case, extension(case, _HARMONIC, prior=True)),
@@ -180,6 +185,7 @@ WALKS: Mapping[str, Callable[[Case], Walked]] = {
 LOOKS = (
     Look("static", "Dijkstra, static", "nearest"),
     Look("dijkstra", "Dijkstra, replanning", "sweeps", "square"),
+    Look("lowest_index", "Dijkstra, lowest index first", "sweeps"),
     Look("amle", "AMLE", "line-a"),
     Look("harmonic", "harmonic", "harmonic"),
     Look("residual", "distance + harmonic residual", "line-b", "triangle"),
@@ -192,6 +198,8 @@ LOOKS = (
     Look("oracle", "oracle", "oracle"),
 )
 REFERENCE, OURS = "dijkstra", "mend"
+NO_LABELS = ("static", REFERENCE, "lowest_index", "oracle")
+"""Arms that the labels do not matter to."""
 
 
 def row(arm: str, walked: Walked, least: FloatArray) -> Row:

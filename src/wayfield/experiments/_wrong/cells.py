@@ -20,6 +20,8 @@ from .world import WrongWorld
 from .worlds import WRONG_WORLDS, make_wrong_world
 
 STARTS = 60
+FEWEST = 3
+"""Labels beside the goal's, at least: fewer cannot be held out in turn."""
 SEEDS = tuple(range(8))
 SOME = ("patch", "short1", "alias10", "road", "combo", "exact")
 """Worlds that differ most; what is not run on all of them is run on these."""
@@ -75,7 +77,7 @@ class WrongCell:
         """Draw the vertices that are labelled; the goal stands first."""
         n = world.graph.num_vertices
         others = np.delete(np.arange(n), world.goal)
-        count = max(2, round(self.label_fraction * n))
+        count = max(FEWEST, round(self.label_fraction * n))
         drawn = self.rng(99).choice(others, count, replace=False)
         return np.concatenate([[world.goal], drawn])
 
