@@ -112,12 +112,13 @@ def test_the_prior_is_that_of_the_formula() -> None:
     expected = np.linalg.inv(laplacian + prior.RANGE * np.eye(25))
     n = graph.num_vertices
     np.testing.assert_allclose(slowness.covariance[:n, :n], expected, rtol=1e-9)
-    assert slowness.covariance[n, n] == pytest.approx(1 / prior.COMMON)
+    np.testing.assert_allclose(slowness.covariance[n:, n:], np.eye(2) / prior.COMMON)
     per_arc = slowness.per_arc.toarray()
     slow = np.random.default_rng(0).normal(size=n)
     added = graph.lengths * (slow[graph.tails] + slow[graph.indices]) / 2
-    np.testing.assert_allclose(per_arc @ np.append(slow, 0.0), added, atol=1e-12)
-    np.testing.assert_allclose(per_arc @ np.append(np.zeros(n), 1.0), graph.lengths)
+    np.testing.assert_allclose(per_arc @ np.append(slow, [0.0, 0.0]), added, atol=1e-12)
+    np.testing.assert_allclose(per_arc[:, n], graph.lengths)
+    np.testing.assert_allclose(per_arc[:, n + 1], np.median(graph.lengths))
 
 
 def test_a_basis_of_clusters_is_close_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,9 +126,9 @@ def test_a_basis_of_clusters_is_close_to_the_whole(monkeypatch: pytest.MonkeyPat
     whole = Slowness(graph)
     monkeypatch.setattr(prior, "MOST", 150)
     few = Slowness(graph)
-    assert whole.size == graph.num_vertices + 1
-    assert 75 <= few.size <= 151
-    ones = np.append(np.ones(few.size - 1), 0.0)
+    assert whole.size == graph.num_vertices + 2
+    assert 75 <= few.size <= 152
+    ones = np.append(np.ones(few.size - 2), [0.0, 0.0])
     np.testing.assert_allclose(few.per_arc @ ones, graph.lengths, rtol=0.05)
     row = np.zeros(graph.num_arcs)
     row[:60] = 1.0
@@ -193,6 +194,16 @@ def test_a_wrong_unit_is_a_factor_of_the_whole_graph(factor: float) -> None:
     scaled = wf.Labels(labels.vertices, factor * labels.values)
     mended = wf.mend(graph, scaled, 0, wf.Smooth())
     np.testing.assert_allclose(mended.graph.lengths, factor, rtol=0.15)
+
+
+def test_a_price_per_arc_is_told_from_a_price_per_length() -> None:
+    rng = np.random.default_rng(0)
+    graph = path(80, rng.uniform(0.2, 5.0, 79))
+    lengths = np.array([graph.to_scipy()[x, x + 1] for x in range(79)])
+    world = path(80, lengths + 3.0)
+    mended = wf.mend(graph, measured(world, 0, 25), 0, wf.Smooth())
+    fitted = np.array([mended.graph.to_scipy()[x, x + 1] for x in range(79)])
+    assert np.abs(fitted - lengths - 3.0).mean() < 0.5
 
 
 @pytest.mark.parametrize("unit", [2.0**-10, 2.0**12])

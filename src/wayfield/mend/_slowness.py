@@ -1,15 +1,15 @@
 """The prior of tomography: what is slow is slow all around.
 
-Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends: its cost is
-ℓ (1 + (s_x + s_y) / 2). Before anything is measured
+Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends; and every arc,
+long or short, costs κ median lengths more, as crossings do. So an arc costs
 
-    s = μ + r,      μ ~ N(0, a² / τ),     r ~ N(0, a² Q⁻¹),      Q = L + ε,
+    ℓ (1 + μ + (s_x + s_y) / 2) + κ (median ℓ),      s ~ N(0, a² Q⁻¹),   μ, κ ~ N(0, a² / τ),
 
-with L the Laplacian of conductance (median ℓ) / ℓ: r is smooth over ε^(-1/2) ≈ 7 typical arcs, and
-μ is a factor common to the whole graph, such as a unit or a mean speed. Whoever uses the prior
-chooses the amplitude a.
+before anything is measured, with μ a factor of the whole graph, such as a unit or a mean speed, and
+Q = L + ε, where L is the Laplacian of conductance (median ℓ) / ℓ: s is smooth over ε^(-1/2) ≈ 7
+typical arcs. Whoever uses the prior chooses the amplitude a.
 
-**Basis.** On a large graph r is a combination of clusters of neighbours, each smoothed by a few
+**Basis.** On a large graph s is a combination of clusters of neighbours, each smoothed by a few
 damped Jacobi steps, as in algebraic multigrid [1]_: at most `MOST`, whatever the graph, so that the
 covariance of their coefficients is a dense matrix of moderate size. It is kept as long as the graph
 is, since a referee fits many times.
@@ -37,8 +37,8 @@ from ..kernels.rays import pair_up
 RANGE = 0.02
 """ε: the inverse square of the distance, in typical arcs, over which slowness is smooth."""
 
-COMMON = 0.1
-"""τ: precision of the common factor."""
+COMMON = 0.2
+"""τ: precision of what is common to all arcs, μ and κ."""
 
 SHORTEST = 0.05
 """Arcs shorter than this share of the median conduct no better than one that is so long."""
@@ -71,12 +71,13 @@ class Slowness:
             basis = (basis - jacobi @ (precision @ basis)).tocsr()
         half = sparse.diags_array(graph.lengths / 2)
         smooth = half @ (basis[graph.tails] + basis[graph.indices])
-        common = sparse.csr_array(graph.lengths[:, np.newaxis])
+        per_hop = np.full(graph.num_arcs, np.median(graph.lengths))
+        common = sparse.csr_array(np.stack([graph.lengths, per_hop], axis=1))
         self.per_arc: Any = sparse.hstack([smooth, common], format="csr")
         self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
         self.precision: FloatArray = np.zeros((self.size, self.size))
-        self.precision[:-1, :-1] = (basis.T @ precision @ basis).toarray()
-        self.precision[-1, -1] = COMMON
+        self.precision[:-2, :-2] = (basis.T @ precision @ basis).toarray()
+        self.precision[[-2, -1], [-2, -1]] = COMMON
         factor = cho_factor(self.precision, lower=True)
         self.covariance: FloatArray = cho_solve(factor, np.eye(self.size))
 
