@@ -106,7 +106,7 @@ def read_trips(
     style : Style, optional
         What is known about a text file; the rest is guessed.
     error : float
-        Bound on how wrong the costs are: the same trip may cost twice as much more elsewhere.
+        Bound on how wrong the costs are: those of the same trip may differ by twice as much.
     upper : bool
         Whether the costs are upper bounds: then the same trip may have any.
     progress : callable, optional
