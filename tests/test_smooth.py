@@ -112,7 +112,10 @@ def test_the_prior_is_that_of_the_formula() -> None:
     expected = np.linalg.inv(laplacian + prior.RANGE * np.eye(25))
     n = graph.num_vertices
     np.testing.assert_allclose(slowness.covariance[:n, :n], expected, rtol=1e-9)
-    np.testing.assert_allclose(slowness.covariance[n:, n:], np.eye(2) / prior.COMMON)
+    np.testing.assert_allclose(slowness.covariance[n:, n:], np.eye(2) / (2 * prior.COMMON))
+    alone = Slowness(graph, per_hop=False)
+    assert alone.size == n + 1
+    assert alone.covariance[n, n] == pytest.approx(1 / prior.COMMON)
     per_arc = slowness.per_arc.toarray()
     slow = np.random.default_rng(0).normal(size=n)
     added = graph.lengths * (slow[graph.tails] + slow[graph.indices]) / 2

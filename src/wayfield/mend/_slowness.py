@@ -37,8 +37,8 @@ from ..kernels.rays import pair_up
 RANGE = 0.02
 """ε: the inverse square of the distance, in typical arcs, over which slowness is smooth."""
 
-COMMON = 0.2
-"""τ: precision of what is common to all arcs, μ and κ."""
+COMMON = 0.1
+"""Precision of what is common to all arcs: τ is as many times this as there is of it."""
 
 SHORTEST = 0.05
 """Arcs shorter than this share of the median conduct no better than one that is so long."""
@@ -50,6 +50,13 @@ MOST = 1000
 class Slowness:
     """A basis for what arcs may cost more than believed, and the precision of its coefficients.
 
+    Parameters
+    ----------
+    graph : Graph
+        What is believed.
+    per_hop : bool
+        Whether there may be a price κ per arc.
+
     Attributes
     ----------
     per_arc : (m, p) sparse array
@@ -58,7 +65,7 @@ class Slowness:
         Of the coefficients, for the amplitude 1; inverse to one another.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, per_hop: bool = True) -> None:
         weights: Any = graph.to_scipy().copy()
         weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
         if graph.directed:
@@ -71,13 +78,17 @@ class Slowness:
             basis = (basis - jacobi @ (precision @ basis)).tocsr()
         half = sparse.diags_array(graph.lengths / 2)
         smooth = half @ (basis[graph.tails] + basis[graph.indices])
-        per_hop = np.full(graph.num_arcs, np.median(graph.lengths))
-        common = sparse.csr_array(np.stack([graph.lengths, per_hop], axis=1))
-        self.per_arc: Any = sparse.hstack([smooth, common], format="csr")
+        common = [graph.lengths]
+        if per_hop:
+            common.append(np.full(graph.num_arcs, np.median(graph.lengths)))
+        columns = sparse.csr_array(np.stack(common, axis=1))
+        self.per_arc: Any = sparse.hstack([smooth, columns], format="csr")
         self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
         self.precision: FloatArray = np.zeros((self.size, self.size))
-        self.precision[:-2, :-2] = (basis.T @ precision @ basis).toarray()
-        self.precision[[-2, -1], [-2, -1]] = COMMON
+        clusters = basis.shape[1]
+        self.precision[:clusters, :clusters] = (basis.T @ precision @ basis).toarray()
+        last = np.arange(clusters, self.size)
+        self.precision[last, last] = COMMON * last.size
         factor = cho_factor(self.precision, lower=True)
         self.covariance: FloatArray = cho_solve(factor, np.eye(self.size))
 
@@ -87,15 +98,15 @@ class Slowness:
         return int(self.per_arc.shape[1])
 
 
-_KNOWN: WeakKeyDictionary[Graph, Slowness] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Graph, dict[bool, Slowness]] = WeakKeyDictionary()
 
 
-def slowness_of(graph: Graph) -> Slowness:
+def slowness_of(graph: Graph, per_hop: bool = True) -> Slowness:
     """Return the prior on a graph, computed once as long as the graph lives."""
-    known = _KNOWN.get(graph)
-    if known is None:
-        known = _KNOWN[graph] = Slowness(graph)
-    return known
+    known = _KNOWN.setdefault(graph, {})
+    if per_hop not in known:
+        known[per_hop] = Slowness(graph, per_hop)
+    return known[per_hop]
 
 
 def _clusters(weights: Any, enough: int) -> Any:

@@ -18,6 +18,7 @@ So a ray of an earlier round that is still too cheap stays in. Trips to one end 
 Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
 shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
 the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
+Nor do they set a price per arc, which would explain what was paid for bumping into things.
 
 **Which round.** Alternation need not improve. Of exact costs the round that meets them best is
 kept, of others the last of a few, since later ones fit noise. The amplitude is the most probable
@@ -127,7 +128,7 @@ class Smooth:
         """
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
-        slowness = slowness_of(problem.graph)
+        slowness = slowness_of(problem.graph, per_hop=exact)
         rays = _Rays(problem, slowness, self.noise, exact)
         posterior = _Posterior(slowness)
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
