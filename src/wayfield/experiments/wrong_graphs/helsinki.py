@@ -114,7 +114,13 @@ def tables(rows: Records) -> list[Table]:
             change = say_difference(paired(rows, look.name, SCALED, "error"))
             share = f"{some.ratio('reached', 'pairs'):.3f}"
             lines.append([look.title, figures[0], change, figures[1], share])
-    heads = ["arm", "error of the time", "less one factor's", "time driven / least", "arrive"]
+    heads = [
+        "arm",
+        "error of the time",
+        "difference to one factor",
+        "time driven / least",
+        "arrive",
+    ]
     note = f"Means over {plural(len(rows.values('seed')), 'goal')}. {ATTRIBUTION}."
     return [Table("times", "Times of arrival in Helsinki", heads, lines, note)]
 
@@ -127,11 +133,15 @@ def findings(rows: Records) -> Iterator[Finding]:
         "new",
         f"Do {MEASURED} measured times mend the streets of a city?",
         f"Mean relative error of the time of arrival: {error:.3f} on the mended streets, "
-        f"{before:.3f} by distance times one factor ({100 * (error / before - 1):+.0f} %). Driven "
-        f"routes take {ours.mean('cost_ratio'):.3f} and {plain.mean('cost_ratio'):.3f} times the "
-        "least time.",
+        f"{before:.3f} by distance times one factor, a change of {_percent(error / before - 1)}. "
+        f"Driven routes take {ours.mean('cost_ratio'):.3f} and {plain.mean('cost_ratio'):.3f} "
+        "times the least time.",
         f"Central Helsinki, {plural(len(plain), 'goal')}.",
     )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.0f} %".replace("-", "−")
 
 
 EXPERIMENT = Experiment(

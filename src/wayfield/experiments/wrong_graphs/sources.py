@@ -22,8 +22,8 @@ SIGMA = 0.2
 ARMS = ("dijkstra", "residual", "knn", *MENDS)
 FRACTION = 0.05
 SOURCES = {
-    "noise": f"labels with lognormal noise, σ = {SIGMA:g}",
-    "paid": "costs that replanning Dijkstra paid, declared upper bounds",
+    "noise": f"labels have lognormal noise, σ = {SIGMA:g}",
+    "paid": "labels are costs that replanning Dijkstra paid, declared upper bounds",
 }
 
 
@@ -60,7 +60,7 @@ def cells(profile: Profile) -> list[WrongCell]:
 def tables(rows: Records) -> Iterator[Table]:
     """SPL by world and arm, for every source."""
     for source, some in rows.by("source").items():
-        yield by_world(some, source, f"SPL, {SOURCES[source]}")
+        yield by_world(some, source, f"SPL if {SOURCES[source]}")
 
 
 def findings(rows: Records) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ def findings(rows: Records) -> Iterator[Finding]:
             if worse
             else "In no world is it worse in the mean."
         )
-        question = f"Can mending do harm with {SOURCES[source]}?"
+        question = f"Can mending do harm if {SOURCES[source]}?"
         yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
 
 
