@@ -2,10 +2,10 @@
 
 **Judgement.** Trips are dealt into folds. Each fold is foretold by every candidate fitted to the
 others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
-over all trips. Differences are taken trip by trip. Candidates stand in order of preference, the
-most cautious first: the first is taken that none beats by more than half a standard error, provided
-that it beats the plain graph by more than a whole one; else the graph stays as it is. Whatever is
-taken is fitted anew, to all trips.
+over all trips, less what their costs may be off by. Differences are taken trip by trip. Candidates
+stand in order of preference, the most cautious first: the first is taken that none beats by more
+than half a standard error, provided that it beats the plain graph by more than a whole one; else
+the graph stays as it is. Whatever is taken is fitted anew, to all trips.
 
 **Upper bounds.** What was paid need not be the least cost: such trips cannot prove an arc false,
 and no least repair is a candidate.
@@ -108,7 +108,7 @@ class Best:
             candidates = tuple(filter(_believes_bounds, candidates)) or (Smooth(),)
         named = _named(_without_idle_steps(candidates, problem))
         foretold = self._foretold(problem, named)
-        errors = {name: np.abs(costs - problem.costs) for name, costs in foretold.items()}
+        errors = {name: problem.misfit(costs) for name, costs in foretold.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
         chosen = _preferred(named, errors)
         if scores[chosen].gain <= scores[chosen].spread:
