@@ -3,9 +3,9 @@
 **Judgement.** Trips are dealt into folds. Each fold is foretold by every candidate fitted to the
 others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
 over all trips, less what their costs may be off by. Differences are taken trip by trip. Candidates
-stand in order of preference, the most cautious first: the first is taken that none beats by more
-than half a standard error, provided that it beats the plain graph by more than a whole one; else
-the graph stays as it is. Whatever is taken is fitted anew, to all trips.
+stand in order of preference: the first is taken that none beats by more than one standard error,
+provided that it beats the plain graph by more than one; else the graph stays as it is. Whatever is
+taken is fitted anew, to all trips.
 
 **Upper bounds.** What was paid need not be the least cost: such trips cannot prove an arc false,
 and no least repair is a candidate.
@@ -33,15 +33,12 @@ PLAIN = "plain"
 """Name of the graph as it is, among candidates."""
 
 CANDIDATES: tuple[MendMethod, ...] = (
-    Both(NoShortcuts(), Smooth(noise=0.2)),
     Both(NoShortcuts()),
     Smooth(),
     Both(),
+    Both(NoShortcuts(), Smooth(noise=0.2)),
     LeastRepair(only_odd=None),
 )
-
-LEAD = 0.5
-"""Standard errors by which a candidate must beat those that stand before it."""
 
 HASTE = 10
 """Rounds of tomography that are enough to compare."""
@@ -57,9 +54,9 @@ class Best:
     Parameters
     ----------
     candidates : tuple of MendMethod
-        In order of preference: no shortcuts and a smooth slowness, from costs that are noisy; the
-        same from exact ones; shortcuts and all; with a least repair of odd arcs; the least repair
-        of all arcs, and no more.
+        In order of preference: no shortcuts and a smooth slowness; shortcuts and all; with a least
+        repair of odd arcs; no shortcuts, from costs that are noisy; the least repair of all arcs,
+        and no more.
     folds : int
         Parts that the trips are dealt into; one per trip if there are fewer.
     seed : int
@@ -171,11 +168,11 @@ def _named(candidates: Iterable[MendMethod]) -> dict[str, MendMethod]:
 
 
 def _preferred(named: Iterable[str], errors: dict[str, FloatArray]) -> str:
-    """Return the first of the candidates that none beats clearly."""
+    """Return the first of the candidates that none beats by more than one standard error."""
     least = min(named, key=lambda name: float(errors[name].mean()))
     for name in named:
         lead = _score(errors[least], errors[name])
-        if lead.gain <= LEAD * lead.spread:
+        if lead.gain <= lead.spread:
             return name
     return least
 

@@ -18,7 +18,8 @@ So a ray of an earlier round that is still too cheap stays in. Trips to one end 
 Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
 shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
 the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
-Nor do they set a price per arc, which would explain what was paid for bumping into things.
+Nor do they set a price per arc, which would explain what was paid for bumping into things; exact
+costs do if the evidence is for it.
 
 **Units.** A model of slowness is none of metres and minutes: if the median trip costs hundreds of
 times what is believed, or less than a fifth, costs are divided by that first, and lengths
@@ -65,6 +66,9 @@ EXACT = 0.02
 
 EXACT_BETWEEN = 0.1
 """The same between trips, relative to the difference of their costs."""
+
+LIKELIER = 1.0
+"""By how much -2 log of the evidence must fall for a price per arc to be believed in."""
 
 SAMPLE = 100
 """Rays that the evidence is computed from, at most."""
@@ -147,7 +151,7 @@ class Smooth:
         """Lengths fitted to trips in the unit of the graph, and details."""
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
-        slowness = slowness_of(problem.graph, per_hop=exact)
+        slowness = _slowness(problem, exact)
         rays = _Rays(problem, slowness, self.noise, exact)
         posterior = _Posterior(slowness)
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
@@ -161,7 +165,7 @@ class Smooth:
                 break
             wanted = rays.wanted - rays.ways @ believed
             if turn < TUNING:
-                amplitude = _most_probable(rays, wanted)
+                amplitude, _ = _most_probable(rays, wanted)
             coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
             fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
             lengths = fitted if turn == 0 else lengths + STEP * (fitted - lengths)
@@ -266,8 +270,21 @@ class _Rays:
         self.images = np.concatenate([self.images, rows @ self._slowness.covariance])
 
 
-def _most_probable(rays: _Rays, wanted: FloatArray) -> float:
-    """Amplitude of greatest evidence: ``wanted`` ~ N(0, a² covariance of the rays + spread²)."""
+def _slowness(problem: MendProblem, exact: bool) -> Slowness:
+    """Return the prior: with a price per arc if that makes the costs likelier."""
+    plain = slowness_of(problem.graph, per_hop=False)
+    if not exact or problem.graph.is_unit:
+        return plain
+    priced, surprise = slowness_of(problem.graph, per_hop=True), []
+    for prior in (plain, priced):
+        rays = _Rays(problem, prior, 0.0, exact)
+        rays.renew(problem.graph.lengths)
+        surprise.append(_most_probable(rays, rays.wanted - rays.ways @ problem.graph.lengths)[1])
+    return priced if surprise[1] < surprise[0] - LIKELIER else plain
+
+
+def _most_probable(rays: _Rays, wanted: FloatArray) -> tuple[float, float]:
+    """Amplitude of greatest evidence, -2 log of it: ``wanted`` ~ N(0, a² covariance + spread²)."""
     some = np.unique(np.linspace(0, wanted.size - 1, SAMPLE).astype(np.int64))
     spread = rays.spread[some]
     covariance = rays.rows[some] @ rays.images[some].T
@@ -275,7 +292,8 @@ def _most_probable(rays: _Rays, wanted: FloatArray) -> float:
     parts = (modes.T @ (wanted[some] / spread)) ** 2
     variance = np.outer(AMPLITUDES**2, np.maximum(power, 0.0)) + 1.0
     surprise = (parts / variance + np.log(variance)).sum(axis=1)
-    return float(AMPLITUDES[np.argmin(surprise)])
+    best = int(np.argmin(surprise))
+    return float(AMPLITUDES[best]), float(surprise[best])
 
 
 class _Posterior:
