@@ -188,6 +188,7 @@ def test_upper_bounds_never_make_dearer() -> None:
     told = mended("roads.csv", "trips.csv", "--bound", "upper")
     assert told["changed"] == 0
     assert told["trips"]["upper_bounds"] is True
+    assert told["against"]["too_optimistic"] == 0  # what was paid proves no way too cheap
 
 
 def test_units_are_those_of_the_trips() -> None:

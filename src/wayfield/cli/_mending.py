@@ -229,7 +229,7 @@ def _data_facts(problem: MendProblem, data: Labels | Trips) -> dict[str, Any]:
 
 
 def _against(given: Evidence, problem: MendProblem) -> dict[str, Any]:
-    """Count what speaks against the graph as it is."""
+    """Count what speaks against the graph as it is; what was paid may be more than the least."""
     if isinstance(given.data, Labels) and given.goal is not None:
         labels = _with_goal(given.data, given.goal)
         proof = contradictions(given.graph, labels)
@@ -238,11 +238,11 @@ def _against(given: Evidence, problem: MendProblem) -> dict[str, Any]:
         over = problem.costs - problem.error - problem.distances()
         dear, cheap = over[over > 0], (-over - 2 * problem.error)[over < -2 * problem.error]
     tiny = 1e-9 * problem.costs.max()
-    dear, cheap = dear[dear > tiny], cheap[cheap > tiny]
+    dear, cheap = dear[(dear > tiny) & (not problem.upper)], cheap[cheap > tiny]
     return {
         "too_optimistic": dear.size,
         "by_up_to": dear.max(initial=0.0),
-        "too_pessimistic": 0 if problem.upper else cheap.size,
+        "too_pessimistic": cheap.size,
         "over_by_up_to": cheap.max(initial=0.0),
     }
 

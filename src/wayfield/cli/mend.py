@@ -198,10 +198,10 @@ def _make_ready(stages: Stages, method: MendMethod, directed: bool) -> None:
 def _advice(found: Mended, out: Path | None) -> str:
     """Say what to do next."""
     if found.unchanged:
-        return "plan on the graph as it is; more of them would show more"
+        return "plan on the graph as it is; more labels or trips might show a fault"
     if out is None:
         return "leave out --no-files to have the mended graph, for `wayfield plan`"
-    look = f"see whether the edges of {out / 'suspects.csv'} are what they seem"
+    look = f"check the edges in {out / 'suspects.csv'}, the first ones first"
     return f"{look}; {out / 'mended.csv'} is a graph for `wayfield plan`"
 
 

@@ -130,7 +130,7 @@ def finding(found: Mapping[str, Any], data: str = "labels") -> str:
     """Say what was found in one sentence; `data` is what it was found by."""
     if not found["changed"]:
         scores = found["scores"]
-        if not scores:
+        if not scores and found["value"]:
             return f"{found['method']} finds nothing to change by the {data}"
         if any(score["error"] for score in scores.values()):
             return f"nothing fitted to the {data} foretells others better: Dijkstra is as good"
@@ -172,12 +172,12 @@ def _middle(edges: Edges) -> float:
 
 
 def _false(edges: Edges, factor: float) -> BoolArray:
-    """Whether an edge alone is dear, its neighbours not."""
+    """Whether an edge alone is dear, its neighbours not, and dearer than believed."""
     times, count = edges.times / factor, edges.arcs.size
     ends = np.concatenate([edges.tails, edges.heads])
     order = np.argsort(ends, kind="stable")
     false = np.zeros(count, dtype=bool)
-    for e in np.flatnonzero(times >= FALSE).tolist():
+    for e in np.flatnonzero((times >= FALSE) & (edges.added > 0)).tolist():
         pair = edges.tails[e], edges.heads[e]
         first, last = (
             np.searchsorted(ends, pair, sorter=order),
