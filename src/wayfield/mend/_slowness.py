@@ -28,6 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
 
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -98,15 +99,26 @@ def slowness_of(graph: Graph) -> Slowness:
 
 
 def _clusters(weights: Any, enough: int) -> Any:
-    """(n, p) sparse array that says which cluster each vertex is in: pairs of pairs of …."""
+    """(n, p) sparse array that says which cluster each vertex is in: pairs of pairs of ….
+
+    Of a graph in many pieces the small ones share a cluster, so that some are left for the large.
+    """
     n = weights.shape[0]
-    member, count = np.arange(n), n
+    member, apart = np.arange(n), np.zeros(n, dtype=bool)
+    if n > enough:
+        _, piece = connected_components(weights, directed=False)
+        small = np.argsort(-np.bincount(piece), kind="stable")[enough // 2 :]
+        apart = np.isin(piece, small)
+        weights = weights[~apart][:, ~apart]
+    count = weights.shape[0]
+    member[~apart] = np.arange(count)
     while count > enough:
         arcs = Arcs(weights.indptr, weights.indices, weights.data)
         cluster, fewer = pair_up(arcs)
-        if fewer == count:  # vertices without arcs
-            break
         joined = sparse.csr_array((np.ones(count), cluster, np.arange(count + 1)))
         weights = (joined.T @ weights @ joined).tocsr()
-        member, count = cluster[member], fewer
+        member[~apart], count = cluster[member[~apart]], fewer
+    if apart.any():
+        member[apart] = count
+        count += 1
     return sparse.csr_array((np.ones(n), member, np.arange(n + 1)), shape=(n, count))

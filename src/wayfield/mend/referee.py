@@ -2,10 +2,10 @@
 
 **Judgement.** Trips are dealt into folds. Each fold is foretold by every candidate fitted to the
 others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
-over all trips. Differences are taken trip by trip. Candidates stand in order of preference: the
-first is taken that none beats by more than one standard error, provided that it beats the plain
-graph by more than one; else the graph stays as it is. Whatever is taken is fitted anew, to all
-trips.
+over all trips, less what their costs may be off by. Differences are taken trip by trip. Candidates
+stand in order of preference: the first is taken that none beats by more than one standard error,
+provided that it beats the plain graph by more than one; else the graph stays as it is. Whatever is
+taken is fitted anew, to all trips.
 
 **Upper bounds.** What was paid need not be the least cost: such trips cannot prove an arc false,
 and no least repair is a candidate.
@@ -81,6 +81,10 @@ class Best:
         for candidate in candidates:
             if isinstance(candidate, type) or not isinstance(candidate, MendMethod):
                 raise InputError(f"a candidate must be a way of mending, not {candidate!r}")
+            if type(candidate).__hash__ is None:
+                raise InputError(
+                    f"candidates must be hashable, as frozen settings are: {candidate!r}"
+                )
         object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "folds", as_whole(self.folds, "folds", least=2))
         object.__setattr__(self, "seed", as_whole(self.seed, "seed", least=0))
@@ -104,7 +108,7 @@ class Best:
             candidates = tuple(filter(_believes_bounds, candidates)) or (Smooth(),)
         named = _named(_without_idle_steps(candidates, problem))
         foretold = self._foretold(problem, named)
-        errors = {name: np.abs(costs - problem.costs) for name, costs in foretold.items()}
+        errors = {name: problem.misfit(costs) for name, costs in foretold.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
         chosen = _preferred(named, errors)
         if scores[chosen].gain <= scores[chosen].spread:

@@ -19,8 +19,13 @@ Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by t
 shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
 the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
 
+**Units.** A model of slowness is none of metres and minutes: if the median trip costs hundreds of
+times what is believed, or less than a fifth, costs are divided by that first, and lengths
+multiplied by it in the end.
+
 **Which round.** Alternation need not improve. Of exact costs the round that meets them best is
-kept, of others the last of a few, since later ones fit noise. The amplitude is the most probable
+kept, of others the last of a few, since later ones fit noise, or the first that meets all within
+their error. The amplitude is the most probable
 one given the rays of the first rounds (evidence), on a grid.
 
 **Cost.** A round is two Dijkstra searches per end and one dense solve of at most a thousand
@@ -35,7 +40,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +77,9 @@ NOISY_ROUNDS = 8
 STEP = 0.7
 """How far later rounds go towards their solution: whole steps swing to and fro."""
 
+UNITS = (0.2, 100.0)
+"""If the median trip costs less or more than so many times what is believed, the unit differs."""
+
 MET = 1e-9
 """Exact costs are met if they differ by this share of their mean."""
 
@@ -89,7 +97,7 @@ class Smooth:
     rounds : int
         How often ways and costs are fitted in turn.
     floor : float
-        No arc costs less than this share of its believed length.
+        No arc costs less than this share of its believed length, in the unit of the costs.
     noise : float
         Standard deviation of the trips' costs as a share of each; 0 if they are exact.
 
@@ -125,6 +133,17 @@ class Smooth:
         The value is the mean of ``|least cost under the fit - cost|``; nothing bounds it.
         ``details``: "amplitude", and "errors", the value after every round.
         """
+        unit = _unit(problem)
+        costs, error = problem.costs / unit, problem.error / unit
+        lengths, details = self._fitted(replace(problem, costs=costs, error=error))
+        details["errors"] = [unit * off for off in details["errors"]]
+        if unit != 1.0:
+            lengths = unit * lengths
+        value = float(np.abs(problem.distances(lengths) - problem.costs).mean())
+        return Fit(lengths, value, details=details)
+
+    def _fitted(self, problem: MendProblem) -> tuple[FloatArray, dict[str, Any]]:
+        """Lengths fitted to trips in the unit of the graph, and details."""
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
         slowness = slowness_of(problem.graph)
@@ -137,7 +156,7 @@ class Smooth:
             errors.append(misfit.error)
             if not exact or misfit.total < least:
                 kept, least = lengths, misfit.total
-            if exact and least <= MET * costs.mean():
+            if least <= MET * costs.mean() if exact else misfit.worst <= problem.error:
                 break
             wanted = rays.wanted - rays.ways @ believed
             if turn < TUNING:
@@ -145,15 +164,21 @@ class Smooth:
             coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
             fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
             lengths = fitted if turn == 0 else lengths + STEP * (fitted - lengths)
-        value = float(np.abs(problem.distances(kept) - costs).mean())
-        return Fit(kept, value, details={"amplitude": amplitude, "errors": errors})
+        return kept, {"amplitude": amplitude, "errors": errors}
+
+
+def _unit(problem: MendProblem) -> float:
+    """Return how many units of cost there are to one of length, if they are not about the same."""
+    times = float(np.median(problem.costs / problem.distances()))
+    return 1.0 if UNITS[0] <= times <= UNITS[1] else times
 
 
 @dataclass(frozen=True)
 class _Misfit:
-    """Mean error of the trips, and by how much trips to one end contradict one another."""
+    """Mean and largest error of trips, and by how much those to one end contradict one another."""
 
     error: float
+    worst: float
     excess: float
 
     @property
@@ -193,12 +218,13 @@ class _Rays:
         problem = self._problem
         self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
         arcs = problem.arcs_to(lengths)
-        error = excess = 0.0
+        error = worst = excess = 0.0
         for goal in problem.goals:
             trips = np.flatnonzero(problem.ends == goal)
             starts, costs = problem.starts[trips], problem.costs[trips]
             cost, _, slot = shortest_tree(arcs, np.array([goal]), np.zeros(1))
-            error += float(np.abs(cost[starts] - costs).sum())
+            off = np.abs(cost[starts] - costs)
+            error, worst = error + float(off.sum()), max(worst, float(off.max()))
             self._take(slot, starts, costs, self._least_spread + self._noise * costs)
             if not self._exact:
                 continue
@@ -212,7 +238,8 @@ class _Rays:
             excess += float(low.sum())
             cheap = low > spread
             self._take(slot, starts[cheap], wanted[cheap], spread[cheap])
-        return _Misfit(error / problem.costs.size, excess / problem.costs.size)
+        count = problem.costs.size
+        return _Misfit(error / count, worst, excess / count)
 
     def _keep(self, which: BoolArray) -> None:
         self.wanted, self.spread = self.wanted[which], self.spread[which]
