@@ -128,11 +128,14 @@ def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
     return told | {"finding": finding(told)}
 
 
-def finding(found: Mapping[str, Any], data: str = "labels") -> str:
-    """Say what was found in one sentence; `data` is what it was found by."""
+def finding(found: Mapping[str, Any], data: str = "labels", agreed: bool = False) -> str:
+    """Say what was found in one sentence.
+
+    `data` is what it was found by, `agreed` whether that is known to agree with the graph.
+    """
     if not found["changed"]:
         scores = found["scores"]
-        if not scores:
+        if not scores and not agreed:
             return f"{found['method']} finds nothing to change by the {data}"
         if any(score["error"] for score in scores.values()):
             return f"nothing fitted to the {data} foretells others better: Dijkstra is as good"
