@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._arrays import as_vertex, frozen, refuse
 from .._interop import networkx_graph, with_lengths
+from .._threads import one_thread
 from ..errors import InputError
 from ..extension import Status
 from ..graph import Graph, check_graph
@@ -198,7 +199,8 @@ def mend(
     if isinstance(settings, type) or not isinstance(settings, MendMethod):
         raise InputError(f"method must be a way of mending such as Best(), not {method!r}")
     start = time.perf_counter()
-    fit = settings.fit(problem)
+    with one_thread():
+        fit = settings.fit(problem)
     return _package(fit, graph, settings, time.perf_counter() - start)
 
 

@@ -41,7 +41,6 @@ from ...mend.trips import Bound
 from ...oracle import cost_to_go
 from ...report.charts import Look
 from ...study.tasks import Row
-from .._threads import one_thread
 from .world import WrongWorld
 
 NEIGHBOURS = 5
@@ -139,10 +138,9 @@ def neighbours(case: Case) -> FloatArray:
 
 def mended(case: Case, method: MendMethod | None, trips: Trips | None = None) -> Mended:
     """Fit the graph to the labels, or to trips in their place."""
-    with one_thread():
-        if trips is not None:
-            return mend(case.graph, trips, method=method)
-        return mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
+    if trips is not None:
+        return mend(case.graph, trips, method=method)
+    return mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
 def _oracle(case: Case) -> Walked:

@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import splu
 
+from ..._threads import one_thread
 from ...extension import Harmonic, extend
 from ...graph import Graph
 from ...kernels._types import FloatArray
@@ -37,7 +38,6 @@ from ...kernels.energy import (
 )
 from ...kernels.plaplacian import update_residual
 from ...labels import Labels
-from .._threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
