@@ -103,7 +103,7 @@ def test_the_heaviest_arc_is_paired_first() -> None:
 
 def test_the_prior_is_that_of_the_formula() -> None:
     graph = random_graph(np.random.default_rng(3), 25, lengths="real")
-    slowness = Slowness(graph)
+    slowness = Slowness(graph, "arc")
     weights = graph.to_scipy().toarray()
     weights[weights > 0] = np.minimum(
         np.median(graph.lengths) / weights[weights > 0], 1 / prior.SHORTEST
@@ -113,7 +113,7 @@ def test_the_prior_is_that_of_the_formula() -> None:
     n = graph.num_vertices
     np.testing.assert_allclose(slowness.covariance[:n, :n], expected, rtol=1e-9)
     np.testing.assert_allclose(slowness.covariance[n:, n:], np.eye(2) / (2 * prior.COMMON))
-    alone = Slowness(graph, per_hop=False)
+    alone = Slowness(graph, None)
     assert alone.size == n + 1
     assert alone.covariance[n, n] == pytest.approx(1 / prior.COMMON)
     per_arc = slowness.per_arc.toarray()
@@ -126,9 +126,9 @@ def test_the_prior_is_that_of_the_formula() -> None:
 
 def test_a_basis_of_clusters_is_close_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = maze(20)
-    whole = Slowness(graph)
+    whole = Slowness(graph, "arc")
     monkeypatch.setattr(prior, "MOST", 150)
-    few = Slowness(graph)
+    few = Slowness(graph, "arc")
     assert whole.size == graph.num_vertices + 2
     assert 75 <= few.size <= 152
     ones = np.append(np.ones(few.size - 2), [0.0, 0.0])
@@ -223,6 +223,27 @@ def test_a_price_per_arc_is_told_from_a_price_per_length() -> None:
     mended = wf.mend(graph, measured(world, 0, 25), 0, wf.Smooth())
     fitted = np.array([mended.graph.to_scipy()[x, x + 1] for x in range(79)])
     assert np.abs(fitted - lengths - 3.0).mean() < 0.5
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_price_per_crossing_is_told_from_a_price_per_arc(directed: bool) -> None:
+    rng = np.random.default_rng(0)
+    street, lanes = np.arange(80), np.repeat(np.flatnonzero(rng.random(80) < 0.3), 2)
+    tails = np.concatenate([street[:-1], lanes])
+    heads = np.concatenate([street[1:], 80 + np.arange(lanes.size)])
+    if directed:
+        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    lengths = np.tile(rng.uniform(0.2, 5.0, 79 + lanes.size), 1 + directed)
+    n, crossing = 80 + lanes.size, np.zeros(80 + lanes.size)
+    crossing[lanes] = 1.0
+    graph = wf.Graph.from_edges(tails, heads, lengths, n, directed)
+    waits = crossing[heads] if directed else (crossing[tails] + crossing[heads]) / 2
+    world = wf.Graph.from_edges(tails, heads, lengths + 6.0 * waits, n, directed)
+    mended = wf.mend(graph, measured(world, 0, 25), 0, wf.Smooth())
+    truth, found, plain = (wf.cost_to_go(g, 0) for g in (world, mended.graph, graph))
+    assert np.abs(found - truth).mean() < 0.04 * np.abs(plain - truth).mean()
+    if not directed:
+        assert (mended.graph.to_scipy() != mended.graph.to_scipy().T).nnz == 0
 
 
 @pytest.mark.parametrize("unit", [2.0**-10, 2.0**12])

@@ -1,13 +1,16 @@
 """The prior of tomography: what is slow is slow all around.
 
-Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends; and every arc,
-long or short, costs κ median lengths more, as crossings do. So an arc costs
+Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends. There may be
+a price of κ median lengths, too: on every arc, long or short; or on crossings, vertices with three
+neighbours or more. That is paid on entering, or, if the graph is undirected, half on entering and
+half on leaving. So an arc costs
 
-    ℓ (1 + μ + (s_x + s_y) / 2) + κ (median ℓ),      s ~ N(0, a² Q⁻¹),   μ, κ ~ N(0, a² / τ),
+    ℓ (1 + μ + (s_x + s_y) / 2) + κ (median ℓ) π_xy,      s ~ N(0, a² Q⁻¹),
 
-before anything is measured, with μ a factor of the whole graph, such as a unit or a mean speed, and
-Q = L + ε, where L is the Laplacian of conductance (median ℓ) / ℓ: s is smooth over ε^(-1/2) ≈ 7
-typical arcs. Whoever uses the prior chooses the amplitude a.
+with the share π_xy of the price, before anything is measured, and μ, κ ~ N(0, a² / τ). Here μ is a
+factor of the whole graph, such as a unit or a mean speed, and Q = L + ε, where L is the Laplacian
+of conductance (median ℓ) / ℓ: s is smooth over ε^(-1/2) ≈ 7 typical arcs. Whoever uses the prior
+chooses the amplitude a.
 
 **Basis.** On a large graph s is a combination of clusters of neighbours, each smoothed by a few
 damped Jacobi steps, as in algebraic multigrid [1]_: at most `MOST`, whatever the graph, so that the
@@ -22,7 +25,7 @@ References
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -41,6 +44,11 @@ RANGE = 0.02
 COMMON = 0.1
 """Precision of what is common to all arcs: τ is as many times this as there is of it."""
 
+CROSSING = 3
+"""Neighbours that make a vertex a crossing."""
+
+Price = Literal["arc", "crossing"] | None
+
 SHORTEST = 0.05
 """Arcs shorter than this share of the median conduct no better than one that is so long."""
 
@@ -55,8 +63,8 @@ class Slowness:
     ----------
     graph : Graph
         What is believed.
-    per_hop : bool
-        Whether there may be a price κ per arc.
+    price : {"arc", "crossing"} or None
+        Where there may be a price κ.
 
     Attributes
     ----------
@@ -66,7 +74,7 @@ class Slowness:
         Of the coefficients, for the amplitude 1; inverse to one another.
     """
 
-    def __init__(self, graph: Graph, per_hop: bool = True) -> None:
+    def __init__(self, graph: Graph, price: Price) -> None:
         weights: Any = graph.to_scipy().copy()
         weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
         if graph.directed:
@@ -80,8 +88,8 @@ class Slowness:
         half = sparse.diags_array(graph.lengths / 2)
         smooth = half @ (basis[graph.tails] + basis[graph.indices])
         common = [graph.lengths]
-        if per_hop:
-            common.append(np.full(graph.num_arcs, np.median(graph.lengths)))
+        if price is not None:
+            common.append(_prices(graph, weights, price))
         columns = sparse.csr_array(np.stack(common, axis=1))
         self.per_arc: Any = sparse.hstack([smooth, columns], format="csr")
         self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
@@ -99,15 +107,24 @@ class Slowness:
         return int(self.per_arc.shape[1])
 
 
-_KNOWN: WeakKeyDictionary[Graph, dict[bool, Slowness]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Graph, dict[Price, Slowness]] = WeakKeyDictionary()
 
 
-def slowness_of(graph: Graph, per_hop: bool = True) -> Slowness:
+def slowness_of(graph: Graph, price: Price = None) -> Slowness:
     """Return the prior on a graph, computed once as long as the graph lives."""
     known = _KNOWN.setdefault(graph, {})
-    if per_hop not in known:
-        known[per_hop] = Slowness(graph, per_hop)
-    return known[per_hop]
+    if price not in known:
+        known[price] = Slowness(graph, price)
+    return known[price]
+
+
+def _prices(graph: Graph, neighbours: Any, price: Price) -> FloatArray:
+    """(m,) prices of the arcs, given who is whose neighbour in either direction."""
+    priced = np.diff(neighbours.indptr) >= (CROSSING if price == "crossing" else 0)
+    share: FloatArray = priced[graph.indices].astype(float)
+    if not graph.directed:
+        share = (share + priced[graph.tails]) / 2
+    return share * np.median(graph.lengths)
 
 
 def _clusters(weights: Any, enough: int) -> Any:

@@ -18,8 +18,8 @@ So a ray of an earlier round that is still too cheap stays in. Trips to one end 
 Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
 shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
 the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
-Nor do they set a price per arc, which would explain what was paid for bumping into things; exact
-costs do if the evidence is for it.
+Nor do they set a price per arc or crossing, which would explain what was paid for bumping into
+things; exact costs do if the evidence is for it.
 
 **Units.** A model of slowness is none of metres and minutes: if the median trip costs hundreds of
 times what is believed, or less than a fifth, costs are divided by that first, and lengths
@@ -56,7 +56,7 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.rays import trace
 from ..kernels.shortest import shortest_tree
 from ._base import Fit, MendProblem
-from ._slowness import Slowness, slowness_of
+from ._slowness import Price, Slowness, slowness_of
 
 AMPLITUDES = 10.0 ** (np.arange(-6, 9) / 4)
 """Choices for the standard deviation of slowness."""
@@ -67,8 +67,9 @@ EXACT = 0.02
 EXACT_BETWEEN = 0.1
 """The same between trips, relative to the difference of their costs."""
 
+PRICES: tuple[Price, ...] = ("arc", "crossing")
 LIKELIER = 1.0
-"""By how much -2 log of the evidence must fall for a price per arc to be believed in."""
+"""By how much -2 log of the evidence must fall for a price to be believed in."""
 
 SAMPLE = 100
 """Rays that the evidence is computed from, at most."""
@@ -271,16 +272,24 @@ class _Rays:
 
 
 def _slowness(problem: MendProblem, exact: bool) -> Slowness:
-    """Return the prior: with a price per arc if that makes the costs likelier."""
-    plain = slowness_of(problem.graph, per_hop=False)
+    """Return the prior: with a price per arc or per crossing if that makes the costs likelier."""
+    plain = slowness_of(problem.graph)
     if not exact or problem.graph.is_unit:
         return plain
-    priced, surprise = slowness_of(problem.graph, per_hop=True), []
-    for prior in (plain, priced):
-        rays = _Rays(problem, prior, 0.0, exact)
-        rays.renew(problem.graph.lengths)
-        surprise.append(_most_probable(rays, rays.wanted - rays.ways @ problem.graph.lengths)[1])
-    return priced if surprise[1] < surprise[0] - LIKELIER else plain
+    best, least = plain, _surprise(problem, plain) - LIKELIER
+    for price in PRICES:
+        prior = slowness_of(problem.graph, price)
+        surprise = _surprise(problem, prior)
+        if surprise < least:
+            best, least = prior, surprise
+    return best
+
+
+def _surprise(problem: MendProblem, prior: Slowness) -> float:
+    """Return -2 log of the evidence of exact costs along the ways that are believed cheapest."""
+    rays = _Rays(problem, prior, 0.0, exact=True)
+    rays.renew(problem.graph.lengths)
+    return _most_probable(rays, rays.wanted - rays.ways @ problem.graph.lengths)[1]
 
 
 def _most_probable(rays: _Rays, wanted: FloatArray) -> tuple[float, float]:
