@@ -246,6 +246,21 @@ def test_a_price_per_crossing_is_told_from_a_price_per_arc(directed: bool) -> No
         assert (mended.graph.to_scipy() != mended.graph.to_scipy().T).nnz == 0
 
 
+@pytest.mark.parametrize("caution", [0.04, 0.2])
+def test_caution_takes_small_deviations_for_none_and_keeps_the_sum(caution: float) -> None:
+    graph = maze(12)
+    labels = measured(slowed(graph), 0, 15)
+    bold = wf.mend(graph, labels, 0, wf.Smooth()).graph
+    calm = wf.mend(graph, labels, 0, wf.Smooth(caution=caution)).graph
+    common = np.unique(calm.lengths, return_counts=True)
+    assert common[1].max() > 5  # many arcs cost exactly what is common to all
+    usual = common[0][common[1].argmax()]
+    assert np.log(calm.lengths / usual).max() < np.log(bold.lengths / bold.lengths.min()).max()
+    assert np.log(calm.lengths / usual).max() > 0.25  # what is slow indeed stays so
+    costs = [wf.cost_to_go(g, 0)[labels.vertices].sum() for g in (bold, calm)]
+    assert costs[1] == pytest.approx(costs[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("unit", [2.0**-10, 2.0**12])
 def test_scaling_lengths_and_costs_scales_the_fit(unit: float) -> None:
     graph = maze(12)
@@ -347,6 +362,7 @@ def test_more_rays_than_coefficients() -> None:
         ({"floor": 1.5}, "floor"),
         ({"noise": -0.1}, "noise"),
         ({"noise": np.nan}, "noise"),
+        ({"caution": -0.1}, "caution"),
     ],
 )
 def test_settings_that_make_no_sense(settings: dict[str, float], message: str) -> None:

@@ -90,8 +90,8 @@ class Slowness:
         common = [graph.lengths]
         if price is not None:
             common.append(_prices(graph, weights, price))
-        columns = sparse.csr_array(np.stack(common, axis=1))
-        self.per_arc: Any = sparse.hstack([smooth, columns], format="csr")
+        self._common = np.stack(common, axis=1)
+        self.per_arc: Any = sparse.hstack([smooth, sparse.csr_array(self._common)], format="csr")
         self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
         self.precision: FloatArray = np.zeros((self.size, self.size))
         clusters = basis.shape[1]
@@ -105,6 +105,10 @@ class Slowness:
     def size(self) -> int:
         """How many coefficients there are."""
         return int(self.per_arc.shape[1])
+
+    def common(self, coefficients: FloatArray) -> FloatArray:
+        """(m,) what arcs cost more by factor and price, which are common to all."""
+        return np.asarray(self._common @ coefficients[-self._common.shape[1] :])
 
 
 _KNOWN: WeakKeyDictionary[Graph, dict[Price, Slowness]] = WeakKeyDictionary()

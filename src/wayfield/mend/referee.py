@@ -32,11 +32,12 @@ from .smooth import Smooth
 PLAIN = "plain"
 """Name of the graph as it is, among candidates."""
 
+_SMOOTH = Smooth(caution=0.04)
 CANDIDATES: tuple[MendMethod, ...] = (
-    Both(NoShortcuts()),
-    Smooth(),
-    Both(),
-    Both(NoShortcuts(), Smooth(noise=0.2)),
+    Both(NoShortcuts(), _SMOOTH),
+    _SMOOTH,
+    Both(then=_SMOOTH),
+    Both(NoShortcuts(), replace(_SMOOTH, noise=0.2)),
     LeastRepair(only_odd=None),
 )
 

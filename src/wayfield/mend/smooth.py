@@ -30,6 +30,11 @@ kept, of others the last of a few, since later ones fit noise, or the first that
 their error. The amplitude is the most probable one given the rays of the first rounds (evidence),
 on a grid.
 
+**Caution.** Few costs tell small differences of slowness badly, and a way round a place that is
+hardly slow is seldom worth it. With a caution t, an arc that is exp(d) times as slow as what is
+common to all (factor and price) counts as exp(sign(d) max(|d| - t, 0)) times as slow, and lengths
+are scaled so that the trips together cost what was fitted.
+
 **Cost.** A round is two Dijkstra searches per end and one dense solve of at most a thousand
 unknowns. With more rays than coefficients the Cholesky factor of an earlier round serves conjugate
 gradients, until rays have changed too much.
@@ -106,6 +111,10 @@ class Smooth:
         No arc costs less than this share of its believed length, in the unit of the costs.
     noise : float
         Standard deviation of the trips' costs as a share of each; 0 if they are exact.
+    caution : float
+        How much slower or faster than all arcs together an arc is taken for in the end, less than
+        the trips say: small deviations vanish. With 0 costs are met best; a little leads to fewer
+        ways round for nothing.
 
     Examples
     --------
@@ -122,11 +131,13 @@ class Smooth:
     rounds: int = 20
     floor: float = 0.1
     noise: float = 0.0
+    caution: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rounds", as_whole(self.rounds, "rounds", least=1))
         object.__setattr__(self, "floor", as_real(self.floor, "floor", least=1e-6, most=1.0))
         object.__setattr__(self, "noise", as_real(self.noise, "noise", least=0.0))
+        object.__setattr__(self, "caution", as_real(self.caution, "caution", least=0.0))
 
     @property
     def name(self) -> str:
@@ -156,12 +167,12 @@ class Smooth:
         rays = _Rays(problem, slowness, self.noise, exact)
         posterior = _Posterior(slowness)
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
-        kept, least, errors = believed, np.inf, []
+        common, kept, least, errors = believed, (believed, believed), np.inf, []
         for turn in range((self.rounds if exact else min(self.rounds, NOISY_ROUNDS)) + 1):
             misfit = rays.renew(lengths)
             errors.append(misfit.error)
             if not exact or misfit.total < least:
-                kept, least = lengths, misfit.total
+                kept, least = (lengths, common), misfit.total
             if least <= MET * costs.mean() if exact else misfit.worst <= problem.error:
                 break
             wanted = rays.wanted - rays.ways @ believed
@@ -169,8 +180,19 @@ class Smooth:
                 amplitude, _ = _most_probable(rays, wanted)
             coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
             fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
-            lengths = fitted if turn == 0 else lengths + STEP * (fitted - lengths)
-        return kept, {"amplitude": amplitude, "errors": errors}
+            shared = np.maximum(self.floor * believed, believed + slowness.common(coefficients))
+            step = STEP if turn else 1.0
+            lengths, common = lengths + step * (fitted - lengths), common + step * (shared - common)
+        return self._calmed(problem, *kept), {"amplitude": amplitude, "errors": errors}
+
+    def _calmed(self, problem: MendProblem, lengths: FloatArray, common: FloatArray) -> FloatArray:
+        """Lengths without deviations too small to be believed in; trips cost as much in all."""
+        if not self.caution or lengths is problem.graph.lengths:
+            return lengths
+        away = np.log(lengths / common)
+        calmed = common * np.exp(np.sign(away) * np.maximum(np.abs(away) - self.caution, 0.0))
+        times = float(problem.distances(lengths).sum() / problem.distances(calmed).sum())
+        return np.asarray(np.maximum(self.floor * problem.graph.lengths, times * calmed))
 
 
 def _unit(problem: MendProblem) -> float:
