@@ -14,7 +14,7 @@ from wayfield.kernels.shortest import shortest_tree
 from wayfield.mend import MendProblem
 from wayfield.mend import _slowness as prior
 from wayfield.mend import smooth as tomography
-from wayfield.mend._slowness import Slowness, slowness_of
+from wayfield.mend._slowness import slowness_of
 from wayfield.mend.mending import make_problem
 from worlds import network, path, random_graph
 
@@ -103,7 +103,7 @@ def test_the_heaviest_arc_is_paired_first() -> None:
 
 def test_the_prior_is_that_of_the_formula() -> None:
     graph = random_graph(np.random.default_rng(3), 25, lengths="real")
-    slowness = Slowness(graph, "arc")
+    slowness = slowness_of(graph, "arc")
     weights = graph.to_scipy().toarray()
     weights[weights > 0] = np.minimum(
         np.median(graph.lengths) / weights[weights > 0], 1 / prior.SHORTEST
@@ -113,7 +113,7 @@ def test_the_prior_is_that_of_the_formula() -> None:
     n = graph.num_vertices
     np.testing.assert_allclose(slowness.covariance[:n, :n], expected, rtol=1e-9)
     np.testing.assert_allclose(slowness.covariance[n:, n:], np.eye(2) / (2 * prior.COMMON))
-    alone = Slowness(graph, None)
+    alone = slowness_of(graph)
     assert alone.size == n + 1
     assert alone.covariance[n, n] == pytest.approx(1 / prior.COMMON)
     per_arc = slowness.per_arc.toarray()
@@ -126,9 +126,9 @@ def test_the_prior_is_that_of_the_formula() -> None:
 
 def test_a_basis_of_clusters_is_close_to_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = maze(20)
-    whole = Slowness(graph, "arc")
+    whole = slowness_of(graph, "arc")
     monkeypatch.setattr(prior, "MOST", 150)
-    few = Slowness(graph, "arc")
+    few = slowness_of(maze(20), "arc")
     assert whole.size == graph.num_vertices + 2
     assert 75 <= few.size <= 152
     ones = np.append(np.ones(few.size - 2), [0.0, 0.0])

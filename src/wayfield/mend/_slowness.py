@@ -25,12 +25,13 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 
 from ..graph import Graph
@@ -56,50 +57,24 @@ MOST = 1000
 """Clusters, at most; at least half as many on graphs that have more vertices."""
 
 
+@dataclass(frozen=True, eq=False)
 class Slowness:
     """A basis for what arcs may cost more than believed, and the precision of its coefficients.
-
-    Parameters
-    ----------
-    graph : Graph
-        What is believed.
-    price : {"arc", "crossing"} or None
-        Where there may be a price κ.
 
     Attributes
     ----------
     per_arc : (m, p) sparse array
         What every arc costs more per unit of each coefficient.
+    shared : (m, 1 or 2) array
+        The last columns of that: the factor and the price, which are common to all arcs.
     precision, covariance : (p, p) arrays
         Of the coefficients, for the amplitude 1; inverse to one another.
     """
 
-    def __init__(self, graph: Graph, price: Price) -> None:
-        weights: Any = graph.to_scipy().copy()
-        weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
-        if graph.directed:
-            weights = ((weights + weights.T) / 2).tocsr()
-        laplacian: Any = sparse.diags_array(weights.sum(axis=1)) - weights
-        precision = (laplacian + RANGE * sparse.eye_array(graph.num_vertices)).tocsr()
-        basis = _clusters(weights, MOST)
-        jacobi = sparse.diags_array(2 / 3 / precision.diagonal())
-        for _ in range(round(np.sqrt(graph.num_vertices / basis.shape[1]) / 2)):
-            basis = (basis - jacobi @ (precision @ basis)).tocsr()
-        half = sparse.diags_array(graph.lengths / 2)
-        smooth = half @ (basis[graph.tails] + basis[graph.indices])
-        common = [graph.lengths]
-        if price is not None:
-            common.append(_prices(graph, weights, price))
-        self._common = np.stack(common, axis=1)
-        self.per_arc: Any = sparse.hstack([smooth, sparse.csr_array(self._common)], format="csr")
-        self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
-        self.precision: FloatArray = np.zeros((self.size, self.size))
-        clusters = basis.shape[1]
-        self.precision[:clusters, :clusters] = (basis.T @ precision @ basis).toarray()
-        last = np.arange(clusters, self.size)
-        self.precision[last, last] = COMMON * last.size
-        factor = cho_factor(self.precision, lower=True)
-        self.covariance: FloatArray = cho_solve(factor, np.eye(self.size))
+    per_arc: Any
+    shared: FloatArray
+    precision: FloatArray
+    covariance: FloatArray
 
     @property
     def size(self) -> int:
@@ -108,23 +83,68 @@ class Slowness:
 
     def common(self, coefficients: FloatArray) -> FloatArray:
         """(m,) what arcs cost more by factor and price, which are common to all."""
-        return np.asarray(self._common @ coefficients[-self._common.shape[1] :])
+        return np.asarray(self.shared @ coefficients[-self.shared.shape[1] :])
 
 
 _KNOWN: WeakKeyDictionary[Graph, dict[Price, Slowness]] = WeakKeyDictionary()
 
 
 def slowness_of(graph: Graph, price: Price = None) -> Slowness:
-    """Return the prior on a graph, computed once as long as the graph lives."""
+    """Return the prior on a graph, computed once as long as the graph lives.
+
+    `price` says where there may be a price κ, if anywhere.
+    """
     known = _KNOWN.setdefault(graph, {})
+    if not known:
+        known[None] = _without_price(graph)
     if price not in known:
-        known[price] = Slowness(graph, price)
+        known[price] = _with_price(graph, known[None], price)
     return known[price]
 
 
-def _prices(graph: Graph, neighbours: Any, price: Price) -> FloatArray:
-    """(m,) prices of the arcs, given who is whose neighbour in either direction."""
-    priced = np.diff(neighbours.indptr) >= (CROSSING if price == "crossing" else 0)
+def _without_price(graph: Graph) -> Slowness:
+    weights: Any = graph.to_scipy().copy()
+    weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
+    if graph.directed:
+        weights = ((weights + weights.T) / 2).tocsr()
+    laplacian: Any = sparse.diags_array(weights.sum(axis=1)) - weights
+    precision = (laplacian + RANGE * sparse.eye_array(graph.num_vertices)).tocsr()
+    basis = _clusters(weights, MOST)
+    jacobi = sparse.diags_array(2 / 3 / precision.diagonal())
+    for _ in range(round(np.sqrt(graph.num_vertices / basis.shape[1]) / 2)):
+        basis = (basis - jacobi @ (precision @ basis)).tocsr()
+    half = sparse.diags_array(graph.lengths / 2)
+    smooth = half @ (basis[graph.tails] + basis[graph.indices])
+    of_clusters = (basis.T @ precision @ basis).toarray()
+    inverse = cho_solve(cho_factor(of_clusters, lower=True), np.eye(basis.shape[1]))
+    return _put_together(smooth, graph.lengths[:, np.newaxis], of_clusters, inverse)
+
+
+def _with_price(graph: Graph, prior: Slowness, price: Price) -> Slowness:
+    count = prior.size - prior.shared.shape[1]
+    shared = np.column_stack([prior.shared, _prices(graph, price)])
+    blocks = prior.precision[:count, :count], prior.covariance[:count, :count]
+    return _put_together(prior.per_arc[:, :count], shared, *blocks)
+
+
+def _put_together(
+    smooth: Any, shared: FloatArray, of_clusters: FloatArray, inverse: FloatArray
+) -> Slowness:
+    """Clusters, and what is common to all arcs, which is independent of them."""
+    per_arc = sparse.hstack([smooth, sparse.csr_array(shared)], format="csr")
+    per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
+    count = shared.shape[1]
+    common = COMMON * count * np.eye(count)
+    return Slowness(
+        per_arc, shared, block_diag(of_clusters, common), block_diag(inverse, np.linalg.inv(common))
+    )
+
+
+def _prices(graph: Graph, price: Price) -> FloatArray:
+    """(m,) what each arc pays of a price of one median length."""
+    arcs: Any = graph.to_scipy()
+    neighbours = np.diff((arcs + arcs.T).tocsr().indptr)  # in either direction
+    priced = neighbours >= (CROSSING if price == "crossing" else 0)
     share: FloatArray = priced[graph.indices].astype(float)
     if not graph.directed:
         share = (share + priced[graph.tails]) / 2
