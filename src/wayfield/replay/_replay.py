@@ -4,31 +4,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_choice, as_finite, as_real, as_vertex, frozen
+from .._arrays import KeepsReadOnly, as_choice, as_finite, as_real, as_vertex, frozen
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels._types import FloatArray
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.flooding import reaching
+from ..kernels.merging import Rows
 from ._attach import ROLES, Role, attach, neighbours
-from ._buffer import cheapest, chosen_lengths, merged, read_rows
+from ._buffer import Buffer, as_rows, chosen_lengths, read_rows
+from ._dataset import read_dataset
+from ._moves import (
+    ActionCounts,
+    Arcs,
+    Crossings,
+    Jumps,
+    arcs_of,
+    count_actions,
+    find_crossings,
+    jumps_of,
+    speed_of,
+)
 from ._reach import ReachReport
+from ._states import Located, as_landmarks, assigned, merged, nearest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replay:
-    """A directed graph of the states in a replay buffer.
+class Replay(KeepsReadOnly):
+    """A directed graph of the states in a replay buffer, and what the buffer says of each arc.
 
     Attributes
     ----------
     graph : Graph
-        Directed; an arc for every pair of states with a transition between them. Positions are
-        the states themselves if they have two or three coordinates.
+        Directed; an arc for every pair of states with a transition between them, as long as the
+        time spent (see `replay_graph`). Positions are the states themselves if they have two or
+        three coordinates.
     states : (n, d) float array
-        One observation per vertex: the first that was seen there.
+        One observation per vertex: the first that was seen there, or the landmark.
     tail, head : (t,) int64 arrays
         Vertex where each transition started, and where it ended.
     ends : (e,) int64 array
@@ -36,7 +52,22 @@ class Replay:
     stayed : int
         Transitions that ended in the state they started in; they are no arcs.
     tolerance : float
-        How far from its vertex's state an observation may be.
+        How far from its vertex's state an observation may be; with landmarks, how far apart these
+        are at least.
+    counts : (m,) int64 array
+        How often each arc of the graph was crossed; 0 for arcs that nobody has seen.
+    dwell : (m,) float array
+        Median number of steps from entering the arc's tail to crossing it; NaN where nobody did.
+    leaps : (m,) int64 array
+        How many of the crossings were jumps.
+    visits : (n,) int64 array
+        How many stays every state had.
+    jumps : Jumps
+        Arcs that were crossed by jumps, and where these set in.
+    speed : float
+        Distance per step of the behaviour; 0 if it never moved.
+    actions : ActionCounts or None
+        What followed which action, if there were any.
     attached : int
         Temporary vertices, which come last; see `attach`.
 
@@ -46,20 +77,76 @@ class Replay:
     >>> replay = wf.replay_graph([[0.0], [1.0], [2.0]], [[1.0], [2.0], [1.0]])
     >>> replay.graph.neighbours(replay.nearest([1.2]))
     array([2], dtype=int32)
+    >>> wf.replay_graph([[0.0], [0.0], [0.0], [1.0], [0.0], [1.0]]).dwell
+    array([2., 1.])
     """
 
     graph: Graph
-    states: FloatArray
+    states: Rows
     tail: NDArray[np.int64]
     head: NDArray[np.int64]
     ends: NDArray[np.int64]
     stayed: int
     tolerance: float
+    counts: NDArray[np.int64]
+    dwell: FloatArray
+    leaps: NDArray[np.int64]
+    visits: NDArray[np.int64]
+    jumps: Jumps
+    speed: float
+    actions: ActionCounts | None = None
     attached: int = 0
+
+    @classmethod
+    def from_dataset(cls, dataset: Any, *, entry: str = "observation", **options: Any) -> Replay:
+        """Build the graph of a dataset as OGBench, D4RL and Minari hand it out.
+
+        Parameters
+        ----------
+        dataset : mapping, path, sequence or object
+            A dictionary with "observations" and, where there are any, "next_observations",
+            "actions", "terminals", "timeouts", "terminations", "truncations"; an ``.npz`` file
+            with such arrays; a list of episodes, each a dictionary or an object with these names;
+            or anything with ``iterate_episodes()``, as Minari's datasets have it. OGBench's
+            compact form, with "valids", is known for what it is. An episode may have one
+            observation more than actions, its last.
+        entry : str
+            Which part of observations that are dictionaries themselves, as in goal-conditioned
+            environments.
+        **options
+            As for `replay_graph`: ``tolerance``, ``landmarks``, ``lengths``, ``jump``, ``seed``.
+
+        Examples
+        --------
+        >>> compact = {
+        ...     "observations": [[0.0], [1.0], [2.0], [5.0], [4.0]],
+        ...     "actions": [[1.0], [1.0], [0.0], [-1.0], [0.0]],
+        ...     "terminals": [0, 1, 1, 1, 1],
+        ...     "valids": [1, 1, 0, 1, 0],
+        ... }
+        >>> Replay.from_dataset(compact)
+        Replay(3 transitions, Graph(5 vertices, 3 arcs, directed, unit lengths))
+        """
+        return replay_graph(**read_dataset(dataset, entry), **options)
 
     def nearest(self, observation: ArrayLike) -> int:
         """Vertex whose state is nearest to an observation, by Euclidean distance."""
         return int(np.argmin(self._distances(observation)))
+
+    def locate(self, observations: ArrayLike) -> NDArray[np.int64]:
+        """Return the vertex whose state is nearest to each of many observations, one per row.
+
+        Examples
+        --------
+        >>> replay_graph([[0.0], [1.0], [2.0]]).locate([[0.4], [0.6], [9.0]])
+        array([0, 1, 2])
+        """
+        rows = as_rows(observations, "observations")
+        if rows.shape[1] != self.states.shape[1]:
+            raise InputError(
+                f"observations have {rows.shape[1]} coordinates, states {self.states.shape[1]}"
+            )
+        return nearest(rows, self.states).astype(np.int64)
 
     def attach(
         self,
@@ -115,8 +202,11 @@ class Replay:
         lengths = np.full(distance.size, np.inf)
         lengths[near] = pace * distance[near]
         graph, new = attach(self.graph, lengths, role, k=near.size, position=observation)
-        states = frozen(np.vstack([self.states, np.asarray(observation, dtype=np.float64)]))
-        return replace(self, graph=graph, states=states, attached=self.attached + 1), new
+        place = np.asarray(observation, dtype=self.states.dtype)
+        known = with_arcs(self, graph)
+        states, visits = np.vstack([self.states, place]), np.append(self.visits, 0)
+        count = self.attached + 1
+        return replace(known, states=frozen(states), visits=frozen(visits), attached=count), new
 
     def report(self, goal: int) -> ReachReport:
         """Say which states can reach the goal at all, before anything is planned.
@@ -144,6 +234,12 @@ class Replay:
             raise InputError("the buffer has no arcs to take a pace from: give pace")
         return float(np.median(self.graph.lengths[seen] / span))
 
+    @cached_property
+    def departures(self) -> NDArray[np.int64]:
+        """(n,) how often each state was left for another one."""
+        ends = self.graph.tails, self.counts, self.graph.num_vertices
+        return frozen(np.bincount(*ends).astype(np.int64))
+
     def _distances(self, observation: ArrayLike) -> FloatArray:
         point = as_finite(observation, "observation", self.states.shape[1])
         distances: FloatArray = np.linalg.norm(self.states - point, axis=1)
@@ -154,15 +250,36 @@ class Replay:
         return f"Replay({self.tail.size:,} transitions, {extra}{self.graph})"
 
 
+def with_arcs(replay: Replay, graph: Graph) -> Replay:
+    """Return the replay on a graph that has all its arcs, and perhaps others."""
+    n = max(graph.num_vertices, replay.graph.num_vertices)
+    known = replay.graph.tails * np.int64(n) + replay.graph.indices
+    slot = np.searchsorted(graph.tails * np.int64(n) + graph.indices, known)
+    counts, leaps = (np.zeros(graph.num_arcs, np.int64) for _ in range(2))
+    dwell = np.full(graph.num_arcs, np.nan)
+    counts[slot], leaps[slot], dwell[slot] = replay.counts, replay.leaps, replay.dwell
+    counts, leaps, dwell = map(frozen, (counts, leaps, dwell))
+    return replace(replay, graph=graph, counts=counts, leaps=leaps, dwell=dwell)
+
+
 def replay_graph(
     observations: ArrayLike,
     next_observations: ArrayLike | None = None,
     terminals: ArrayLike | None = None,
+    actions: ArrayLike | None = None,
     *,
     lengths: ArrayLike | None = None,
     tolerance: float = 0.0,
+    landmarks: int | ArrayLike | None = None,
+    jump: float | None = None,
+    seed: int = 0,
 ) -> Replay:
     """Build a directed graph from observed transitions.
+
+    The length of an arc is the time spent: the median number of steps from entering its tail to
+    crossing it. Where observations are merged, it is never below the distance between the two
+    states over the behaviour's speed, since a corner that is cut is left too soon. A jump, one
+    step far longer than the others, is as long as it took.
 
     Parameters
     ----------
@@ -175,13 +292,24 @@ def replay_graph(
         no arc to the first of the next. With `next_observations` rows are never joined to each
         other, and the transition of a terminal row is one like any other; in both cases
         ``ends`` lists the vertices where episodes ended.
+    actions : (t,) integer array or (t, a) float array, optional
+        What was done. It tells choice from chance; see `Replay.transitions`.
     lengths : (t,) float array, optional
-        Cost of each transition, 1 if not given. Without `next_observations` either one for each
+        Cost of each transition, in place of time. Without `next_observations` either one for each
         move that is a transition, or one per row, those at an episode's end unused. Of several
-        transitions between the same two states the cheapest counts.
+        transitions between the same two states the cheapest counts; a 1 each makes hops.
     tolerance : float
         Observations at most this far (Euclidean) from the first one seen at a vertex belong to
         that vertex; 0 merges equal observations only.
+    landmarks : int or (k, d) array, optional
+        States to assign observations to, the nearest each, in place of merging: as many
+        observations, each as far as can be from those before it (fewer if all others are within
+        the tolerance of one), or these.
+    jump : float, optional
+        Longest step that is no jump. By default five times the length that nine tenths of the
+        steps that move do not exceed.
+    seed : int
+        Landmarks are chosen among 60,000 observations drawn with it.
 
     Examples
     --------
@@ -191,18 +319,79 @@ def replay_graph(
     >>> episodes = replay_graph(walk, terminals=[False, False, True, False, True])
     >>> episodes.tail, episodes.head, episodes.ends
     (array([0, 1, 1]), array([1, 2, 3]), array([2, 3]))
+    >>> replay_graph(walk, landmarks=[[0.0], [2.0]]).tail
+    array([0, 0, 1, 0])
     """
-    rows = read_rows(observations, next_observations, terminals)
-    vertex, states = merged(rows.seen, as_real(tolerance, "tolerance", least=0.0))
-    tail, head = vertex[rows.tail], vertex[rows.head]
-    length = np.ones(tail.size) if lengths is None else chosen_lengths(lengths, rows)
+    buffer = read_rows(observations, next_observations, terminals)
+    tolerance = as_real(tolerance, "tolerance", least=0.0)
+    farthest = None if jump is None else as_real(jump, "jump", least=0.0, most=np.inf)
+    exact = landmarks is None and tolerance == 0.0
+    if landmarks is None:
+        located = merged(buffer, tolerance)
+    else:
+        located = assigned(buffer, as_landmarks(landmarks, buffer, tolerance, seed))
+    moves = find_crossings(buffer, located, farthest)
+    arcs, speed = arcs_of(moves), speed_of(buffer)
+    if lengths is None:
+        cost = arcs.dwell if exact else _times(arcs, located.states, speed)
+    else:
+        cost = _cheapest(chosen_lengths(lengths, buffer), buffer, located, arcs)
+    done = None
+    if actions is not None:
+        done = count_actions(actions, buffer, located, moves, exact)
+    return _replay(buffer, located, moves, arcs, cost, speed, done, tolerance)
+
+
+def _replay(
+    buffer: Buffer,
+    located: Located,
+    moves: Crossings,
+    arcs: Arcs,
+    cost: FloatArray,
+    speed: float,
+    actions: ActionCounts | None,
+    tolerance: float,
+) -> Replay:
+    here, there, states = located
+    places = states if states.shape[1] in (2, 3) else None
+    graph = Graph(arcs.indptr, arcs.indices, cost, True, places)
+    ended = there if buffer.second.size else here
+    return Replay(
+        graph,
+        frozen(states),
+        frozen(here[buffer.valid].astype(np.int64)),
+        frozen(there[buffer.valid].astype(np.int64)),
+        frozen(np.unique(ended[buffer.final]).astype(np.int64)),
+        buffer.num_transitions - moves.row.size,
+        tolerance,
+        frozen(arcs.counts),
+        frozen(arcs.dwell),
+        frozen(arcs.leaps),
+        frozen(moves.visits),
+        jumps_of(moves, buffer),
+        speed,
+        actions,
+    )
+
+
+def _times(arcs: Arcs, states: Rows, speed: float) -> FloatArray:
+    """Time that every arc takes: its dwell, or the way at the usual speed if that is longer."""
+    if speed == 0.0:
+        return arcs.dwell
+    tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
+    way = states[arcs.indices].astype(np.float64) - states[tails]
+    longest = np.maximum(arcs.dwell, np.linalg.norm(way, axis=1) / speed)
+    return np.where(2 * arcs.leaps > arcs.counts, arcs.dwell, longest)
+
+
+def _cheapest(given: FloatArray, buffer: Buffer, located: Located, arcs: Arcs) -> FloatArray:
+    """Least of the lengths given for the transitions of every arc."""
+    n = len(located.states)
+    tail, head = located.here[buffer.valid], located.there[buffer.valid]
     moved = tail != head
-    arcs, least = cheapest(tail[moved], head[moved], length[moved])
-    graph = Graph.from_edges(arcs[0], arcs[1], least, len(states), True, _positions(states))
-    ends, stayed = np.unique(vertex[rows.ends]), int(moved.size - moved.sum())
-    states, tail, head, ends = (frozen(array) for array in (states, tail, head, ends))
-    return Replay(graph, states, tail, head, ends, stayed, float(tolerance))
-
-
-def _positions(states: FloatArray) -> FloatArray | None:
-    return states if states.shape[1] in (2, 3) else None
+    key = tail[moved].astype(np.int64) * n + head[moved]
+    tails = np.repeat(np.arange(n), np.diff(arcs.indptr))
+    slot: IntArray = np.searchsorted(tails * n + arcs.indices, key)
+    least = np.full(arcs.indices.size, np.inf)
+    np.minimum.at(least, slot, given[moved])
+    return least
