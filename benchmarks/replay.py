@@ -1,9 +1,9 @@
 """Graphs of large replay buffers: seconds, memory, and merging beside a k-d tree.
 
-Run with ``python -m benchmarks.replay [rows …]``. The promise: 1e6 rows within 5 seconds, 1e7 within
-6 GB, arrays of the buffer included. Buffers: walks in a square, as float32 observations with
-actions; of 2 coordinates and of 29, as an ant has, two of which matter. Each runs in a process of
-its own, so that its peak memory is its own; kernels are compiled before.
+Run with ``python -m benchmarks.replay [rows …]``. The promise: 1e6 rows within 5 seconds, 1e7
+within 6 GB, arrays of the buffer included. Buffers: walks in a square, as float32 observations; of
+2 coordinates and of 29, as an ant has, two of which matter. Each runs in a process of its own, so
+that its peak memory is its own; kernels are compiled before.
 """
 
 from __future__ import annotations

@@ -160,7 +160,9 @@ def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Nu
     for i in range(first.shape[0]):
         for turn in range(1 if second.shape[0] == 0 else 2):
             row = first[i] if turn == 0 else second[i]
-            state = _first_near(tree, count, row, tolerance)
+            # rows of transitions mostly begin where the one before ended
+            again = turn == 0 and 0 < i < second.shape[0] and _equal(row, second[i - 1])
+            state = of_second[i - 1] if again else _first_near(tree, count, row, tolerance)
             if state < 0:
                 if count == tree.child.size:
                     tree = _larger_tree(tree)
