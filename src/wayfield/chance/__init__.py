@@ -1,0 +1,5 @@
+"""Markov decision processes: expected cost and probability of arrival, bracketed."""
+
+from .transitions import Transitions
+
+__all__ = ["Transitions"]
