@@ -10,7 +10,7 @@ object that exists is valid: its constructor has checked every row, and its arra
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -31,6 +31,8 @@ from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray, IntArray
+from ..kernels.chance import Process
+from ._process import prepare
 
 SUMS_TO_ONE = 1e-9
 """How far probabilities of one choice may sum to something else than 1."""
@@ -220,6 +222,74 @@ class Transitions(KeepsReadOnly):
     def probabilities(self) -> FloatArray:
         """(num_outcomes,) the odds: counts over the choice's total."""
         return self.counts / np.repeat(self.totals, np.diff(self.outcome_indptr))
+
+    def shrunk(self, strength: float = 10.0, pool: Graph | ArrayLike | None = None) -> Transitions:
+        """Return posterior odds: counts to which `strength` samples of pooled outcomes are added.
+
+        A choice seen three times is then judged by its pool, one seen a thousand times by itself.
+        Whatever the pool has seen becomes possible, dead ends included: plan with `give_up`.
+
+        Parameters
+        ----------
+        strength : float
+            Samples that the prior is worth.
+        pool : Graph or (num_choices,) integer array, optional
+            What a choice is pooled with: by default all choices of its state, whatever the action;
+            with a graph on the states, the same action at the state and where its arcs lead, for
+            actions that mean the same everywhere; with an array, the choices of the same number,
+            none for a negative one.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> lucky = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 2], count=[3, 50, 50])
+        >>> lucky.shrunk(10).probabilities.round(2)
+        array([0.63, 0.37, 0.5 , 0.5 ])
+        """
+        from .posterior import shrunk  # which makes transitions
+
+        return shrunk(self, strength, pool)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is made on demand is made again
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @cached_property
+    def _prepared(self) -> tuple[Process, int]:
+        return prepare(self)
+
+    @property
+    def _process(self) -> Process:
+        return self._prepared[0]
+
+    @property
+    def _cost_exponent(self) -> int:
+        return self._prepared[1]
+
+    def _reweighted(self, weights: FloatArray) -> Transitions:
+        """Return the same outcomes with other odds, in proportion to these weights."""
+        made = type(self).__new__(type(self))
+        made.__setstate__(self.__getstate__() | {"counts": weights, "counted": False})
+        return made
+
+    def _check_counted(self, what: str) -> None:
+        """Refuse probabilities, which do not say what they rest on."""
+        if not self.counted:
+            raise InputError(f"probabilities carry no sample size: only counts can be {what}")
+
+    def _choices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the choice of every state that takes this action there; -1 stays -1."""
+        taken = np.flatnonzero(actions >= 0)
+        found = np.full(self.num_states, -1, np.int64)
+        span = int(max(self.actions.max(), actions.max())) + 1
+        keys, wanted = self.states * span + self.actions, taken * span + actions[taken]
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        missing = np.flatnonzero(keys[at] != wanted)
+        if missing.size:
+            s = taken[missing[0]]
+            raise InputError(f"action {actions[s]} was never taken at state {s}")
+        found[taken] = at
+        return found
 
     def __repr__(self) -> str:
         low, high = self.counts.min(), self.counts.max()
