@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "certify": ("Certificate", "DistanceCertificate", "certify"),
+    "chance": ("Doubt", "ExpectedCost", "Transitions", "expected_cost"),
     "compare": ("Comparison", "Score", "compare"),
     "cross_validation": ("CrossValidation", "cross_validate"),
     "descending": ("Descending", "descending"),
@@ -75,6 +76,10 @@ if TYPE_CHECKING:
     from .certify import Certificate as Certificate
     from .certify import DistanceCertificate as DistanceCertificate
     from .certify import certify as certify
+    from .chance import Doubt as Doubt
+    from .chance import ExpectedCost as ExpectedCost
+    from .chance import Transitions as Transitions
+    from .chance import expected_cost as expected_cost
     from .compare import Comparison as Comparison
     from .compare import Score as Score
     from .compare import compare as compare
