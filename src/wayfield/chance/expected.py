@@ -63,9 +63,24 @@ from .transitions import Transitions
 class HasTransitions(Protocol):
     """Anything that transitions were counted from, such as a replay buffer."""
 
-    @property
     def transitions(self) -> Transitions:
-        """What was seen."""
+        """Return what was seen."""
+        ...
+
+
+@runtime_checkable
+class HasExpectedCost(HasTransitions, Protocol):
+    """What knows more than its transitions do: a replay buffer tells guesses from observations."""
+
+    def expected_cost(
+        self,
+        goal: ArrayLike,
+        give_up: float | None = None,
+        labels: Labels | None = None,
+        *,
+        check: bool = True,
+    ) -> ExpectedCost:
+        """Return the least expected cost, as the function `expected_cost` does."""
         ...
 
 
@@ -238,7 +253,8 @@ def expected_cost(
     Parameters
     ----------
     transitions : Transitions
-        The process, or an object that has one as its ``transitions``.
+        The process, or an object whose method ``transitions()`` returns one. A replay buffer with
+        guesses is solved on what was observed first: `Replay.expected_cost`.
     goal : int or array of int
         Where to arrive: one state, or any of several.
     give_up : float, optional
@@ -269,6 +285,8 @@ def expected_cost(
     >>> risky.values.round(2), risky.plan, risky.reach.round(2)
     (array([17.67, 25.  ,  0.  ]), array([ 0, -1, -1]), array([0.33, 0.  , 1.  ]))
     """
+    if isinstance(transitions, HasExpectedCost):
+        return transitions.expected_cost(goal, give_up, labels, check=check)
     moves = _transitions(transitions)
     ends = _goals(goal, moves.num_states)
     price = None if give_up is None else as_real(give_up, "give_up", 0.0, LARGEST)
@@ -339,8 +357,8 @@ def _boundary(
 def _transitions(value: object) -> Transitions:
     if isinstance(value, Transitions):
         return value
-    if isinstance(value, HasTransitions) and isinstance(value.transitions, Transitions):
-        return value.transitions
+    if isinstance(value, HasTransitions) and callable(value.transitions):
+        return value.transitions()
     raise InputError(f"transitions must be wayfield.Transitions, not {type(value).__name__}")
 
 

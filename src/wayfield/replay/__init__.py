@@ -7,6 +7,7 @@ neighbours (`Replay.attach`, or `attach` on any graph) for as long as they are n
 """
 
 from ._attach import attach
+from ._guesses import Suspects
 from ._moves import ActionCounts, Jumps
 from ._reach import ReachReport
 from ._replay import Replay, replay_graph
@@ -17,6 +18,7 @@ __all__ = [
     "Jumps",
     "ReachReport",
     "Replay",
+    "Suspects",
     "ToleranceScan",
     "attach",
     "replay_graph",

@@ -65,6 +65,9 @@ class Arcs(NamedTuple):
     indices: Numbers
     counts: IntArray
     dwell: FloatArray
+    """Median."""
+    fastest: FloatArray
+    """Least dwell."""
     leaps: IntArray
 
 

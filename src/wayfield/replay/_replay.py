@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import KeepsReadOnly, as_choice, as_finite, as_real, as_vertex, frozen
+from ..chance import ExpectedCost, Transitions
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ..kernels.flooding import reaching
 from ..kernels.merging import Rows
+from ..labels import Labels
 from ._attach import ROLES, Role, attach, neighbours
 from ._buffer import Buffer, as_rows, chosen_lengths, read_rows
 from ._dataset import read_dataset
+from ._guesses import Suspects, find_suspects, guessing_graph
 from ._moves import (
     ActionCounts,
     Arcs,
@@ -29,6 +32,7 @@ from ._moves import (
     jumps_of,
     speed_of,
 )
+from ._odds import BY, By, observed_first, transitions_of
 from ._reach import ReachReport
 from ._states import Located, as_landmarks, assigned, merged, nearest
 
@@ -58,6 +62,9 @@ class Replay(KeepsReadOnly):
         How often each arc of the graph was crossed; 0 for arcs that nobody has seen.
     dwell : (m,) float array
         Median number of steps from entering the arc's tail to crossing it; NaN where nobody did.
+    fastest : (m,) float array
+        Length that each arc would have by its least dwell in place of the median, nobody resting on
+        the way; NaN where nobody crossed.
     leaps : (m,) int64 array
         How many of the crossings were jumps.
     visits : (n,) int64 array
@@ -66,6 +73,8 @@ class Replay(KeepsReadOnly):
         Arcs that were crossed by jumps, and where these set in.
     speed : float
         Distance per step of the behaviour; 0 if it never moved.
+    exact : bool
+        Whether only equal observations were merged.
     actions : ActionCounts or None
         What followed which action, if there were any.
     attached : int
@@ -90,10 +99,12 @@ class Replay(KeepsReadOnly):
     tolerance: float
     counts: NDArray[np.int64]
     dwell: FloatArray
+    fastest: FloatArray
     leaps: NDArray[np.int64]
     visits: NDArray[np.int64]
     jumps: Jumps
     speed: float
+    exact: bool
     actions: ActionCounts | None = None
     attached: int = 0
 
@@ -223,6 +234,126 @@ class Replay(KeepsReadOnly):
         reaches = reaching(self.graph.reverse_arcs, goal)
         return ReachReport(goal, frozen(reaches), self.graph.strong_components, self.graph)
 
+    # ---------------------------------------------------------------- chance, guesses, suspects
+
+    @cached_property
+    def departures(self) -> NDArray[np.int64]:
+        """(n,) how often each state was left for another one."""
+        ends = self.graph.tails, self.counts, self.graph.num_vertices
+        return frozen(np.bincount(*ends).astype(np.int64))
+
+    def transitions(self, by: By | None = None) -> Transitions:
+        """Return the buffer as a Markov decision process: what follows if one means to go there.
+
+        Parameters
+        ----------
+        by : {"arc", "action"}, optional
+            An action is the neighbour to walk to, which fails if one jumps instead: a share of
+            all departures from a state did, and exits are pooled over the states around it. Or an
+            action is one of those given, or a kind of them if they are continuous
+            (``actions.kinds``). By default actions are used where they say it all: if they are
+            whole numbers and observations were merged only where equal.
+
+        Examples
+        --------
+        >>> slippery = replay_graph([[0.0], [0.0], [1.0], [0.0]], actions=[5, 5, 3, 3])
+        >>> slippery.transitions()
+        Transitions(2 states, 2 choices, 3 outcomes, counts 1 to 1)
+        >>> slippery.transitions(by="arc")
+        Transitions(2 states, 2 choices, 2 outcomes, counts 1 to 1)
+        """
+        if by is None:
+            by = "action" if self.exact and self.actions and self.actions.kinds.ndim == 1 else "arc"
+        return transitions_of(self, cast("By", as_choice(by, "by", BY)))
+
+    def expected_cost(
+        self,
+        goal: ArrayLike,
+        give_up: float | None = None,
+        labels: Labels | None = None,
+        *,
+        check: bool = True,
+    ) -> ExpectedCost:
+        """Return the least expected cost of arriving, observed ways first.
+
+        The parameters are those of `wayfield.expected_cost`, which calls this with a replay.
+        Guesses (`with_guesses`) are used only from states where what was observed leads nowhere:
+        where one would give up or, without `give_up`, where no policy surely arrives.
+
+        Examples
+        --------
+        >>> gap = replay_graph([[0.0], [1.0], [3.0]], [[1.0], [0.0], [4.0]], tolerance=0.1)
+        >>> gap.expected_cost(goal=3).values
+        array([inf, inf,  1.,  0.])
+        >>> gap.with_guesses(2).expected_cost(goal=3).values.round(1)
+        array([47.3, 46.3,  1. ,  0. ])
+        """
+        return observed_first(self, goal, give_up, labels, check)
+
+    def with_guesses(self, guesses: int | Graph) -> Replay:
+        """Add arcs that nobody has seen, at a price.
+
+        An arc of length ℓ that n departures around it never took costs ℓ + 20 · (2 + n / 3): one
+        in n + 2 such arcs works, a third of the departures counts, and a try that fails costs 20
+        steps. If it is longer than two median arcs, ℓ is taken times 1000^(ℓ / 2 median arcs), so
+        that long guesses come last. The arcs of the buffer are as they were; `counts` is 0 for the
+        others.
+
+        Parameters
+        ----------
+        guesses : int or Graph
+            How many nearest states to join each state to, both ways, as far apart in time as the
+            behaviour's speed makes them; or a graph on the same vertices, its lengths in steps.
+
+        Examples
+        --------
+        >>> gap = replay_graph([[0.0], [1.0], [3.0]], [[1.0], [0.0], [4.0]], tolerance=0.1)
+        >>> guessed = gap.with_guesses(2)
+        >>> guessed.graph.neighbours(1), guessed.counts[guessed.graph.tails == 1]
+        (array([0, 2, 3], dtype=int32), array([1, 0, 0]))
+        >>> guessed.graph.lengths[guessed.graph.tails == 1].round(1)
+        array([1.00000e+00, 4.53000e+01, 9.49117e+04])
+        """
+        return with_arcs(self, guessing_graph(self, guesses))
+
+    @cached_property
+    def observed(self) -> Replay:
+        """The same without arcs that nobody has seen; itself if there are none."""
+        seen = self.counts > 0
+        if seen.all():
+            return self
+        graph = self.graph
+        indptr = np.concatenate([[0], np.cumsum(seen)])[graph.indptr]
+        rows = indptr, graph.indices[seen], graph.lengths[seen]
+        return with_arcs(self, Graph(*rows, True, graph.positions))
+
+    def suspects(self, graph: Graph, least: float = 1.0) -> Suspects:
+        """List the arcs of a graph that the transitions speak against, the most doubtful first.
+
+        The graph may be anybody's, of nearest neighbours or a learned distance, on the buffer's
+        states, its lengths in steps. An arc is suspect if there was occasion to take it and nobody
+        did, and if no observed way between its ends is at most twice as long, and one median arc.
+
+        Parameters
+        ----------
+        graph : Graph
+            On the same vertices.
+        least : float
+            How many departures there must have been around either end.
+
+        Examples
+        --------
+        >>> corridor = replay_graph(np.abs(np.arange(80.0) % 12 - 6)[:, None])
+        >>> wrong = Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 6])  # the ends are not neighbours
+        >>> corridor.suspects(wrong)
+        Suspects(2 of 8 arcs, the first left out 7 times)
+        >>> print(corridor.suspects(wrong))
+        tail  head  length  left out  odds
+           0     6       1         7  0.19
+           6     0       1         7  0.19
+        """
+        return find_suspects(self, graph, least)
+
     @cached_property
     def _pace(self) -> float:
         """Median cost of the buffer's own arcs per unit of distance."""
@@ -233,12 +364,6 @@ class Replay(KeepsReadOnly):
         if not span.size:
             raise InputError("the buffer has no arcs to take a pace from: give pace")
         return float(np.median(self.graph.lengths[seen] / span))
-
-    @cached_property
-    def departures(self) -> NDArray[np.int64]:
-        """(n,) how often each state was left for another one."""
-        ends = self.graph.tails, self.counts, self.graph.num_vertices
-        return frozen(np.bincount(*ends).astype(np.int64))
 
     def _distances(self, observation: ArrayLike) -> FloatArray:
         point = as_finite(observation, "observation", self.states.shape[1])
@@ -251,15 +376,25 @@ class Replay(KeepsReadOnly):
 
 
 def with_arcs(replay: Replay, graph: Graph) -> Replay:
-    """Return the replay on a graph that has all its arcs, and perhaps others."""
-    n = max(graph.num_vertices, replay.graph.num_vertices)
-    known = replay.graph.tails * np.int64(n) + replay.graph.indices
-    slot = np.searchsorted(graph.tails * np.int64(n) + graph.indices, known)
-    counts, leaps = (np.zeros(graph.num_arcs, np.int64) for _ in range(2))
-    dwell = np.full(graph.num_arcs, np.nan)
-    counts[slot], leaps[slot], dwell[slot] = replay.counts, replay.leaps, replay.dwell
-    counts, leaps, dwell = map(frozen, (counts, leaps, dwell))
-    return replace(replay, graph=graph, counts=counts, leaps=leaps, dwell=dwell)
+    """Return the replay on a graph that has all arcs that were crossed, and perhaps others."""
+    n = np.int64(max(graph.num_vertices, replay.graph.num_vertices))
+    crossed = np.flatnonzero(replay.counts)
+    keys = replay.graph.tails[crossed] * n + replay.graph.indices[crossed]
+    slot = np.searchsorted(graph.tails * n + graph.indices, keys)
+
+    def moved(array: NDArray[Any], nothing: float) -> NDArray[Any]:
+        larger = np.full(graph.num_arcs, nothing, dtype=array.dtype)
+        larger[slot] = array[crossed]
+        return frozen(larger)
+
+    return replace(
+        replay,
+        graph=graph,
+        counts=moved(replay.counts, 0),
+        dwell=moved(replay.dwell, np.nan),
+        fastest=moved(replay.fastest, np.nan),
+        leaps=moved(replay.leaps, 0),
+    )
 
 
 def replay_graph(
@@ -332,14 +467,17 @@ def replay_graph(
         located = assigned(buffer, as_landmarks(landmarks, buffer, tolerance, seed))
     moves = find_crossings(buffer, located, farthest)
     arcs, speed = arcs_of(moves), speed_of(buffer)
-    if lengths is None:
-        cost = arcs.dwell if exact else _times(arcs, located.states, speed)
+    if lengths is not None:
+        cost = fastest = _cheapest(chosen_lengths(lengths, buffer), buffer, located, arcs)
+    elif exact:
+        cost, fastest = arcs.dwell, arcs.fastest
     else:
-        cost = _cheapest(chosen_lengths(lengths, buffer), buffer, located, arcs)
+        cost, fastest = _times(arcs, located.states, speed)
     done = None
     if actions is not None:
         done = count_actions(actions, buffer, located, moves, exact)
-    return _replay(buffer, located, moves, arcs, cost, speed, done, tolerance)
+    arcs = arcs._replace(fastest=fastest)
+    return _replay(buffer, located, moves, arcs, cost, speed, done, tolerance, exact)
 
 
 def _replay(
@@ -351,6 +489,7 @@ def _replay(
     speed: float,
     actions: ActionCounts | None,
     tolerance: float,
+    exact: bool,
 ) -> Replay:
     here, there, states = located
     places = states if states.shape[1] in (2, 3) else None
@@ -366,22 +505,24 @@ def _replay(
         tolerance,
         frozen(arcs.counts),
         frozen(arcs.dwell),
+        frozen(arcs.fastest),
         frozen(arcs.leaps),
         frozen(moves.visits),
         jumps_of(moves, buffer),
         speed,
+        exact,
         actions,
     )
 
 
-def _times(arcs: Arcs, states: Rows, speed: float) -> FloatArray:
-    """Time that every arc takes: its dwell, or the way at the usual speed if that is longer."""
+def _times(arcs: Arcs, states: Rows, speed: float) -> tuple[FloatArray, FloatArray]:
+    """Time that every arc takes, and at least: its dwell, or the way at the usual speed."""
     if speed == 0.0:
-        return arcs.dwell
+        return arcs.dwell, arcs.fastest
     tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
     way = states[arcs.indices].astype(np.float64) - states[tails]
-    longest = np.maximum(arcs.dwell, np.linalg.norm(way, axis=1) / speed)
-    return np.where(2 * arcs.leaps > arcs.counts, arcs.dwell, longest)
+    least = np.where(2 * arcs.leaps > arcs.counts, 0.0, np.linalg.norm(way, axis=1) / speed)
+    return np.maximum(arcs.dwell, least), np.maximum(arcs.fastest, least)
 
 
 def _cheapest(given: FloatArray, buffer: Buffer, located: Located, arcs: Arcs) -> FloatArray:
