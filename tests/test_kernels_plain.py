@@ -29,6 +29,8 @@ ROOT = Path(__file__).parents[1]
         (["audit_failures"], "twin or walker"),
         (["energy_solvers"], "twin or level"),
         (["fuzz"], "wild"),
+        (["replay_counts"], "twin or order_of_time or either_sign or whatever or jumps"),
+        (["replay_odds"], "suspect or around"),
     ],
     ids=str,
 )
