@@ -76,6 +76,11 @@ def test_states_only_left_by_jumps_have_one_action_themselves() -> None:
     replay = wf.replay_graph(rows, terminals=final, jump=5.0)
     odds = outcomes(replay.transitions())
     assert odds == {(0, 1): {1: 1.0}, (1, 1): {2: 0.5, 3: 0.5}}
+    guessed = replay.with_guesses(wf.Graph.from_edges([1, 3], [3, 2], [1.0, 1.0], 4))
+    assert outcomes(guessed.transitions())[1, 1] == {2: 0.5, 3: 0.5}
+    field = wf.expected_cost(guessed, 2)
+    assert field.reach.tolist() == [1.0] * 4
+    assert field.plan[:2].tolist() == [1, 1]
 
 
 def test_exits_are_pooled_over_the_states_around() -> None:

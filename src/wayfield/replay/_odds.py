@@ -64,10 +64,10 @@ def transitions_of(replay: Replay, by: By) -> Transitions:
 
 
 def _sent(replay: Replay, leaps: FloatArray, tails: IntArray, heads: IntArray) -> Rows:
-    """Rows for all who meant to walk, or had no way to, and were sent to an exit."""
+    """Rows for all who meant to walk, or were never seen to, and were sent to an exit."""
     graph, n = replay.graph, replay.graph.num_vertices
     jumping = np.flatnonzero(leaps)
-    halted = np.setdiff1d(jumping, tails)
+    halted = np.setdiff1d(jumping, graph.tails[replay.counts > replay.leaps])
     state = np.concatenate([tails[leaps[tails] > 0], halted])
     action = np.concatenate([heads[leaps[tails] > 0], halted])
     exits = sparse.csr_array((replay.leaps.astype(float), (graph.tails, graph.indices)), (n, n))
