@@ -24,7 +24,6 @@ from ._guesses import Suspects, find_suspects, guessing_graph
 from ._moves import (
     ActionCounts,
     Arcs,
-    Crossings,
     Jumps,
     arcs_of,
     count_actions,
@@ -476,42 +475,26 @@ def replay_graph(
     done = None
     if actions is not None:
         done = count_actions(actions, buffer, located, moves, exact)
-    arcs = arcs._replace(fastest=fastest)
-    return _replay(buffer, located, moves, arcs, cost, speed, done, tolerance, exact)
-
-
-def _replay(
-    buffer: Buffer,
-    located: Located,
-    moves: Crossings,
-    arcs: Arcs,
-    cost: FloatArray,
-    speed: float,
-    actions: ActionCounts | None,
-    tolerance: float,
-    exact: bool,
-) -> Replay:
     here, there, states = located
     places = states if states.shape[1] in (2, 3) else None
-    graph = Graph(arcs.indptr, arcs.indices, cost, True, places)
     ended = there if buffer.second.size else here
     return Replay(
-        graph,
-        frozen(states),
-        frozen(here[buffer.valid].astype(np.int64)),
-        frozen(there[buffer.valid].astype(np.int64)),
-        frozen(np.unique(ended[buffer.final]).astype(np.int64)),
-        buffer.num_transitions - moves.row.size,
-        tolerance,
-        frozen(arcs.counts),
-        frozen(arcs.dwell),
-        frozen(arcs.fastest),
-        frozen(arcs.leaps),
-        frozen(moves.visits),
-        jumps_of(moves, buffer),
-        speed,
-        exact,
-        actions,
+        graph=Graph(arcs.indptr, arcs.indices, cost, True, places),
+        states=frozen(states),
+        tail=frozen(here[buffer.valid].astype(np.int64)),
+        head=frozen(there[buffer.valid].astype(np.int64)),
+        ends=frozen(np.unique(ended[buffer.final]).astype(np.int64)),
+        stayed=buffer.num_transitions - moves.row.size,
+        tolerance=tolerance,
+        counts=frozen(arcs.counts),
+        dwell=frozen(arcs.dwell),
+        fastest=frozen(fastest),
+        leaps=frozen(arcs.leaps),
+        visits=frozen(moves.visits),
+        jumps=jumps_of(moves, buffer),
+        speed=speed,
+        exact=exact,
+        actions=done,
     )
 
 
