@@ -45,11 +45,10 @@ def dataset(rows: int, dims: int, regular: bool, seed: int = 0) -> dict[str, NDA
     if not regular:
         flags = np.tile(last, count).astype(np.float32)
         return {"observations": seen.reshape(-1, dims), "terminals": flags}
-    return {
-        "observations": seen[:, :-1].reshape(-1, dims),
-        "next_observations": seen[:, 1:].reshape(-1, dims),
-        "terminals": np.tile(last[1:], count).astype(np.float32),
-    }
+    first, onward = seen[:, :-1].reshape(-1, dims), seen[:, 1:].reshape(-1, dims)
+    del seen
+    flags = np.tile(last[1:], count).astype(np.float32)
+    return {"observations": first, "next_observations": onward, "terminals": flags}
 
 
 def measure(rows: int, dims: int, regular: bool, name: str) -> str:

@@ -1,7 +1,9 @@
 """Observations that are alike as one state: equal rows by hashing, nearby rows by a cover tree.
 
 Rows come in the order in which they were seen: row i of `first`, then row i of `second`, if there
-is one. The states are numbered in that order, too.
+is one. The states are numbered in that order, too. They are never copied while there may be more of
+them, since there may be as many as rows: a state is known by the number of its first row, 2 i for
+row i of `first` and 2 i + 1 for row i of `second`.
 
 **Equal rows** share a slot of an open hash table that is never more than half full.
 
@@ -23,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import njit
-from ._types import FloatArray
+from ._types import FloatArray, IntArray
 
 Rows = NDArray[Any]
 """Observations, float32 or float64."""
@@ -43,6 +45,28 @@ def squared_distance(x: Rows, y: Rows) -> float:
     return total
 
 
+@njit(cache=True, nogil=True)
+def _row(first: Rows, second: Rows, number: int) -> Rows:
+    """Return the row of a number."""
+    return first[number >> 1] if number & 1 == 0 else second[number >> 1]
+
+
+@njit(cache=True, nogil=True)
+def _gathered(first: Rows, second: Rows, origin: IntArray) -> Rows:
+    states = np.empty((origin.size, first.shape[1]), first.dtype)
+    for state in range(origin.size):
+        states[state] = _row(first, second, origin[state])
+    return states
+
+
+@njit(cache=True, nogil=True)
+def _doubled(array: Rows) -> Rows:
+    """Return an array of twice the size that begins with this one."""
+    larger = np.empty(2 * array.size, array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
 # ---------------------------------------------------------------- equal rows
 
 
@@ -54,8 +78,7 @@ def merge_equal(
 
     Zero and minus zero are equal.
     """
-    states = np.empty((16, first.shape[1]), first.dtype)
-    hashes = np.empty(16, np.uint64)
+    origin, hashes = np.empty(16, np.int64), np.empty(16, np.uint64)
     table = np.full(64, -1, np.int32)
     of_first = np.empty(first.shape[0], np.int32)
     of_second = np.empty(second.shape[0], np.int32)
@@ -64,13 +87,20 @@ def merge_equal(
         for turn in range(1 if second.shape[0] == 0 else 2):
             row = first[i] if turn == 0 else second[i]
             key = _hash(row, bits[i] if turn == 0 else second_bits[i])
-            slot = _slot(table, hashes, states, row, key)
+            # the slot of the state that equals the row, or the empty one where it belongs
+            last = table.size - 1
+            slot = np.int64(key & np.uint64(last))
+            while table[slot] >= 0:
+                state = table[slot]
+                if hashes[state] == key and _equal(_row(first, second, origin[state]), row):
+                    break
+                slot = (slot + 1) & last
             state = table[slot]
             if state < 0:
-                if count == states.shape[0]:
-                    states, hashes = _doubled(states, count), _doubled(hashes, count)
+                if count == origin.size:
+                    origin, hashes = _doubled(origin), _doubled(hashes)
                 state = count
-                states[state], hashes[state], table[slot] = row, key, state
+                origin[state], hashes[state], table[slot] = 2 * i + turn, key, state
                 count += 1
                 if 2 * count > table.size:
                     table = _larger_table(table, hashes, count)
@@ -78,7 +108,7 @@ def merge_equal(
                 of_first[i] = state
             else:
                 of_second[i] = state
-    return of_first, of_second, states[:count].copy()
+    return of_first, of_second, _gathered(first, second, origin[:count])
 
 
 @njit(cache=True, nogil=True)
@@ -90,19 +120,6 @@ def _hash(row: Rows, bits: Rows) -> np.uint64:
         key = key * np.uint64(11400714819323198485)
         key = key ^ (key >> np.uint64(29))
     return key
-
-
-@njit(cache=True, nogil=True)
-def _slot(table: Numbers, hashes: Rows, states: Rows, row: Rows, key: np.uint64) -> np.int64:
-    """Slot of the state that equals `row`, or the empty one where it belongs."""
-    last = table.size - 1
-    slot = np.int64(key & np.uint64(last))
-    while table[slot] >= 0:
-        state = table[slot]
-        if hashes[state] == key and _equal(states[state], row):
-            break
-        slot = (slot + 1) & last
-    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -125,21 +142,14 @@ def _larger_table(table: Numbers, hashes: Rows, count: int) -> Numbers:
     return larger
 
 
-@njit(cache=True, nogil=True)
-def _doubled(array: Rows, count: int) -> Rows:
-    """Return an array of twice the rows that begins with the first `count` ones."""
-    larger = np.empty((2 * array.shape[0], *array.shape[1:]), array.dtype)
-    larger[:count] = array[:count]
-    return larger
-
-
 # ---------------------------------------------------------------- nearby rows
 
 
 class Tree(NamedTuple):
     """States in a cover tree: -1 where there is no child or sibling."""
 
-    states: Rows
+    origin: IntArray
+    """Number of the state's first row."""
     child: Numbers
     sibling: Numbers
     radius: FloatArray
@@ -153,7 +163,7 @@ class Tree(NamedTuple):
 @njit(cache=True, nogil=True)
 def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Numbers, Rows]:
     """State of every row of `first` and `second`, and the states."""
-    tree = _tree(np.empty((16, first.shape[1]), first.dtype))
+    tree = _tree(16)
     of_first = np.empty(first.shape[0], np.int32)
     of_second = np.empty(second.shape[0], np.int32)
     count = 0
@@ -162,25 +172,28 @@ def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Nu
             row = first[i] if turn == 0 else second[i]
             # rows of transitions mostly begin where the one before ended
             again = turn == 0 and 0 < i < second.shape[0] and _equal(row, second[i - 1])
-            state = of_second[i - 1] if again else _first_near(tree, count, row, tolerance)
+            if again:
+                state = of_second[i - 1]
+            else:
+                state = _first_near(tree, count, first, second, row, tolerance)
             if state < 0:
                 if count == tree.child.size:
                     tree = _larger_tree(tree)
                 state = count
-                _insert(tree, state, row, tolerance)
+                tree.origin[state] = 2 * i + turn
+                _insert(tree, state, first, second, tolerance)
                 count += 1
             if turn == 0:
                 of_first[i] = state
             else:
                 of_second[i] = state
-    return of_first, of_second, tree.states[:count].copy()
+    return of_first, of_second, _gathered(first, second, tree.origin[:count])
 
 
 @njit(cache=True, nogil=True)
-def _tree(states: Rows) -> Tree:
-    size = states.shape[0]
+def _tree(size: int) -> Tree:
     return Tree(
-        states,
+        np.empty(size, np.int64),
         np.full(size, -1, np.int32),
         np.full(size, -1, np.int32),
         np.zeros(size),
@@ -192,7 +205,8 @@ def _tree(states: Rows) -> Tree:
 @njit(cache=True, nogil=True)
 def _larger_tree(tree: Tree) -> Tree:
     size = tree.child.size
-    larger = _tree(_doubled(tree.states, size))
+    larger = _tree(2 * size)
+    larger.origin[:size] = tree.origin
     larger.child[:size] = tree.child
     larger.sibling[:size] = tree.sibling
     larger.radius[:size] = tree.radius
@@ -201,7 +215,9 @@ def _larger_tree(tree: Tree) -> Tree:
 
 
 @njit(cache=True, nogil=True)
-def _first_near(tree: Tree, count: int, row: Rows, tolerance: float) -> int:
+def _first_near(
+    tree: Tree, count: int, first: Rows, second: Rows, row: Rows, tolerance: float
+) -> int:
     """Lowest of the `count` states within the tolerance of a row; -1 if there is none."""
     best, waiting = count, min(count, 1)
     tree.waiting[0] = 0
@@ -211,7 +227,7 @@ def _first_near(tree: Tree, count: int, row: Rows, tolerance: float) -> int:
         # descendants are younger than the node: none of them can come before the best
         if node >= best:
             continue
-        squared = squared_distance(row, tree.states[node])
+        squared = squared_distance(row, _row(first, second, tree.origin[node]))
         if squared <= tolerance * tolerance:
             best = node
             continue
@@ -227,13 +243,13 @@ def _first_near(tree: Tree, count: int, row: Rows, tolerance: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _insert(tree: Tree, new: int, row: Rows, tolerance: float) -> None:
+def _insert(tree: Tree, new: int, first: Rows, second: Rows, tolerance: float) -> None:
     """Hang a new state below the last node on the way down whose radius covers it."""
-    tree.states[new] = row
     tree.radius[new] = tolerance
     if new == 0:
         return
-    node, away = 0, sqrt(squared_distance(row, tree.states[0]))
+    row = _row(first, second, tree.origin[new])
+    node, away = 0, sqrt(squared_distance(row, _row(first, second, tree.origin[0])))
     while tree.radius[0] < away:
         tree.radius[0] *= 2.0
     while True:
@@ -241,7 +257,8 @@ def _insert(tree: Tree, new: int, row: Rows, tolerance: float) -> None:
         nearest, least = -1, np.inf
         below = tree.child[node]
         while below >= 0:
-            distance = sqrt(squared_distance(row, tree.states[below]))
+            state = _row(first, second, tree.origin[below])
+            distance = sqrt(squared_distance(row, state))
             if distance <= tree.radius[below] and distance < least:
                 nearest, least = below, distance
             below = tree.sibling[below]
