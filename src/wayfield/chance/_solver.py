@@ -119,12 +119,11 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
     free = np.flatnonzero(alive & ~fixed)
     values = Pair(boundary.values.copy(), np.zeros(fixed.size))
     policy = first_policy(process, fixed, allowed, values.high, give_up)
-    stage = rounds = 0
-    below = above = np.inf
+    stage = 0
     for rounds in range(1, MOST_ROUNDS + 1):
-        values.high[free[policy[free] < 0]] = give_up
-        values.low[free[policy[free] < 0]] = 0.0
-        above, _ = evaluate(process, policy, values, 1.0, STAGES[stage])
+        stopped = free[policy[free] < 0]
+        values.high[stopped], values.low[stopped] = give_up, 0.0
+        above, _ = evaluate(process, policy, values, 1.0, STAGES[stage] / 8)
         proper = policy.copy()
         options = (process, allowed, free, give_up, values, policy)
         below, changed = optimality_check(*options, STAGES[stage])
@@ -141,8 +140,10 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
                 if change < STAGES[stage]:
                     break
         keep_proper(process, policy, proper)
-        below = np.inf
-    return Solved(values, policy, below, _excess(above), rounds, False)
+    stopped = free[policy[free] < 0]
+    values.high[stopped], values.low[stopped] = give_up, 0.0
+    above, _ = evaluate(process, policy, values, 1.0, STAGES[-1])
+    return Solved(values, policy, np.inf, _excess(above), MOST_ROUNDS, False)
 
 
 def value_of(process: Process, policy: IntArray, boundary: Boundary) -> Solved:
@@ -187,7 +188,8 @@ def evaluate(
         if max(above, below) <= accuracy:
             break
         kept = values.high[order], values.low[order], above, below
-        correct(values, order, _solve(rows, residual))
+        rtol = max(RTOL, min(0.1, accuracy / max(above, below) / 4))
+        correct(values, order, _solve(rows, residual, rtol))
         residual, above, below = policy_check(process, policy, order, values, costs)
         if not max(above, below) < max(kept[2:]):  # as good as it gets, or NaN
             values.high[order], values.low[order], above, below = kept
@@ -195,12 +197,12 @@ def evaluate(
     return above, below
 
 
-def _solve(rows: Rows, residual: FloatArray) -> FloatArray:
+def _solve(rows: Rows, residual: FloatArray, rtol: float) -> FloatArray:
     scale = np.abs(residual).max()  # squares of its entries could underflow
     found = np.zeros_like(residual)
     if not 0.0 < scale < np.inf:
         return found
-    if solve_rows(rows, residual / scale, found, RTOL, KRYLOV_STEPS) <= RTOL**0.5:
+    if solve_rows(rows, residual / scale, found, rtol, KRYLOV_STEPS) <= rtol**0.5:
         return np.asarray(found * scale)
     size = residual.size
     matrix = sparse.csr_array((rows.data, rows.columns, rows.ptr), (size, size))
