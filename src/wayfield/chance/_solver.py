@@ -28,14 +28,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
     Process,
-    Rows,
     components,
     correct,
     first_policy,
@@ -43,15 +40,15 @@ from ..kernels.chance import (
     policy_check,
     policy_reaching,
     policy_rows,
-    solve_rows,
     surely_arriving,
     sweep,
 )
 from ..kernels.doubledouble import Pair
+from ._linear import PolicySystem
 
 STAGES = (1e-2, 1e-6, 2.0**-58)
 """Relative accuracy at which a policy is evaluated: rough while it is poor, then to the end."""
-SWEEPS = 40
+SWEEPS = 10
 """Sweeps between two evaluations, at most."""
 MOST_ROUNDS = 200
 """Evaluations after which the policy has not settled."""
@@ -59,8 +56,6 @@ REFINEMENTS = 12
 """Corrections of one evaluation, at most."""
 RTOL = 1e-9
 """Reduction of the residual by one correction."""
-KRYLOV_STEPS = 500
-"""Steps after which the iteration has failed, and the matrix is factored."""
 PROVED = 1e-9
 """Relative width up to which a bracket is a proof; as a rule it is 2⁻⁵²."""
 
@@ -119,12 +114,11 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
     free = np.flatnonzero(alive & ~fixed)
     values = Pair(boundary.values.copy(), np.zeros(fixed.size))
     policy = first_policy(process, fixed, allowed, values.high, give_up)
-    stage = rounds = 0
-    below = above = np.inf
+    stage = 0
     for rounds in range(1, MOST_ROUNDS + 1):
-        values.high[free[policy[free] < 0]] = give_up
-        values.low[free[policy[free] < 0]] = 0.0
-        above, _ = evaluate(process, policy, values, 1.0, STAGES[stage])
+        stopped = free[policy[free] < 0]
+        values.high[stopped], values.low[stopped] = give_up, 0.0
+        above, _ = evaluate(process, policy, values, 1.0, STAGES[stage] / 8)
         proper = policy.copy()
         options = (process, allowed, free, give_up, values, policy)
         below, changed = optimality_check(*options, STAGES[stage])
@@ -141,8 +135,10 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
                 if change < STAGES[stage]:
                     break
         keep_proper(process, policy, proper)
-        below = np.inf
-    return Solved(values, policy, below, _excess(above), rounds, False)
+    stopped = free[policy[free] < 0]
+    values.high[stopped], values.low[stopped] = give_up, 0.0
+    above, _ = evaluate(process, policy, values, 1.0, STAGES[-1])
+    return Solved(values, policy, np.inf, _excess(above), MOST_ROUNDS, False)
 
 
 def value_of(process: Process, policy: IntArray, boundary: Boundary) -> Solved:
@@ -181,34 +177,19 @@ def evaluate(
         return 0.0, 0.0
     part = components(process, policy)[moving]
     order = moving[np.lexsort((values.high[moving], part))]
-    rows = policy_rows(process, policy, order)
+    system = PolicySystem(policy_rows(process, policy, order))
     residual, above, below = policy_check(process, policy, order, values, costs)
     for _ in range(REFINEMENTS):
         if max(above, below) <= accuracy:
             break
         kept = values.high[order], values.low[order], above, below
-        correct(values, order, _solve(rows, residual))
+        rtol = max(RTOL, min(0.1, accuracy / max(above, below) / 4))
+        correct(values, order, system.solve(residual, rtol))
         residual, above, below = policy_check(process, policy, order, values, costs)
         if not max(above, below) < max(kept[2:]):  # as good as it gets, or NaN
             values.high[order], values.low[order], above, below = kept
             break
     return above, below
-
-
-def _solve(rows: Rows, residual: FloatArray) -> FloatArray:
-    scale = np.abs(residual).max()  # squares of its entries could underflow
-    found = np.zeros_like(residual)
-    if not 0.0 < scale < np.inf:
-        return found
-    if solve_rows(rows, residual / scale, found, RTOL, KRYLOV_STEPS) <= RTOL**0.5:
-        return np.asarray(found * scale)
-    size = residual.size
-    matrix = sparse.csr_array((rows.data, rows.columns, rows.ptr), (size, size))
-    try:
-        factors = splu((sparse.eye_array(size) - matrix).tocsc())
-    except RuntimeError:  # singular in doubles
-        return np.asarray(found * scale)
-    return np.asarray(factors.solve(residual))
 
 
 def _excess(above: float) -> float:

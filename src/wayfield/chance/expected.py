@@ -236,7 +236,7 @@ class ExpectedCost(KeepsReadOnly):
         if not known.all():
             parts.append(f"{int((~known).sum()):,} from which no policy surely arrives")
         if self.gives_up.any():
-            parts.append(f"{int(self.gives_up.sum()):,} that give up")
+            parts.append(f"giving up at {int(self.gives_up.sum()):,}")
         return f"ExpectedCost({', '.join(parts)})"
 
 
