@@ -584,9 +584,10 @@ def test_something_else_than_transitions_is_refused() -> None:
 
 def test_what_has_transitions_will_do() -> None:
     class Buffer:
-        transitions = chain(3, 1)
+        def transitions(self) -> wf.Transitions:
+            return chain(3, 1)
 
-    assert wf.expected_cost(Buffer(), 0).values[1] == pytest.approx(16 / 9)  # type: ignore[arg-type]
+    assert wf.expected_cost(Buffer(), 0).values[1] == pytest.approx(16 / 9)
 
 
 def test_states_without_an_action_are_named() -> None:
