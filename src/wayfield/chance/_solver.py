@@ -48,7 +48,7 @@ from ._linear import PolicySystem
 
 STAGES = (1e-2, 1e-6, 2.0**-58)
 """Relative accuracy at which a policy is evaluated: rough while it is poor, then to the end."""
-SWEEPS = 10
+SWEEPS = 20
 """Sweeps between two evaluations, at most."""
 MOST_ROUNDS = 200
 """Evaluations after which the policy has not settled."""

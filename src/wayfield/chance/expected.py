@@ -173,7 +173,7 @@ class ExpectedCost(KeepsReadOnly):
         >>> few = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 0], count=[3, 50, 50])
         >>> plan = wf.expected_cost(few, goal=1)
         >>> float(plan.values[0]), float(plan.under(few.shrunk(10)).values[0])
-        (1.0, 1.6...)
+        (1.0, 1.59...)
         """
         moves = _transitions(transitions)
         if moves.num_states != self.values.size:
