@@ -183,7 +183,8 @@ class ExpectedCost(KeepsReadOnly):
             )
         start = time.perf_counter()
         boundary = _boundary(moves, self.goal, self.labels, self.give_up)
-        solved = value_of(moves._process, moves._choices(self.plan), boundary)
+        guess = np.ldexp(self.values, -moves._cost_exponent)
+        solved = value_of(moves._process, moves._choices(self.plan), boundary, guess)
         question = (moves, self.goal, self.labels, self.give_up)
         return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
 

@@ -189,11 +189,17 @@ def first_policy(
 
     Dijkstra's algorithm, in which a choice counts as soon as some of its outcomes are settled: the
     others are taken for a return to where it was made. So every move may lead to a state settled
-    before, which makes the policy proper. States dearer than `give_up` make no move.
+    before, which makes the policy proper. States dearer than `give_up` make no move; dead ends are
+    settled from the start.
     """
     n = fixed.size
     policy = np.full(n, -1, np.int64)
     settled = fixed.copy()
+    for s in range(n):
+        dead = not (fixed[s] or allowed[process.first[s] : process.first[s + 1]].any())
+        if dead and give_up < np.inf:
+            settled[s] = True
+            values[s] = give_up
     mass = np.zeros(process.owner.size)
     onward = np.zeros(process.owner.size)
     capacity = process.into.size + 1
@@ -202,7 +208,7 @@ def first_policy(
     queue = np.empty(n, np.int64)
     tail = 0
     for s in range(n):
-        if fixed[s]:
+        if settled[s]:
             queue[tail] = s
             tail += 1
     head = 0
