@@ -37,6 +37,14 @@ class Doubt(KeepsReadOnly):
         Share of the draws between them.
     draws : int
         How many there were.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
+    >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
+    >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
+    (array([0.64, 1.  , 0.  ]), array([1., 1., 0.]))
     """
 
     cost_low: FloatArray

@@ -188,7 +188,7 @@ class ExpectedCost(KeepsReadOnly):
         >>> few = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 0], count=[3, 50, 50])
         >>> plan = wf.expected_cost(few, goal=1)
         >>> float(plan.values[0]), float(plan.under(few.shrunk(10)).values[0])
-        (1.0, 1.6...)
+        (1.0, 1.59...)
         """
         moves = _transitions(transitions)
         if moves.num_states != self.values.size:
@@ -198,7 +198,8 @@ class ExpectedCost(KeepsReadOnly):
             )
         start = time.perf_counter()
         boundary = _boundary(moves, self.goal, self.labels, self.give_up)
-        solved = value_of(moves._process, moves._choices(self.plan), boundary)
+        guess = np.ldexp(self.values, -moves._cost_exponent)
+        solved = value_of(moves._process, moves._choices(self.plan), boundary, guess)
         question = (moves, self.goal, self.labels, self.give_up)
         return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
 

@@ -26,7 +26,7 @@ UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 NOTICEABLE = 2.0**-46
 """Relative gain from which a sweep changes the policy: less may be rounding."""
-LOWERING = 0.1
+LOWERING = 0.3
 """Least odds of leading on to rows already swept that the preconditioner counts on."""
 ORTHOGONAL = 1e-12
 """Cosine between residual and shadow residual below which biconjugate gradients start anew."""
@@ -189,11 +189,17 @@ def first_policy(
 
     Dijkstra's algorithm, in which a choice counts as soon as some of its outcomes are settled: the
     others are taken for a return to where it was made. So every move may lead to a state settled
-    before, which makes the policy proper. States dearer than `give_up` make no move.
+    before, which makes the policy proper. States dearer than `give_up` make no move; dead ends are
+    settled from the start.
     """
     n = fixed.size
     policy = np.full(n, -1, np.int64)
     settled = fixed.copy()
+    for s in range(n):
+        dead = not (fixed[s] or allowed[process.first[s] : process.first[s + 1]].any())
+        if dead and give_up < np.inf:
+            settled[s] = True
+            values[s] = give_up
     mass = np.zeros(process.owner.size)
     onward = np.zeros(process.owner.size)
     capacity = process.into.size + 1
@@ -202,7 +208,7 @@ def first_policy(
     queue = np.empty(n, np.int64)
     tail = 0
     for s in range(n):
-        if fixed[s]:
+        if settled[s]:
             queue[tail] = s
             tail += 1
     head = 0
@@ -480,21 +486,21 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def policy_check(
-    process: Process, policy: IntArray, order: IntArray, values: Pair, costs: float
+    process: Process, policy: IntArray, states: IntArray, values: Pair, costs: float
 ) -> tuple[FloatArray, float, float]:
-    """How well values fit their policy: residuals of the states in `order`, and two ratios.
+    """How well values fit their policy: residuals of these states, and two ratios.
 
     The ratios say by how much a balance lies above 0 or below at most, as a share of the choice's
     cost, errors of rounding included.
     """
-    residual = np.empty(order.size)
+    residual = np.empty(states.size)
     above = below = 0.0
-    for i in range(order.size):
-        k = policy[order[i]]
+    for i in range(states.size):
+        k = policy[states[i]]
         high, error, paid = balance(process, k, values, costs)
         leaving = 0.0
         for e in range(process.ptr[k], process.ptr[k + 1]):
-            if process.heads[e] != order[i]:
+            if process.heads[e] != states[i]:
                 leaving += process.counts[e]
         residual[i] = high / leaving
         error += SLACK * (abs(high) + error)
