@@ -8,7 +8,7 @@ a warning, and so an error of a strict build. So is a formula that cannot be con
 
 Gallery. A line ``<!-- example: name -->`` becomes the picture that ``examples/name.py`` draws, what
 it prints, and the script itself. Pictures lie in ``build/gallery`` and are drawn again when the
-script or the library is newer.
+script or the library is newer. An example whose extra is not installed says so instead.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from typing import Any
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
+
+from wayfield.errors import WayfieldError
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"
@@ -47,6 +49,8 @@ def on_files(files: Any, config: Any) -> Any:
         if not (printed.exists() and printed.stat().st_mtime > newest):
             printed.write_text(_run(script, picture), encoding="utf-8")
         uri = f"gallery/{picture.name}"
+        if not picture.exists():
+            continue
         files.append(File.generated(config, uri, abs_src_path=str(picture)))
     return files
 
@@ -82,6 +86,9 @@ def _run(script: Path, picture: Path) -> str:
     try:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             runpy.run_path(str(script), run_name="__main__")
+    except WayfieldError as error:  # an extra is missing
+        picture.unlink(missing_ok=True)
+        return f"Not drawn here: {error}"
     finally:
         sys.argv = arguments
         mpl.pyplot.close("all")
@@ -89,13 +96,13 @@ def _run(script: Path, picture: Path) -> str:
 
 
 def _shown(name: str) -> str:
-    _, printed = _outputs(name)
+    drawn, printed = _outputs(name)
     said = printed.read_text(encoding="utf-8").strip()
     script = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8").strip()
     quoted = f"\n```text\n{said}\n```\n" if said else ""
     folded = "\n".join(f"    {line}".rstrip() for line in ["```python", *script.split("\n"), "```"])
     caption = script.removeprefix('"""').partition("\n")[0]
-    picture = f"![{caption}](gallery/{name}.png)"
+    picture = f"![{caption}](gallery/{name}.png)" if drawn.exists() else ""
     return f'{picture}\n{quoted}\n??? example "examples/{name}.py"\n\n{folded}\n'
 
 

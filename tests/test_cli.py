@@ -299,6 +299,7 @@ def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
         "whitney",
         "amle --drop-false-sinks",
         "amle --prior distance",
+        "--mend",
     ]
     assert facts["choose"] == "graph distance"
     assert facts["verdict"].startswith(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,8 @@ import pytest
 
 from study_work import BAD_SEED, Work, fail_on_bad_seed, figures
 from wayfield import cli, experiments, report
-from wayfield.experiments import STUDIES, find_study, read_grid
-from wayfield.study import Experiment, Row, Store, Study, by_experiment, freshness
+from wayfield.experiments import STUDIES, find_study, grid, read_grid
+from wayfield.study import Experiment, Profile, Row, Store, Study, by_experiment, freshness
 
 CONFIG = """
 [grid]
@@ -233,7 +234,7 @@ def test_the_list_of_studies(command: Command) -> None:
 @pytest.mark.parametrize("words", [["nonsense"], ["run", "nonsense"], ["status", "nonsense"]])
 def test_a_study_nobody_knows(command: Command, words: list[str]) -> None:
     answer = command("study", *words)
-    known = "known are paper, directed, or give a TOML file"
+    known = "known are paper, directed, wrong-graphs, or give a TOML file"
     assert (answer.code, answer.out) == (2, "")
     assert answer.err == f"wayfield: unknown study 'nonsense'; {known}\n"
 
@@ -258,6 +259,20 @@ def test_the_directed_study(command: Command) -> None:
     assert {path: path.read_bytes() for path in Path("results").rglob("*.parquet")} == results
     status = command("study", "status", "directed", "--profile", "quick")
     assert counts(status.out) == ["all", "6", "0", "0", "0", "0"]
+
+
+def test_an_experiment_that_lacks_something(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = Experiment("toy", "a toy", 1, figures, cells=lambda _: grid(["umaze"], [2], [0.2], [54]))
+    city = dataclasses.replace(toy, name="city", lacks=lambda: "this needs a map")
+    both = Study("both", "Two toys", (toy, city), (Profile("all", "all of it"),))
+    monkeypatch.setitem(experiments.STUDIES, "both", both)
+    assert both.left_out == {"city": "this needs a map"}
+    answer = command("study", "both", "--workers", 1)
+    assert answer.code == 0, answer.err
+    assert "city is left out: this needs a map" in answer.err
+    assert "tasks run: 1, reused: 0" in answer.out
 
 
 # ------------------------------------------------------------------- the paper's

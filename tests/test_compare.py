@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.compare import PLAIN, default_methods
+from wayfield.compare import MENDED, PLAIN, default_methods
 from wayfield.cross_validation import Folds
 from wayfield.errors import OutOfTime
 from worlds import random_graph
@@ -34,7 +34,8 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert by_name["AMLE()"].success == 1.0
     assert by_name["AMLE()"].cost_ratio >= 1.0
     assert by_name["AMLE() on the graph distance"].cost_ratio == 1.0
-    assert len(by_name) == len(default_methods(maze.directed)) + 3
+    assert by_name[MENDED].cost_ratio == 1.0
+    assert len(by_name) == len(default_methods(maze.directed)) + 4
     for name in ("Harmonic()", "PLaplacian(p=8)", "NearestLabel()", "AMLE(fill='cost')"):
         assert 0.0 <= by_name[name].success <= 1.0
 
@@ -315,3 +316,55 @@ def test_without_a_limit_there_is_none(maze: wf.Graph) -> None:
     found = wf.compare(maze, labels, 5, [wf.PLaplacian(8)], time_limit=None)
     assert not found.scores[1].out_of_time
     assert found.scores[1].held_out is not None
+
+
+# ------------------------------------------------------------------ mended graphs
+
+
+def false_shortcuts(maze: wf.Graph) -> tuple[wf.Graph, wf.Labels]:
+    """A maze with edges that do not exist, and what the goal 0 costs without them."""
+    false = np.random.default_rng(0).choice(maze.num_vertices, (4, 2), replace=False)
+    tails, heads = np.append(maze.tails, false[:, 0]), np.append(maze.indices, false[:, 1])
+    return wf.Graph.from_edges(tails, heads), wf.sample_labels(maze, 0, 0.2, seed=0)
+
+
+def test_the_mended_graph_wins_where_edges_are_false(maze: wf.Graph) -> None:
+    graph, labels = false_shortcuts(maze)
+    found = wf.compare(graph, labels, 0, [wf.Harmonic(), wf.Best()])
+    plain, _, mended = found.scores
+    assert mended.name == MENDED
+    assert mended.held_out is not None
+    assert mended.label_error < plain.label_error / 2
+    assert found.choice is mended
+    assert found.verdict.startswith("Use the mended graph: it predicts labels left out within")
+    assert found.remarks == ()
+    walked = wf.compare(graph, labels, 0, [wf.Best()], world=maze)
+    assert walked.scores[1].success > walked.scores[0].success
+
+
+def test_contradictions_are_a_reason_to_mend(maze: wf.Graph) -> None:
+    graph, labels = false_shortcuts(maze)
+    found = wf.compare(graph, labels, 0, [wf.NearestLabel()])
+    assert found.remarks[0].endswith("mend(graph, labels, goal) finds where, and mends it.")
+    assert found.remarks[0].partition(" of ")[0] == str(found.contradictions.optimistic.labels.size)
+    right = wf.compare(maze, labels, 0, [wf.NearestLabel()])
+    assert right.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("vertices", "values"),
+    [([0, 1, 2, 3, 4], [1.0, 2.0, 3.0, 4.0, 5.0]), ([0, 1, 2], [0.0, 1.0, 2.0]),
+     ([0, 1, 2, 3, 4], [0.0, 1.0, 0.0, 3.0, 4.0])],
+    ids=["the goal is not at 0", "too few", "another at 0"],
+)  # fmt: skip
+def test_labels_that_cannot_mend_have_no_such_row(vertices: list[int], values: list[float]) -> None:
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    found = wf.compare(path, wf.Labels(vertices, values), 0, folds=0)
+    assert MENDED not in [score.name for score in found.scores]
+
+
+def test_a_way_of_mending_by_name() -> None:
+    path = wf.Graph.from_edges(range(5), range(1, 6))
+    labels = wf.Labels([0, 2, 4], [0.0, 3.0, 6.0])
+    found = wf.compare(path, labels, 0, [wf.LeastRepair(only_odd=None)])
+    assert found.scores[1].name == "mended graph, LeastRepair(only_odd=None)"

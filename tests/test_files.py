@@ -497,7 +497,12 @@ def test_ways_that_change_with_the_time_are_noted(tmp_path: Path) -> None:
     assert note.endswith("2 edges are reversible or alternating, taken both ways")
 
 
-@pytest.mark.parametrize("word", ["maybe", "t", "2", "[True, False]", "-"])
+def test_a_list_of_ways_is_as_the_one_way_among_them(tmp_path: Path) -> None:
+    words = ["[True, False]", "['-1', 'no']", "[False, False]"]
+    assert ways(words, tmp_path) == [("a0", "b0"), ("a2", "b2"), ("b1", "a1"), ("b2", "a2")]
+
+
+@pytest.mark.parametrize("word", ["maybe", "t", "2", "[yes, -1]", "[True, maybe]", "-"])
 def test_words_that_are_no_way(word: str, tmp_path: Path) -> None:
     told = f"row 3, column 'oneway': {word!r} does not say which way an edge leads"
     with pytest.raises(wf.InputError, match=re.escape(told)):

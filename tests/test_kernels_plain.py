@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
     ("files", "chosen"),
     [
         (["labels", "oracle", "sweeps", "envelopes", "kernels_amle"], ""),
-        (["harmonic", "plan", "descending"], ""),
+        (["harmonic", "plan", "descending", "following"], ""),
         (["amle_hostile"], "followed or hangs or never_make"),
         (["principles"], "Harmonic"),
         (["graph"], "twin or symmetr or components"),

@@ -283,6 +283,25 @@ def test_less_trust_costs_less_and_none_costs_nothing(seed: int) -> None:
     assert values[-1] == 0.0
 
 
+def test_labels_far_below_the_distances_are_proved_too() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        graph = random_graph(rng, 15, backbone="tree", directed=True, two_way=1.0)
+        lengths = rng.uniform(0.02, 1.0, graph.num_arcs)
+        graph = wf.Graph.from_edges(graph.tails, graph.indices, lengths, 15, directed=True)
+        labels = wf.Labels(np.arange(1, 15), 10.0 ** rng.uniform(-12, -9, 14))
+        mended = wf.mend(graph, labels, 0, wf.LeastRepair(only_odd=None))
+        assert mended.status == Status.CONVERGED
+        assert mended.unchanged
+
+
+def test_a_price_of_ones_own_is_described() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    method = wf.LeastRepair(np.ones(ring.num_arcs))
+    found = wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, method).facts()
+    assert found["method"] == "LeastRepair(price=array of 22)"
+
+
 def test_what_is_within_the_error_is_no_contradiction() -> None:
     labels = wf.Labels([0, 3], [0.0, 5.0], error=2.0)
     assert wf.mend(path(4), labels, 0, wf.LeastRepair()).value == 0.0

@@ -422,6 +422,60 @@ def test_copies_are_read_only_too() -> None:
     assert copies["values"].tolist() == answer.field.values.tolist()
 
 
+# ------------------------------------------------------------------ mended graphs
+
+
+def false_chord() -> tuple[wf.Graph, wf.Labels]:
+    """A ring of ten with a chord that does not exist, and labels that know it."""
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    return ring, wf.Labels([4, 5], [4.0, 5.0])
+
+
+def test_a_mended_graph_is_planned_on_by_its_own_distances() -> None:
+    graph, labels = false_chord()
+    answer = wf.solve(graph, labels, 0, mend=wf.LeastRepair())
+    assert answer.mended is not None
+    assert answer.graph is answer.mended.graph
+    assert np.array_equal(answer.values, wf.cost_to_go(answer.mended.graph, 0))
+    assert answer.values[5] == 5.0
+    assert answer.plan.reached.all()
+    assert answer.labels.vertices.tolist() == [0, 4, 5], "the goal needs no label"
+    assert "mended    1 edge is probably false: 0 – 5 (+4)" in answer.summary()
+    assert answer.facts()["mended"]["false_count"] == 1
+
+
+def test_a_method_corrects_what_the_mended_graph_still_gets_wrong() -> None:
+    graph, _ = false_chord()
+    noisy = wf.Labels([4, 5, 7], [4.0, 5.0, 6.0])
+    answer = wf.solve(graph, noisy, 0, wf.Harmonic(), mend=wf.LeastRepair(trust=0.01))
+    assert answer.values[noisy.vertices] == pytest.approx(noisy.values)
+    assert repr(answer).startswith("Answer(Harmonic(), mended by LeastRepair(trust=0.01)")
+
+
+def test_a_mended_graph_is_its_own_prior() -> None:
+    graph, labels = false_chord()
+    with pytest.raises(wf.InputError, match="prior and mend exclude each other"):
+        wf.solve(graph, labels, 0, mend=wf.LeastRepair(), prior=np.zeros(10))
+
+
+def test_advice_where_labels_contradict_the_graph() -> None:
+    graph, labels = false_chord()
+    known = wf.Labels([0, *labels.vertices], [0.0, *labels.values])
+    told = wf.solve(graph, known, 0, repair=True, mend=wf.LeastRepair()).facts()["advice"]
+    assert "mend(" not in told
+    slow = wf.Labels([0, 3, 9], [0.0, 3.5, 1.0])
+    told = wf.solve(graph, slow, 0).facts()["advice"]
+    assert told.endswith("1 of 3 labels proves the graph too optimistic, by up to 0.5: "
+                         "mend(graph, labels, goal) finds where, and mends it")  # fmt: skip
+
+
+def test_no_advice_to_mend_a_graph_that_labels_agree_with() -> None:
+    graph, _ = false_chord()
+    answer = wf.solve(graph, wf.sample_labels(graph, 0, count=5), 0)
+    assert "mend" not in answer.facts()["advice"]
+    assert not answer.contradictions
+
+
 def test_repair_needs_a_label_that_stays() -> None:
     """Without a label at the goal all others may lie below it, or out of its reach."""
     path = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4)

@@ -106,7 +106,7 @@ def test_bad_trips(
             {"goal": 3, "method": wf.AMLE()},
             "must be a way of mending",
         ),
-        (wf.Labels([1], [2.0]), {"goal": 3, "method": wf.LeastRepair}, "such as LeastRepair()"),
+        (wf.Labels([1], [2.0]), {"goal": 3, "method": wf.LeastRepair}, r"such as Best\(\)"),
     ],
     ids=str,
 )

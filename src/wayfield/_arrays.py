@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import reprlib
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -208,3 +209,16 @@ def _kind(array: NDArray[Any]) -> str:
 def _is_number(value: Any) -> bool:
     number = isinstance(value, int | float | np.integer | np.floating)
     return number and not isinstance(value, bool)
+
+
+def plain(data: Any) -> Any:
+    """Turn NumPy's numbers into Python's, and what JSON has no word for into None."""
+    if isinstance(data, Mapping):
+        return {key: plain(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [plain(value) for value in data]
+    if isinstance(data, np.generic):
+        data = data.item()
+    if isinstance(data, float) and not np.isfinite(data):
+        return None
+    return data

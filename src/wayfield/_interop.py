@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 from scipy.spatial.distance import squareform
 
 from ._arrays import as_floats, as_real_array, as_whole, refuse
+from ._optional import need
 from .errors import InputError, InputWarning
 from .kernels._types import FloatArray
 
@@ -58,6 +60,54 @@ def networkx_edges(source: Any, length: str | None) -> Ends:
     names = {name for _, _, data in source.edges(data=True) for name in data}
     _warn_of_weights(length, names)
     return Ends(tails, heads, lengths, len(index))
+
+
+def networkx_graph(
+    lengths: Mapping[tuple[int, int], float], num_vertices: int, directed: bool, attribute: str
+) -> Any:
+    """Make a networkx graph of arcs with lengths."""
+    networkx = need("networkx", "interop")
+    made = networkx.DiGraph() if directed else networkx.Graph()
+    made.add_nodes_from(range(num_vertices))
+    made.add_edges_from((x, y, {attribute: length}) for (x, y), length in lengths.items())
+    return made
+
+
+def with_lengths(
+    source: Any,
+    lengths: Mapping[tuple[int, int], float],
+    num_vertices: int,
+    attribute: str,
+    length: str | None,
+) -> Any:
+    """Return a copy of a networkx graph whose edges have the lengths of these arcs.
+
+    Of parallel edges the shortest has the arc's length, the others more in proportion to their own.
+    A loop, which is no arc, has its own length in the unit that most edges have theirs in.
+    """
+    if not hasattr(source, "edges") or source.number_of_nodes() != num_vertices:
+        raise InputError(f"source must be a networkx graph of {num_vertices} nodes")
+    copy = source.copy()
+    index = {node: i for i, node in enumerate(copy.nodes)}
+    own: dict[tuple[int, int], float] = {}
+    edges = [
+        ((index[x], index[y]), data, 1.0 if length is None else float(data.get(length, 1.0)))
+        for x, y, data in copy.edges(data=True)
+    ]
+    for pair, _, value in edges:
+        own[pair] = min(value, own.get(pair, value))
+        if not copy.is_directed():
+            own[pair[::-1]] = own[pair] = min(own[pair], own.get(pair[::-1], value))
+    missing = next((pair for pair, *_ in edges if pair[0] != pair[1] and pair not in lengths), None)
+    if missing is not None:
+        nodes = list(copy.nodes)
+        x, y = (nodes[i] for i in missing)
+        raise InputError(f"source has an edge from {x!r} to {y!r}, which the graph has not")
+    units = [lengths[pair] / value for pair, _, value in edges if pair in lengths]
+    unit = float(np.median(units)) if units else 1.0
+    for pair, data, value in edges:
+        data[attribute] = value * (lengths[pair] / own[pair] if pair in lengths else unit)
+    return copy
 
 
 def igraph_edges(source: Any, length: str | None) -> Ends:

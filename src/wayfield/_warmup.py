@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .extension import AMLE, Harmonic, Method, MidrangeSweeps, PLaplacian, extend, extend_many
 from .graph import Graph
 from .grid import grid_graph
+from .labels import Labels
 from .layouts import load_layout
+from .mend import MendMethod, contradictions, mend
 from .oracle import cost_to_go, sample_labels
 from .plan import plan
 from .solve import solve
@@ -41,6 +45,15 @@ def warm_up(
             solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, small, check=False)
     if study:
         _warm_up_study(graph)
+
+
+def warm_up_mend(method: MendMethod, directed: bool = False) -> None:
+    """Mend a small maze by labels that contradict it, and plan on what comes of it."""
+    graph = grid_graph(load_layout("teleport" if directed else "umaze"), 2)
+    truth = sample_labels(graph, 0, count=12)
+    slow = Labels(truth.vertices, truth.values * np.where(truth.vertices % 2, 1.0, 3.0))
+    contradictions(graph, slow)
+    mend(graph, slow, 0, method)
 
 
 def _warm_up_study(graph: Graph) -> None:

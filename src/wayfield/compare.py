@@ -59,13 +59,16 @@ from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
+from .mend import Best, Contradictions, MendMethod, contradictions
+from .mend.referee import FEWEST as FEWEST_TRIPS
 from .oracle import cost_to_go
 from .plan import Plan, plan
 from .sinks import drop_false_sinks
 from .solve import Answer, solve
-from .solve.advice import IN_PYTHON, SAME_UNIT, unit_remark
+from .solve.advice import IN_PYTHON, SAME_UNIT, contradiction_remark, unit_remark
 
 PLAIN = "graph distance"
+MENDED = "mended graph"
 DIGITS = 4
 """Of success and cost ratio that are shown, and compared."""
 
@@ -73,15 +76,20 @@ DIGITS = 4
 class Recipe(NamedTuple):
     """A way to make a field of labels: a method, and what is done to its input."""
 
-    method: Method
+    method: Method | None
     trimmed: bool = False
     """Without the labels that are false sinks."""
     corrected: bool = False
     """With the graph distance as prior."""
+    mend: MendMethod | None = None
+    """By the distances of a graph that was mended so, and no method."""
 
     @property
     def name(self) -> str:
         """The method in Python, and what was done in words."""
+        if self.mend is not None:
+            how = describe(self.mend)
+            return MENDED if how == describe(Best()) else f"{MENDED}, {how}"
         note = ", false sinks dropped" if self.trimmed else ""
         note += f" on the {PLAIN}" if self.corrected else ""
         return f"{describe(self.method)}{note}"
@@ -166,6 +174,8 @@ class Comparison:
     factor : float
         The factor by which the graph distance fits the labels best; NaN if there is no other label
         than the goal's.
+    contradictions : Contradictions or None
+        Where labels and graph cannot both be right.
 
     Examples
     --------
@@ -181,6 +191,7 @@ class Comparison:
     own_world: bool
     goal_labelled: bool
     factor: float = 1.0
+    contradictions: Contradictions | None = None
 
     @property
     def best(self) -> Score | None:
@@ -203,6 +214,12 @@ class Comparison:
         """The field to plan on: the best one, or the graph distance if the labels do not pay."""
         best = self.best
         return best if best is not None and self.labels_pay else self.scores[0]
+
+    @property
+    def _mends(self) -> bool:
+        """Whether the choice is to mend the graph."""
+        recipe = self.choice.recipe
+        return recipe is not None and recipe.mend is not None
 
     @property
     def _clear(self) -> list[Score]:
@@ -241,6 +258,10 @@ class Comparison:
         low, high = SAME_UNIT
         if 0.0 <= self.factor < low or self.factor > high:
             yield unit_remark(self.factor, calls)
+        elif self.contradictions is not None and not self._mends:
+            remark = contradiction_remark(self.contradictions, calls)
+            if remark:
+                yield f"{remark[0].upper()}{remark[1:]}."
         late = [score.name for score in self.scores if score.out_of_time]
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
@@ -258,7 +279,7 @@ class Comparison:
         if self.labels_pay:
             ours = error_text(best.label_error, best.label_spread)
             return (
-                f"Use {best.name}: it predicts labels left out within {ours}, {distance} "
+                f"Use {_called(best)}: it predicts labels left out within {ours}, {distance} "
                 f"within {graphs}."
             )
         best_at_labels = "no field predicts labels left out clearly better"
@@ -269,7 +290,7 @@ class Comparison:
         plain = self.scores[0]
         if self.labels_pay:
             return (
-                f"Use {best.name}: success {best.success:.{DIGITS}f} at cost ratio "
+                f"Use {_called(best)}: success {best.success:.{DIGITS}f} at cost ratio "
                 f"{best.cost_ratio:.{DIGITS}f}, the {PLAIN} {plain.success:.{DIGITS}f} at "
                 f"{plain.cost_ratio:.{DIGITS}f}."
             )
@@ -288,7 +309,7 @@ def compare(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method] | None = None,
+    methods: Iterable[Method | MendMethod] | None = None,
     *,
     world: Graph | None = None,
     folds: int = FOLDS,
@@ -305,10 +326,10 @@ def compare(
         The known values.
     goal : int
         Where to go.
-    methods : iterable of Method, optional
+    methods : iterable of Method or MendMethod, optional
         What to compare. By default every method that is defined on the graph, the AMLE of the
-        labels without their false sinks, and the AMLE correction of the graph distance
-        (``prior=``).
+        labels without their false sinks, the AMLE correction of the graph distance (``prior=``),
+        and the distances of the graph that `Best` mends by the labels.
     world : Graph, optional
         Where the plans are walked and paid for, if `graph` is only a model of it; the same
         vertices. A move that the world does not allow is a failure.
@@ -359,6 +380,7 @@ def compare(
         own_world=world is None,
         goal_labelled=bool(labels.mask(graph)[goal]),
         factor=label_factor(labels, goal, distance),
+        contradictions=contradictions(graph, labels),
     )
 
 
@@ -382,6 +404,11 @@ def _figures(score: Score) -> str:
     )
 
 
+def _called(score: Score) -> str:
+    """Name a row in a sentence."""
+    return f"the {score.name}" if score.name == MENDED else score.name
+
+
 def left_out_text(score: Score) -> str:
     """Write the error at labels left out."""
     return "–" if score.held_out is None else error_text(score.label_error, score.label_spread)
@@ -400,7 +427,7 @@ def _recipes(
     graph: Graph,
     labels: Labels,
     goal: int,
-    methods: Iterable[Method] | None,
+    methods: Iterable[Method | MendMethod] | None,
     distance: FloatArray,
 ) -> Iterator[Recipe]:
     """Yield what to compare, each field once."""
@@ -412,13 +439,26 @@ def _recipes(
             else method
             for method in methods
         )
-        yield from {describe(method): Recipe(method) for method in plain}.values()
+        yield from {describe(method): _recipe(method) for method in plain}.values()
         return
     yield from map(Recipe, default_methods(graph.directed))
     if labels.mask(graph)[goal]:
         yield Recipe(AMLE(), trimmed=True)
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
+        if _mendable(labels, goal):
+            yield Recipe(None, mend=Best())
+
+
+def _recipe(method: Method | MendMethod) -> Recipe:
+    return Recipe(None, mend=method) if isinstance(method, MendMethod) else Recipe(method)
+
+
+def _mendable(labels: Labels, goal: int) -> bool:
+    """Whether labels are costs to the goal, and enough to leave some out twice over."""
+    own = labels.vertices == goal
+    costs = (labels.values[~own] > 0.0).all() and (np.abs(labels.values[own]) <= labels.error).all()
+    return bool(costs) and int((~own).sum()) > FEWEST_TRIPS
 
 
 class _Contest(NamedTuple):
@@ -451,6 +491,11 @@ class _Contest(NamedTuple):
         """Solve by a recipe; return the answer, and the seconds that its field took."""
         seconds, method, labels = 0.0, recipe.method, self.labels
         prior = self.distance if recipe.corrected else None
+        if recipe.mend is not None:
+            found = solve(self.graph, labels, self.goal, mend=recipe.mend)
+            assert found.mended is not None
+            return found, found.mended.seconds
+        assert method is not None
         if recipe.trimmed:
             began = time.perf_counter()
             labels = drop_false_sinks(self.graph, labels, self.goal, method, prior=prior)
@@ -464,7 +509,11 @@ class _Contest(NamedTuple):
         if parts is None or (self.limit is not None and parts.parts * seconds > self.limit):
             return None
         try:
-            predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
+            if recipe.method is None:
+                assert recipe.mend is not None
+                predicted = parts.predict_mended(recipe.mend)
+            else:
+                predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
         except OutOfTime:
             return None
         errors: FloatArray = predicted - parts.values
@@ -474,11 +523,15 @@ class _Contest(NamedTuple):
 def _compile(recipe: Recipe, graph: Graph) -> None:
     """Follow the recipe on a small graph of the same kind, so that times are of computing only."""
     method = recipe.method
-    if graph.directed and not method.directed:
+    if method is not None and graph.directed and not method.directed:
         return  # the refusal will come
     lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
     ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
     labels = Labels([0, 2], [0.0, 2.0])
+    if method is None:
+        assert recipe.mend is not None
+        solve(ring, Labels([0, 1, 2, 3], [0.0, 4.0, 5.0, 1.0]), 0, mend=recipe.mend)
+        return
     extend(ring, labels, method, check=False)
     if recipe.trimmed:
         drop_false_sinks(ring, labels, 0, method)

@@ -24,10 +24,12 @@ from scipy.special import stdtrit
 from ._arrays import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
 from ._text import number_of, short
 from .errors import InputError
-from .extension import AMLE, Method, extend_many
+from .extension import AMLE, Method, extend, extend_many
+from .extension._deadline import check_time
 from .graph import Graph, check_graph
 from .kernels._types import FloatArray
 from .labels import Labels, check_labels
+from .mend import MendMethod, mend
 from .oracle import cost_to_go
 from .sinks import drop_false_sinks
 
@@ -229,7 +231,10 @@ class Folds:
         self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> CrossValidation:
         """Predict the labels left out, from the others and from the graph alone."""
-        predicted = self.predict(method, prior=prior, trimmed=trimmed)
+        return self.compared(self.predict(method, prior=prior, trimmed=trimmed))
+
+    def compared(self, predicted: FloatArray) -> CrossValidation:
+        """Put predictions of the labels left out beside what the graph alone predicts."""
         factor = fit_factor(self.above, self.distance)
         return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 
@@ -249,6 +254,25 @@ class Folds:
         for part, field in enumerate(fields):
             out = self.part == part
             predicted[out] = field.values[self.vertices[out]]
+        return frozen(np.where(np.isnan(predicted), np.inf, predicted))
+
+    def predict_mended(self, mending: MendMethod, method: Method | None = None) -> FloatArray:
+        """(k,) values at the labels left out, on graphs mended by the others.
+
+        They are the distances there; with a `method`, the prior that the others correct.
+        """
+        predicted = np.empty(self.values.size)
+        for part in range(self.parts):
+            check_time()
+            out, kept = self.part == part, self.labels_without(part)
+            graph = mend(self.graph, kept, self.goal, mending).graph
+            field = cost_to_go(graph, self.goal)
+            if method is not None:
+                quick = _without_bracket(method)
+                field = extend(
+                    graph, kept, quick, prior=field, unreachable="nan", check=False
+                ).values
+            predicted[out] = field[self.vertices[out]]
         return frozen(np.where(np.isnan(predicted), np.inf, predicted))
 
     def by_distance(self) -> FloatArray:

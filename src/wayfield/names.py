@@ -10,7 +10,7 @@ import difflib
 import reprlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,3 +220,24 @@ def _beginning_like(name: str, known: list[str]) -> list[str]:
             break
         alike = known
     return alike
+
+
+class Naming(Protocol):
+    """Names of all vertices, by their indices: a list, an array, a mapping."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, vertex: int, /) -> object: ...
+
+
+class Caller:
+    """What to call a vertex: by its name if it has one, else by its index."""
+
+    def __init__(self, names: Naming | None, size: int) -> None:
+        if names is not None and len(names) != size:
+            raise InputError(f"{len(names)} names, but the graph has {size} vertices")
+        self.names = names
+
+    def __call__(self, vertex: int) -> str:
+        """Return the name of one vertex."""
+        return str(vertex if self.names is None else self.names[int(vertex)])

@@ -18,6 +18,7 @@ from ._help import Command, Group
 from .compare import compare
 from .doctor import doctor
 from .maze import maze
+from .mend import mend
 from .plan import plan
 from .study import report, reproduce, study_app
 
@@ -33,6 +34,8 @@ _EPILOG = """\
 wayfield plan roads.csv known.csv --goal Bern --start Genève
 
 wayfield compare roads.csv known.csv --goal Bern
+
+wayfield mend roads.csv trips.csv
 
 wayfield maze medium --method harmonic --picture field.png
 
@@ -148,6 +151,7 @@ app.callback(help=_paragraphs(_wayfield.__doc__))(_wayfield)
 _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (plan, _DATA),
     (compare, _DATA),
+    (mend, _DATA),
     (maze, _DATA),
     (reproduce, _STUDIES),
     (report, _STUDIES),

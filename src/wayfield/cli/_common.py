@@ -18,6 +18,7 @@ from ..errors import InputError, WayfieldError
 if TYPE_CHECKING:
     from ..extension import Method
     from ..layouts import Layout
+    from ..mend import MendMethod
 
 METHODS = (
     "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
@@ -40,6 +41,9 @@ _FLAGS = {
     r'Style\((\w+)="([^"]+)"\)': r"--\1 \2",
     r"\bStyle\.(\w+)": r"--\1",
     r"\b(directed|force)=True": r"--\1",
+    r"\berror=([\d.e+-]+)": r"--error \1",
+    r'\bbound="upper"': "--bound upper",
+    r"\bSmooth\(\)": "--method smooth",
     r"\btime_limit\b": "--time-limit",
 }
 """Arguments of `wayfield.files`, and the options that stand for them."""
@@ -78,12 +82,13 @@ def compile_kernels(
     methods: Sequence[Method] = (),
     directed: bool = False,
     study: bool = False,
+    mend: MendMethod | None = None,
 ) -> None:
-    """Load the kernels of these methods, or of the common ones if none is given.
+    """Load the kernels of these methods and of a way of mending, or of the common methods.
 
     If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
     """
-    from .._warmup import COMMON, warm_up
+    from .._warmup import COMMON, warm_up, warm_up_mend
     from ..extension._words import method_word
     from ..kernels._jit import shortfall
 
@@ -98,10 +103,15 @@ def compile_kernels(
             pass
 
     what = f"the kernels of {method_word(methods[0])}" if len(methods) == 1 else "the kernels"
+    what += "" if mend is None else " and those of mending" if methods else " of mending"
     what += "" if shortfall() else ", once"
-    message = f"compiling {what}: about {'half ' if len(methods) == 1 else ''}a minute …"
+    half = "half " if len(methods) == 1 and mend is None else ""
+    message = f"compiling {what}: about {half}a minute …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
-        warm_up(methods or COMMON, directed, study)
+        if mend is not None:
+            warm_up_mend(mend, directed)
+        if methods or mend is None:
+            warm_up(methods or COMMON, directed, study)
     if begun.is_set() and shortfall():
         say(console, f"{shortfall()}; NUMBA_CACHE_DIR=FOLDER names a place for them")
 

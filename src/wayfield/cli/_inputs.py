@@ -15,11 +15,13 @@ from ._common import METHODS, Stages, in_flags
 from ._show import Line
 
 if TYPE_CHECKING:
-    from ..files import EdgeTable, Style, VertexTable
+    from ..files import EdgeTable, Style, TripTable, VertexTable
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
     from ..names import Names
+
+    Table = VertexTable | TripTable
 
 _FILES = "Files"
 EdgeFile = Annotated[
@@ -53,22 +55,31 @@ Places = Annotated[
 ]
 
 
-def _column(option: str, text: str) -> Any:
+def column_option(option: str, text: str) -> Any:
+    """Return an option that names a column."""
     return typer.Option(option, metavar="COLUMN", help=text, rich_help_panel=_FILES)
 
 
-TailColumn = Annotated[str | None, _column("--tail", "EDGES: from. Its heading, or its number.")]
-HeadColumn = Annotated[str | None, _column("--head", "EDGES: to.")]
+TailColumn = Annotated[
+    str | None, column_option("--tail", "EDGES: from. Its heading, or its number.")
+]
+HeadColumn = Annotated[str | None, column_option("--head", "EDGES: to.")]
 OneWayColumn = Annotated[
-    str | None, _column("--oneway", "EDGES: which way an edge leads: yes, no, -1 …")
+    str | None, column_option("--oneway", "EDGES: which way an edge leads: yes, no, -1 …")
 ]
 NoOneWay = Annotated[
     bool,
     typer.Option("--no-oneway", help="EDGES: all edges both ways.", rich_help_panel=_FILES),
 ]
-LengthColumn = Annotated[str | None, _column("--length", "EDGES: length; none: every edge 1 long.")]
-VertexColumn = Annotated[str | None, _column("--vertex", "LABELS: vertex.")]
-ValueColumn = Annotated[str | None, _column("--value", "LABELS: value.")]
+LengthColumn = Annotated[
+    str | None, column_option("--length", "EDGES: length; none: every edge 1 long.")
+]
+SpeedColumn = Annotated[
+    str | None,
+    column_option("--speed", "EDGES: speed in km/h; an edge costs its length in metres over it."),
+]
+VertexColumn = Annotated[str | None, column_option("--vertex", "LABELS: vertex.")]
+ValueColumn = Annotated[str | None, column_option("--value", "LABELS: value.")]
 Delimiter = Annotated[
     str | None,
     typer.Option(
@@ -133,31 +144,44 @@ class Contents:
 
     def build(self) -> Given:
         """Build the graph, and say how the files were understood."""
-        wanted, edges, table, places = self.wanted, self.edges, self.table, self.places
-        graph, remarks = edges.to_graph(_positions(table, places))
-        if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
-            remarks.append("if the two ways between vertices differ, pass --directed")
-        for read in (table, places, self.prior):
-            remarks += () if read is None else read.notes
-        remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
-        if {edges.decimal, table.decimal} == {".", ","}:
-            remarks.append("one file has decimal points, the other decimal commas")
-        facts: dict[str, Any] = {
-            "edges": {"path": str(wanted.edges), "read_as": edges.said},
-            "labels": {"path": str(wanted.labels), "read_as": table.said},
-            "notes": remarks,
-        }
-        said = [("edges", f"{wanted.edges.name}: {edges.said}")]
-        said.append(("labels", f"{wanted.labels.name}: {table.said}"))
-        if wanted.positions is not None and places is not None:
-            facts["positions"] = {"path": str(wanted.positions), "read_as": places.said}
-            said.append(("places", f"{wanted.positions.name}: {places.said}"))
+        wanted = self.wanted
+        read: dict[str, tuple[Path, Table]] = {"labels": (wanted.labels, self.table)}
+        if wanted.positions is not None and self.places is not None:
+            read["positions"] = (wanted.positions, self.places)
         if wanted.prior is not None and self.prior is not None:
-            facts["prior"] = {"path": str(wanted.prior), "read_as": self.prior.said}
-            said.append(("prior", f"{wanted.prior.name}: {self.prior.said}"))
-        said += [("note", remark) for remark in remarks]
+            read["prior"] = (wanted.prior, self.prior)
+        place = _positions(self.table, self.places)
+        graph, said, facts = describe_files(wanted.edges, self.edges, read, place)
         field = _field(self.prior, graph.num_vertices)
         return Given(graph, self.labels, self.goal, self.names, field, said, facts)
+
+
+def describe_files(
+    path: Path,
+    edges: EdgeTable,
+    read: Mapping[str, tuple[Path, Table]],
+    positions: FloatArray | None,
+) -> tuple[Graph, list[Line], dict[str, Any]]:
+    """Build the graph, and say how it and the other files were understood, in words and as facts.
+
+    `read` has the other files, the data first, by what they hold.
+    """
+    graph, remarks = edges.to_graph(positions)
+    if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):
+        remarks.append("if the two ways between vertices differ, pass --directed")
+    for _, table in read.values():
+        remarks += table.notes
+    remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
+    (_, data), *_ = read.values()
+    if {edges.decimal, data.decimal} == {".", ","}:
+        remarks.append("one file has decimal points, the other decimal commas")
+    said, facts = [("edges", f"{path.name}: {edges.said}")], {}
+    facts["edges"] = {"path": str(path), "read_as": edges.said}
+    for word, (file, table) in read.items():
+        facts[word] = {"path": str(file), "read_as": table.said}
+        said.append(("places" if word == "positions" else word, f"{file.name}: {table.said}"))
+    said += [("note", remark) for remark in remarks]
+    return graph, said, {**facts, "notes": remarks}
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,22 +226,34 @@ class Wanted:
 
     def read(self, stages: Stages, error: float = 0.0) -> Contents:
         """Read all of them, or raise `InputError` with the file, the row and the column."""
-        from ..files import Style, read_edges, read_labels, read_positions
+        from ..files import Style, read_labels
 
-        style, columns = Style(*self.text), _said(self.edge_columns)
-        if self.directed and columns.get("oneway") not in (None, "none"):
-            raise InputError("--directed and --oneway exclude each other: is every row an arc?")
-        tell = stages.begin(f"reading {self.edges.name}")
-        edges = read_edges(self.edges, columns, style, tell, self.directed)
+        edges, style = self.read_edges(stages), Style(*self.text)
         tell = stages.begin(f"reading {self.labels.name}")
-        columns = _said(self.label_columns)
+        columns = said_columns(self.label_columns)
         table = read_labels(self.labels, edges.names, columns, style, error, tell)
-        places = None
-        if self.positions is not None:
-            places = read_positions(self.positions, edges.names, None, style)
+        places = self.read_places(edges.names)
         labels, goal = self._with_goal(table, edges.names)
         prior = None if self.prior is None else self._read_prior(labels, edges.names, style)
         return Contents(self, edges, table, places, prior, labels, goal)
+
+    def read_edges(self, stages: Stages) -> EdgeTable:
+        """Read the edges, or raise `InputError` with the row and the column."""
+        from ..files import Style, read_edges
+
+        columns = said_columns(self.edge_columns)
+        if self.directed and columns.get("oneway") not in (None, "none"):
+            raise InputError("--directed and --oneway exclude each other: is every row an arc?")
+        tell = stages.begin(f"reading {self.edges.name}")
+        return read_edges(self.edges, columns, Style(*self.text), tell, self.directed)
+
+    def read_places(self, names: Names) -> VertexTable | None:
+        """Read where the vertices are, if there is a file for it."""
+        from ..files import Style, read_positions
+
+        if self.positions is None:
+            return None
+        return read_positions(self.positions, names, None, Style(*self.text))
 
     def _read_prior(self, labels: Labels, names: Names, style: Style) -> VertexTable:
         """Read the field that the labels correct: where they are, it needs a value."""
@@ -268,7 +304,8 @@ class Wanted:
         return Labels(vertices, np.append(labels.values, self.goal_value), labels.error), goal
 
 
-def _said(columns: Mapping[str, str | None]) -> dict[str, str]:
+def said_columns(columns: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the columns that the user named."""
     return {role: column for role, column in columns.items() if column is not None}
 
 

@@ -23,7 +23,7 @@ Line = tuple[str, str]
 """A word for the margin, and what there is to say about it."""
 
 _STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised"), "yellow")
-_STYLES |= {"loops": "red", "advice": "cyan"}
+_STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
 AS_OPTIONS = {
     "amle": "--method amle",
     "cost": "--method amle-cost",
@@ -31,12 +31,13 @@ AS_OPTIONS = {
     "drop": "--drop-false-sinks",
     "route": "--start NAME",
     "compare": "`wayfield compare`",
+    "mend": "`wayfield mend`",
     "unit": "pass --length-unit",
     "limit": "a larger --time-limit",
 }
 """What the advice recommends, as a user of the command line types it."""
 
-_NOTHING_WRITTEN: dict[str, Any] = {
+NOTHING_WRITTEN: dict[str, Any] = {
     "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
 }  # fmt: skip
 """What there is to say about files if there are none."""
@@ -68,13 +69,13 @@ def tell(
     from ..solve.advice import advise
     from ..solve.words import lines
 
-    found = {"wayfield": __version__} | answer.facts(names, starts) | _NOTHING_WRITTEN | more
+    found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
     found["advice"] = advise(answer, found, AS_OPTIONS)
     if as_json:
         print_json(found)
     else:
         *summary, last = lines(found)
-        show([*summary, *_about_files(found), last], Console())
+        show([*summary, *about_files(found), last], Console())
     well = answer.field.status.good and answer.plan.reached[list(starts)].all()
     if not well or found["not_written"]:
         raise typer.Exit(1)
@@ -87,7 +88,7 @@ def print_json(found: dict[str, Any]) -> None:
     typer.echo(UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text))
 
 
-def _about_files(found: dict[str, Any]) -> list[Line]:
+def about_files(found: dict[str, Any]) -> list[Line]:
     """Say what was written, what is missing among it and why, and what was removed."""
     told = []
     if found["not_written"]:

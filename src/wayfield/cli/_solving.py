@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
+    from ..mend import MendMethod
     from ..solve import Answer
 
 DISTANCE = "distance"
@@ -70,26 +71,30 @@ class Request:
     graph: Graph
     labels: Labels
     goal: int
-    method: Method
+    method: Method | None
     prior: FloatArray | None = None
     drop: bool = False
     repair: bool = False
     error: float = 0.0
     folds: int = 0
+    mend: MendMethod | None = None
 
     def solve(self) -> tuple[Answer, dict[str, Any]]:
         """Return the answer, and what labels left out say, if there are enough and it is quick."""
+        from ..extension import AMLE
         from ..sinks import drop_false_sinks
         from ..solve import solve
 
         labels = self.labels
         if self.drop:
-            labels = drop_false_sinks(self.graph, labels, self.goal, self.method, prior=self.prior)
+            method = self.method or AMLE()
+            labels = drop_false_sinks(self.graph, labels, self.goal, method, prior=self.prior)
         answer = solve(
             self.graph,
             labels,
             self.goal,
             self.method,
+            mend=self.mend,
             prior=self.prior,
             repair=self.repair,
             error=self.error,
@@ -98,15 +103,21 @@ class Request:
         return answer, {"held_out": self._held_out(answer)}
 
     def _held_out(self, answer: Answer) -> dict[str, Any] | None:
+        from .._arrays import plain
         from ..cross_validation import FEWEST, PATIENCE, Folds, usable
-        from ..solve.answer import plain
+        from ..extension import AMLE
+        from ..oracle import cost_to_go
 
-        distance = answer.graph_distance
+        distance = cost_to_go(self.graph, self.goal)
         few = usable(self.labels, distance).size < FEWEST
-        if not self.folds or few or self.folds * answer.field.seconds > PATIENCE:
+        seconds = answer.field.seconds + (answer.mended.seconds if answer.mended else 0.0)
+        if not self.folds or few or self.folds * seconds > PATIENCE:
             return None
         parts = Folds(self.graph, self.labels, self.goal, distance, self.folds)
-        found = parts.validate(self.method, prior=self.prior, trimmed=self.drop)
+        if self.mend is not None:
+            found = parts.compared(parts.predict_mended(self.mend, self.method))
+        else:
+            found = parts.validate(self.method or AMLE(), prior=self.prior, trimmed=self.drop)
         facts: dict[str, Any] = plain(found.facts())
         return facts
 

@@ -31,6 +31,7 @@ from ._inputs import (
     LengthColumn,
     NoOneWay,
     OneWayColumn,
+    SpeedColumn,
     TailColumn,
     Thousands,
     ValueColumn,
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
     from ..extension import Method
     from ..graph import Graph
     from ..labels import Labels
+    from ..mend import MendMethod
+
+
+MEND = "mend"
+HELP = f"May be given again. {METHODS} {MEND}: the graph mended by the labels."
 
 
 def compare(
@@ -53,7 +59,7 @@ def compare(
     goal: Goal = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", metavar="METHOD", help=f"May be given again. {METHODS}"),
+        typer.Option("--method", "-m", metavar="METHOD", help=HELP),
     ] = None,
     directed: Directed = False,
     length_unit: LengthUnit = 1.0,
@@ -75,6 +81,7 @@ def compare(
     length: LengthColumn = None,
     oneway: OneWayColumn = None,
     no_oneway: NoOneWay = False,
+    speed: SpeedColumn = None,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
@@ -96,10 +103,11 @@ def compare(
     """
     from ..compare import compare as compared
     from ..extension._words import parse_method
+    from ..mend._words import DEFAULT, parse_mend
 
     if (edges is None or labels is None) == (maze is None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
-    chosen = [parse_method(word) for word in method or ()]
+    chosen = [parse_mend(DEFAULT) if word == MEND else parse_method(word) for word in method or ()]
     with Stages(notes()) as stages:
         ready = partial(_make_ready, stages, chosen)
         if maze is not None:
@@ -111,7 +119,7 @@ def compare(
                 edges, labels, goal, goal_value, directed, None, None,
                 {
                     "from": tail, "to": head, "length": length,
-                    "oneway": "none" if no_oneway else oneway,
+                    "oneway": "none" if no_oneway else oneway, "speed": speed,
                 },
                 {"vertex": vertex, "value": value},
                 (delimiter, header, encoding, decimal, thousands),
@@ -138,14 +146,19 @@ def compare(
         _print(found)
 
 
-def _make_ready(stages: Stages, methods: list[Method], directed: bool) -> None:
+def _make_ready(stages: Stages, chosen: list[Method | MendMethod], directed: bool) -> None:
     """Compile what is needed, once it is known that every method is defined on the graph."""
     from ..compare import default_methods
+    from ..mend import MendMethod
 
+    methods = [method for method in chosen if not isinstance(method, MendMethod)]
+    mends = [method for method in chosen if isinstance(method, MendMethod)]
     for method in methods:
         check_direction(directed, method)
+    if not chosen:
+        methods = default_methods(directed)
     with stages.aside():
-        compile_kernels(notes(), methods or default_methods(directed), directed)
+        compile_kernels(notes(), methods, directed, mend=mends[0] if mends else None)
 
 
 def _maze(
@@ -175,7 +188,7 @@ def _begin(stages: Stages, field: str) -> None:
 
 
 def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
-    from ..solve.answer import plain
+    from .._arrays import plain
 
     facts: dict[str, Any] = plain(
         {
@@ -213,6 +226,8 @@ def _word(score: Score) -> str:
 
     if score.recipe is None:
         return PLAIN
+    if score.recipe.method is None:
+        return "--mend"
     word = method_word(score.recipe.method)
     word += " --drop-false-sinks" if score.recipe.trimmed else ""
     return f"{word} --prior distance" if score.recipe.corrected else word

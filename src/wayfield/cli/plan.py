@@ -12,7 +12,7 @@ from rich.console import Console
 from .._optional import missing
 from .._text import number_of
 from ..errors import InputError
-from ._common import Stages, compile_kernels, in_flags, notes
+from ._common import METHODS, Stages, compile_kernels, in_flags, notes
 from ._inputs import (
     Decimal,
     Delimiter,
@@ -28,11 +28,11 @@ from ._inputs import (
     Json,
     LabelFile,
     LengthColumn,
-    Method,
     NoOneWay,
     OneWayColumn,
     Places,
     Repair,
+    SpeedColumn,
     TailColumn,
     Thousands,
     ValueColumn,
@@ -63,7 +63,12 @@ def plan(
     edges: EdgeFile,
     labels: LabelFile,
     goal: Goal = None,
-    method: Method = "amle",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", "-m", metavar="METHOD", help=METHODS, show_default="amle, none with --mend"
+        ),
+    ] = None,
     start: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Show the route from here; may be given again."),
@@ -72,6 +77,10 @@ def plan(
     repair: Repair = False,
     drop_false_sinks: Drop = False,
     prior: Prior = None,
+    mend: Annotated[
+        bool,
+        typer.Option("--mend", help="Mend the graph by the labels, and plan on its own distances."),
+    ] = False,
     length_unit: LengthUnit = 1.0,
     error: Error = 0.0,
     folds: NumFolds = 5,
@@ -92,6 +101,7 @@ def plan(
     length: LengthColumn = None,
     oneway: OneWayColumn = None,
     no_oneway: NoOneWay = False,
+    speed: SpeedColumn = None,
     vertex: VertexColumn = None,
     value: ValueColumn = None,
     delimiter: Delimiter = None,
@@ -113,8 +123,10 @@ def plan(
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
     """
+    from ..extension import AMLE
     from ..extension._words import parse_method
     from ..files import Outbox
+    from ..mend._words import DEFAULT, parse_mend
     from ..oracle import cost_to_go
 
     if unreachable not in ("say", "error"):
@@ -122,19 +134,29 @@ def plan(
     prior_file = None if prior in (None, DISTANCE) else Path(prior)
     wanted = Wanted(
         edges, labels, goal, goal_value, directed, positions, prior_file,
-        {"from": tail, "to": head, "length": length, "oneway": "none" if no_oneway else oneway},
+        {
+            "from": tail, "to": head, "length": length,
+            "oneway": "none" if no_oneway else oneway, "speed": speed,
+        },
         {"vertex": vertex, "value": value},
         (delimiter, header, encoding, decimal, thousands),
     )  # fmt: skip
-    chosen = parse_method(method)
+    if mend and prior is not None:
+        raise InputError("--mend and --prior exclude each other: a mended graph is its own prior")
+    if mend and drop_false_sinks and method is None:
+        raise InputError("--mend leaves no false sinks to drop: leave out --drop-false-sinks")
+    chosen = None if mend and method is None else parse_method(method or "amle")
+    mending = parse_mend(DEFAULT) if mend else None
     if files:
         _spare(out, (edges, labels, positions, prior_file), bool(start), force)
     with Stages(notes()) as stages:
         contents = wanted.read(stages, error)
         starts = tuple(contents.names.index(name, "--start ") for name in start or ())
-        check_direction(contents.directed, chosen)
+        if chosen is not None:
+            check_direction(contents.directed, chosen)
         with stages.aside():
-            compile_kernels(notes(), [chosen], contents.directed)
+            used = [chosen] if chosen is not None else [AMLE(fill="flat")]
+            compile_kernels(notes(), used, contents.directed, mend=mending)
         stages.begin("building the graph")
         given = contents.build()
         if not json_wanted:
@@ -142,10 +164,12 @@ def plan(
                 show(given.said, Console())
         graph = in_units(given.graph, length_unit)
         field = cost_to_go(graph, given.goal) if prior == DISTANCE else given.prior
-        stages.begin(f"extending ({method}), planning, certifying")
+        doing = "extending" if chosen is not None else "mending"
+        stages.begin(f"{doing}, planning, certifying")
         request = Request(
-            graph, given.labels, given.goal, chosen, field, drop_false_sinks, repair, error, folds
-        )
+            graph, given.labels, given.goal, chosen, field,
+            drop_false_sinks, repair, error, folds, mending,
+        )  # fmt: skip
         answer, held_out = request.solve()
         if unreachable == "error" and not answer.plan.reachable.all():
             raise InputError(_lost(answer, given.names))

@@ -138,6 +138,8 @@ def run_study(
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
+    for name, lack in study.left_out.items():
+        say(notes(), f"{name} is left out: {lack}")
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
     busy = 0 if cluster else workers or processors()
     _write_report(study, outcome, results, page, busy, force)

@@ -30,6 +30,7 @@ from . import (
     sparse,
     ties,
     witnesses,
+    wrong_graphs,
 )
 from ._mazes import SAMPLE, Draw, MazeCell, grid, read_grid
 from ._trial import ARMS, Arm, Trial
@@ -69,7 +70,7 @@ PAPER: tuple[Experiment[Any], ...] = (
     ties.EXPERIMENT,
 )
 """What ``make reproduce`` runs, in the order of the report."""
-EXPERIMENTS: tuple[Experiment[Any], ...] = (*PAPER, directed.EXPERIMENT)
+EXPERIMENTS: tuple[Experiment[Any], ...] = (*PAPER, directed.EXPERIMENT, *wrong_graphs.WRONG)
 """All of them, by name in a study of one's own."""
 
 STUDIES = {
@@ -95,6 +96,16 @@ STUDIES = {
                 Profile("quick", "small worlds, seconds"),
                 Profile("large", "as standard, and worlds of up to 100,000 states"),
             ),
+        ),
+        Study(
+            "wrong-graphs",
+            "When the graph is wrong: what labels and trips can repair",
+            wrong_graphs.WRONG,
+            (
+                Profile("standard", "14 worlds of about 1,600 states, eight seeds"),
+                Profile("quick", "small worlds, seconds"),
+            ),
+            wrong_graphs.cover,
         ),
     )
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, runtime_checkable
@@ -215,15 +215,27 @@ class Extension(KeepsReadOnly):
         return f"Extension({describe(self.method)}, {size}, {self.status}, {bracket})"
 
 
-def describe(method: Method) -> str:
+def describe(method: object) -> str:
     """Return the method's name with the settings that are not its defaults."""
-    settings: tuple[Field[Any], ...] = fields(method) if is_dataclass(method) else ()
-    told = [
-        f"{setting.name}={getattr(method, setting.name)!r}"
-        for setting in settings
-        if getattr(method, setting.name) != setting.default
-    ]
+    settings: tuple[Field[Any], ...] = ()
+    if is_dataclass(method):
+        settings = fields(method)
+    told = []
+    for setting in settings:
+        usual = setting.default if setting.default_factory is MISSING else setting.default_factory()
+        value = _in_words(getattr(method, setting.name))
+        if value != _in_words(usual):
+            told.append(f"{setting.name}={value}")
     return f"{type(method).__name__}({', '.join(told)})"
+
+
+def _in_words(setting: object) -> str:
+    """Describe the value of a setting."""
+    if isinstance(setting, np.ndarray):
+        return f"array of {setting.size:,}"
+    if isinstance(setting, tuple):
+        return f"({', '.join(map(_in_words, setting))})"
+    return describe(setting) if is_dataclass(setting) else repr(setting)
 
 
 def extend(

@@ -1,6 +1,6 @@
-"""Graphs, labels and positions from files, by the names their vertices have there.
+"""Graphs, labels, trips and positions from files, by the names their vertices have there.
 
->>> from wayfield.files import read_edges, read_labels, read_positions
+>>> from wayfield.files import read_edges, read_labels, read_positions, read_trips
 
 A file is recognised by what it holds: text with any common delimiter (plain, or packed by gzip,
 bzip2 or xz), Parquet (which needs the extra ``files``), or the arrays of an npz. Headings are
@@ -9,6 +9,7 @@ guessed, and said. What cannot be read raises `InputError` with the file, the ro
 
 from ._dialect import Style
 from .edges import EdgeTable, read_edges
+from .trips import TripTable, are_trips, read_trips
 from .vertices import VertexTable, read_labels, read_positions
 from .write import Outbox, check_outputs, write_table
 
@@ -16,10 +17,13 @@ __all__ = [
     "EdgeTable",
     "Outbox",
     "Style",
+    "TripTable",
     "VertexTable",
+    "are_trips",
     "check_outputs",
     "read_edges",
     "read_labels",
     "read_positions",
+    "read_trips",
     "write_table",
 ]

@@ -10,7 +10,7 @@ from ._sheet import Sheet
 _MOST_NAMED = 50
 """Columns beyond this many are not all named."""
 
-_CHOSEN = ("from", "to", "length", "oneway", "vertex", "value")
+_CHOSEN = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
 """Roles for which a user may name a column."""
 
 

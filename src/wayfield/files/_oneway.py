@@ -7,9 +7,12 @@
 | no, false, 0, both, empty              | both                                     |
 | reversible, alternating                | both: each at its time, which is noted   |
 | F, T and B, if there is a B among them | from → to, to → from, both               |
+| [False, True]: streets joined by osmnx | as the one-way one among them            |
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +32,26 @@ _WAYS = (
 )
 _LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
 """Another habit; without a ``B`` its letters may as well be false and true."""
+
+
+def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
+    """Return the ways of many cells; one that says nothing is both ways.
+
+    Examples
+    --------
+    >>> ways_of(["yes", None, "-1", "no"])
+    array([ 1,  0, -1,  0], dtype=int8)
+    """
+    told = ["" if cell is None else str(cell).lower() for cell in cells]
+    return np.array([_WAYS.get(word, BOTH) for word in told], dtype=np.int8)
+
+
+def _way(word: str, meaning: Mapping[str, int]) -> int | None:
+    """Return what a word says, or a list of words: None if nothing, or both one ways."""
+    if not word.startswith("["):
+        return meaning.get(word)
+    found = {meaning.get(part.strip(" '\"")) for part in word.strip("[]").split(",")} - {BOTH}
+    return (found or {BOTH}).pop() if len(found) < 2 else None
 
 
 class WayColumn:
@@ -51,8 +74,9 @@ class WayColumn:
         """Return the way of every row, or raise `InputError` at the first that says nothing."""
         words, number = [str(word) for word in self._words], np.concatenate(self._pieces)
         meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
-        for i, word in enumerate(words):
-            if word not in meaning:
+        told = [_way(word, meaning) for word in words]
+        for i, way in enumerate(told):
+            if way is None:
                 row = int(np.argmax(number == i))
                 cell = self.sheet.cell(row, self.index)
                 raise InputError(
@@ -61,7 +85,7 @@ class WayColumn:
                 )
         counts = np.bincount(number, minlength=len(words))
         at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
-        ways = np.array([meaning[word] for word in words], dtype=np.int8)[number]
+        ways = np.array(told, dtype=np.int8)[number]
         self.notes = self._said(ways, at_times)
         return ways
 

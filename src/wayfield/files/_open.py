@@ -12,6 +12,10 @@ from ._dialect import Style
 from ._sheet import Sheet, TextSheet
 
 _OTHERS = {
+    rb"SQLite format 3": (
+        "a database, such as a GeoPackage: save its table of edges as CSV or Parquet"
+    ),
+    rb"\x00\x00\x27\x0a": "a shapefile: save its table of edges as CSV or Parquet",
     rb"%%MatrixMarket": "a Matrix Market file: save the matrix with scipy's save_npz",
     rb"version https://git-lfs": "a pointer to a file in Git LFS, not the file: git lfs pull",
     rb"(?i)(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|graphml|gexf|osm)\b": (
@@ -22,7 +26,7 @@ _OTHERS = {
         "a DIMACS file: keep the lines that begin with a, as CSV, and pass directed=True"
     ),
 }
-"""What else text may be, by its beginning."""
+"""What else a file may be, by its beginning."""
 
 
 def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:

@@ -22,6 +22,16 @@ WORDS: dict[str, tuple[str, ...]] = {
         "length", "len", "cost", "distance", "dist", "weight", "duration", "time", "w", "km",
         "metres", "meters", "minutes", "seconds", "longueur", "länge", "kosten",
     ),
+    "start": (
+        "start", "from", "origin", "source", "src", "departure", "o", "u", "von", "de", "begin",
+    ),
+    "end": (
+        "end", "to", "destination", "dest", "target", "goal", "arrival", "d", "v", "nach", "vers",
+    ),
+    "cost": (
+        "cost", "time", "duration", "seconds", "minutes", "value", "length", "distance", "hours",
+        "kosten", "zeit", "dauer", "durée",
+    ),
     "vertex": (
         "vertex", "node", "name", "id", "state", "city", "station", "place", "stop", "key",
         "nom", "knoten", "index", "vertices", "nodes", "names",
@@ -35,7 +45,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Words of a header that tell what a column is, the likeliest first."""
 
-NUMBERS = ("length", "value", "x", "y")
+NUMBERS = ("length", "cost", "value", "x", "y")
 """Roles of columns that hold numbers."""
 
 

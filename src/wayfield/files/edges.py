@@ -3,7 +3,8 @@
 Columns are found by the user's word, by their headings, or by their place: from, to, and then a
 length: without a header the first further column that is mostly numbers, below one the third of
 three if it is. Without a length every edge is 1 long. A column ``oneway`` says which edges may be
-taken one way only; then the graph is directed.
+taken one way only; then the graph is directed. A column of speeds is used if the user names one:
+then lengths in metres become seconds.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ from ._oneway import BACKWARD, FORWARD, WayColumn
 from ._open import open_sheet
 from ._roles import matching_columns, named_columns, oneway_columns, unnamed_last
 from ._sheet import Piece, Sheet
+from ._speeds import SpeedColumn
 from ._text import Progress
 
-ROLES = ("from", "to", "length", "oneway")
+ROLES = ("from", "to", "length", "oneway", "speed")
 NONE = "none"
 """Instead of a column: no length, every edge 1 long; or no column of ways, every edge both ways."""
+KMH = 3.6
+"""1 m/s in km/h."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +67,8 @@ class EdgeTable:
         Where the vertices are drawn, if the file says so.
     notes : tuple of str
         What was not used, and what else might have been meant.
+    metres : (e,) float array or None
+        The lengths as they stand in the file, if a column of speeds has made seconds of them.
     """
 
     names: Names
@@ -75,6 +81,7 @@ class EdgeTable:
     decimal: str | None = None
     positions: FloatArray | None = None
     notes: tuple[str, ...] = ()
+    metres: FloatArray | None = None
 
     def __repr__(self) -> str:
         return f"EdgeTable({len(self.names):,} vertices, {self.tails.size:,} rows; {self.said})"
@@ -86,18 +93,40 @@ class EdgeTable:
 
     def to_graph(self, positions: ArrayLike | None = None) -> tuple[Graph, list[str]]:
         """Build the graph; the notes say what it holds otherwise than the file does."""
-        tails, heads, lengths = self.tails, self.heads, self.lengths
-        if self.ways is not None and self.one_way:
-            there, back = self.ways != BACKWARD, self.ways != FORWARD
-            tails = np.concatenate([self.tails[there], self.heads[back]])
-            heads = np.concatenate([self.heads[there], self.tails[back]])
-            if lengths is not None:
-                lengths = np.concatenate([lengths[there], lengths[back]])
+        tails, heads, rows = self.arcs()
+        lengths = None if self.lengths is None else self.lengths[rows]
         place = self.positions if positions is None else positions
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InputWarning)
             graph = Graph.from_edges(tails, heads, lengths, len(self.names), self.one_way, place)
         return graph, [str(warning.message) for warning in caught]
+
+    def arcs(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ends of what `to_graph` is made of, and the rows they stand in."""
+        rows = np.arange(self.tails.size)
+        if self.ways is None or not self.one_way:
+            return self.tails, self.heads, rows
+        there, back = rows[self.ways != BACKWARD], rows[self.ways != FORWARD]
+        tails = np.concatenate([self.tails[there], self.heads[back]])
+        heads = np.concatenate([self.heads[there], self.tails[back]])
+        return tails, heads, np.concatenate([there, back])
+
+    def metres_of(self, graph: Graph) -> FloatArray | None:
+        """(m,) metres of every arc of the graph made of this table; None if they are not known.
+
+        Of parallel edges it is the one of least cost that is in the graph.
+        """
+        if self.metres is None or self.lengths is None:
+            return None
+        tails, heads, rows = self.arcs()
+        if not graph.directed:
+            tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+            rows = np.concatenate([rows, rows])
+        keys = tails.astype(np.int64) * graph.num_vertices + heads
+        order = np.lexsort((self.lengths[rows], keys))
+        wanted = graph.tails.astype(np.int64) * graph.num_vertices + graph.indices
+        first = np.searchsorted(keys, wanted, sorter=order)
+        return frozen(self.metres[rows[order[first]]])
 
 
 def read_edges(
@@ -114,9 +143,10 @@ def read_edges(
     path : path
         The file. An npz may also be a `Graph.save` or a `scipy.sparse.save_npz`.
     columns : mapping, optional
-        Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``: its heading, or its
-        number from 1; ``"none"`` for the length makes every edge 1 long, for the ways takes every
-        edge both ways.
+        Which column is ``"from"``, ``"to"``, ``"length"``, ``"oneway"``, ``"speed"``: its heading,
+        or its number from 1; ``"none"`` for the length makes every edge 1 long, for the ways takes
+        every edge both ways. A speed in km/h, or as OpenStreetMap writes it, divides the length in
+        metres; no column is taken for one unless it is named.
     style : Style, optional
         What is known about a text file; the rest is guessed.
     progress : callable, optional
@@ -141,14 +171,22 @@ def read_edges(
         return replace(stored, directed=stored.directed or directed)
     style, told = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, ROLES[:3])
-    declined = {r for r in ROLES[2:] if told.get(r) == NONE and NONE not in (sheet.header or ())}
+    declined = {r for r in ROLES[2:4] if told.get(r) == NONE and NONE not in (sheet.header or ())}
     told = {role: column for role, column in told.items() if role not in declined}
     at = _edge_columns(sheet, told, declined | ({"oneway"} if directed else set()))
-    ends, length, way = _read(sheet, at, Notation.told(style), progress)
+    if "speed" in at and "length" not in at:
+        raise InputError(f"{sheet.path}: a speed needs a length to divide, and there is none")
+    ends, length, way, speed = _read(sheet, at, Notation.told(style), progress)
     notes = [*doubts(sheet, at, told), *sheet.notes, *judge([length] if length else [])]
     lengths, ways = None, None
     if length is not None:
         lengths = _lengths(sheet, at["length"], length.values)
+    metres = None
+    if lengths is not None and speed is not None:
+        metres = lengths
+        lengths = frozen(KMH * lengths / speed.values())
+        how = f"{sheet.called(at['length'])} in metres over {sheet.called(at['speed'])} in km/h"
+        notes += [f"{sheet.path}: an edge costs {how}, in seconds", *speed.notes]
     if way is not None:
         ways = frozen(way.ways())
         notes += way.notes
@@ -166,17 +204,18 @@ def read_edges(
     decimal = length.decimal if length else None
     names = Names.numbered(ends.numbering)
     return EdgeTable(
-        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes)
+        names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes), metres
     )
 
 
 def _read(
     sheet: Sheet, at: Mapping[str, int], notation: Notation, progress: Progress | None
-) -> tuple[_Ends, NumberColumn | None, WayColumn | None]:
+) -> tuple[_Ends, NumberColumn | None, WayColumn | None, SpeedColumn | None]:
     """Read the columns that have a role."""
     ends = _Ends(sheet, at["from"], at["to"])
     length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
     way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
+    speed = SpeedColumn(sheet, at["speed"]) if "speed" in at else None
     for pieces in sheet.pieces(list(at.values()), progress):
         cells = dict(zip(at, pieces, strict=True))
         ends.add(cells["from"], cells["to"])
@@ -184,7 +223,9 @@ def _read(
             length.add(cells["length"])
         if way is not None:
             way.add(cells["oneway"])
-    return ends, length, way
+        if speed is not None:
+            speed.add(cells["speed"])
+    return ends, length, way, speed
 
 
 class _Ends:

@@ -85,6 +85,10 @@ class MendProblem:
             least[trips] = cost[self.starts[trips]]
         return least
 
+    def misfit(self, distances: FloatArray) -> FloatArray:
+        """(k,) by how much these distances are off, beyond what the costs may be off by."""
+        return np.maximum(np.abs(distances - self.costs) - self.error, 0.0)
+
     def only(self, trips: BoolArray | IntArray) -> Self:
         """Return the problem with some of its trips, by mask or position."""
         return replace(
@@ -102,7 +106,8 @@ class Score(NamedTuple):
     Attributes
     ----------
     error : float
-        Mean of ``|least cost under the fit - cost of the trip|`` over the trips held out.
+        Mean of ``|least cost under the fit - cost of the trip|``, less the error of the costs where
+        it is larger than that, over the trips held out.
     gain : float
         By how much that is below the error of the graph as it is, in the mean over the trips.
     spread : float

@@ -1,15 +1,15 @@
 """The prior of tomography: what is slow is slow all around.
 
-Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends: its cost is
-ℓ (1 + (s_x + s_y) / 2). Before anything is measured
+Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends; and every arc,
+long or short, costs κ median lengths more, as crossings do. So an arc costs
 
-    s = μ + r,      μ ~ N(0, a² / τ),     r ~ N(0, a² Q⁻¹),      Q = L + ε,
+    ℓ (1 + μ + (s_x + s_y) / 2) + κ (median ℓ),      s ~ N(0, a² Q⁻¹),   μ, κ ~ N(0, a² / τ),
 
-with L the Laplacian of conductance (median ℓ) / ℓ: r is smooth over ε^(-1/2) ≈ 7 typical arcs, and
-μ is a factor common to the whole graph, such as a unit or a mean speed. Whoever uses the prior
-chooses the amplitude a.
+before anything is measured, with μ a factor of the whole graph, such as a unit or a mean speed, and
+Q = L + ε, where L is the Laplacian of conductance (median ℓ) / ℓ: s is smooth over ε^(-1/2) ≈ 7
+typical arcs. Whoever uses the prior chooses the amplitude a.
 
-**Basis.** On a large graph r is a combination of clusters of neighbours, each smoothed by a few
+**Basis.** On a large graph s is a combination of clusters of neighbours, each smoothed by a few
 damped Jacobi steps, as in algebraic multigrid [1]_: at most `MOST`, whatever the graph, so that the
 covariance of their coefficients is a dense matrix of moderate size. It is kept as long as the graph
 is, since a referee fits many times.
@@ -28,6 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
 
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -38,7 +39,7 @@ RANGE = 0.02
 """ε: the inverse square of the distance, in typical arcs, over which slowness is smooth."""
 
 COMMON = 0.1
-"""τ: precision of the common factor."""
+"""Precision of what is common to all arcs: τ is as many times this as there is of it."""
 
 SHORTEST = 0.05
 """Arcs shorter than this share of the median conduct no better than one that is so long."""
@@ -50,6 +51,13 @@ MOST = 1000
 class Slowness:
     """A basis for what arcs may cost more than believed, and the precision of its coefficients.
 
+    Parameters
+    ----------
+    graph : Graph
+        What is believed.
+    per_hop : bool
+        Whether there may be a price κ per arc.
+
     Attributes
     ----------
     per_arc : (m, p) sparse array
@@ -58,7 +66,7 @@ class Slowness:
         Of the coefficients, for the amplitude 1; inverse to one another.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, per_hop: bool = True) -> None:
         weights: Any = graph.to_scipy().copy()
         weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
         if graph.directed:
@@ -71,11 +79,17 @@ class Slowness:
             basis = (basis - jacobi @ (precision @ basis)).tocsr()
         half = sparse.diags_array(graph.lengths / 2)
         smooth = half @ (basis[graph.tails] + basis[graph.indices])
-        common = sparse.csr_array(graph.lengths[:, np.newaxis])
-        self.per_arc: Any = sparse.hstack([smooth, common], format="csr")
+        common = [graph.lengths]
+        if per_hop:
+            common.append(np.full(graph.num_arcs, np.median(graph.lengths)))
+        columns = sparse.csr_array(np.stack(common, axis=1))
+        self.per_arc: Any = sparse.hstack([smooth, columns], format="csr")
+        self.per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
         self.precision: FloatArray = np.zeros((self.size, self.size))
-        self.precision[:-1, :-1] = (basis.T @ precision @ basis).toarray()
-        self.precision[-1, -1] = COMMON
+        clusters = basis.shape[1]
+        self.precision[:clusters, :clusters] = (basis.T @ precision @ basis).toarray()
+        last = np.arange(clusters, self.size)
+        self.precision[last, last] = COMMON * last.size
         factor = cho_factor(self.precision, lower=True)
         self.covariance: FloatArray = cho_solve(factor, np.eye(self.size))
 
@@ -85,27 +99,38 @@ class Slowness:
         return int(self.per_arc.shape[1])
 
 
-_KNOWN: WeakKeyDictionary[Graph, Slowness] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Graph, dict[bool, Slowness]] = WeakKeyDictionary()
 
 
-def slowness_of(graph: Graph) -> Slowness:
+def slowness_of(graph: Graph, per_hop: bool = True) -> Slowness:
     """Return the prior on a graph, computed once as long as the graph lives."""
-    known = _KNOWN.get(graph)
-    if known is None:
-        known = _KNOWN[graph] = Slowness(graph)
-    return known
+    known = _KNOWN.setdefault(graph, {})
+    if per_hop not in known:
+        known[per_hop] = Slowness(graph, per_hop)
+    return known[per_hop]
 
 
 def _clusters(weights: Any, enough: int) -> Any:
-    """(n, p) sparse array that says which cluster each vertex is in: pairs of pairs of …."""
+    """(n, p) sparse array that says which cluster each vertex is in: pairs of pairs of ….
+
+    Of a graph in many pieces the small ones share a cluster, so that some are left for the large.
+    """
     n = weights.shape[0]
-    member, count = np.arange(n), n
+    member, apart = np.arange(n), np.zeros(n, dtype=bool)
+    if n > enough:
+        _, piece = connected_components(weights, directed=False)
+        small = np.argsort(-np.bincount(piece), kind="stable")[enough // 2 :]
+        apart = np.isin(piece, small)
+        weights = weights[~apart][:, ~apart]
+    count = weights.shape[0]
+    member[~apart] = np.arange(count)
     while count > enough:
         arcs = Arcs(weights.indptr, weights.indices, weights.data)
         cluster, fewer = pair_up(arcs)
-        if fewer == count:  # vertices without arcs
-            break
         joined = sparse.csr_array((np.ones(count), cluster, np.arange(count + 1)))
         weights = (joined.T @ weights @ joined).tocsr()
-        member, count = cluster[member], fewer
+        member[~apart], count = cluster[member[~apart]], fewer
+    if apart.any():
+        member[apart] = count
+        count += 1
     return sparse.csr_array((np.ones(n), member, np.arange(n + 1)), shape=(n, count))

@@ -72,7 +72,8 @@ def envelopes(
     """Bounds from labels that lie between `low` and `high`; `into` are the reverse slots."""
     upper, origin, slot = shortest_tree(graph.reverse_arcs, vertices, high)
     negative, _ = dijkstra(graph.arcs, vertices, -low, 1.0)
-    way = np.where(slot < 0, -1, into[slot])
+    way, onward = np.full_like(slot, -1), slot >= 0
+    way[onward] = into[slot[onward]]
     excess = -negative[graph.tails] - graph.lengths - upper[graph.indices]
     noise = ROUNDING * max(np.abs(low).max(), np.abs(high).max())
     excess[excess <= noise] = 0.0
@@ -132,6 +133,8 @@ class Contradictions:
         The sum of those labels' excesses.
     num_labels : int
         How many labels there were.
+    largest : float
+        The largest of their values, without its sign: what excesses are to be measured by.
 
     Examples
     --------
@@ -156,6 +159,7 @@ class Contradictions:
     votes: NDArray[np.int64]
     blame: FloatArray
     num_labels: int
+    largest: float
 
     @cached_property
     def common(self) -> NDArray[np.int64]:
@@ -229,6 +233,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
         frozen(_load(graph, bounds.way, leaving, np.ones(leaving.size)).astype(np.int64)),
         frozen(_load(graph, bounds.way, leaving, excess)),
         len(labels),
+        float(np.abs(values).max()),
     )
 
 
@@ -247,10 +252,10 @@ def _load(graph: Graph, way: IntArray, leaving: IntArray, weights: FloatArray) -
     """Weight of the walks on every arc that leave by the arcs `leaving` and go on by `way`."""
     entering = np.zeros(graph.num_vertices)
     np.add.at(entering, graph.indices[leaving], weights)
-    successor = np.where(way < 0, -1, graph.indices[way])
+    successor, onward = np.full_like(way, -1), way >= 0
+    successor[onward] = graph.indices[way[onward]]
     passing = visit_counts(successor, -1, entering)
     load = np.zeros(graph.num_arcs)
-    onward = way >= 0
     load[way[onward]] = passing[onward]
     load[leaving] += weights
     return load

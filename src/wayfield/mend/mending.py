@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import as_vertex, frozen, refuse
+from .._interop import networkx_graph, with_lengths
 from ..errors import InputError
 from ..extension import Status
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
+from ..names import Naming
 from ._base import Fit, MendMethod, MendProblem, Score
+from .findings import facts
 from .referee import Best
 from .trips import Bound, Trips, check_bound
 
@@ -88,6 +91,53 @@ class Mended:
     def unchanged(self) -> bool:
         """Whether the graph was left as it is."""
         return not self.added.any()
+
+    def facts(self, names: Naming | None = None) -> dict[str, Any]:
+        """Return what was found as plain data that JSON can hold.
+
+        Parameters
+        ----------
+        names : sequence or mapping, optional
+            What to call the vertices: ``names[x]``. Their indices if not given.
+        """
+        return facts(self, names)
+
+    def finding(self, names: Naming | None = None) -> str:
+        """Say in one sentence what was found: false edges, slow places, or nothing.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+        >>> labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
+        >>> wf.mend(ring, labels, 0, wf.LeastRepair()).finding("abcdefghij")
+        '1 edge is probably false: a – f (+4)'
+        """
+        told: str = self.facts(names)["finding"]
+        return told
+
+    def to_networkx(
+        self, source: Any = None, attribute: str = "length", length: str | None = "length"
+    ) -> Any:
+        """Return a networkx graph with the mended lengths as an attribute of its edges.
+
+        Parameters
+        ----------
+        source : networkx graph, optional
+            The graph that was handed to `Graph.from_networkx`, of osmnx for instance: a copy of it
+            is returned, its lengths in whatever unit. Of parallel edges the shortest, which alone
+            is in the graph, has the mended length, and the others more in proportion. Without it
+            a graph is made, its nodes the vertices.
+        attribute : str
+            What the mended length is called, such as ``"travel_time"``.
+        length : str or None
+            What the believed length is called in `source`, as in `Graph.from_networkx`.
+        """
+        arcs = zip(self.believed.tails.tolist(), self.believed.indices.tolist(), strict=True)
+        lengths = dict(zip(arcs, self.graph.lengths.tolist(), strict=True))
+        if source is None:
+            return networkx_graph(lengths, self.graph.num_vertices, self.graph.directed, attribute)
+        return with_lengths(source, lengths, self.graph.num_vertices, attribute, length)
 
     @property
     def _edges(self) -> NDArray[np.bool_]:

@@ -2,10 +2,10 @@
 
 **Judgement.** Trips are dealt into folds. Each fold is foretold by every candidate fitted to the
 others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
-over all trips. Differences are taken trip by trip. Candidates stand in order of preference: the
-first is taken that none beats by more than one standard error, provided that it beats the plain
-graph by more than one; else the graph stays as it is. Whatever is taken is fitted anew, to all
-trips.
+over all trips, less what their costs may be off by. Differences are taken trip by trip. Candidates
+stand in order of preference: the first is taken that none beats by more than one standard error,
+provided that it beats the plain graph by more than one; else the graph stays as it is. Whatever is
+taken is fitted anew, to all trips.
 
 **Upper bounds.** What was paid need not be the least cost: such trips cannot prove an arc false,
 and no least repair is a candidate.
@@ -20,6 +20,7 @@ import numpy as np
 
 from .._arrays import as_whole
 from ..errors import InputError
+from ..extension._deadline import check_time
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ._base import Fit, MendMethod, MendProblem, Score, name_of
@@ -53,8 +54,9 @@ class Best:
     Parameters
     ----------
     candidates : tuple of MendMethod
-        In order of preference: smooth slowness and no shortcuts; shortcuts and all; with a least
-        repair of odd arcs; with costs that are noisy; the least repair of all arcs, and no more.
+        In order of preference: no shortcuts and a smooth slowness; shortcuts and all; with a least
+        repair of odd arcs; no shortcuts, from costs that are noisy; the least repair of all arcs,
+        and no more.
     folds : int
         Parts that the trips are dealt into; one per trip if there are fewer.
     seed : int
@@ -103,7 +105,7 @@ class Best:
             candidates = tuple(filter(_believes_bounds, candidates)) or (Smooth(),)
         named = _named(_without_idle_steps(candidates, problem))
         foretold = self._foretold(problem, named)
-        errors = {name: np.abs(costs - problem.costs) for name, costs in foretold.items()}
+        errors = {name: problem.misfit(costs) for name, costs in foretold.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
         chosen = _preferred(named, errors)
         if scores[chosen].gain <= scores[chosen].spread:
@@ -123,6 +125,7 @@ class Best:
             seen, unseen = problem.only(fold != turn), problem.only(fold == turn)
             fits = _Fits(graphs)
             for name, candidate in named.items():
+                check_time()
                 fit = fits.make(candidate, seen)
                 foretold[name][fold == turn] = unseen.distances(fit.lengths)
         return foretold

@@ -284,7 +284,9 @@ def _verified(
     inner = known[tails] & known[heads]
     added = np.zeros(graph.num_arcs)
     added[inner] = field[tails[inner]] - field[heads[inner]] - graph.lengths[inner]
-    added[added <= rounding] = 0.0
+    # labels may be far below the distances that lengthening is computed from
+    digits = 4.0 * np.finfo(np.float64).eps * np.where(inner, field[tails], 0.0)
+    added[added <= np.maximum(rounding, digits)] = 0.0
     off = np.abs(field[labels.vertices] - labels.values) - labels.errors
     off[off <= rounding] = 0.0
     broken = trust == inf and bool(off.any())

@@ -18,10 +18,17 @@ So a ray of an earlier round that is still too cheap stays in. Trips to one end 
 Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
 shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
 the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
+Nor do they set a price per arc, which would explain what was paid for bumping into things; exact
+costs do if the evidence is for it.
+
+**Units.** A model of slowness is none of metres and minutes: if the median trip costs hundreds of
+times what is believed, or less than a fifth, costs are divided by that first, and lengths
+multiplied by it in the end.
 
 **Which round.** Alternation need not improve. Of exact costs the round that meets them best is
-kept, of others the last of a few, since later ones fit noise. The amplitude is the most probable
-one given the rays of the first rounds (evidence), on a grid.
+kept, of others the last of a few, since later ones fit noise, or the first that meets all within
+their error. The amplitude is the most probable one given the rays of the first rounds (evidence),
+on a grid.
 
 **Cost.** A round is two Dijkstra searches per end and one dense solve of at most a thousand
 unknowns. With more rays than coefficients the Cholesky factor of an earlier round serves conjugate
@@ -35,7 +42,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +67,9 @@ EXACT = 0.02
 EXACT_BETWEEN = 0.1
 """The same between trips, relative to the difference of their costs."""
 
+LIKELIER = 1.0
+"""By how much -2 log of the evidence must fall for a price per arc to be believed in."""
+
 SAMPLE = 100
 """Rays that the evidence is computed from, at most."""
 
@@ -71,6 +81,9 @@ NOISY_ROUNDS = 8
 
 STEP = 0.7
 """How far later rounds go towards their solution: whole steps swing to and fro."""
+
+UNITS = (0.2, 100.0)
+"""If the median trip costs less or more than so many times what is believed, the unit differs."""
 
 MET = 1e-9
 """Exact costs are met if they differ by this share of their mean."""
@@ -89,7 +102,7 @@ class Smooth:
     rounds : int
         How often ways and costs are fitted in turn.
     floor : float
-        No arc costs less than this share of its believed length.
+        No arc costs less than this share of its believed length, in the unit of the costs.
     noise : float
         Standard deviation of the trips' costs as a share of each; 0 if they are exact.
 
@@ -125,9 +138,20 @@ class Smooth:
         The value is the mean of ``|least cost under the fit - cost|``; nothing bounds it.
         ``details``: "amplitude", and "errors", the value after every round.
         """
+        unit = _unit(problem)
+        costs, error = problem.costs / unit, problem.error / unit
+        lengths, details = self._fitted(replace(problem, costs=costs, error=error))
+        details["errors"] = [unit * off for off in details["errors"]]
+        if unit != 1.0:
+            lengths = unit * lengths
+        value = float(np.abs(problem.distances(lengths) - problem.costs).mean())
+        return Fit(lengths, value, details=details)
+
+    def _fitted(self, problem: MendProblem) -> tuple[FloatArray, dict[str, Any]]:
+        """Lengths fitted to trips in the unit of the graph, and details."""
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
-        slowness = slowness_of(problem.graph)
+        slowness = _slowness(problem, exact)
         rays = _Rays(problem, slowness, self.noise, exact)
         posterior = _Posterior(slowness)
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
@@ -137,23 +161,29 @@ class Smooth:
             errors.append(misfit.error)
             if not exact or misfit.total < least:
                 kept, least = lengths, misfit.total
-            if exact and least <= MET * costs.mean():
+            if least <= MET * costs.mean() if exact else misfit.worst <= problem.error:
                 break
             wanted = rays.wanted - rays.ways @ believed
             if turn < TUNING:
-                amplitude = _most_probable(rays, wanted)
+                amplitude, _ = _most_probable(rays, wanted)
             coefficients = posterior.mean(rays, wanted, amplitude, coefficients)
             fitted = np.maximum(self.floor * believed, believed + slowness.per_arc @ coefficients)
             lengths = fitted if turn == 0 else lengths + STEP * (fitted - lengths)
-        value = float(np.abs(problem.distances(kept) - costs).mean())
-        return Fit(kept, value, details={"amplitude": amplitude, "errors": errors})
+        return kept, {"amplitude": amplitude, "errors": errors}
+
+
+def _unit(problem: MendProblem) -> float:
+    """Return how many units of cost there are to one of length, if they are not about the same."""
+    times = float(np.median(problem.costs / problem.distances()))
+    return 1.0 if UNITS[0] <= times <= UNITS[1] else times
 
 
 @dataclass(frozen=True)
 class _Misfit:
-    """Mean error of the trips, and by how much trips to one end contradict one another."""
+    """Mean and largest error of trips, and by how much those to one end contradict one another."""
 
     error: float
+    worst: float
     excess: float
 
     @property
@@ -193,12 +223,13 @@ class _Rays:
         problem = self._problem
         self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
         arcs = problem.arcs_to(lengths)
-        error = excess = 0.0
+        error = worst = excess = 0.0
         for goal in problem.goals:
             trips = np.flatnonzero(problem.ends == goal)
             starts, costs = problem.starts[trips], problem.costs[trips]
             cost, _, slot = shortest_tree(arcs, np.array([goal]), np.zeros(1))
-            error += float(np.abs(cost[starts] - costs).sum())
+            off = np.abs(cost[starts] - costs)
+            error, worst = error + float(off.sum()), max(worst, float(off.max()))
             self._take(slot, starts, costs, self._least_spread + self._noise * costs)
             if not self._exact:
                 continue
@@ -212,7 +243,8 @@ class _Rays:
             excess += float(low.sum())
             cheap = low > spread
             self._take(slot, starts[cheap], wanted[cheap], spread[cheap])
-        return _Misfit(error / problem.costs.size, excess / problem.costs.size)
+        count = problem.costs.size
+        return _Misfit(error / count, worst, excess / count)
 
     def _keep(self, which: BoolArray) -> None:
         self.wanted, self.spread = self.wanted[which], self.spread[which]
@@ -238,8 +270,21 @@ class _Rays:
         self.images = np.concatenate([self.images, rows @ self._slowness.covariance])
 
 
-def _most_probable(rays: _Rays, wanted: FloatArray) -> float:
-    """Amplitude of greatest evidence: ``wanted`` ~ N(0, a² covariance of the rays + spread²)."""
+def _slowness(problem: MendProblem, exact: bool) -> Slowness:
+    """Return the prior: with a price per arc if that makes the costs likelier."""
+    plain = slowness_of(problem.graph, per_hop=False)
+    if not exact or problem.graph.is_unit:
+        return plain
+    priced, surprise = slowness_of(problem.graph, per_hop=True), []
+    for prior in (plain, priced):
+        rays = _Rays(problem, prior, 0.0, exact)
+        rays.renew(problem.graph.lengths)
+        surprise.append(_most_probable(rays, rays.wanted - rays.ways @ problem.graph.lengths)[1])
+    return priced if surprise[1] < surprise[0] - LIKELIER else plain
+
+
+def _most_probable(rays: _Rays, wanted: FloatArray) -> tuple[float, float]:
+    """Amplitude of greatest evidence, -2 log of it: ``wanted`` ~ N(0, a² covariance + spread²)."""
     some = np.unique(np.linspace(0, wanted.size - 1, SAMPLE).astype(np.int64))
     spread = rays.spread[some]
     covariance = rays.rows[some] @ rays.images[some].T
@@ -247,7 +292,8 @@ def _most_probable(rays: _Rays, wanted: FloatArray) -> float:
     parts = (modes.T @ (wanted[some] / spread)) ** 2
     variance = np.outer(AMPLITUDES**2, np.maximum(power, 0.0)) + 1.0
     surprise = (parts / variance + np.log(variance)).sum(axis=1)
-    return float(AMPLITUDES[np.argmin(surprise)])
+    best = int(np.argmin(surprise))
+    return float(AMPLITUDES[best]), float(surprise[best])
 
 
 class _Posterior:

@@ -15,8 +15,8 @@ import numpy as np
 from .._optional import need
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..names import Caller, Naming
 from ..solve import Answer
-from ..solve.answer import Caller, Names
 from . import _marks as marks
 from ._canvas import make_canvas
 from ._field import draw_field
@@ -39,7 +39,7 @@ _LOST, _ROUTE, _RAISED = "#c4c9ce", "#f59f00", "#1b7837"
 
 def answer(
     found: Answer,
-    names: Names | None = None,
+    names: Naming | None = None,
     starts: Iterable[int] = (),
     ax: Axes | None = None,
     *,

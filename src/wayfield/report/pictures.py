@@ -24,6 +24,9 @@ from ..study.tasks import Row
 
 _SCALE = ("#f3f1ea", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")  # no start fails … all fail
 _WALL = (0.62, 0.65, 0.68, 1.0)
+_EDGES = ("#3d7ab8", "#dfe3e6", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")
+_TIMES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""What an edge costs in times its believed length, where the colours of `_EDGES` stand."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,49 @@ def failure_scale() -> str:
     look = f"background: linear-gradient(to right, {stops})"
     bar = f'<i style="{escape(look)}"></i>'
     return f'<p class="bar"><span>0</span>{bar}<span>all goals missed</span></p>'
+
+
+def edge_picture(row: Row, column: str, caption: str) -> Picture:
+    """Draw a graph with its edges coloured by what they cost beyond their length, relative to it.
+
+    `row` has the columns ``x``, ``y``, ``tails``, ``heads``, ``labelled``, ``goal`` and `column`.
+    """
+    collections = need("matplotlib.collections", "study")
+    places = np.column_stack([row["x"], row["y"]])
+    times = 1.0 + np.array(row[column])
+    order = np.argsort(np.abs(np.log(times)), kind="stable")  # what differs lies on top
+    ends = places[np.column_stack([row["tails"], row["heads"]])[order]]
+    lines = collections.LineCollection(ends, colors=_edge_colours(times[order]), linewidths=1.4)
+    width, height = np.ptp(places, axis=0)
+    figure: Any = need("matplotlib.figure", "study").Figure((6.4, 6.4 * height / width))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.add_collection(lines)
+    axes.scatter(*places[row["labelled"]].T, s=9, color="#222222", zorder=3)
+    axes.scatter(*places[row["goal"]], s=170, marker="*", color="#222222", zorder=4)
+    axes.set_aspect("equal")
+    axes.autoscale_view()
+    axes.set_axis_off()
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    return Picture(caption, _data_uri(buffer))
+
+
+def _edge_colours(times: FloatArray) -> Any:
+    colours = need("matplotlib.colors", "study")
+    places = np.log2(_TIMES)
+    places = (places - places[0]) / (places[-1] - places[0])
+    stops = list(zip(places.tolist(), _EDGES, strict=True))
+    scale = colours.LinearSegmentedColormap.from_list("edges", stops)
+    shade = np.log2(np.clip(times, _TIMES[0], _TIMES[-1]) / _TIMES[0])
+    return scale(shade / np.log2(_TIMES[-1] / _TIMES[0]))
+
+
+def edge_scale() -> str:
+    """Explain the colours of edges."""
+    look = f"background: linear-gradient(to right, {', '.join(_EDGES)})"
+    bar = f'<i style="{escape(look)}"></i>'
+    low, high = f"{_TIMES[0]:g} times its length", f"{_TIMES[-1]:g} times, or no such edge"
+    return f'<p class="bar"><span>{low}</span>{bar}<span>{high}</span></p>'
 
 
 def _data_uri(buffer: io.BytesIO) -> str:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import listed, number_of
+from .._text import listed, number_of, short
 from ..extension import AMLE
+from ..mend import Contradictions
 
 if TYPE_CHECKING:
     from .answer import Answer
 
 SAME_UNIT = (0.5, 2.0)
 """Labels over the graph's own distances: between these nothing speaks against one unit."""
+
+TRIFLE = 0.02
+"""Contradictions below this share of the largest label are no reason to mend a graph."""
 
 MANY_BEHIND = 0.05
 """Share of states behind labels from which on it is worth another method."""
@@ -26,6 +30,7 @@ IN_PYTHON = {
     "drop": "drop_false_sinks",
     "route": "answer.route(start)",
     "compare": "compare(graph, labels, goal)",
+    "mend": "mend(graph, labels, goal)",
     "unit": "multiply the lengths by",
     "limit": "a larger time_limit",
 }
@@ -51,14 +56,19 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     ratio = answer.distance_ratio
     if ratio < 0.0:
         return "labels fall away from the goal: are these rewards? Then negate them"
+    proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
-        return _when_stuck(labels, exact, calls)
+        stuck = _when_stuck(labels, exact, calls)
+        same_unit = SAME_UNIT[0] <= ratio <= SAME_UNIT[1]
+        return f"{stuck}; {proof}" if proof and same_unit else stuck
     if made["raised"] and made["raised"]["count"]:
         where = listed(made["raised"]["states"], made["raised"]["count"])
         return f"values were raised so that every walk arrives: check the labels around {where}"
     low, high = SAME_UNIT
     if ratio < low or ratio > high:
         return unit_remark(ratio, calls)
+    if proof:
+        return proof
     behind = facts["graph"]["behind_labels"]
     if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
         states = "states lie" if behind > 1 else "state lies"
@@ -66,6 +76,19 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     if not facts["routes"]:
         return f"every start that can reach the goal does; {calls['route']} shows its route"
     return f"{calls['compare']} tells whether the labels do better than the graph's own distances"
+
+
+def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
+    """Recommend to mend the graph if labels contradict it by more than a trifle; else empty."""
+    kind, excess = "optimistic", found.optimistic.excess
+    if found.pessimistic.excess.max(initial=0.0) > excess.max(initial=0.0):
+        kind, excess = "pessimistic", found.pessimistic.excess
+    if excess.max(initial=0.0) <= TRIFLE * found.largest:
+        return ""
+    prove = "proves" if excess.size == 1 else "prove"
+    who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')} {prove}"
+    by = f"the graph too {kind}, by up to {short(excess.max())}"
+    return f"{who} {by}: {calls['mend']} finds where, and mends it"
 
 
 def unit_remark(factor: float, calls: Mapping[str, str]) -> str:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._arrays import as_vertex, frozen
+from .._arrays import as_vertex, frozen, plain
 from .._text import number_of
 from ..certify import Certificate
 from ..cross_validation import label_factor
 from ..descending import Descending, check_field
-from ..errors import InputError
 from ..extension import Extension, describe
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
+from ..mend import Contradictions, Mended, contradictions
+from ..names import Caller, Naming
 from ..oracle import cost_to_go
 from ..plan import Outcome, Plan, Rollout, false_sinks
 from ..sinks import TrimmedLabels
@@ -31,14 +32,6 @@ MOST_NAMED = 5
 """States of one kind that are named; the arrays hold all of them."""
 FLAT = 1e-12
 """Part of the largest label by which a value may differ from it and still be the same."""
-
-
-class Names(Protocol):
-    """Names of all vertices, by their indices: a list, an array, a mapping."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, vertex: int, /) -> object: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +50,8 @@ class Answer:
         What the values prove about the plan's moves.
     lifted : Descending or None
         The lifted field, if repair was asked for.
+    mended : Mended or None
+        What was mended, if that was asked for; the plan is on ``mended.graph``.
 
     Examples
     --------
@@ -80,6 +75,7 @@ class Answer:
     plan: Plan
     certificate: Certificate
     lifted: Descending | None = None
+    mended: Mended | None = None
 
     @property
     def graph(self) -> Graph:
@@ -152,6 +148,11 @@ class Answer:
         return label_factor(self.labels, self.goal, self.graph_distance)
 
     @cached_property
+    def contradictions(self) -> Contradictions:
+        """Where labels and graph cannot both be right."""
+        return contradictions(self.graph, self.labels)
+
+    @cached_property
     def route_margins(self) -> FloatArray:
         """(k,) margins of the routes that arrive, the goal's own left out; see `Certificate`."""
         walked = self.plan.reached.copy()
@@ -165,7 +166,7 @@ class Answer:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         return self.plan.rollout(start)
 
-    def summary(self, names: Names | None = None, starts: Iterable[int] = ()) -> str:
+    def summary(self, names: Naming | None = None, starts: Iterable[int] = ()) -> str:
         """Say in a few lines what was found, and what to do next.
 
         Parameters
@@ -178,7 +179,7 @@ class Answer:
         told = lines(self.facts(names, starts))
         return "\n".join(f"{line.word:<9} {line.text}" for line in told)
 
-    def facts(self, names: Names | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
+    def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
         """Return what the summary says, and more, as plain data that JSON can hold.
 
         Numbers that are infinite or unknown are None. Parameters as in `summary`.
@@ -190,12 +191,14 @@ class Answer:
                 "graph": self._graph_facts(call),
                 "labels": self._label_facts(call),
                 "goal": call(self.goal),
-                "method": describe(self.field.method),
+                "method": self._made_by,
                 "status": str(self.field.status),
                 "converged": self.field.status.good,
                 "seconds": self.field.seconds,
                 "bracket_width": self.field.width,
                 "residual": self.field.residual,
+                "mended": None if self.mended is None else self.mended.facts(names),
+                "contradictions": self._contradiction_facts(),
                 "plan": self._plan_facts(call),
                 "margin": self._margin_facts(call),
                 "certified": {
@@ -242,6 +245,26 @@ class Answer:
             "dropped": [call(x) for x in dropped[:MOST_NAMED]],
             "per_graph_distance": self.distance_ratio,
         }
+
+    def _contradiction_facts(self) -> dict[str, Any]:
+        """Count what the labels prove about the graph that was solved on."""
+        high, low = self.contradictions.optimistic.excess, self.contradictions.pessimistic.excess
+        return {
+            "too_optimistic": high.size,
+            "by_up_to": high.max(initial=0.0),
+            "too_pessimistic": low.size,
+            "over_by_up_to": low.max(initial=0.0),
+        }
+
+    @property
+    def _made_by(self) -> str:
+        """How the field was made: by a method, by mending, or by both."""
+        if self.mended is None:
+            return describe(self.field.method)
+        by = f"mended by {describe(self.mended.method)}"
+        known = self.plan.reachable
+        alone = np.array_equal(self.field.values[known], self.graph_distance[known])
+        return by if alone else f"{describe(self.field.method)}, {by}"
 
     def _plan_facts(self, call: Caller) -> dict[str, Any]:
         """Outcomes of the starts that can reach the goal; the others are not the plan's fault."""
@@ -324,7 +347,7 @@ class Answer:
         }
 
     def __repr__(self) -> str:
-        made = f"{describe(self.field.method)}: {self.field.status}"
+        made = f"{self._made_by}: {self.field.status}"
         moves = self.plan
         reach = f"{moves.num_arrived:,} of {moves.num_able:,} starts that can reach the goal do"
         count = self.raised_states.size
@@ -351,29 +374,3 @@ def labels_around(graph: Graph, labels: Labels) -> tuple[FloatArray, FloatArray]
         np.minimum.at(least, part[x[beside]], values[y[beside]])
         np.maximum.at(largest, part[x[beside]], values[y[beside]])
     return np.where(free, least[part], np.inf), np.where(free, largest[part], -np.inf)
-
-
-class Caller:
-    """What to call a vertex: by its name if it has one, else by its index."""
-
-    def __init__(self, names: Names | None, size: int) -> None:
-        if names is not None and len(names) != size:
-            raise InputError(f"{len(names)} names, but the graph has {size} vertices")
-        self.names = names
-
-    def __call__(self, vertex: int) -> str:
-        """Return the name of one vertex."""
-        return str(vertex if self.names is None else self.names[int(vertex)])
-
-
-def plain(data: Any) -> Any:
-    """Turn NumPy's numbers into Python's, and what JSON has no word for into None."""
-    if isinstance(data, Mapping):
-        return {key: plain(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [plain(value) for value in data]
-    if isinstance(data, np.generic):
-        data = data.item()
-    if isinstance(data, float) and not np.isfinite(data):
-        return None
-    return data

@@ -6,6 +6,12 @@ Each step is a public function of its own, `extend`, `descending`, `plan` and `c
 does what has to be done between them. A component without a label cannot reach the goal. A field
 that was lifted is no longer inside its bracket, and no longer takes the labels that were lifted:
 its plan is certified for the lifted values themselves, and for the labels that are left.
+
+If the graph is a guess, labels may serve to mend it instead (`mend`):
+
+    labels → mended graph → its own distances → plan → certificate
+
+Distances have no false sinks. A method named as well extends what the labels say beyond them.
 """
 
 from __future__ import annotations
@@ -21,7 +27,10 @@ from ..descending import Descending, descending
 from ..errors import InputError
 from ..extension import AMLE, Extension, Method, extend
 from ..graph import Graph, check_graph
-from ..labels import Labels
+from ..labels import Labels, check_labels
+from ..mend import MendMethod
+from ..mend import mend as fit
+from ..oracle import cost_to_go
 from ..plan import plan
 from .answer import Answer
 
@@ -30,8 +39,9 @@ def solve(
     graph: Graph,
     labels: Labels,
     goal: int,
-    method: Method = AMLE(),  # noqa: B008  (frozen settings)
+    method: Method | None = None,
     *,
+    mend: MendMethod | None = None,
     prior: ArrayLike | None = None,
     repair: bool = False,
     error: ArrayLike | None = None,
@@ -47,8 +57,11 @@ def solve(
         The known values, that of the goal among them.
     goal : int
         Where to go.
-    method : Method
-        How to extend the labels.
+    method : Method, optional
+        How to extend the labels: `AMLE()`, or not at all if the graph is mended.
+    mend : MendMethod, optional
+        Mend the graph by the labels first, and plan on the mended graph, by its own distances; see
+        `wayfield.mend`. With a `method`, these are the prior that the labels correct.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
     repair : bool
@@ -78,17 +91,36 @@ def solve(
     Answer(AMLE(): converged; 4 of 4 starts that can reach the goal do, 2 values raised)
     >>> safe.route(4)
     Rollout(reached, 4 steps, cost 4)
+    >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    >>> wf.solve(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, mend=wf.LeastRepair())
+    Answer(mended by LeastRepair(): converged; 9 of 9 starts that can reach the goal do)
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    lift = as_flag(repair, "repair")
-    field = extend(graph, labels, method, prior=prior, unreachable="nan", check=check)
+    lift, mended, known = as_flag(repair, "repair"), None, labels
+    if mend is not None:
+        if prior is not None:
+            raise InputError("prior and mend exclude each other: a mended graph is its own prior")
+        mended = fit(graph, labels, goal, mend)
+        graph, labels = mended.graph, _with_goal(check_labels(labels, graph), goal)
+        prior = cost_to_go(graph, goal)
+        known = Labels([goal], [0.0]) if method is None else labels
+        method = AMLE(fill="flat") if method is None else method  # 0 everywhere: the prior itself
+    how = AMLE() if method is None else method
+    field = extend(graph, known, how, prior=prior, unreachable="nan", check=check)
     if lift and not np.isfinite(field.values[goal]):
         raise InputError(f"no label is in reach of the goal {goal}, so it has no value: label it")
     lifted = descending(graph, field, goal) if lift else None
-    judged, kept = _after(field, labels, lifted)
+    judged, kept = _after(field, known, lifted)
     moves = plan(graph, judged, goal)
     certificate = certify(graph, kept, judged, moves, 0.0 if error is None else error)
-    return Answer(labels, field, moves, certificate, lifted)
+    return Answer(labels, field, moves, certificate, lifted, mended)
+
+
+def _with_goal(labels: Labels, goal: int) -> Labels:
+    """Return the labels with the goal's own, which mending knows to be 0."""
+    away = labels.vertices != goal
+    vertices, values = labels.vertices[away], labels.values[away]
+    return Labels(np.append(vertices, goal), np.append(values, 0.0), labels.error)
 
 
 def _after(field: Extension, labels: Labels, lifted: Descending | None) -> tuple[Extension, Labels]:

@@ -23,6 +23,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
     told = [*_lost(graph), Line("graph", _graph(graph)), Line("labels", _labels(facts))]
     told += [*_dropped(labels), *_false_sinks(labels)]
+    told += [Line("mended", facts["mended"]["finding"])] if facts["mended"] else []
     told += [Line("method", _method(facts)), *_behind(graph), Line("plan", _plan(made))]
     told += [*_loops(made), *_raised(made["raised"]), *_trust(facts)]
     if facts.get("held_out"):
@@ -95,6 +96,9 @@ def _false_sinks(labels: Mapping[str, Any]) -> list[Line]:
 
 def _method(facts: Mapping[str, Any]) -> str:
     width = facts["bracket_width"]
+    if facts["mended"] and facts["mended"]["chosen"]:
+        made = f"{facts['method']}: {facts['mended']['chosen']} chosen"
+        return f"{made}; {seconds_text(facts['mended']['seconds'])}"
     bracket = "no bracket" if width is None else f"exact values known to within {width:.1e}"
     return f"{facts['method']}: {facts['status']}; {bracket}; {seconds_text(facts['seconds'])}"
 

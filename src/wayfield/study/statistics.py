@@ -1,14 +1,16 @@
-"""The study's statistics: two kinds of 95 % interval.
+"""The study's statistics: three kinds of 95 % interval.
 
 The *run bootstrap* resamples whole cells with replacement, since pairs within a cell share a
 graph, labels and goals; the *Wilson* interval takes every rollout as independent, as the paper
-does, and is therefore too narrow. Both are reported.
+does, and is therefore too narrow. Both are reported. *Student's t* is for few figures that are
+independent, such as one difference for every seed.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from .._arrays import as_finite
 from ..errors import InputError
@@ -51,6 +53,22 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     scale = 1 + _Z**2 / trials
     low, high = float((middle - spread) / scale), float((middle + spread) / scale)
     return max(low, 0.0), min(high, 1.0)
+
+
+def t_interval(values: ArrayLike) -> tuple[float, float]:
+    """Mean of independent figures and half the width of its 95 % interval; NaN if there is one.
+
+    Examples
+    --------
+    >>> mean, half = t_interval([0.1, 0.2, 0.3])
+    >>> print(f"{mean:.3f} ± {half:.3f}")
+    0.200 ± 0.248
+    """
+    figures = _figures(values)
+    if figures.size == 1:
+        return float(figures[0]), float("nan")
+    error = figures.std(ddof=1) / np.sqrt(figures.size)
+    return float(figures.mean()), float(stdtrit(figures.size - 1, 0.975) * error)
 
 
 def _figures(values: ArrayLike) -> FloatArray:

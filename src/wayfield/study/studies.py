@@ -86,13 +86,20 @@ class Study:
         return chosen.with_goals(goals)
 
     def tasks(self, profile: Profile | None = None) -> list[Task]:
-        """List the tasks of a profile, experiment by experiment."""
+        """List the tasks of a profile, experiment by experiment, of all that lack nothing."""
         chosen = self.profile() if profile is None else profile
         return [
             Task(experiment, cell)
             for experiment in self.experiments
+            if experiment.lacks() is None
             for cell in experiment.cells(chosen)
         ]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """What experiments lack that are left out, by their names."""
+        lacking = {experiment.name: experiment.lacks() for experiment in self.experiments}
+        return {name: lack for name, lack in lacking.items() if lack is not None}
 
 
 def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:

@@ -60,6 +60,10 @@ def _alike(cell: Cell) -> float:
     return 1.0
 
 
+def _nothing() -> None:
+    """Say that nothing is lacking."""
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment(Generic[C]):
     """Something to measure on a cell, and all that belongs to it.
@@ -84,6 +88,9 @@ class Experiment(Generic[C]):
         What the report shows of it: `wayfield.report.Section`, read there.
     measures : function of the tables, optional
         Its figures by the ids of published ones: `wayfield.paper` compares them.
+    lacks : function
+        Says what it needs and is not installed, None if nothing is lacking. A study leaves out
+        an experiment that lacks something.
     """
 
     name: str
@@ -95,6 +102,7 @@ class Experiment(Generic[C]):
     read_grid: Callable[[Mapping[str, Any], Path], Sequence[C]] | None = None
     sections: tuple[Any, ...] = ()
     measures: Callable[[Mapping[str, Records]], Mapping[str, Measure]] | None = None
+    lacks: Callable[[], str | None] = _nothing
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):  # it is a folder, and a table to query

@@ -16,7 +16,6 @@ the one that solves its own equation. None bounds the error of the values; `PLap
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +37,7 @@ from ...kernels.energy import (
 )
 from ...kernels.plaplacian import update_residual
 from ...labels import Labels
+from .._threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class Energy:
     def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
         """Audit one of SciPy's minimisers."""
         start = self.start[self.free]
-        with _one_thread():
+        with one_thread():
             found: OptimizeResult = minimize(
                 self.value_and_gradient,
                 start,
@@ -226,16 +226,3 @@ SOLVERS: dict[str, Callable[[Graph, Labels, float], Audit]] = {
     "Newton-CG, 20 steps": newton_cg,
 }
 """The audited solvers by name, with the paper's settings."""
-
-
-def _one_thread() -> AbstractContextManager[object]:
-    """Linear algebra on one thread, if threadpoolctl is there to say so.
-
-    SciPy's minimisers work on short vectors: waiting for other threads can take all of the time.
-    """
-    try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-    except ImportError:
-        return nullcontext()
-    limits: AbstractContextManager[object] = threadpool_limits(1)
-    return limits

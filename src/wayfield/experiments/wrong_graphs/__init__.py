@@ -1,0 +1,60 @@
+"""The study of wrong graphs: what labels and trips can repair, and where nothing helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...report import Cover, Tile
+from ...study import NO_ROWS, Experiment, Records, Study, Tables
+from .._wrong import OURS, REFERENCE
+from . import every_world, helsinki, memory, other_goals, pictures, promises, shares, sources
+from ._shown import paired, percent, say_difference
+
+WRONG: tuple[Experiment[Any], ...] = (
+    every_world.EXPERIMENT,
+    pictures.EXPERIMENT,
+    shares.EXPERIMENT,
+    sources.EXPERIMENT,
+    other_goals.EXPERIMENT,
+    memory.EXPERIMENT,
+    promises.EXPERIMENT,
+    helsinki.EXPERIMENT,
+)
+"""In the order of the report."""
+
+
+def cover(study: Study, tables: Tables) -> Cover:
+    """Put together what stands before the sections."""
+    rows = tables.get(every_world.EXPERIMENT.name, NO_ROWS)
+    return Cover(
+        study.title,
+        note="An agent believes a graph and acts in a world that differs. Every arm is walked in "
+        "the world, and learns from what it meets there.",
+        lead=_lead(rows) if len(rows) else "",
+        tiles=[tile for _, some in _by_share(rows) for tile in _tiles(some)],
+    )
+
+
+def _by_share(rows: Records) -> list[tuple[float, Records]]:
+    return sorted(rows.by("label_fraction").items(), reverse=True)
+
+
+def _lead(rows: Records) -> str:
+    """Say it in a sentence."""
+    told = [
+        f"with {percent(fraction)} labels {say_difference(paired(some))}"
+        for fraction, some in _by_share(rows)
+    ]
+    return (
+        "What a mended graph adds to the SPL of replanning Dijkstra, in the mean over worlds: "
+        f"{'; '.join(told)}. Where the graph is right, or wrong in ways a walker finds out "
+        "cheaply, replanning Dijkstra is as good: the findings say where."
+    )
+
+
+def _tiles(rows: Records) -> list[Tile]:
+    share = percent(rows.rows[0]["label_fraction"])
+    return [
+        Tile(name, f"{rows.where(arm=arm).mean('spl'):.3f}", f"mean SPL, {share} labels")
+        for name, arm in (("mend", OURS), ("Dijkstra, replanning", REFERENCE))
+    ]

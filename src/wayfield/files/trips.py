@@ -1,0 +1,211 @@
+"""Tables of trips: what it cost to go from one vertex to another, by the names of an edge list.
+
+Columns are found by the user's word, by their headings (start, end, cost; from, to, time …), or by
+their place. The same trip may come several times, as people drive it on several days: costs that
+differ by more than twice their error are a contradiction, unless they are upper bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import LARGEST, frozen
+from ..errors import InputError
+from ..kernels._types import FloatArray
+from ..names import Names
+from ._cells import as_names, refuse_cells
+from ._choice import doubts, unused_note
+from ._dialect import Style
+from ._numbers import Notation, NumberColumn, judge
+from ._open import open_sheet
+from ._roles import matching_columns, named_columns, unnamed_last
+from ._sheet import Sheet
+from ._text import Progress
+
+ROLES = ("start", "end", "cost")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TripTable:
+    """What a file says about trips.
+
+    Attributes
+    ----------
+    starts, ends : (k,) int64 arrays
+        Where the trips lead from and to, as indices of names.
+    costs : (k,) float array
+        What they cost.
+    said : str
+        How the file was understood, in words.
+    notes : tuple of str
+        What was not used, and what else might have been meant.
+    decimal : str or None
+        The decimal mark of the costs, if they have one.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    costs: FloatArray
+    said: str
+    notes: tuple[str, ...] = ()
+    decimal: str | None = None
+
+    def __repr__(self) -> str:
+        return f"TripTable({self.starts.size:,} rows; {self.said})"
+
+
+def are_trips(
+    path: str | Path,
+    names: Names,
+    columns: Mapping[str, str] | None = None,
+    style: Style | None = None,
+) -> bool:
+    """Whether a table holds trips rather than labels: two columns of vertices and one of numbers.
+
+    A header decides by its words, unless the cells below the end are numbers and no vertices.
+    Without one, the first two of three columns or more are vertices. A column that the user names
+    for a role decides before all.
+    """
+    told = set(columns or ())
+    if told & set(ROLES) or told & {"vertex", "value"}:
+        return bool(told & set(ROLES))
+    sheet = open_sheet(path, style or Style(), (*ROLES, "vertex", "value"))
+    if sheet.width < 3:
+        return False
+    if sheet.header is None:
+        return _mostly_named(sheet, 0, names) and _mostly_named(sheet, 1, names)
+    starts = matching_columns("start", sheet.header)
+    ends = [i for i in matching_columns("end", sheet.header) if starts and i != starts[0]]
+    return bool(ends) and (_mostly_named(sheet, ends[0], names) or not sheet.numeric(ends[0]))
+
+
+def read_trips(
+    path: str | Path,
+    names: Names,
+    columns: Mapping[str, str] | None = None,
+    style: Style | None = None,
+    error: float = 0.0,
+    upper: bool = False,
+    progress: Progress | None = None,
+) -> TripTable:
+    r"""Read trips: a row has a start, an end and a cost.
+
+    Parameters
+    ----------
+    path : path
+        Text, Parquet or npz, as for `read_edges`.
+    names : Names
+        The vertices of the graph.
+    columns : mapping, optional
+        Which column is ``"start"``, ``"end"``, ``"cost"``.
+    style : Style, optional
+        What is known about a text file; the rest is guessed.
+    error : float
+        Bound on how wrong the costs are: those of the same trip may differ by twice as much.
+    upper : bool
+        Whether the costs are upper bounds: then the same trip may have any.
+    progress : callable, optional
+        Told how much has been read, of how much.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "trips.csv")
+    ...     _ = file.write_text("origin,destination,minutes\nBern,Genève,105\nGenève,Bern,110.5\n")
+    ...     found = read_trips(file, Names(["Genève", "Bern"]))
+    >>> found.starts, found.ends, found.costs
+    (array([1, 0]), array([0, 1]), array([105. , 110.5]))
+    """
+    style = style or Style()
+    sheet = open_sheet(path, style, ROLES)
+    at = _trip_columns(sheet, columns or {})
+    cost = NumberColumn(sheet, at["cost"], Notation.told(style))
+    found: dict[str, list[NDArray[np.int64]]] = {"start": [], "end": []}
+    done = 0
+    for *ends, costs in sheet.pieces([at[role] for role in ROLES], progress):
+        for role, cells in zip(found, ends, strict=True):
+            found[role].append(names.find(as_names(sheet, at[role], cells, done)))
+        cost.add(costs)
+        done += len(costs)
+    start, end = (np.concatenate(found[role]) for role in found)
+    for role, vertices in (("start", start), ("end", end)):
+        refuse_cells(
+            vertices < 0,
+            sheet,
+            at[role],
+            lambda name: f"is not a vertex of the graph{names.near(name)}",
+        )
+    values = cost.values
+    refuse_cells(np.isnan(values), sheet, at["cost"], "is not a cost")
+    refuse_cells(~(values > 0), sheet, at["cost"], "is not a positive cost")
+    beyond = (values > LARGEST) | (values < 1 / LARGEST)
+    refuse_cells(beyond, sheet, at["cost"], f"is not between {1 / LARGEST:g} and {LARGEST:g}")
+    refuse_cells(start == end, sheet, at["end"], "is the start of this trip as well")
+    if not upper:
+        _refuse_two_costs(sheet, at["cost"], (start, end, values), 2.0 * error, names)
+    notes = [*doubts(sheet, at, columns or {}), *sheet.notes, *judge([cost])]
+    return TripTable(
+        frozen(start),
+        frozen(end),
+        frozen(values),
+        sheet.understood(at),
+        (*notes, *unused_note(sheet, at)),
+        cost.decimal,
+    )
+
+
+def _trip_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
+    """Decide which column is which."""
+    width, header = sheet.width, sheet.header
+    at = named_columns(columns, header, width, sheet.path)
+    for role in ROLES:
+        likely = [*matching_columns(role, header)]
+        if role == "cost":
+            likely += [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
+        likely += unnamed_last(range(width), header)
+        free = [i for i in likely if i not in at.values()]
+        if role not in at and not free:
+            raise InputError(
+                f"{sheet.path} has no column for the {role} of a trip ({width} found: "
+                f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
+            )
+        at.setdefault(role, free[0] if free else -1)
+    return {role: at[role] for role in ROLES}
+
+
+def _mostly_named(sheet: Sheet, column: int, names: Names) -> bool:
+    """Whether half of the column's first cells or more are names of vertices."""
+    cells = [row[column] for row in sheet.rows if column < len(row)]
+    return 2 * int((names.find(cells) >= 0).sum()) >= len(cells)
+
+
+def _refuse_two_costs(
+    sheet: Sheet,
+    column: int,
+    trips: tuple[NDArray[np.int64], NDArray[np.int64], FloatArray],
+    slack: float,
+    names: Names,
+) -> None:
+    """Raise `InputError` for a trip whose costs differ by more than errors allow."""
+    start, end, cost = trips
+    order = np.lexsort((cost, end, start))
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = (np.diff(start[order]) != 0) | (np.diff(end[order]) != 0)
+    first = np.flatnonzero(new)
+    least, largest = order[first], order[np.append(first[1:], order.size) - 1]
+    clash = cost[largest] - cost[least] > slack
+    if clash.any():
+        one, two = sorted((int(least[np.argmax(clash)]), int(largest[np.argmax(clash)])))
+        trip = f"{names[start[one]]!r} to {names[end[one]]!r}"
+        half = abs(cost[two] - cost[one]) / 2
+        raise InputError(
+            f"{sheet.place(two, column)}: the trip from {trip} costs {cost[two]:g} here and "
+            f"{cost[one]:g} in row {sheet.row_number(one)}: pass error={half:g} if costs are as "
+            'uncertain as that, or bound="upper" if they are what was paid'
+        )
