@@ -184,6 +184,15 @@ def test_a_large_graph_without_places_has_no_picture() -> None:
     assert not Path("wayfield-mend/mended.png").exists()
 
 
+def test_what_upper_bounds_prove() -> None:
+    told = mended("roads.csv", "trips.csv", "--bound", "upper")
+    assert told["against"]["too_optimistic"] == 0  # a detour proves nothing
+    quick = write("quick.csv", "start,end,minutes\nFir,Ash,1\nElm,Ash,8\n")
+    told = mended("roads.csv", quick, "--bound", "upper")
+    assert told["against"]["too_pessimistic"] == 1
+    assert told["against"]["over_by_up_to"] == 1.0
+
+
 def test_upper_bounds_never_make_dearer() -> None:
     told = mended("roads.csv", "trips.csv", "--bound", "upper")
     assert told["changed"] == 0

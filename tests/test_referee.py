@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -289,6 +291,16 @@ def test_too_few_costs_to_hold_any_out(count: int) -> None:
 def test_settings_that_make_no_sense(settings: dict[str, object], message: str) -> None:
     with pytest.raises(wf.errors.InputError, match=message):
         wf.Best(**settings)  # type: ignore[arg-type]
+
+
+def test_candidates_that_cannot_be_told_apart() -> None:
+    @dataclass
+    class Loose:
+        def fit(self, problem: MendProblem) -> Fit:
+            return Fit(problem.graph.lengths)
+
+    with pytest.raises(wf.InputError, match="hashable"):
+        wf.Best(candidates=(Loose(),))
 
 
 def test_the_same_seed_is_the_same_outcome() -> None:

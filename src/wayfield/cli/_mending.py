@@ -197,7 +197,9 @@ def facts(given: Evidence, found: Mended, upper: bool, starts: Sequence[int]) ->
         "upper" if upper and isinstance(data, Labels) else None,
     )
     told = found.facts(names)
-    told["finding"] = finding(told, given.word)
+    against = _against(given, problem)
+    agreed = not (against["too_optimistic"] or against["too_pessimistic"])
+    told["finding"] = finding(told, given.word, agreed)
     after = problem.distances(found.graph.lengths)
     more: dict[str, Any] = {
         "graph": {
@@ -206,7 +208,7 @@ def facts(given: Evidence, found: Mended, upper: bool, starts: Sequence[int]) ->
             "largest_length": given.graph.lengths.max(initial=-np.inf),
         },
         given.word: _data_facts(problem, data),
-        "against": _against(given, problem),
+        "against": against,
         "misfit": {
             "believed": _misfit(problem, problem.distances()),
             "mended": _misfit(problem, after),

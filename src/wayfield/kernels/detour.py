@@ -1,9 +1,10 @@
 """Ways round an arc: how long the shortest walk between its ends is without it.
 
 Two Dijkstra searches per arc, one from the tail along the arcs and one from the head against them,
-always going on where fewer entries wait. They stop when the two fronts are as far apart as the best
-walk found, or as the limit. An arc among neighbours has a short way round and ends after a ball of
-a few vertices; a bridge ends as soon as one of its sides is exhausted.
+always going on where fewer entries wait and fewer arcs leave: a hub is looked at only if need be.
+They stop when the two fronts are as far apart as the best walk found, or as the limit. An arc among
+neighbours has a short way round and ends after a ball of a few vertices; a bridge ends as soon as
+one of its sides is exhausted.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def _way_round(
     seen, seen_back = 1, 1
     best = limit
     while waiting > 0 and waiting_back > 0 and ahead.heap.keys[0] + back.heap.keys[0] < best:
-        if waiting <= waiting_back:
+        size = waiting + _degree(arcs, ahead.heap.vertices[0])
+        if size <= waiting_back + _degree(reverse, back.heap.vertices[0]):
             waiting, seen, best = _expand(arcs, x, y, ahead, back, waiting, seen, best)
         else:
             waiting_back, seen_back, best = _expand(
@@ -73,6 +75,11 @@ def _way_round(
     for i in range(seen_back):
         back.distance[back.seen[i]] = inf
     return best
+
+
+@njit(cache=True, nogil=True)
+def _degree(arcs: Arcs, x: int) -> int:
+    return arcs.indptr[x + 1] - arcs.indptr[x]
 
 
 @njit(cache=True, nogil=True)

@@ -32,6 +32,8 @@ FALSE = 3.0
 SLOW = 1.25
 SAME = 0.05
 """Factors nearer to 1 than this are not worth a word."""
+MOST_NEIGHBOURS = 200
+"""Edges at one end that an edge is compared with, evenly chosen: hubs have too many."""
 MOST_NAMED = 3
 MOST_PLACES = 2
 SHARE = 0.1
@@ -126,11 +128,14 @@ def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
     return told | {"finding": finding(told)}
 
 
-def finding(found: Mapping[str, Any], data: str = "labels") -> str:
-    """Say what was found in one sentence; `data` is what it was found by."""
+def finding(found: Mapping[str, Any], data: str = "labels", agreed: bool = False) -> str:
+    """Say what was found in one sentence.
+
+    `data` is what it was found by, `agreed` whether that is known to agree with the graph.
+    """
     if not found["changed"]:
         scores = found["scores"]
-        if not scores and found["value"]:
+        if not scores and not agreed:
             return f"{found['method']} finds nothing to change by the {data}"
         if any(score["error"] for score in scores.values()):
             return f"nothing fitted to the {data} foretells others better: Dijkstra is as good"
@@ -183,7 +188,9 @@ def _false(edges: Edges, factor: float) -> BoolArray:
             np.searchsorted(ends, pair, sorter=order),
             np.searchsorted(ends, pair, "right", sorter=order),
         )
-        around = np.concatenate([order[i:j] for i, j in zip(first, last, strict=True)]) % count
+        ranges = [order[i:j] for i, j in zip(first, last, strict=True)]
+        some = [near[:: 1 + near.size // MOST_NEIGHBOURS] for near in ranges]
+        around = np.concatenate(some) % count
         there = np.isin(edges.tails[around], pair) & np.isin(edges.heads[around], pair)
         others = times[np.unique(around[~there])]
         false[e] = not others.size or times[e] >= FALSE * np.median(others)

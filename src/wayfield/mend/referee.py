@@ -82,6 +82,10 @@ class Best:
         for candidate in candidates:
             if isinstance(candidate, type) or not isinstance(candidate, MendMethod):
                 raise InputError(f"a candidate must be a way of mending, not {candidate!r}")
+            if type(candidate).__hash__ is None:
+                raise InputError(
+                    f"candidates must be hashable, as frozen settings are: {candidate!r}"
+                )
         object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "folds", as_whole(self.folds, "folds", least=2))
         object.__setattr__(self, "seed", as_whole(self.seed, "seed", least=0))
