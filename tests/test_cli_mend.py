@@ -12,6 +12,7 @@ import pytest
 
 import wayfield as wf
 from shell import wayfield
+from wayfield.cli._mending import suspect_columns
 from wayfield.files import Style, are_trips, read_edges, read_trips
 from wayfield.mend import Fit
 
@@ -107,10 +108,56 @@ def test_plan_reads_the_mended_graph_back() -> None:
 def test_a_directed_graph_comes_back_directed() -> None:
     write("arcs.csv", network(*((y, x) for x, y in RING), FALSE))
     told = mended("arcs.csv", write("t.csv", "from,to,time\nAsh,Fir,10\n"), "--directed")
-    assert told["finding"] == "1 arc is probably false: Ash → Fir (+8)"
+    assert told["finding"] == "1 edge is probably false: Ash → Fir (+8)"
     back = read_edges("wayfield-mend/mended.csv")
     assert back.one_way
     assert back.to_graph()[0].num_arcs == 21
+
+
+def test_an_edge_that_is_dear_one_way_is_not_called_false() -> None:
+    both_ways = network(*((y, x) for x, y in RING), FALSE, FALSE[::-1])
+    write("arcs.csv", both_ways)
+    told = mended("arcs.csv", write("t.csv", "from,to,time\nAsh,Fir,10\n"), "--directed")
+    assert told["finding"] == "1 edge is dear in one direction only: Ash → Fir (+8)"
+    assert (told["edges"], told["graph"]["arcs"], told["dearer"]) == (11, 22, 1)
+    assert told["false"] == []
+    (suspect,) = rows("wayfield-mend/suspects.csv")
+    assert (suspect["from"], suspect["to"], suspect["kind"]) == ("Ash", "Fir", "one way")
+
+
+def test_both_ways_of_a_false_edge_are_one_edge() -> None:
+    write("arcs.csv", network(*((y, x) for x, y in RING), FALSE, FALSE[::-1]))
+    trips = write("t.csv", "from,to,time\nAsh,Fir,10\nFir,Ash,10\n")
+    told = mended("arcs.csv", trips, "--directed")
+    assert told["finding"] == "1 edge is probably false: Ash – Fir (+8)"
+    assert told["dearer"] == 1
+    (suspect,) = rows("wayfield-mend/suspects.csv")
+    assert suspect["kind"] == "false"
+
+
+def test_suspects_stand_out_from_what_all_edges_have_in_common() -> None:
+    ring = wf.Graph.from_edges(*np.transpose(RING))
+    lengths = 1.9 * ring.lengths
+    for x, y, cost in ((0, 1, 19.0), (4, 5, 2.4), (7, 8, 2.1)):
+        ends = np.minimum(ring.tails, ring.indices), np.maximum(ring.tails, ring.indices)
+        lengths[(ends[0] == x) & (ends[1] == y)] = cost
+    dearer = wf.Graph(ring.indptr, ring.indices, lengths, directed=False)
+    found = wf.mend(ring, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(dearer))
+    columns = suspect_columns(found, wf.Names(JUNCTIONS))
+    assert columns["kind"] == ["false", "slow", "dearer"]
+    assert columns["from"] == ["Ash", "Elm", "Hill"]
+    assert (found.added > 0).all(), "all are dearer than believed"
+
+
+def test_every_false_edge_is_listed_and_three_are_named() -> None:
+    ring = wf.Graph.from_edges(range(40), [*range(1, 40), 0])
+    low = np.minimum(ring.tails, ring.indices)
+    far = np.where((np.abs(ring.tails - ring.indices) == 1) & (low % 10 == 0), 9.0, 1.0)
+    dearer = wf.Graph(ring.indptr, ring.indices, far, directed=False)
+    told = wf.mend(ring, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(dearer)).facts()
+    assert [each["called"] for each in told["false"]] == ["0 – 1", "10 – 11", "20 – 21", "30 – 31"]
+    named = "0 – 1 (+8), 10 – 11 (+8), 20 – 21 (+8) …"
+    assert told["finding"] == f"4 edges are probably false: {named}"
 
 
 def test_a_right_graph_is_left_alone_and_that_is_said() -> None:

@@ -17,7 +17,7 @@ from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..mend import Mended, MendProblem, Trips, contradictions
-from ..mend.findings import edges_once, finding
+from ..mend.findings import edges_once, finding, suspects
 from ..mend.mending import make_problem
 from ..names import Names
 from ..oracle import cost_to_go
@@ -204,6 +204,7 @@ def facts(given: Evidence, found: Mended, upper: bool, starts: Sequence[int]) ->
     more: dict[str, Any] = {
         "graph": {
             "vertices": given.graph.num_vertices,
+            "arcs": given.graph.num_arcs,
             "least_length": given.graph.lengths.min(initial=np.inf),
             "largest_length": given.graph.lengths.max(initial=-np.inf),
         },
@@ -282,7 +283,8 @@ def _route(given: Evidence, found: Mended, start: int) -> dict[str, Any]:
 def lines(told: Mapping[str, Any], word: str) -> list[Line]:
     """Turn the facts into lines."""
     graph, data = told["graph"], told[word]
-    edges = number_of(told["edges"], "arcs" if told["directed"] else "edges")
+    edges = number_of(told["edges"], "edges")
+    edges += f" ({number_of(graph['arcs'], 'arcs')}, directed)" if told["directed"] else ""
     span = f"lengths {short(graph['least_length'])} to {short(graph['largest_length'])}"
     where = number_of(graph["vertices"], "vertices", "vertex")
     said = [Line("graph", f"{where}, {edges}, {span}"), Line(word, _data_text(data, word))]
@@ -365,11 +367,12 @@ def edge_columns(found: Mended, names: Names) -> dict[str, Any]:
 
 
 def suspect_columns(found: Mended, names: Names) -> dict[str, Any]:
-    """One row per edge that costs more than believed, in the order of evidence."""
-    called, arcs, believed = names.as_numbers(), found.suspects, found.believed
+    """One row per edge that stands out, and how, in the order of evidence."""
+    (arcs, kinds), called, believed = suspects(found), names.as_numbers(), found.believed
     return {
         "from": _taken(called, believed.tails[arcs]),
         "to": _taken(called, believed.indices[arcs]),
+        "kind": kinds,
         "believed": believed.lengths[arcs],
         "added": found.added[arcs],
         "length": found.graph.lengths[arcs],
