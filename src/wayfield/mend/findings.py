@@ -201,7 +201,7 @@ def finding(found: Mapping[str, Any], data: str = "labels", agreed: bool = False
         if not scores and not agreed:
             return f"{found['method']} finds nothing to change by the {data}"
         if any(score["error"] for score in scores.values()):
-            return f"nothing fitted to the {data} predicts others better: Dijkstra is as good"
+            return f"no mending by these {data} predicts the others better: Dijkstra is as good"
         return f"the {data} do not contradict the graph: Dijkstra is as good"
     told = []
     for key, what in (("false", "probably false"), ("one_way", "dear in one direction only")):
