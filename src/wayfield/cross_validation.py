@@ -348,7 +348,7 @@ def error_text(error: float, spread: float) -> str:
     """Write an error with its spread, as many digits as that leaves."""
     if not np.isfinite(error):
         return "∞"
-    if spread == 0.0:
+    if spread == 0.0 or np.isnan(spread):
         return short(error)
     return f"{short(error)} ± {spread:.2g}" if spread < 1e2 else f"{short(error)} ± {short(spread)}"
 

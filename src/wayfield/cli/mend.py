@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -113,11 +114,11 @@ def mend(
 
     EDGES is a graph as for plan, which may be wrong: slow where nobody knows, with edges that do
     not exist. LABELS are costs to the goal from a few vertices, TRIPS costs between pairs of them.
-    The costs of the edges are fitted to them, and left as they are unless that foretells them
-    better.
+    The costs of the edges are fitted to them, and left as they are unless that predicts costs
+    left out better.
 
     Writes mended.csv (every edge: believed, added, length; plan reads it back), suspects.csv (the
-    edges that cost more than believed, in the order of evidence), summary.json, and mended.png if
+    edges that stand out as dearer, most first, and how), summary.json, and mended.png if
     positions are given or the graph has up to 5,000 vertices. --osrm FILE writes from,to,km/h of
     every arc, for lengths in metres, costs in seconds and ids of OpenStreetMap as names.
 
@@ -173,7 +174,7 @@ def mend(
         )
         told: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
         told |= mending.facts(given, found, upper, starts)
-        told["advice"] = _advice(found, out if files else None)
+        told["advice"] = _advice(given, found, out if files else None, positions)
         speeds = None if osrm is None else mending.osrm_rows(given, found, length_unit)
         stages.begin("writing")
         told |= _written(Outbox(out, force) if files else None, given, found, told)
@@ -195,14 +196,16 @@ def _make_ready(stages: Stages, method: MendMethod, directed: bool) -> None:
         compile_kernels(notes(), mend=method, directed=directed)
 
 
-def _advice(found: Mended, out: Path | None) -> str:
-    """Say what to do next."""
+def _advice(given: Evidence, found: Mended, out: Path | None, positions: Path | None) -> str:
+    """Say what to do next, as a command that can be run."""
     if found.unchanged:
-        return "plan on the graph as it is; more labels or trips might show a fault"
+        return f"plan on the graph as it is; more {given.word} might show a fault"
     if out is None:
-        return "leave out --no-files to have the mended graph, for `wayfield plan`"
-    look = f"check the edges in {out / 'suspects.csv'}, the first ones first"
-    return f"{look}; {out / 'mended.csv'} is a graph for `wayfield plan`"
+        return "leave out --no-files to write the mended graph, which `wayfield plan` reads"
+    look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
+    words = ["wayfield", "plan", str(out / "mended.csv"), "--goal", given.some_goal]
+    words += [] if positions is None else ["--positions", str(positions)]
+    return f"{look if found.suspects.size else ''}`{shlex.join(words)}` plans on the mended graph"
 
 
 def _written(

@@ -21,7 +21,7 @@ from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
 from ..names import Naming
 from ._base import Fit, MendMethod, MendProblem, Score
-from .findings import facts
+from .findings import facts, suspects
 from .referee import Best
 from .trips import Bound, Trips, check_bound
 
@@ -81,12 +81,12 @@ class Mended:
 
     @cached_property
     def suspects(self) -> NDArray[np.int64]:
-        """Arcs that cost more than believed, those that were lengthened most first.
+        """Arcs that stand out: dearer than believed by more than the whole graph is, most first.
 
-        Of an undirected edge, the arc from the lower to the higher vertex.
+        One for every edge: of an undirected one the arc from the lower to the higher vertex, of
+        two ways between the same vertices the one that stands out more.
         """
-        arcs = np.flatnonzero(self._edges & (self.added > 0))
-        return frozen(arcs[np.argsort(-self.added[arcs], kind="stable")])
+        return frozen(suspects(self)[0])
 
     @property
     def unchanged(self) -> bool:
