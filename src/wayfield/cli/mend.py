@@ -250,7 +250,8 @@ def _draw(given: Evidence, found: Mended, path: Path) -> None:
     from ..plots import mended
 
     figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
-    mended(found, given.names, given.data, given.goal, figure.subplots())
+    where = given.data, given.goal, figure.subplots()
+    mended(found, given.names, *where, unit=given.measured_in)
     with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(path)
