@@ -342,9 +342,10 @@ def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None
     from ..report import plural
 
     console = Console()
-    if shares := _success(study, outcome):
-        table = Table("arm", "cells", "success", title="mean success", title_justify="left")
-        for arm, found in shares.items():
+    measure, figures = _figures(study, outcome)
+    if figures:
+        table = Table("arm", "cells", measure, title=f"mean {measure}", title_justify="left")
+        for arm, found in figures.items():
             table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
         console.print(table)
     ran = len(outcome.tables) - outcome.reused
@@ -356,13 +357,19 @@ def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None
         raise typer.Exit(1)
 
 
-def _success(study: Study, outcome: Run) -> dict[str, list[float]]:
-    """Success in every cell of the study's first experiment, by arm."""
+def _figures(study: Study, outcome: Run) -> tuple[str, dict[str, list[float]]]:
+    """SPL in every cell of the study's first experiment if rows have it, else success, by arm."""
     from ..study.tasks import success
 
-    shares: defaultdict[str, list[float]] = defaultdict(list)
+    figures: defaultdict[str, list[float]] = defaultdict(list)
+    measure = "success"
     for task, rows in outcome.tables.items():
         if task.experiment.name == study.experiments[0].name:
-            for arm, share in success(rows).items():
-                shares[arm].append(share)
-    return shares
+            if rows and all("spl" in row for row in rows):
+                measure = "SPL"
+                found = {str(row["arm"]): float(row["spl"]) for row in rows}
+            else:
+                found = success(rows)
+            for arm, figure in found.items():
+                figures[arm].append(figure)
+    return measure, figures
