@@ -30,7 +30,7 @@ EdgeFile = Annotated[
 LabelFile = Annotated[
     Path | None,
     typer.Argument(
-        metavar="[LABELS]",
+        metavar="LABELS",
         help="Known values: vertex, value. Without them: the graph's own distances.",
         show_default=False,
     ),

@@ -40,6 +40,13 @@ NEEDED_FOR_OSRM = (
 )
 SPEEDS = (1.0, 300.0)
 """Medians in km/h that a road network may have."""
+UNITS = frozenset(
+    {
+        *("s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
+        *("m", "metre", "metres", "meter", "meters", "km", "mile", "miles"),
+    }
+)
+"""Headings that name a unit."""
 MOST_DECIMALS = 3
 """Numbers with more were not rounded by hand."""
 
@@ -68,13 +75,20 @@ class Evidence:
     goal: int | None
     said: list[Line]
     facts: dict[str, Any]
-    unit: float = 1.0
+    unit: float
     """Units of cost to one of length, as the user said."""
+    heading: str
+    """What stands above the costs."""
 
     @property
     def names(self) -> Names:
         """What the vertices are called."""
         return self.edges.names
+
+    @property
+    def measured_in(self) -> str:
+        """The unit of the costs if their heading is one, else empty."""
+        return self.heading if self.heading.strip().lower() in UNITS else ""
 
     @property
     def some_goal(self) -> str:
@@ -154,7 +168,9 @@ def read_evidence(
         said.append(("note", note))
         facts["notes"].append(note)
     graph = in_units(graph, asked.unit)
-    given = Evidence(edges, graph, data, goal, [Line(*line) for line in said], facts, asked.unit)
+    given = Evidence(
+        edges, graph, data, goal, [Line(*line) for line in said], facts, asked.unit, table.heading
+    )
     _refuse_unreachable(given, path)
     return given
 

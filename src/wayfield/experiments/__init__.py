@@ -103,9 +103,7 @@ STUDIES = {
             wrong_graphs.WRONG,
             (
                 Profile("standard", "14 worlds of about 1,600 states, eight seeds"),
-                Profile(
-                    "quick", "small worlds, two seeds: no findings, about a minute on two cores"
-                ),
+                Profile("quick", "two seeds of small worlds, no findings: about a minute"),
             ),
             wrong_graphs.cover,
         ),

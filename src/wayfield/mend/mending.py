@@ -43,7 +43,7 @@ class Mended:
     chosen : str
         Of several candidates, the one taken; else empty.
     scores : mapping of str to Score
-        How the candidates foretold trips held out.
+        How well the candidates predicted trips held out.
     details : mapping of str to anything
         Further findings, named by the method.
     method : MendMethod
@@ -182,7 +182,7 @@ def mend(
     goal : int, optional
         Where the labels lead; needed with labels, and only with them.
     method : MendMethod, optional
-        `Best()` unless given: of several ways the one that foretells held-out costs best, or none.
+        `Best()` unless given: of several ways the one that predicts held-out costs best, or none.
     bound : {"upper"} or None
         "upper" if the labels' values were paid by ways that may not be the cheapest. Trips say so
         themselves.

@@ -28,8 +28,8 @@ def cover(study: Study, tables: Tables) -> Cover:
     rows = tables.get(every_world.EXPERIMENT.name, NO_ROWS)
     return Cover(
         study.title,
-        note="An agent believes a graph and acts in a world that differs. Every arm is walked in "
-        "the world, and learns from what it meets there.",
+        note="An agent plans on a graph and acts in a world that differs from it. Every arm walks "
+        "in the world, and learns from what it meets there.",
         lead=_lead(rows) if len(rows) else "",
         tiles=[tile for _, some in _by_share(rows) for tile in _tiles(some)],
     )

@@ -131,8 +131,8 @@ def _worth(rows: Records, fraction: float, scope: str) -> Finding:
         f"{arms[REFERENCE].mean('spl'):.3f} for replanning Dijkstra "
         f"({say_difference(paired(rows))}); the best arm that does not mend is “{best.title}” with "
         f"{arms[best.name].mean('spl'):.3f}. Mending gains more than {TANGIBLE:g} in {won} of "
-        f"{plural(gains.size, 'instance')} and loses more than that in {lost}; the worst difference is "
-        f"{signed(gains.min())}.",
+        f"{plural(gains.size, 'instance')} and loses more than that in {lost}; the worst "
+        f"difference is {signed(gains.min())}.",
         scope,
     )
 
