@@ -1,9 +1,9 @@
-"""A small continuous world for planners: a room with a thin wall, and perhaps a trapdoor.
+"""A small continuous world for planners: a room with a wall, and perhaps a trapdoor.
 
-The room is 6 by 3. A wall at y = 1.5, thinner than a step, parts it but for a passage on the right
-(x > 5). A trapdoor, if there is one, sits in the passage: it sends two of three who step on it to a
-closet at (20, 0), and the third to the far side, past it. A safe way round, right of x = 7, then
-leads past it too.
+The room is 6 by 3. A wall parts it at y = 1 to 2 but for a passage on the right, x > 5. With a
+trapdoor it is 9 wide, the passage ends at x = 6, and a second one is at x > 8. The trapdoor sits in
+the first: it sends two of three who step on it to a closet at (20, 0) that nothing leads out of,
+and the third past it.
 """
 
 from __future__ import annotations
@@ -28,25 +28,26 @@ class Room:
         return 9.0 if self.trapdoor else 6.0
 
     def free(self, x: Array) -> Array:
-        """Whether points lie in the room or the closet."""
+        """Whether points lie in the room or the closet, and not in the wall."""
         inside = (x[:, 0] >= 0) & (x[:, 0] <= self.width) & (x[:, 1] >= 0) & (x[:, 1] <= 3)
         closet = (np.abs(x[:, 0] - 20) <= 1) & (np.abs(x[:, 1]) <= 1)
-        return inside | closet
-
-    def crosses(self, a: Array, b: Array) -> Array:
-        """Whether steps go through the wall."""
-        sides = (a[:, 1] - 1.5) * (b[:, 1] - 1.5) <= 0
-        open_at = a[:, 0] > 5.0
+        wall = (np.abs(x[:, 1] - 1.5) < 0.5) & (x[:, 0] < 5)
         if self.trapdoor:
-            open_at = ((a[:, 0] > 5.0) & (a[:, 0] < 6.0)) | (a[:, 0] > 8.0)
-        return sides & ~open_at
+            wall |= (np.abs(x[:, 1] - 1.5) < 0.5) & (x[:, 0] > 6) & (x[:, 0] < 8)
+        return (inside & ~wall) | closet
+
+    def points(self, count: int, seed: int = 0) -> Array:
+        """Points of the room, drawn at random."""
+        drawn = np.random.default_rng(seed).uniform([0, 0], [self.width, 3], (4 * count, 2))
+        return drawn[self.free(drawn)][:count]
 
     def step(self, x: Array, heading: Array, rng: np.random.Generator) -> Array:
-        """Move a step along headings, with a little noise; walls stop it."""
+        """Move a step along headings, with a little noise; one slides along walls."""
         size = np.maximum(np.linalg.norm(heading, axis=1, keepdims=True), STEP)
         to = x + STEP * heading / size + rng.normal(0, 0.04, x.shape)
-        stopped = ~self.free(to) | self.crosses(x, to) | (np.abs(x - to).max(axis=1) > 1)
-        to[stopped] = x[stopped]
+        for along in (to, np.stack([to[:, 0], x[:, 1]], 1), np.stack([x[:, 0], to[:, 1]], 1)):
+            to = np.where(self.free(to)[:, None], to, along)
+        to = np.where(self.free(to)[:, None], to, x)
         if self.trapdoor:
             fallen = (np.abs(to[:, 0] - 5.5) < 0.5) & (np.abs(to[:, 1] - 1.5) < 0.3)
             luck = rng.random(len(x)) < 1 / 3
@@ -57,7 +58,7 @@ class Room:
     def buffer(self, episodes: int = 400, length: int = 60, seed: int = 0) -> dict[str, Array]:
         """Walks that keep their heading for a while, in OGBench's form."""
         rng = np.random.default_rng(seed)
-        x = rng.uniform([0, 0], [self.width, 3], (episodes, 2))
+        x = self.points(episodes, seed)
         seen = np.empty((episodes, length, 2))
         angle = rng.uniform(0, 2 * np.pi, episodes)
         for t in range(length):

@@ -119,7 +119,7 @@ def find_suspects(replay: Replay, graph: Graph, least: float) -> Suspects:
         frozen(heads[which]),
         frozen(claimed.lengths[which]),
         frozen(replay.departures[tails[which]]),
-        frozen(guess_odds(replay, tails[which], heads[which])),
+        frozen(1.0 / (2.0 + evidence[which] / _WAYS_ON)),
         claimed.num_arcs,
     )
 
@@ -149,20 +149,22 @@ def find_guesses(replay: Replay, guesses: int | Graph, pooled: bool = False) -> 
     new = ~_seen(replay, tails, heads, jumps=True)
     share = _share_that_works(replay, claimed, new) if pooled else EVEN
     tails, heads, lengths = tails[new], heads[new], claimed.lengths[new]
-    too_long = steep(lengths, _LONG * _median_arc(replay)) - lengths
-    tries = 1.0 / guess_odds(replay, tails, heads, share) + too_long / TRY
-    return Guesses(tails, heads, lengths, 1.0 / tries)
+    return Guesses(tails, heads, lengths, guess_odds(replay, tails, heads, lengths, share))
 
 
-def guess_odds(replay: Replay, tails: IntArray, heads: IntArray, share: float = EVEN) -> FloatArray:
-    """Odds that arcs nobody has seen work, by the departures around both their ends.
+def guess_odds(
+    replay: Replay, tails: IntArray, heads: IntArray, lengths: FloatArray, share: float = EVEN
+) -> FloatArray:
+    """Odds that arcs nobody has seen work, by their length and the departures around both ends.
 
     `share` of all such arcs work. One that does is taken by a share of the departures that is
     Beta(1, 3), so that n of them leave it out with probability 3 / (n + 3).
     """
     around = departures_around(replay)
     evidence = np.minimum(around[tails], around[heads])
-    odds: FloatArray = 1.0 / (1.0 + (1.0 / share - 1.0) * (1.0 + evidence / _WAYS_ON))
+    too_long = steep(lengths, _LONG * _median_arc(replay)) - lengths
+    tries = 1.0 + (1.0 / share - 1.0) * (1.0 + evidence / _WAYS_ON) + too_long / TRY
+    odds: FloatArray = 1.0 / tries
     return odds
 
 
