@@ -1,0 +1,130 @@
+"""What a route's arcs lead to, by what the buffer says of them: chance, and arcs nobody has seen.
+
+The probability R of arrival along a route x → y is
+
+    R(x) = p(x) · E R(exit) + (1 - p(x)) · q(x, y) · R(y),    R = 1 at the goal,
+
+where p(x) is the share of departures from x that ended in a jump, and q the odds that an arc exists
+at all: those of `Replay.suspects` where the transitions speak against it, 1 where they do not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
+
+from ...chance import Transitions
+from ...graph import Graph
+from ...kernels._types import FloatArray
+from .scene import Route, Scene
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Jumps of a buffer.
+
+    Attributes
+    ----------
+    odds : (n,) float array
+        Share of the departures from a landmark that ended in a jump.
+    exits : (n, n) sparse array
+        Where to, as shares of 1 in every row with a jump.
+    cost : (n,) float array
+        Steps that it took; 1 where there is none.
+    """
+
+    odds: FloatArray
+    exits: sparse.csr_array[np.float64]
+    cost: FloatArray
+
+
+@cache
+def chance_of(scene: Scene) -> Chance:
+    """Read the jumps out of the transitions of a buffer."""
+    moves, n = scene.replay.transitions("arc"), len(scene.states)
+    states = np.flatnonzero(np.diff(moves.indptr))
+    first = moves.indptr[states]  # every action of a state has the same exits
+    outcomes = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
+    place = np.full(moves.num_choices, -1)
+    place[first] = states
+    at, to = place[outcomes], moves.next_states
+    jumps = (at >= 0) & ((to != moves.actions[outcomes]) | (at == moves.actions[outcomes]))
+    at, to, share = at[jumps], to[jumps], moves.probabilities[jumps]
+    odds = np.bincount(at, share, n)
+    cost = np.ones(n)
+    cost[at] = moves.costs[jumps]
+    return Chance(odds, sparse.csr_array((share / odds[at], (at, to)), shape=(n, n)), cost)
+
+
+def with_chance(graph: Graph, chance: Chance) -> Transitions:
+    """Take every arc of a graph for granted, but for the jumps at its tail.
+
+    A landmark with jumps and no arcs has one action, itself: to stay and be sent somewhere.
+    """
+    tails, heads = graph.tails.astype(np.int64), graph.indices.astype(np.int64)
+    stuck = np.setdiff1d(np.flatnonzero(chance.odds > 0), tails)
+    walks = chance.odds[tails] < 1
+    state = np.concatenate([tails, stuck])
+    action = np.concatenate([heads, stuck])
+    exits = chance.exits[state].tocoo()
+    row, to = exits.coords
+    weight = np.where(row < tails.size, chance.odds[state[row]], 1.0)
+    return Transitions(
+        np.concatenate([tails[walks], state[row]]),
+        np.concatenate([heads[walks], action[row]]),
+        np.concatenate([heads[walks], to]),
+        np.concatenate([1 - chance.odds[tails[walks]], weight * exits.data]),
+        np.concatenate([graph.lengths[walks], chance.cost[state[row]]]),
+        graph.num_vertices,
+    )
+
+
+def arrival(scene: Scene, route: Route) -> FloatArray:
+    """(n,) probability of arriving from every landmark along a route, before anyone has walked."""
+    chance, n = chance_of(scene), len(scene.states)
+    here, steps = np.arange(n), route.steps(scene)
+    leaps = scene.leaps(here, steps)
+    stays = steps == here
+    jumping = np.where(leaps, 1.0, np.where(stays, 0.0, chance.odds))
+    exists = np.where(stays, 0.0, _exist(scene, steps))
+    onward = sparse.csr_array(((1 - jumping) * exists, (here, steps)), shape=(n, n))
+    moves = (sparse.diags_array(jumping) @ chance.exits + onward).tocsr()
+    known = np.zeros(n)
+    known[route.goals] = 1.0
+    reaching = _reaching(moves, route.goals)
+    free = np.flatnonzero(reaching & (known == 0))
+    if free.size:
+        system = sparse.eye_array(free.size) - moves[free][:, free]
+        known[free] = spsolve(system.tocsc(), moves[free] @ known)
+    return np.clip(known, 0.0, 1.0)
+
+
+def _exist(scene: Scene, steps: NDArray[np.int64]) -> FloatArray:
+    """Odds that the arc from each landmark to its next one is there."""
+    here = np.arange(steps.size)
+    moving = np.flatnonzero(steps != here)
+    odds = np.ones(steps.size)
+    if moving.size:
+        span = np.linalg.norm(scene.states[moving] - scene.states[steps[moving]], axis=1)
+        lengths = np.maximum(span / scene.replay.speed, 1.0)
+        graph = Graph.from_edges(moving, steps[moving], lengths, steps.size, directed=True)
+        doubtful = scene.replay.suspects(graph, least=0.0)
+        odds[doubtful.tail] = doubtful.odds
+    return odds
+
+
+def _reaching(moves: sparse.csr_array[np.float64], goals: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Landmarks from which the goals can be reached at all."""
+    back = (moves.T > 0).tocsr()
+    found = np.zeros(moves.shape[0], dtype=bool)
+    found[goals] = True
+    while True:
+        more = found | (back.T @ found > 0)
+        if (more == found).all():
+            return found
+        found = more
