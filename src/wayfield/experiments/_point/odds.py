@@ -1,11 +1,14 @@
 """What a route's arcs lead to, by what the buffer says of them: chance, and arcs nobody has seen.
 
-The probability R of arrival along a route x → y is
+A route is walked landmark by landmark: y is the one whose surroundings are entered first from x on
+the straight way to where the low level heads for. The probability R of arrival is
 
-    R(x) = p(x) · E R(exit) + (1 - p(x)) · q(x, y) · R(y),    R = 1 at the goal,
+    R(x) = p · E R(exit) + (1 - p) · (q · R(y) + (1 - q) · F),    R = 1 at the goal,
 
-where p(x) is the share of departures from x that ended in a jump, and q the odds that an arc exists
-at all: those of `Replay.suspects` where the transitions speak against it, 1 where they do not.
+where p is the share of departures from x that ended in a jump, and q the odds that the arc exists
+at all: those of `Replay.suspects` where the transitions speak against it, 1 where they do not. Who
+tries an arc that does not exist stays there for good, F = 0; but if jumps set in at one of its
+ends, nobody was seen to cross because all were sent elsewhere, and F = E R(exit).
 """
 
 from __future__ import annotations
@@ -87,13 +90,20 @@ def with_chance(graph: Graph, chance: Chance) -> Transitions:
 def arrival(scene: Scene, route: Route) -> FloatArray:
     """(n,) probability of arriving from every landmark along a route, before anyone has walked."""
     chance, n = chance_of(scene), len(scene.states)
-    here, steps = np.arange(n), route.steps(scene)
-    leaps = scene.leaps(here, steps)
+    here = np.arange(n)
+    leaps = scene.leaps(here, route.following)
+    steps = np.where(leaps, here, scene.entered(route.targets(scene)))
     stays = steps == here
     jumping = np.where(leaps, 1.0, np.where(stays, 0.0, chance.odds))
-    exists = np.where(stays, 0.0, _exist(scene, steps))
-    onward = sparse.csr_array(((1 - jumping) * exists, (here, steps)), shape=(n, n))
-    moves = (sparse.diags_array(jumping) @ chance.exits + onward).tocsr()
+    exists = _exist(scene, steps)
+    walks = np.where(stays, 0.0, (1 - jumping) * exists)
+    fails = np.where(stays, 0.0, (1 - jumping) * (1 - exists))
+    door = np.where(chance.odds > 0, here, steps)
+    moves = (
+        sparse.diags_array(jumping) @ chance.exits
+        + sparse.csr_array((walks, (here, steps)), shape=(n, n))
+        + sparse.diags_array(fails) @ chance.exits[door]
+    ).tocsr()
     known = np.zeros(n)
     known[route.goals] = 1.0
     reaching = _reaching(moves, route.goals)
@@ -111,7 +121,8 @@ def _exist(scene: Scene, steps: NDArray[np.int64]) -> FloatArray:
     odds = np.ones(steps.size)
     if moving.size:
         span = np.linalg.norm(scene.states[moving] - scene.states[steps[moving]], axis=1)
-        lengths = np.maximum(span / scene.replay.speed, 1.0)
+        usual = np.median(scene.replay.graph.lengths)
+        lengths = np.maximum(span / scene.replay.speed, usual)  # walkers cut corners no finer
         graph = Graph.from_edges(moving, steps[moving], lengths, steps.size, directed=True)
         doubtful = scene.replay.suspects(graph, least=0.0)
         odds[doubtful.tail] = doubtful.odds
@@ -120,11 +131,10 @@ def _exist(scene: Scene, steps: NDArray[np.int64]) -> FloatArray:
 
 def _reaching(moves: sparse.csr_array[np.float64], goals: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Landmarks from which the goals can be reached at all."""
-    back = (moves.T > 0).tocsr()
     found = np.zeros(moves.shape[0], dtype=bool)
     found[goals] = True
     while True:
-        more = found | (back.T @ found > 0)
+        more = found | (moves @ found.astype(float) > 0)
         if (more == found).all():
             return found
         found = more

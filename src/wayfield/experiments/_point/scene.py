@@ -29,6 +29,7 @@ LIMIT = 1000
 ARRIVAL = 1.0
 """Landmarks this near to a goal belong to it."""
 _MARGIN = 3.0
+_MOST_AHEAD = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,19 @@ class Scene:
         n, jumps = np.int64(len(self.states)), self.replay.jumps
         return np.isin(tails * n + heads, jumps.tail * n + jumps.head)
 
+    def entered(self, targets: FloatArray) -> NDArray[np.int64]:
+        """(n,) whose square is entered first on the straight way from each landmark to a place."""
+        away = targets - self.states
+        samples = int(np.ceil(RASTER * np.linalg.norm(away, axis=1).max(initial=1.0)))
+        along = np.linspace(0.0, 1.0, samples + 1)[None, :, None]
+        squares = (self.states[:, None] + along * away[:, None] - self.corner) * RASTER
+        last = np.array(self.raster.shape) - 1
+        i, j = np.moveaxis(np.clip(squares.astype(np.int64), 0, last), -1, 0)
+        found = self.raster[i, j]
+        others = found != np.arange(len(found))[:, None]
+        first = np.where(others.any(axis=1), others.argmax(axis=1), samples)
+        return found[np.arange(len(found)), first].astype(np.int64)
+
     def goals(self, place: FloatArray) -> NDArray[np.int64]:
         """Landmarks that belong to a goal: all within reach, or the nearest one; that is first."""
         away = np.linalg.norm(self.states - place, axis=1)
@@ -136,14 +150,12 @@ class Route:
         leaps = scene.leaps(here, steps)
         onto = np.where(leaps, here, steps)
         goes_on = (steps != here) & ~leaps & self.able
-        for _ in range(len(states)):
+        for _ in range(_MOST_AHEAD):
             near = np.linalg.norm(states[onto] - states, axis=1) < AHEAD
             short = near & goes_on[onto] & goes_on
             if not short.any():
                 break
             onto[short] = steps[onto[short]]
-            if (onto[short] == here[short]).all():  # round in a circle
-                break
         targets = states[onto].copy()
         jumping = leaps[onto]
         targets[jumping] = scene.launch[onto[jumping]]
