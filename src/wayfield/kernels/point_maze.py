@@ -2,9 +2,11 @@
 
 A step adds 0.2 times the action, clipped to [-1, 1], to the ball's centre. Every wall block nearer
 than the ball's radius then pushes it out, by 0.8228 of the depth and without friction: what five
-steps of MuJoCo's soft contacts come to, measured, and linear in the depth. That is where the ball
-is seen, and where it may have arrived. Last, and unseen until its next step, a ball within reach of
-a teleport's entrance is put at one of the exits. All this is as in OGBench.
+steps of MuJoCo's soft contacts come to, measured, and linear in the depth. (Of several blocks each
+adds what the others' pushes lack; there MuJoCo, whose contacts have friction, differs by a few
+hundredths.) That is where the ball is seen, and where it may have arrived. Last, and unseen until
+its next step, a ball within reach of a teleport's entrance is put at one of the exits. All this is
+as in OGBench.
 
 Cell (i, j) of the maze is a square of side 4 around (x, y) = (4 j - 4, 4 i - 4).
 """
@@ -43,22 +45,25 @@ class Blocks(NamedTuple):
 
 @njit(cache=True)
 def push_out(walls: BoolArray, x: float, y: float) -> tuple[float, float]:
-    """Where a ball ends that was put at (x, y): out of the blocks it dents."""
+    """Where a ball ends that was put at (x, y): pushed out of the blocks it dents."""
     row, column = int((y + OFFSET) / UNIT + 0.5), int((x + OFFSET) / UNIT + 0.5)
-    from_x, from_y = x, y
-    for i in range(max(row - 1, 0), min(row + 2, walls.shape[0])):
-        for j in range(max(column - 1, 0), min(column + 2, walls.shape[1])):
-            if not walls[i, j]:
-                continue
-            middle_x, middle_y = j * UNIT - OFFSET, i * UNIT - OFFSET
-            near_x = min(max(from_x, middle_x - UNIT / 2), middle_x + UNIT / 2)
-            near_y = min(max(from_y, middle_y - UNIT / 2), middle_y + UNIT / 2)
-            dx, dy = x - near_x, y - near_y
-            gap = np.sqrt(dx * dx + dy * dy)
-            if 1e-9 < gap < RADIUS:
-                x += PUSH * (RADIUS - gap) * dx / gap
-                y += PUSH * (RADIUS - gap) * dy / gap
-    return x, y
+    push_x, push_y = 0.0, 0.0
+    for edges in (False, True):  # faces first: they are dented more than the edges beside them
+        for i in range(max(row - 1, 0), min(row + 2, walls.shape[0])):
+            for j in range(max(column - 1, 0), min(column + 2, walls.shape[1])):
+                if not walls[i, j]:
+                    continue
+                middle_x, middle_y = j * UNIT - OFFSET, i * UNIT - OFFSET
+                dx = x - min(max(x, middle_x - UNIT / 2), middle_x + UNIT / 2)
+                dy = y - min(max(y, middle_y - UNIT / 2), middle_y + UNIT / 2)
+                gap = np.sqrt(dx * dx + dy * dy)
+                if edges == (dx != 0.0 and dy != 0.0) and 1e-9 < gap < RADIUS:
+                    dx, dy = dx / gap, dy / gap
+                    missing = PUSH * (RADIUS - gap) - (push_x * dx + push_y * dy)
+                    if missing > 0.0:
+                        push_x += missing * dx
+                        push_y += missing * dy
+    return x + push_x, y + push_y
 
 
 @njit(cache=True)

@@ -8,7 +8,7 @@ set in. From landmarks without a way on it goes to the nearest that has one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -169,18 +169,18 @@ class Episodes:
     ends: FloatArray
     noise: FloatArray
     luck: FloatArray
-    trail: FloatArray = field(repr=False)
 
-    def walk(self, scene: Scene, route: Route, near: float = NEAR) -> NDArray[np.int64]:
-        """(e,) steps to the goal; -1 where time was up before."""
-        targets = route.targets(scene)
-        world = scene.maze.blocks, scene.raster, scene.corner, targets, near
-        return np.array(
-            [
-                walk(*world, ends, noise, luck, self.trail)
-                for ends, noise, luck in zip(self.ends, self.noise, self.luck, strict=True)
-            ]
-        )
+    def walk(self, scene: Scene, targets: FloatArray) -> NDArray[np.int64]:
+        """(e,) steps to the goal, heading for targets; -1 where time was up before."""
+        return np.array([self.trace(scene, targets, k)[0] for k in range(len(self.ends))])
+
+    def trace(self, scene: Scene, targets: FloatArray, episode: int) -> tuple[int, FloatArray]:
+        """Return the steps of one episode, -1 if time was up before, and where they led."""
+        luck = self.ends[episode], self.noise[episode], self.luck[episode]
+        trail = np.empty((LIMIT + 1, 2))
+        world = scene.maze.blocks, scene.raster, scene.corner
+        steps = walk(*world, targets, NEAR, *luck, trail)
+        return steps, trail[: 1 + (LIMIT if steps < 0 else steps)]
 
     def starts(self, scene: Scene) -> NDArray[np.int64]:
         """Landmarks where the episodes begin."""
@@ -192,4 +192,4 @@ def draw_episodes(maze: PointMaze, task: int, count: int, seed: int) -> Episodes
     rng = np.random.default_rng([seed, task, 1])
     ends = places(maze.tasks[task]) + rng.uniform(-1.0, 1.0, (count, 2, 2))
     noise = rng.normal(0.0, NOISE, (count, LIMIT, 2))
-    return Episodes(ends, noise, rng.random((count, LIMIT)), np.empty((LIMIT + 1, 2)))
+    return Episodes(ends, noise, rng.random((count, LIMIT)))
