@@ -170,7 +170,7 @@ def changed(**entries: Any) -> dict[str, Any]:
             r"episode 0: truncations must be of shape \(2,\)",
         ),
         ([{"observations": np.eye(2)}, {"observations": np.eye(3)}], "episodes differ"),
-        (np.eye(3), "not ndarray"),
+        (np.eye(3), "does not say where episodes end"),
         (7, "not int"),
         ("walks.hdf5", "h5py"),
     ],

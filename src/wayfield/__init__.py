@@ -53,7 +53,7 @@ _HOMES = {
     ),
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
-    "replay": ("ReachReport", "Replay", "replay_graph"),
+    "replay": ("Planner", "ReachReport", "Replay", "replay_graph"),
     "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
@@ -130,6 +130,7 @@ if TYPE_CHECKING:
     from .plan import Plan as Plan
     from .plan import Rollout as Rollout
     from .plan import plan as plan
+    from .replay import Planner as Planner
     from .replay import ReachReport as ReachReport
     from .replay import Replay as Replay
     from .replay import replay_graph as replay_graph

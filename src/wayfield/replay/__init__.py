@@ -11,11 +11,15 @@ from ._guesses import Suspects
 from ._moves import ActionCounts, Jumps
 from ._reach import ReachReport
 from ._replay import Replay, replay_graph
+from ._report import PlannerReport
 from ._scan import ToleranceScan, scan_tolerances
+from .planner import Planner
 
 __all__ = [
     "ActionCounts",
     "Jumps",
+    "Planner",
+    "PlannerReport",
     "ReachReport",
     "Replay",
     "Suspects",

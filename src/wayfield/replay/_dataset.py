@@ -45,7 +45,12 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
         raise InputError(f"the dataset has no observations, only {_listed(dataset)}")
     if hasattr(dataset, "iterate_episodes"):
         return _from_episodes(dataset.iterate_episodes(), entry)
-    if isinstance(dataset, Sequence):
+    if isinstance(dataset, np.ndarray) and dataset.ndim in (1, 2):
+        raise InputError(
+            f"an array of shape {dataset.shape} does not say where episodes end: pass a dictionary "
+            "with observations and terminals, or a list with one array per episode"
+        )
+    if isinstance(dataset, Sequence | np.ndarray):
         return _from_episodes(dataset, entry)
     raise InputError(
         "a dataset is a dictionary of arrays, a path to an npz file or a list of episodes, "
@@ -94,7 +99,8 @@ def _from_episodes(episodes: Iterable[Any], entry: str) -> dict[str, Any]:
     """Episodes one after another; the last observation of each has an action that nobody took."""
     seen: list[NDArray[Any]] = []
     done: list[NDArray[Any] | None] = []
-    for number, episode in enumerate(episodes):
+    for number, one in enumerate(episodes):
+        episode = {"observations": one} if isinstance(one, np.ndarray) else one
         rows = _column(_part(_field(episode, "observations", number), entry), "observations")
         actions = _field(episode, "actions", number, needed=False)
         actions = None if actions is None else np.asarray(actions)

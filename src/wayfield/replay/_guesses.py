@@ -7,9 +7,10 @@ departures counts, since a state has a few ways on. So an arc of length ℓ is w
     ℓ · 1000^(ℓ / τ) if ℓ > τ, else ℓ,  plus  TRY · (2 + n / 3).
 
 The factor is that of TTGS: a guess longer than τ, twice the median of what was crossed, is taken
-last of all. n is the lesser of the two ends' departures, each averaged over the state and those
-that it was seen to be next to. No geometry is needed, so that arcs of a learned distance are priced
-as well as those of nearest neighbours.
+last of all. What is paid beyond ℓ is TRY over the odds: so many tries until one works. n is the
+lesser of the two ends' departures, each averaged over the state and those that it was seen to be
+next to. No geometry is needed, so that arcs of a learned distance are priced as well as those of
+nearest neighbours.
 
 **Suspects.** A transition graph also speaks for arcs that nobody crossed at once: an arc is no
 suspect if an observed way between its ends, nobody resting on it, is at most twice as long, and one
@@ -19,7 +20,7 @@ median arc.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,23 +117,47 @@ def find_suspects(replay: Replay, graph: Graph, least: float) -> Suspects:
         frozen(heads[which]),
         frozen(claimed.lengths[which]),
         frozen(replay.departures[tails[which]]),
-        frozen(1.0 / (2.0 + evidence[which] / _WAYS_ON)),
+        frozen(guess_odds(replay, tails[which], heads[which])),
         claimed.num_arcs,
     )
 
 
-def guessing_graph(replay: Replay, guesses: int | Graph) -> Graph:
-    """Return the replay's graph with the guesses nobody has seen, at what they are worth."""
+class Guesses(NamedTuple):
+    """Arcs that nobody has seen: their length if they work, and the odds that they do."""
+
+    tail: IntArray
+    head: IntArray
+    length: FloatArray
+    odds: FloatArray
+
+    @property
+    def price(self) -> FloatArray:
+        """What each is worth paying for: its length, and tries until one works."""
+        worth: FloatArray = self.length + TRY / self.odds
+        return worth
+
+
+def find_guesses(replay: Replay, guesses: int | Graph) -> Guesses:
+    """Return the arcs of a graph, or to nearest states, that nobody has seen."""
     claimed = _checked(replay, guesses) if isinstance(guesses, Graph) else _nearest(replay, guesses)
     tails, heads = claimed.tails.astype(np.int64), claimed.indices.astype(np.int64)
     new = ~_seen(replay, tails, heads, jumps=True)
-    tails, heads = tails[new], heads[new]
+    tails, heads, lengths = tails[new], heads[new], claimed.lengths[new]
+    too_long = steep(lengths, _LONG * _median_arc(replay)) - lengths
+    tries = 1.0 / guess_odds(replay, tails, heads) + too_long / TRY
+    return Guesses(tails, heads, lengths, 1.0 / tries)
+
+
+def guess_odds(replay: Replay, tails: IntArray, heads: IntArray) -> FloatArray:
+    """Odds that arcs nobody has seen work, by the departures around both their ends."""
     around = departures_around(replay)
-    evidence = np.minimum(around[tails], around[heads])
-    prices = steep(claimed.lengths[new], _LONG * _median_arc(replay))
-    prices = prices + TRY * (2.0 + evidence / _WAYS_ON)
-    known = replay.graph
-    arcs = [(known.tails, known.indices, known.lengths), (tails, heads, prices)]
+    odds: FloatArray = 1.0 / (2.0 + np.minimum(around[tails], around[heads]) / _WAYS_ON)
+    return odds
+
+
+def with_prices(known: Graph, new: Guesses, prices: FloatArray) -> Graph:
+    """Return a graph with guesses added to it, as long as given."""
+    arcs = [(known.tails, known.indices, known.lengths), (new.tail, new.head, prices)]
     tails, heads, lengths = (np.concatenate(parts) for parts in zip(*arcs, strict=True))
     return Graph.from_edges(tails, heads, lengths, known.num_vertices, True, known.positions)
 

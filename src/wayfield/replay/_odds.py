@@ -10,6 +10,10 @@ Exits are pooled over the states next to x that jumps were seen from: they go th
 a few dozen jumps say more of its odds than the three from each state do. A state that was only ever
 left by jumps has one action, itself: to stay and be sent somewhere.
 
+**Posterior.** With a `strength` the odds are those of a Dirichlet posterior: so many departures as
+happened around a state, on average, are added to its own, and so many exits as all jumps of the
+buffer took are added to those around it. Three lucky jumps then do not win.
+
 **From actions** the odds are those of what followed each kind of action.
 
 **Observed ways first.** Guesses have a price, but no odds, and a plan that mixes both would buy its
@@ -41,8 +45,11 @@ Rows = tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray]
 """State, action, next state, count and cost."""
 
 
-def transitions_of(replay: Replay, by: By) -> Transitions:
-    """Return the process whose actions are arcs to walk along, or kinds of actions."""
+def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions:
+    """Return the process whose actions are arcs to walk along, or kinds of actions.
+
+    `strength` is what the prior of the jumps' odds is worth, in samples.
+    """
     if by == "action":
         done = replay.actions
         if done is None:
@@ -54,16 +61,30 @@ def transitions_of(replay: Replay, by: By) -> Transitions:
         raise InputError("the buffer has no arcs: nobody was seen to move")
     walked = np.flatnonzero((replay.counts > replay.leaps) | (replay.counts == 0))
     tails, heads = graph.tails[walked].astype(np.int64), graph.indices[walked].astype(np.int64)
-    leaps = np.bincount(graph.tails, replay.leaps, graph.num_vertices).astype(np.float64)
-    steps = np.maximum(replay.departures - leaps, 1.0)
+    leaps, steps = _departures(replay, strength)
     parts: list[Rows] = [(tails, heads, heads, steps[tails], graph.lengths[walked])]
     if leaps.any():
-        parts.append(_sent(replay, leaps, tails, heads))
+        parts.append(_sent(replay, leaps, tails, heads, strength))
     state, action, following, count, cost = map(np.concatenate, zip(*parts, strict=True))
     return Transitions(state, action, following, count, cost, graph.num_vertices)
 
 
-def _sent(replay: Replay, leaps: FloatArray, tails: IntArray, heads: IntArray) -> Rows:
+def _departures(replay: Replay, strength: float) -> tuple[FloatArray, FloatArray]:
+    """Departures from every state by jumps and by steps, those of its prior among them."""
+    graph = replay.graph
+    own: FloatArray = np.bincount(graph.tails, replay.leaps, graph.num_vertices).astype(float)
+    steps = replay.departures - own
+    if strength == 0.0 or not own.any():
+        return own, np.maximum(steps, 1.0)
+    next_to = adjacency(replay)
+    share = (next_to @ own) / np.maximum(next_to @ replay.departures, 1.0)
+    # where all around are sent away, a step is still possible
+    return own + strength * share, np.maximum(steps + strength * (1.0 - share), 1e-3)
+
+
+def _sent(
+    replay: Replay, leaps: FloatArray, tails: IntArray, heads: IntArray, strength: float
+) -> Rows:
     """Rows for all who meant to walk, or were never seen to, and were sent to an exit."""
     graph, n = replay.graph, replay.graph.num_vertices
     jumping = np.flatnonzero(leaps)
@@ -72,8 +93,12 @@ def _sent(replay: Replay, leaps: FloatArray, tails: IntArray, heads: IntArray) -
     action = np.concatenate([heads[leaps[tails] > 0], halted])
     exits = sparse.csr_array((replay.leaps.astype(float), (graph.tails, graph.indices)), (n, n))
     exits.eliminate_zeros()
-    pooled = (adjacency(replay)[jumping] @ exits).tocsr()
-    took = np.bincount(graph.tails, replay.leaps * np.nan_to_num(replay.dwell), n)
+    next_to = adjacency(replay)[jumping]
+    pooled = (next_to @ exits).tocsr()
+    if strength:
+        everywhere = exits.sum(axis=0)[np.newaxis] * (strength / exits.sum())
+        each = sparse.csr_array(np.ones((jumping.size, 1)))
+        pooled = (pooled + each @ sparse.csr_array(everywhere)).tocsr()
     # every action of a jumping state gets that state's exits
     row = np.searchsorted(jumping, state)
     sizes = np.diff(pooled.indptr)[row]
@@ -83,7 +108,8 @@ def _sent(replay: Replay, leaps: FloatArray, tails: IntArray, heads: IntArray) -
     totals = pooled.sum(axis=1)[row]
     origin = state[which]
     count = leaps[origin] * pooled.data[slot] / totals[which]
-    cost = took[origin] / leaps[origin]
+    took = np.bincount(graph.tails, replay.leaps * np.nan_to_num(replay.dwell), n)
+    cost = ((next_to @ took) / (next_to @ exits.sum(axis=1)))[row][which]
     return origin, action[which], pooled.indices[slot].astype(np.int64), count, cost
 
 

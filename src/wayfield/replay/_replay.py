@@ -20,7 +20,7 @@ from ..labels import Labels
 from ._attach import ROLES, Role, attach, neighbours
 from ._buffer import Buffer, as_rows, chosen_lengths, read_rows
 from ._dataset import read_dataset
-from ._guesses import Suspects, find_suspects, guessing_graph
+from ._guesses import Suspects, find_guesses, find_suspects, with_prices
 from ._moves import (
     ActionCounts,
     Arcs,
@@ -313,7 +313,8 @@ class Replay(KeepsReadOnly):
         >>> guessed.graph.lengths[guessed.graph.tails == 1].round(1)
         array([1.00000e+00, 4.53000e+01, 9.49117e+04])
         """
-        return with_arcs(self, guessing_graph(self, guesses))
+        new = find_guesses(self, guesses)
+        return with_arcs(self, with_prices(self.graph, new, new.price))
 
     @cached_property
     def observed(self) -> Replay:
@@ -464,10 +465,24 @@ def replay_graph(
         located = merged(buffer, tolerance)
     else:
         located = assigned(buffer, as_landmarks(landmarks, buffer, tolerance, seed))
+    costs = None if lengths is None else chosen_lengths(lengths, buffer)
+    return assemble(buffer, located, actions, costs, tolerance, farthest, exact)
+
+
+def assemble(
+    buffer: Buffer,
+    located: Located,
+    actions: ArrayLike | None,
+    costs: FloatArray | None,
+    tolerance: float,
+    farthest: float | None,
+    exact: bool,
+) -> Replay:
+    """Count what happened between states, however these were found."""
     moves = find_crossings(buffer, located, farthest)
     arcs, speed = arcs_of(moves), speed_of(buffer)
-    if lengths is not None:
-        cost = fastest = _cheapest(chosen_lengths(lengths, buffer), buffer, located, arcs)
+    if costs is not None:
+        cost = fastest = _cheapest(costs, buffer, located, arcs)
     elif exact:
         cost, fastest = arcs.dwell, arcs.fastest
     else:
