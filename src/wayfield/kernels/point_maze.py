@@ -164,7 +164,12 @@ class Dice(NamedTuple):
 
 @njit(cache=True)
 def collect(
-    maze: Blocks, cells: Cells, dice: Dice, roam: bool, observations: FloatArray, actions: FloatArray
+    maze: Blocks,
+    cells: Cells,
+    dice: Dice,
+    roam: bool,
+    observations: FloatArray,
+    actions: FloatArray,
 ) -> None:
     """Fill a buffer with equally long episodes of a noisy walker, who goes from cell to cell.
 

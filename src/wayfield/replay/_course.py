@@ -9,13 +9,14 @@ probability that all of it works out.
 **Sub-goal.** The state about `ahead` along the plan, at least one arc on; the goal itself once it
 is no farther than that. A door that the plan goes through is entered where jumps set in.
 
-**Strays.** From a state without any plan one heads for the nearest state that has one, which is a
-guess as well.
+**Strays.** Where so little is likely that the plan gives up, an agent still has to go somewhere: on
+along the cheapest way, guesses at their price, to a state that has a plan. From a state that no
+guess leads on from it heads for the nearest state that has one, which is a guess as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,10 +115,12 @@ def course_to(
     arrived[goal] = True
     planned = arrived | (field.plan[:n] >= 0)
     successor = _successors(terrain, field)
+    values, reach = field.values[:n].copy(), field.reach[:n].copy()
+    if terrain.guesses.tail.size and not planned.all():
+        planned = _guess_on(terrain, planned, (values, reach, successor))
     aim = _look_ahead(terrain, successor, arrived, ahead)
     entering = terrain.door & terrain.door[successor] & ~arrived & planned
     aims = np.where(entering[:, None], terrain.launch, states[aim])
-    values, reach = field.values[:n].copy(), field.reach[:n].copy()
     if not planned.all():
         _send_strays(terrain, states, planned, (values, reach, aims))
     direct = arrived[aim] & ~entering & planned
@@ -184,6 +187,30 @@ def _strides(walks: Graph, successor: IntArray) -> FloatArray:
     slot = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
     stride: FloatArray = np.where(keys[slot] == wanted, walks.lengths[slot], np.inf)
     return stride
+
+
+def _guess_on(
+    terrain: Terrain, planned: BoolArray, tables: tuple[FloatArray, FloatArray, IntArray]
+) -> BoolArray:
+    """Lead states without a plan along the cheapest priced ways; return which have one then."""
+    values, reach, successor = tables
+    steps = terrain.walks
+    guesses, n = terrain.guesses, planned.size
+    prices, odds = steps.lengths.copy(), np.ones(steps.num_arcs)
+    slot = np.searchsorted(steps.tails * n + steps.indices, guesses.tail * n + guesses.head)
+    prices[slot], odds[slot] = guesses.price, guesses.odds
+    priced = replace(steps, lengths=prices)
+    able = np.flatnonzero(planned)
+    ways, _ = dijkstra(priced.reverse_arcs, able, values[able], 1.0)
+    scores = prices + ways[steps.indices]
+    lost = np.flatnonzero(~planned & np.isfinite(ways))
+    for x in lost[np.argsort(ways[lost], kind="stable")]:  # those that others go on to first
+        arcs = slice(steps.indptr[x], steps.indptr[x + 1])
+        best = steps.indptr[x] + int(np.argmin(scores[arcs]))
+        successor[x] = steps.indices[best]
+        values[x], reach[x] = ways[x], odds[best] * reach[successor[x]]
+    found: BoolArray = np.isfinite(ways)
+    return found
 
 
 def _send_strays(

@@ -201,7 +201,9 @@ def walks_picture(row: Row, caption: str) -> Picture:
         axes.add_collection(collections.LineCollection(hops, colors=colour, linewidths=1.1))
     for name, look in (("entrances", {"color": "#6db4e6"}), ("exits", {"fill": False})):
         for x, y in np.reshape(row[name], (-1, 2)):
-            disc = need("matplotlib.patches", "study").Circle((x, y), 1.5, zorder=3, alpha=0.7, **look)
+            disc = need("matplotlib.patches", "study").Circle(
+                (x, y), 1.5, zorder=3, alpha=0.7, **look
+            )
             axes.add_patch(disc)
     axes.scatter(*row["goal"], s=230, marker="*", color="#222222", zorder=4)
     axes.set_axis_off()

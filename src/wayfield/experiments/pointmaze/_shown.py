@@ -63,7 +63,9 @@ def success_against(
     series = []
     for look in looks_of(rows):
         groups = rows.where(arm=look.name).by(column)
-        shown = [(place, groups[value]) for place, (value, _) in enumerate(ticks) if value in groups]
+        shown = [
+            (place, groups[value]) for place, (value, _) in enumerate(ticks) if value in groups
+        ]
         if look.name in arms and shown:
             points = [(float(place), some.ratio("reached", "pairs")) for place, some in shown]
             ends = [wilson_interval(s.total("reached"), s.total("pairs")) for _, s in shown]

@@ -38,7 +38,11 @@ SWEPT: dict[str, tuple[float, ...]] = {
     "pool": (0.0, 1.0, 2.0, 4.0),
     "failed_try": (2.0, 10.0, 20.0, 50.0, 200.0),
 }
-SETTINGS = (("teleport-stitch", 1.0, 1000), ("teleport-stitch", 0.03, 300), ("giant-stitch", 0.03, 300))
+SETTINGS = (
+    ("teleport-stitch", 1.0, 1000),
+    ("teleport-stitch", 0.03, 300),
+    ("giant-stitch", 0.03, 300),
+)
 TITLES = {
     "give_up": "give_up, in steps (ten times the longest way)",
     "ahead": "ahead, in steps (two median arcs)",

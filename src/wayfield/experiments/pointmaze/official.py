@@ -18,7 +18,17 @@ from ...kernels.point_maze import STEP
 from ...replay import Planner
 from ...report import Finding, Section, Table
 from ...study import Experiment, Profile, Records, Row
-from .._point import ARMS, OURS, REFERENCE, PointCell, Problem, Scene, make_graph, places, point_grid
+from .._point import (
+    ARMS,
+    OURS,
+    REFERENCE,
+    PointCell,
+    Problem,
+    Scene,
+    make_graph,
+    places,
+    point_grid,
+)
 from .._point.scene import NEAR, NOISE
 from ._shown import looks_of, say_success, success_table
 

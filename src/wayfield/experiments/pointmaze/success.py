@@ -44,7 +44,9 @@ def cells(profile: Profile) -> list[PointCell]:
 
 def charts(rows: Records) -> Iterator[Chart]:
     """Success against the number of neighbours; then measured against foretold arrival."""
-    ticks = [(graph, graph.removeprefix("xy-")) for graph in rows.values("graph") if graph in NEIGHBOURS]
+    ticks = [
+        (graph, graph.removeprefix("xy-")) for graph in rows.values("graph") if graph in NEIGHBOURS
+    ]
     for dataset, some in rows.by("dataset").items():
         if ticks:
             title = f"{dataset}: success by number of neighbours"
@@ -103,7 +105,9 @@ def findings(rows: Records) -> Iterator[Finding]:
     scope = f"{plural(len(rows.values('seed')), 'seed')}, {rows.rows[0]['pairs']} episodes each."
     yield Finding("new", "Which planner arrives, whatever the graph?", _whichever(rows), scope)
     for dataset, some in rows.where(graph=GRAPHS[0]).by("dataset").items():
-        yield Finding("new", f"{dataset}: the graph of what was seen", _on_the_right_graph(some), scope)
+        yield Finding(
+            "new", f"{dataset}: the graph of what was seen", _on_the_right_graph(some), scope
+        )
     yield Finding("new", "Is arrival known in advance?", _in_advance(rows), scope)
 
 
@@ -121,7 +125,9 @@ def _whichever(rows: Records) -> str:
         if len(mine := Records.of(r for r in rows.where(arm=look.name) if r["graph"] in NEIGHBOURS))
         and len(mine.values("graph")) > 1
     ]
-    curve = f" Points between the best and the worst number of neighbours: {'; '.join(k)}." if k else ""
+    curve = (
+        f" Points between the best and the worst number of neighbours: {'; '.join(k)}." if k else ""
+    )
     return f"Worst success over datasets and graphs, in %: {'; '.join(told)}.{curve}"
 
 
