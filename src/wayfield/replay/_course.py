@@ -38,6 +38,8 @@ ACTION_STRENGTH = 1.0
 """Samples that the prior of an action's outcomes is worth: all that happened at its state."""
 GIVE_UP = 10.0
 """Giving up costs so many times the longest way to the goal."""
+DETOUR = 2.0
+"""Sub-goals are at most so many times as far away on foot as they may be as the crow flies."""
 _DOOR = 0.5
 """A state is a door if at least this share of its departures were jumps."""
 
@@ -118,7 +120,7 @@ def course_to(
     values, reach = field.values[:n].copy(), field.reach[:n].copy()
     if terrain.guesses.tail.size and not planned.all():
         planned = _guess_on(terrain, planned, (values, reach, successor))
-    aim = _look_ahead(terrain, successor, arrived, ahead)
+    aim = _look_ahead(terrain, states, successor, arrived, ahead)
     entering = terrain.door & terrain.door[successor] & ~arrived & planned
     aims = np.where(entering[:, None], terrain.launch, states[aim])
     if not planned.all():
@@ -163,19 +165,28 @@ def _successors(terrain: Terrain, field: ExpectedCost) -> IntArray:
 
 
 def _look_ahead(
-    terrain: Terrain, successor: IntArray, arrived: BoolArray, ahead: float
+    terrain: Terrain, states: Rows, successor: IntArray, arrived: BoolArray, ahead: float
 ) -> IntArray:
-    """Last state of the plan's walk from every state that is about `ahead` long, or one arc."""
+    """Last state of the plan's walk from every state that is about `ahead` away, or one arc on.
+
+    Away is as the crow flies, at most twice as far on foot: where a plan zigzags between states,
+    whoever headed for the next of them would enter the surroundings of another, and be sent back.
+    """
     stride = _strides(terrain.walks, successor)
+    speed = terrain.replay.speed
     # nobody looks beyond the goal, a door, or the end of a plan
     ends = arrived | terrain.door | (successor == np.arange(successor.size))
     aim, walked = successor.copy(), stride.copy()
     while True:
-        onward = (walked + stride[aim] <= ahead) & ~ends[aim]
+        further = successor[aim]
+        on_foot = walked + stride[aim]
+        away = np.linalg.norm(states[further].astype(np.float64) - states, axis=1) / (speed or 1.0)
+        near = (on_foot <= ahead) | ((on_foot <= DETOUR * ahead) & (away <= ahead))
+        onward = near & ~ends[aim]
         if not onward.any():
             return aim
         walked[onward] += stride[aim[onward]]
-        aim[onward] = successor[aim[onward]]
+        aim[onward] = further[onward]
 
 
 def _strides(walks: Graph, successor: IntArray) -> FloatArray:
