@@ -55,6 +55,8 @@ class Terrain(KeepsReadOnly):
     """On one state more than the buffer has: the last is being stuck."""
     walks: Graph
     """Steps that were observed and guesses, as long as they take."""
+    steps: Graph
+    """Steps that were observed."""
     door: BoolArray
     """States that most departures from were jumps."""
     launch: FloatArray
@@ -82,7 +84,8 @@ def terrain_of(replay: Replay, guesses: Guesses, states: Rows, by_action: bool) 
         total = np.zeros(states.shape)
         np.add.at(total, jumps.tail, jumps.launch * jumps.count[:, None])
         launch = np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], launch)
-    return Terrain(replay, guesses, by_action, moves, walks, frozen(door), frozen(launch))
+    ways = walks, observed
+    return Terrain(replay, guesses, by_action, moves, *ways, frozen(door), frozen(launch))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +142,16 @@ def course_to(
 
 
 def _price_of_giving_up(terrain: Terrain, goal: NDArray[np.int64]) -> float:
-    """Many times the longest way to the goal, so that arriving comes first."""
-    ways, _ = dijkstra(terrain.walks.reverse_arcs, goal, np.zeros(goal.size), 1.0)
-    longest = float(ways[np.isfinite(ways)].max())
+    """Many times the longest way to the goal, so that arriving comes first.
+
+    That is the longest of observed ways or, where these lead nowhere, of guesses: as long as they
+    claim to be, guesses are shortcuts, and risks would seem to be worth taking.
+    """
+    nothing = np.zeros(goal.size)
+    ways = [
+        dijkstra(of.reverse_arcs, goal, nothing, 1.0)[0] for of in (terrain.steps, terrain.walks)
+    ]
+    longest = max(float(each[np.isfinite(each)].max()) for each in ways)
     return GIVE_UP * max(longest, float(terrain.moves.costs.max()))
 
 
