@@ -115,7 +115,8 @@ def course_to(
 ) -> Course:
     """Plan for one goal."""
     n = len(states)
-    field = expected_cost(terrain.moves, goal, give_up or _price_of_giving_up(terrain, goal))
+    price = _price_of_giving_up(terrain, goal) if give_up is None else give_up
+    field = expected_cost(terrain.moves, goal, price)
     arrived = np.zeros(n, dtype=bool)
     arrived[goal] = True
     planned = arrived | (field.plan[:n] >= 0)
@@ -127,7 +128,7 @@ def course_to(
     entering = terrain.door & terrain.door[successor] & ~arrived & planned
     aims = np.where(entering[:, None], terrain.launch, states[aim])
     if not planned.all():
-        _send_strays(terrain, states, planned, (values, reach, aims))
+        _send_strays(terrain, states, planned, (values, reach, aims), price)
     direct = arrived[aim] & ~entering & planned
     return Course(
         goal=frozen(goal),
@@ -239,6 +240,7 @@ def _send_strays(
     states: Rows,
     planned: BoolArray,
     tables: tuple[FloatArray, FloatArray, FloatArray],
+    give_up: float,
 ) -> None:
     """Send states without a plan to the nearest one that has one: a guess, with a guess's odds.
 
@@ -252,8 +254,10 @@ def _send_strays(
     if not terrain.guesses.tail.size:
         values[lost], reach[lost] = np.inf, 0.0
         return
-    values[lost] = values[to] + np.asarray(away) / terrain.replay.speed
-    reach[lost] = reach[to] * guess_odds(terrain.replay, lost, to)
+    lengths = np.maximum(np.asarray(away) / terrain.replay.speed, 1.0)
+    odds = guess_odds(terrain.replay, lost, to, lengths)
+    values[lost] = lengths + odds * values[to] + (1.0 - odds) * give_up
+    reach[lost] = odds * reach[to]
 
 
 def _larger(moves: Transitions) -> Transitions:

@@ -44,6 +44,8 @@ _STEEP, _STEEPEST = 1000.0, 30.0
 """Base of the factor on long guesses, and its largest power."""
 _LONG = 2.0
 """Guesses are long beyond so many median arcs."""
+EVEN, _MOST = 0.5, 0.95
+"""Share of guesses that would work if nobody had left nearby: without knowledge, and at most."""
 SLACK = 2.0
 """How many times as long as an arc the observed ways between its ends may be."""
 
@@ -117,7 +119,7 @@ def find_suspects(replay: Replay, graph: Graph, least: float) -> Suspects:
         frozen(heads[which]),
         frozen(claimed.lengths[which]),
         frozen(replay.departures[tails[which]]),
-        frozen(guess_odds(replay, tails[which], heads[which])),
+        frozen(1.0 / (2.0 + evidence[which] / _WAYS_ON)),
         claimed.num_arcs,
     )
 
@@ -137,22 +139,53 @@ class Guesses(NamedTuple):
         return worth
 
 
-def find_guesses(replay: Replay, guesses: int | Graph) -> Guesses:
-    """Return the arcs of a graph, or to nearest states, that nobody has seen."""
+def find_guesses(replay: Replay, guesses: int | Graph, pooled: bool = False) -> Guesses:
+    """Return the arcs of a graph, or to nearest states, that nobody has seen.
+
+    Half of them would work if nobody had left nearby or, `pooled`, as many as others do.
+    """
     claimed = _checked(replay, guesses) if isinstance(guesses, Graph) else _nearest(replay, guesses)
     tails, heads = claimed.tails.astype(np.int64), claimed.indices.astype(np.int64)
     new = ~_seen(replay, tails, heads, jumps=True)
+    share = _share_that_works(replay, claimed, new) if pooled else EVEN
     tails, heads, lengths = tails[new], heads[new], claimed.lengths[new]
-    too_long = steep(lengths, _LONG * _median_arc(replay)) - lengths
-    tries = 1.0 / guess_odds(replay, tails, heads) + too_long / TRY
-    return Guesses(tails, heads, lengths, 1.0 / tries)
+    return Guesses(tails, heads, lengths, guess_odds(replay, tails, heads, lengths, share))
 
 
-def guess_odds(replay: Replay, tails: IntArray, heads: IntArray) -> FloatArray:
-    """Odds that arcs nobody has seen work, by the departures around both their ends."""
+def guess_odds(
+    replay: Replay, tails: IntArray, heads: IntArray, lengths: FloatArray, share: float = EVEN
+) -> FloatArray:
+    """Odds that arcs nobody has seen work, by their length and the departures around both ends.
+
+    `share` of all such arcs work. One that does is taken by a share of the departures that is
+    Beta(1, 3), so that n of them leave it out with probability 3 / (n + 3).
+    """
     around = departures_around(replay)
-    odds: FloatArray = 1.0 / (2.0 + np.minimum(around[tails], around[heads]) / _WAYS_ON)
+    evidence = np.minimum(around[tails], around[heads])
+    too_long = steep(lengths, _LONG * _median_arc(replay)) - lengths
+    tries = 1.0 + (1.0 / share - 1.0) * (1.0 + evidence / _WAYS_ON) + too_long / TRY
+    odds: FloatArray = 1.0 / tries
     return odds
+
+
+def _share_that_works(replay: Replay, claimed: Graph, new: BoolArray) -> float:
+    """Share of a graph's arcs, of usual length, that the buffer confirms where it can.
+
+    An arc is confirmed if it was crossed, or if an observed way between its ends is about as short;
+    one that is not counts as much as it would have been confirmed if it worked. Some of those that
+    fail are never met in time, so that the share is at most 95 %.
+    """
+    short = np.flatnonzero(claimed.lengths <= _LONG * _median_arc(replay))
+    tails, heads = claimed.tails[short].astype(np.int64), claimed.indices[short].astype(np.int64)
+    limits = SLACK * claimed.lengths[short] + _median_arc(replay)
+    confirmed = ~new[short]
+    open_ = np.flatnonzero(~confirmed)
+    ways = _ways_between(replay, tails[open_], heads[open_], limits[open_])
+    confirmed[open_] = ways < limits[open_]
+    around = departures_around(replay)
+    evidence = np.minimum(around[tails], around[heads])
+    told = np.where(confirmed, 1.0, evidence / (evidence + _WAYS_ON))
+    return min(float((confirmed.sum() + 1.0) / (told.sum() + 2.0)), _MOST)
 
 
 def with_prices(known: Graph, new: Guesses, prices: FloatArray) -> Graph:

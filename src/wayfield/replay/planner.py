@@ -385,13 +385,13 @@ def _guessed(replay: Replay, guesses: int | Graph, metric: Metric) -> Guesses:
     nothing = np.empty(0, np.int64)
     none = Guesses(nothing, nothing, np.empty(0), np.empty(0))
     if isinstance(guesses, Graph):
-        return find_guesses(replay, guesses)
+        return find_guesses(replay, guesses, pooled=True)
     k = as_whole(guesses, "guesses", least=0)
     if k == 0 or replay.exact or not (replay.counts > replay.leaps).any():
         return none
     if isinstance(metric, Given):
-        return find_guesses(replay, metric.graph(k))
-    return find_guesses(replay, k) if replay.speed > 0.0 else none
+        return find_guesses(replay, metric.graph(k), pooled=True)
+    return find_guesses(replay, k, pooled=True) if replay.speed > 0.0 else none
 
 
 def _median_span(replay: Replay, steps: BoolArray, metric: Metric) -> float:
