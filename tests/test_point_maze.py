@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def teleport() -> Scene:
 
 
 def naive_push(walls: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Every block that is dented, those dented most first, adds what is missing along its normal."""
+    """Every block that is dented adds what is missing along its normal, the deepest dent first."""
     dents = []
     for cell in np.argwhere(walls):
         middle = 4.0 * cell[::-1] - 4.0
@@ -215,9 +217,7 @@ def room(seed: int = 0) -> Scene:
     maze = PointMaze(layout, (((1, 1), (3, 1)),) * 5)
     rng = np.random.default_rng(seed)
     corners = places([(1, 1), (1, 3), (3, 3), (3, 1)])
-    line = np.concatenate(
-        [np.linspace(a, b, 40) for a, b in zip(corners, corners[1:], strict=False)]
-    )
+    line = np.concatenate([np.linspace(*pair, 40) for pair in pairwise(corners)])
     walks = [line[::way] + rng.normal(0, 0.15, line.shape) for way in (1, -1) for _ in range(20)]
     observations = np.concatenate(walks).astype(np.float32)
     terminals = np.zeros(len(observations), dtype=bool)

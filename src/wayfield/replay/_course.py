@@ -123,7 +123,7 @@ def course_to(
     successor = _successors(terrain, field)
     values, reach = field.values[:n].copy(), field.reach[:n].copy()
     if terrain.guesses.tail.size and not planned.all():
-        planned = _guess_on(terrain, planned, (values, reach, successor))
+        planned = _guess_on(terrain, planned, (values, reach, successor), price)
     aim = _look_ahead(terrain, states, successor, arrived, ahead)
     entering = terrain.door & terrain.door[successor] & ~arrived & planned
     aims = np.where(entering[:, None], terrain.launch, states[aim])
@@ -212,7 +212,10 @@ def _strides(walks: Graph, successor: IntArray) -> FloatArray:
 
 
 def _guess_on(
-    terrain: Terrain, planned: BoolArray, tables: tuple[FloatArray, FloatArray, IntArray]
+    terrain: Terrain,
+    planned: BoolArray,
+    tables: tuple[FloatArray, FloatArray, IntArray],
+    give_up: float,
 ) -> BoolArray:
     """Lead states without a plan along the cheapest priced ways; return which have one then."""
     values, reach, successor = tables
@@ -229,8 +232,10 @@ def _guess_on(
     for x in lost[np.argsort(ways[lost], kind="stable")]:  # those that others go on to first
         arcs = slice(steps.indptr[x], steps.indptr[x + 1])
         best = steps.indptr[x] + int(np.argmin(scores[arcs]))
-        successor[x] = steps.indices[best]
-        values[x], reach[x] = ways[x], odds[best] * reach[successor[x]]
+        y = successor[x] = steps.indices[best]
+        works = odds[best]
+        values[x] = steps.lengths[best] + works * values[y] + (1.0 - works) * give_up
+        reach[x] = works * reach[y]
     found: BoolArray = np.isfinite(ways)
     return found
 

@@ -96,7 +96,7 @@ class Study:
         ]
 
     def left_out(self, profile: Profile | None = None) -> dict[str, str]:
-        """What experiments of a profile lack that are left out, by their names."""
+        """Say what those experiments of a profile lack that are left out, by their names."""
         chosen = self.profile() if profile is None else profile
         lacking = {each.name: each.lacks() for each in self.experiments if each.cells(chosen)}
         return {name: lack for name, lack in lacking.items() if lack is not None}

@@ -1,8 +1,8 @@
 """Graphs on a buffer's landmarks: what was seen, and what others build without looking.
 
-``time`` has the observed changes of landmark, directed; ``xy-k`` the k nearest neighbours on (x, y);
-``noisy-k`` those on (x, y) with noise, and ``lap-k`` those on a commute-time embedding of the
-transitions in three dimensions: stand-ins for learned features. Lengths are in steps.
+``time`` has the observed changes of landmark, directed; ``xy-k`` the k nearest neighbours on
+(x, y); ``noisy-k`` those on (x, y) with noise, and ``lap-k`` those on a commute-time embedding of
+the transitions in three dimensions: stand-ins for learned features. Lengths are in steps.
 """
 
 from __future__ import annotations

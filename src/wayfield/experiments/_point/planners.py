@@ -2,7 +2,7 @@
 
 Rivals are what others do on a graph of landmarks: graph distance as in SoRB [1]_, TTGS's weights
 [2]_, a cut-off with components joined as in GAS [3]_; and tabular value iteration on counts of
-(landmark, kind of action, landmark), which needs no graph. AMLE and harmonic values extend
+(landmark, direction, landmark), which needs no graph. AMLE and harmonic values extend
 hindsight labels: the least number of steps after which a visitor was at the goal.
 
 References
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from ...chance import ExpectedCost, expected_cost
+from ...chance import ExpectedCost, Transitions, expected_cost
 from ...descending import descending
 from ...extension import AMLE, Harmonic, Method, extend
 from ...graph import Graph
@@ -41,8 +41,12 @@ TTGS_LONG, TTGS_BASE, TTGS_POWER = 24.0, 1000.0, 30.0
 """Longer edges, in steps, count 1000^(length / 24) times; the published setting for PointMaze."""
 GAS_REACH = 2.0
 """Edges longer than so many typical ones are cut off."""
+WINDOW, DIRECTIONS, CLEAR = 5, 8, 0.3
+"""Steps and directions of value iteration on counts; mean actions shorter than this have none."""
+ENOUGH, FEW = 20, 3
+"""Least samples of a direction: as counted, and shrunk."""
 SHRINK = 10.0
-"""Samples of a landmark's outcomes over all actions that are added to each action's."""
+"""Samples of a landmark's outcomes over all directions that are added to each direction's."""
 DOOR = 0.2
 """Landmarks where jumps are more likely than this are doors, for the oracle."""
 
@@ -165,14 +169,35 @@ def harmonic(problem: Problem) -> Route:
     return extended(problem, Harmonic())
 
 
-def counted(problem: Problem, shrink: float) -> Route:
-    """Value iteration on counts of actions; its field is followed along observed steps."""
-    replay = problem.scene.replay
-    moves = replay.transitions("action")
+def direction_counts(scene: Scene, least: int) -> Transitions:
+    """Count where landmarks lead within `WINDOW` steps, by the direction of the mean action.
+
+    Directions that were taken fewer than `least` times at a landmark are left out.
+    """
+    buffer, n = scene.buffer, len(scene.states)
+    length = int(np.argmax(buffer.terminals)) + 1
+    sums = np.cumsum(buffer.actions.reshape(-1, length, 2), axis=1, dtype=np.float64)
+    mean = (sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW
+    at = scene.replay.locate(buffer.observations).reshape(-1, length)
+    angle = np.arctan2(mean[..., 1], mean[..., 0]) / (2 * np.pi)
+    kind = np.rint(DIRECTIONS * angle).astype(np.int64) % DIRECTIONS
+    clear = np.linalg.norm(mean, axis=2) > CLEAR
+    begin, end = at[:, 1 : length - WINDOW + 1], at[:, WINDOW:]
+    key = ((begin * DIRECTIONS + kind) * n + end)[clear]
+    key, count = np.unique(key, return_counts=True)
+    choice = key // n
+    often = np.bincount(choice, count, n * DIRECTIONS)[choice] >= least
+    state, action = np.divmod(choice[often], DIRECTIONS)
+    return Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
+
+
+def counted(problem: Problem, least: int, shrink: float) -> Route:
+    """Value iteration on counts; its field is followed along observed steps."""
+    scene, graph = problem.scene, problem.scene.replay.graph
+    moves = direction_counts(scene, least)
     field = expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
-    graph = replay.graph
     values = np.where(field.gives_up, np.inf, field.values)
-    steps = ~problem.scene.leaps(graph.tails.astype(np.int64), graph.indices.astype(np.int64))
+    steps = ~scene.leaps(graph.tails.astype(np.int64), graph.indices.astype(np.int64))
     tails, heads = graph.tails[steps], graph.indices[steps]
     score = graph.lengths[steps] + values[heads]
     order = np.lexsort((score, tails))
@@ -183,17 +208,17 @@ def counted(problem: Problem, shrink: float) -> Route:
 
 
 def counts(problem: Problem) -> Route:
-    """Odds as counted."""
-    return counted(problem, 0.0)
+    """Take odds as counted, where there are enough."""
+    return counted(problem, ENOUGH, 0.0)
 
 
 def counts_shrunk(problem: Problem) -> Route:
-    """Odds shrunk to a landmark's outcomes over all actions."""
-    return counted(problem, SHRINK)
+    """Shrink odds to a landmark's outcomes over all directions."""
+    return counted(problem, FEW, SHRINK)
 
 
 def chance_only(problem: Problem) -> Route:
-    """Expected cost on the graph as it is, with the jumps of the buffer."""
+    """Take the graph as it is, with the jumps of the buffer, and minimise the expected cost."""
     scene, graph = problem.scene, problem.graph
     plain = ~scene.leaps(graph.tails.astype(np.int64), graph.indices.astype(np.int64))
     walked = Graph.from_edges(
@@ -209,7 +234,7 @@ def evidence_only(problem: Problem) -> Route:
 
 
 def observed_first(problem: Problem) -> Route:
-    """Expected cost on what was observed; the graph's other arcs where that leads nowhere."""
+    """Minimise the expected cost on what was observed; elsewhere over the graph's other arcs."""
     replay = problem.scene.replay.with_guesses(problem.graph)
     return expected(problem, expected_cost(replay, problem.goals, GIVE_UP))
 

@@ -1,4 +1,4 @@
-"""The study of PointMaze: from a buffer to plans that arrive, beside the planners that others use."""
+"""The study of PointMaze: from a buffer to plans that arrive, beside what others plan with."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _episode(env: Any, task: int, sub_goal: SubGoal, rng: np.random.Generator) -
 
 
 def cells(profile: Profile) -> list[PointCell]:
-    """The three datasets with the graph of what was seen; none unless asked for."""
+    """Return the three datasets with the graph of what was seen; none unless asked for."""
     if profile.name != "official":
         return []
     return point_grid(("giant-stitch", "giant-navigate", "teleport-stitch"), ("time",), (0,))
