@@ -93,7 +93,7 @@ def test_what_the_official_evaluation_needs(monkeypatch: pytest.MonkeyPatch) -> 
         "pip install wayfield[sim]" in STUDY.left_out(STUDY.profile("official"))["point_official"]
     )
     done = wayfield("study", "pointmaze", "--official")
-    assert done.code == 1
+    assert done.code == 2
     assert "pip install wayfield[sim]" in done.err
     assert len(done.err.strip().splitlines()) == 1
 

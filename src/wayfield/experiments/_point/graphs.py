@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
@@ -51,10 +50,11 @@ def nearest_neighbours(features: FloatArray, k: int, pace: float) -> Graph:
     Graph(3 vertices, 2 edges, lengths 6 to 12)
     """
     n = len(features)
-    distance, near = cKDTree(features).query(features, k + 1)
-    tails, heads = np.repeat(np.arange(n), k + 1), near.ravel()
+    found = cKDTree(features).query(features, k + 1)
+    distance, heads = np.ravel(found[0]), np.ravel(found[1])
+    tails = np.repeat(np.arange(n), k + 1)
     proper = tails != heads
-    lengths = np.maximum(pace * distance.ravel()[proper], 1.0)
+    lengths = np.maximum(pace * distance[proper], 1.0)
     ends = np.sort([tails[proper], heads[proper]], axis=0)
     pairs, first = np.unique(ends, axis=1, return_index=True)
     return Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
@@ -70,7 +70,8 @@ def commute_embedding(scene: Scene) -> tuple[FloatArray, float]:
     arcs = sparse.csr_array((np.ones(graph.num_arcs), (graph.tails, graph.indices)), shape=(n, n))
     part = connected_components(arcs, directed=False)[1]
     main = np.flatnonzero(part == np.bincount(part).argmax())
-    joined: Any = ((arcs + arcs.T) > 0).astype(float)[main][:, main]
+    both: Any = arcs + arcs.T
+    joined = (both > 0).astype(float)[main][:, main]
     degrees = joined.sum(axis=1)
     half = sparse.diags_array(1 / np.sqrt(degrees))
     count = min(_DIMENSIONS, len(main) - 2)
@@ -78,8 +79,7 @@ def commute_embedding(scene: Scene) -> tuple[FloatArray, float]:
     values, vectors = eigsh(walk, count + 1, which="LA", tol=1e-6, v0=np.ones(len(main)))
     order = np.argsort(-values)[1:]
     within = vectors[:, order] / np.sqrt(degrees)[:, None] / np.sqrt(1 - values[order])
-    nearest: NDArray[np.int64] = cKDTree(states[main]).query(states)[1]
-    features = within[nearest]
+    features: FloatArray = within[np.asarray(cKDTree(states[main]).query(states)[1])]
     tails, heads = graph.tails, graph.indices
     apart = np.linalg.norm(features[tails] - features[heads], axis=1)
     steps = np.linalg.norm(states[tails] - states[heads], axis=1) / scene.replay.speed

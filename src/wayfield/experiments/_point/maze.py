@@ -194,4 +194,5 @@ def _episodes(
 def _hallways(next_to: NDArray[np.int64]) -> BoolArray:
     """Cells with a way straight on both ways, and no other."""
     up, left, down, right = (next_to >= 0).T
-    return (up & down & ~left & ~right) | (left & right & ~up & ~down)
+    straight: BoolArray = (up & down & ~left & ~right) | (left & right & ~up & ~down)
+    return straight

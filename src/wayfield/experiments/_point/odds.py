@@ -58,7 +58,8 @@ def chance_of(scene: Scene) -> Chance:
     at, to = place[outcomes], moves.next_states
     jumps = (at >= 0) & ((to != moves.actions[outcomes]) | (at == moves.actions[outcomes]))
     at, to, share = at[jumps], to[jumps], moves.probabilities[jumps]
-    odds = np.bincount(at, share, n)
+    odds: FloatArray = np.zeros(n)
+    np.add.at(odds, at, share)
     cost = np.ones(n)
     cost[at] = moves.costs[jumps]
     return Chance(odds, sparse.csr_array((share / odds[at], (at, to)), shape=(n, n)), cost)

@@ -169,10 +169,10 @@ def harmonic(problem: Problem) -> Route:
     return extended(problem, Harmonic())
 
 
-def direction_counts(scene: Scene, least: int) -> Transitions:
+def direction_counts(scene: Scene, least: int) -> Transitions | None:
     """Count where landmarks lead within `WINDOW` steps, by the direction of the mean action.
 
-    Directions that were taken fewer than `least` times at a landmark are left out.
+    Directions that were taken fewer than `least` times at a landmark are left out; None if all are.
     """
     buffer, n = scene.buffer, len(scene.states)
     length = int(np.argmax(buffer.terminals)) + 1
@@ -187,6 +187,8 @@ def direction_counts(scene: Scene, least: int) -> Transitions:
     key, count = np.unique(key, return_counts=True)
     choice = key // n
     often = np.bincount(choice, count, n * DIRECTIONS)[choice] >= least
+    if not often.any():
+        return None
     state, action = np.divmod(choice[often], DIRECTIONS)
     return Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
 
@@ -195,6 +197,8 @@ def counted(problem: Problem, least: int, shrink: float) -> Route:
     """Value iteration on counts; its field is followed along observed steps."""
     scene, graph = problem.scene, problem.scene.replay.graph
     moves = direction_counts(scene, least)
+    if moves is None:
+        return problem.route(np.full(graph.num_vertices, -1), np.zeros(graph.num_vertices, bool))
     field = expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
     values = np.where(field.gives_up, np.inf, field.values)
     steps = ~scene.leaps(graph.tails.astype(np.int64), graph.indices.astype(np.int64))

@@ -99,7 +99,8 @@ class Scene:
         found = self.raster[i, j]
         others = found != np.arange(len(found))[:, None]
         first = np.where(others.any(axis=1), others.argmax(axis=1), samples)
-        return found[np.arange(len(found)), first].astype(np.int64)
+        entered: NDArray[np.int64] = found[np.arange(len(found)), first].astype(np.int64)
+        return entered
 
     def goals(self, place: FloatArray) -> NDArray[np.int64]:
         """Landmarks that belong to a goal: all within reach, or the nearest one; that is first."""
