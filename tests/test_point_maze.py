@@ -22,6 +22,8 @@ from wayfield.experiments._point import (
     make_graph,
     make_scene,
     places,
+    planned,
+    row,
 )
 from wayfield.experiments._point import planners as rules
 from wayfield.experiments._point.maze import SIZES, TASKS
@@ -320,3 +322,31 @@ def test_luck_is_the_same_for_all(teleport: Scene) -> None:
     assert np.array_equal(first.noise, again.noise)
     assert first.noise.shape == (5, LIMIT, 2)
     assert np.abs(first.ends - places(teleport.maze.tasks[2])).max() <= 1.0
+
+
+# ------------------------------------------------------------------- what Planner owes to it
+
+
+def success(scene: Scene, graph: str) -> float:
+    """Share of twenty episodes of every task in which `Planner` arrives."""
+    (ours,) = (arm for arm in ARMS if arm.name == OURS)
+    return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
+
+
+def test_who_gives_up_goes_on_all_the_same() -> None:
+    """Along what was seen, not straight to the nearest state that has a plan, through a wall."""
+    scene = room()
+    place = places([(3, 1)])[0]
+    hopeless = wf.Planner(scene.replay, give_up=1.0)
+    course = planned(Problem(scene, scene.replay.graph, place), hopeless)
+    drawn = draw_episodes(scene.maze, 0, 10, 0)
+    assert (drawn.walk(scene, course.targets) > 0).all()
+
+
+def test_zigzags_of_few_data_send_nobody_back() -> None:
+    assert success(make_scene("giant-stitch", 0.03, 300, 1, 0.0), "xy-5") > 0.95
+
+
+def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:
+    """Giving up costs many times the longest way: of those seen, not of those claimed."""
+    assert success(make_scene("teleport-stitch", 1.0, 1000, 1, 0.0), "noisy-10") > 0.97
