@@ -25,6 +25,7 @@ def test_the_gallery_is_whole() -> None:
         "million_vertices",
         "replay_buffer",
         "scikit_learn",
+        "teleport",
         "why_harmonic_loops",
         "your_own_graph",
     }

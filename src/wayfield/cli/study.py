@@ -68,6 +68,13 @@ AcceptStale = Annotated[
         help="Use results that other code or packages computed; the report then says so.",
     ),
 ]
+Official = Annotated[
+    bool,
+    typer.Option(
+        "--official",
+        help="The profile official: pointmaze by OGBench's own evaluation, in MuJoCo.",
+    ),
+]
 
 
 class _NamesRun(Group):
@@ -126,6 +133,7 @@ def run_study(
     cluster: Cluster = None,
     accept_stale: AcceptStale = False,
     force: Force = False,
+    official: Official = False,
 ) -> None:
     """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
 
@@ -135,10 +143,15 @@ def run_study(
     from ..experiments import find_study
     from ..study.pools import processors
 
+    if official and profile is not None:
+        raise typer.BadParameter("--official and --profile exclude each other")
     study = find_study(which)
-    tasks = study.tasks(study.profile(profile, goals))
+    chosen = study.profile("official" if official else profile, goals)
+    tasks, lacking = study.tasks(chosen), study.left_out(chosen)
+    if not tasks and lacking:
+        raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
     page = _prepare_report(study, out, force)
-    for name, lack in study.left_out.items():
+    for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
     busy = 0 if cluster else workers or processors()

@@ -24,6 +24,7 @@ from . import (
     ordering,
     paper_study,
     pictures,
+    pointmaze,
     resolution,
     rollout,
     solver_audit,
@@ -70,7 +71,12 @@ PAPER: tuple[Experiment[Any], ...] = (
     ties.EXPERIMENT,
 )
 """What ``make reproduce`` runs, in the order of the report."""
-EXPERIMENTS: tuple[Experiment[Any], ...] = (*PAPER, directed.EXPERIMENT, *wrong_graphs.WRONG)
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    *PAPER,
+    directed.EXPERIMENT,
+    *wrong_graphs.WRONG,
+    *pointmaze.POINT,
+)
 """All of them, by name in a study of one's own."""
 
 STUDIES = {
@@ -106,6 +112,17 @@ STUDIES = {
                 Profile("quick", "two seeds of small worlds, no findings: about a minute"),
             ),
             wrong_graphs.cover,
+        ),
+        Study(
+            "pointmaze",
+            "From a replay buffer to a plan that arrives",
+            pointmaze.POINT,
+            (
+                Profile("standard", "three mazes, seven graphs, three seeds, less data: minutes"),
+                Profile("quick", "a part of it, under a minute"),
+                Profile("official", "OGBench's own evaluation in MuJoCo; needs wayfield[sim]"),
+            ),
+            pointmaze.cover,
         ),
     )
 }

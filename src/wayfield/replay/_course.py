@@ -9,13 +9,14 @@ probability that all of it works out.
 **Sub-goal.** The state about `ahead` along the plan, at least one arc on; the goal itself once it
 is no farther than that. A door that the plan goes through is entered where jumps set in.
 
-**Strays.** From a state without any plan one heads for the nearest state that has one, which is a
-guess as well.
+**Strays.** Where so little is likely that the plan gives up, an agent still has to go somewhere: on
+along the cheapest way, guesses at their price, to a state that has a plan. From a state that no
+guess leads on from it heads for the nearest state that has one, which is a guess as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,8 @@ ACTION_STRENGTH = 1.0
 """Samples that the prior of an action's outcomes is worth: all that happened at its state."""
 GIVE_UP = 10.0
 """Giving up costs so many times the longest way to the goal."""
+DETOUR = 2.0
+"""Sub-goals are at most so many times as far away on foot as they may be as the crow flies."""
 _DOOR = 0.5
 """A state is a door if at least this share of its departures were jumps."""
 
@@ -52,6 +55,8 @@ class Terrain(KeepsReadOnly):
     """On one state more than the buffer has: the last is being stuck."""
     walks: Graph
     """Steps that were observed and guesses, as long as they take."""
+    steps: Graph
+    """Steps that were observed."""
     door: BoolArray
     """States that most departures from were jumps."""
     launch: FloatArray
@@ -79,7 +84,8 @@ def terrain_of(replay: Replay, guesses: Guesses, states: Rows, by_action: bool) 
         total = np.zeros(states.shape)
         np.add.at(total, jumps.tail, jumps.launch * jumps.count[:, None])
         launch = np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], launch)
-    return Terrain(replay, guesses, by_action, moves, walks, frozen(door), frozen(launch))
+    ways = walks, observed
+    return Terrain(replay, guesses, by_action, moves, *ways, frozen(door), frozen(launch))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +121,12 @@ def course_to(
     arrived[goal] = True
     planned = arrived | (field.plan[:n] >= 0)
     successor = _successors(terrain, field)
-    aim = _look_ahead(terrain, successor, arrived, ahead)
+    values, reach = field.values[:n].copy(), field.reach[:n].copy()
+    if terrain.guesses.tail.size and not planned.all():
+        planned = _guess_on(terrain, planned, (values, reach, successor), price)
+    aim = _look_ahead(terrain, states, successor, arrived, ahead)
     entering = terrain.door & terrain.door[successor] & ~arrived & planned
     aims = np.where(entering[:, None], terrain.launch, states[aim])
-    values, reach = field.values[:n].copy(), field.reach[:n].copy()
     if not planned.all():
         _send_strays(terrain, states, planned, (values, reach, aims), price)
     direct = arrived[aim] & ~entering & planned
@@ -135,9 +143,16 @@ def course_to(
 
 
 def _price_of_giving_up(terrain: Terrain, goal: NDArray[np.int64]) -> float:
-    """Many times the longest way to the goal, so that arriving comes first."""
-    ways, _ = dijkstra(terrain.walks.reverse_arcs, goal, np.zeros(goal.size), 1.0)
-    longest = float(ways[np.isfinite(ways)].max())
+    """Many times the longest way to the goal, so that arriving comes first.
+
+    That is the longest of observed ways or, where these lead nowhere, of guesses: as long as they
+    claim to be, guesses are shortcuts, and risks would seem to be worth taking.
+    """
+    nothing = np.zeros(goal.size)
+    ways = [
+        dijkstra(of.reverse_arcs, goal, nothing, 1.0)[0] for of in (terrain.steps, terrain.walks)
+    ]
+    longest = max(float(each[np.isfinite(each)].max()) for each in ways)
     return GIVE_UP * max(longest, float(terrain.moves.costs.max()))
 
 
@@ -161,19 +176,28 @@ def _successors(terrain: Terrain, field: ExpectedCost) -> IntArray:
 
 
 def _look_ahead(
-    terrain: Terrain, successor: IntArray, arrived: BoolArray, ahead: float
+    terrain: Terrain, states: Rows, successor: IntArray, arrived: BoolArray, ahead: float
 ) -> IntArray:
-    """Last state of the plan's walk from every state that is about `ahead` long, or one arc."""
+    """Last state of the plan's walk from every state that is about `ahead` away, or one arc on.
+
+    Away is as the crow flies, at most twice as far on foot: where a plan zigzags between states,
+    whoever headed for the next of them would enter the surroundings of another, and be sent back.
+    """
     stride = _strides(terrain.walks, successor)
+    speed = terrain.replay.speed
     # nobody looks beyond the goal, a door, or the end of a plan
     ends = arrived | terrain.door | (successor == np.arange(successor.size))
     aim, walked = successor.copy(), stride.copy()
     while True:
-        onward = (walked + stride[aim] <= ahead) & ~ends[aim]
+        further = successor[aim]
+        on_foot = walked + stride[aim]
+        away = np.linalg.norm(states[further].astype(np.float64) - states, axis=1) / (speed or 1.0)
+        near = (on_foot <= ahead) | ((on_foot <= DETOUR * ahead) & (away <= ahead))
+        onward = near & ~ends[aim]
         if not onward.any():
             return aim
         walked[onward] += stride[aim[onward]]
-        aim[onward] = successor[aim[onward]]
+        aim[onward] = further[onward]
 
 
 def _strides(walks: Graph, successor: IntArray) -> FloatArray:
@@ -185,6 +209,35 @@ def _strides(walks: Graph, successor: IntArray) -> FloatArray:
     slot = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
     stride: FloatArray = np.where(keys[slot] == wanted, walks.lengths[slot], np.inf)
     return stride
+
+
+def _guess_on(
+    terrain: Terrain,
+    planned: BoolArray,
+    tables: tuple[FloatArray, FloatArray, IntArray],
+    give_up: float,
+) -> BoolArray:
+    """Lead states without a plan along the cheapest priced ways; return which have one then."""
+    values, reach, successor = tables
+    steps = terrain.walks
+    guesses, n = terrain.guesses, planned.size
+    prices, odds = steps.lengths.copy(), np.ones(steps.num_arcs)
+    slot = np.searchsorted(steps.tails * n + steps.indices, guesses.tail * n + guesses.head)
+    prices[slot], odds[slot] = guesses.price, guesses.odds
+    priced = replace(steps, lengths=prices)
+    able = np.flatnonzero(planned)
+    ways, _ = dijkstra(priced.reverse_arcs, able, values[able], 1.0)
+    scores = prices + ways[steps.indices]
+    lost = np.flatnonzero(~planned & np.isfinite(ways))
+    for x in lost[np.argsort(ways[lost], kind="stable")]:  # those that others go on to first
+        arcs = slice(steps.indptr[x], steps.indptr[x + 1])
+        best = steps.indptr[x] + int(np.argmin(scores[arcs]))
+        y = successor[x] = steps.indices[best]
+        works = odds[best]
+        values[x] = steps.lengths[best] + works * values[y] + (1.0 - works) * give_up
+        reach[x] = works * reach[y]
+    found: BoolArray = np.isfinite(ways)
+    return found
 
 
 def _send_strays(

@@ -95,10 +95,10 @@ class Study:
             for cell in experiment.cells(chosen)
         ]
 
-    @property
-    def left_out(self) -> dict[str, str]:
-        """What experiments lack that are left out, by their names."""
-        lacking = {experiment.name: experiment.lacks() for experiment in self.experiments}
+    def left_out(self, profile: Profile | None = None) -> dict[str, str]:
+        """Say what those experiments of a profile lack that are left out, by their names."""
+        chosen = self.profile() if profile is None else profile
+        lacking = {each.name: each.lacks() for each in self.experiments if each.cells(chosen)}
         return {name: lack for name, lack in lacking.items() if lack is not None}
 
 
