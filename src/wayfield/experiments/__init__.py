@@ -14,6 +14,7 @@ from ..errors import InputError
 from ..paper import PAIRS
 from ..study import Experiment, Profile, Study, load_config
 from . import (
+    antmaze,
     directed,
     finite_p,
     held_out,
@@ -70,7 +71,12 @@ PAPER: tuple[Experiment[Any], ...] = (
     ties.EXPERIMENT,
 )
 """What ``make reproduce`` runs, in the order of the report."""
-EXPERIMENTS: tuple[Experiment[Any], ...] = (*PAPER, directed.EXPERIMENT, *wrong_graphs.WRONG)
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    *PAPER,
+    directed.EXPERIMENT,
+    *wrong_graphs.WRONG,
+    antmaze.EXPERIMENT,
+)
 """All of them, by name in a study of one's own."""
 
 STUDIES = {
@@ -106,6 +112,17 @@ STUDIES = {
                 Profile("quick", "small worlds, seconds"),
             ),
             wrong_graphs.cover,
+        ),
+        Study(
+            "antmaze",
+            "The paper's plans, walked by an ant",
+            (antmaze.EXPERIMENT,),
+            (
+                Profile("standard", "the paper's grid and giant mazes, 30 episodes an arm"),
+                Profile("quick", "three cells, half a minute"),
+            ),
+            antmaze.cover,
+            together=True,
         ),
     )
 }

@@ -98,6 +98,20 @@ class Coordinates(KeepsReadOnly):
         rows, columns = self._nearest.shape
         return int(self._nearest[min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)])
 
+    def vertices(self, points: FloatArray) -> NDArray[np.int64]:
+        """(k,) vertices of (k, 2) points, each as by `vertex`."""
+        return self._nearest[self.squares(points)]
+
+    def squares(self, points: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns of the squares, walls included, that hold (k, 2) points.
+
+        Of a point outside the map, the square at the border that is nearest.
+        """
+        off = (points - self.corner) * (1.0, self.down) / self.spacing
+        rows, columns = self._free.shape
+        place = np.clip(np.floor(off).astype(np.int64), 0, (columns - 1, rows - 1))
+        return place[:, 1], place[:, 0]
+
     def is_free(self, xy: Point) -> bool:
         """Whether the point lies in a free cell."""
         row, column = self._square(xy)

@@ -5,9 +5,10 @@ the plan reaches from there after `look_ahead` cells, or the goal itself once th
 within that. The controller sees only the sub-goal.
 
 A walk ends when the environment counts the body as arrived, when it lies on its back for two
-seconds (no ant gets up again), or when the time runs out. A walk that runs out of time has
-*looped* if in the last third of it the body came to no place that was new to it, places being
-squares of a quarter of a cell.
+seconds (no ant gets up again), when it has come to rest short of the goal, or when the time runs
+out. It has *looped* if it came to rest, which is what most loops look like: the sub-goal lies
+underfoot. It has also looped if time ran out and in the last third of it the body came to no place
+that was new to it, places being squares of a quarter of a cell.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from .mazes import Maze, as_maze, global_seed
 
 ON_ITS_BACK = 2.0
 """Seconds after which a body on its back has fallen."""
+AT_REST, STILL = 5.0, 1e-4
+"""A body that moves less than so many metres a step, for so many seconds, stays where it is."""
 PLACES = 4
 """Places along the side of a cell that tell whether a walk comes to anything new."""
 
@@ -44,7 +47,7 @@ class Ending(StrEnum):
     ARRIVED = "arrived"
     """Within the environment's own tolerance of the goal."""
     LOOPED = "looped"
-    """Time ran out, and in the last third of it no new place was come to."""
+    """At rest short of the goal, or no new place in the last third of its time."""
     FELL = "fell"
     """On its back for two seconds."""
     OUT_OF_TIME = "out of time"
@@ -314,8 +317,10 @@ class _Watch:
         self.patience = limit if patience is None else as_whole(patience, "patience", 1)
         self.places = maze.coordinates.at(PLACES)
         self.most_down = round(ON_ITS_BACK / maze.seconds)
+        self.most_still = round(AT_REST / maze.seconds)
         self.seen: set[int] = set()
-        self.step, self.newest, self.down = -1, 0, 0
+        self.last = np.full(2, np.inf)
+        self.step, self.newest, self.down, self.still = -1, 0, 0, 0
 
     def look(self, position: FloatArray, goal: FloatArray) -> Ending | None:
         self.step += 1
@@ -324,12 +329,14 @@ class _Watch:
             self.seen.add(place)
             self.newest = self.step
         self.down = self.down + 1 if self.maze.upright < 0 else 0
+        moved = np.abs(position[:2] - self.last).max()
+        self.still, self.last = self.still + 1 if moved < STILL else 0, position[:2]
         if np.hypot(*(position[:2] - goal)) <= self.maze.tolerance:
             return Ending.ARRIVED
         if self.down >= self.most_down:
             return Ending.FELL
         idle = self.step - self.newest
-        if idle >= self.patience and self.step < self.limit:
+        if self.still >= self.most_still or (idle >= self.patience and self.step < self.limit):
             return Ending.LOOPED
         if self.step >= self.limit:
             return Ending.LOOPED if 3 * idle >= self.limit else Ending.OUT_OF_TIME
