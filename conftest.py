@@ -9,6 +9,7 @@ collect_ignore = (
     []
     if all(find_spec(name) for name in NEEDED)
     else [
+        "src/wayfield/plots/_walks.py",
         "src/wayfield/sim/mazes.py",
         "src/wayfield/sim/walking.py",
         "docs/how-to/closed-loop.md",

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import time
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,22 @@ CELL = 4.0
 ANKLES = np.array([1.0, -1.0, -1.0, 1.0])
 MOVES = np.array([[0, 1], [1, 0], [0, -1], [-1, 0]])
 AROUND = np.array([[i, j] for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])
-LOGGED = (
-    "progress arrived fallen broken speed open_progress open open_fallen "
-    "reward kl value_loss rate std return"
-).split()
+LOGGED = [
+    "progress",
+    "arrived",
+    "fallen",
+    "broken",
+    "speed",
+    "open_progress",
+    "open",
+    "open_fallen",
+    "reward",
+    "kl",
+    "value_loss",
+    "rate",
+    "std",
+    "return",
+]
 State = dict[str, Any]
 
 
@@ -250,7 +263,7 @@ class Task:
 def new_network(key: jax.Array, sizes: list[int], last: float) -> list[tuple[Any, Any]]:
     """Orthogonal weights; the last layer small, so that the first actions are."""
     layers = []
-    pairs = list(zip(sizes[:-1], sizes[1:], strict=True))
+    pairs = list(itertools.pairwise(sizes))
     for i, (k, (a, b)) in enumerate(zip(jax.random.split(key, len(pairs)), pairs, strict=True)):
         scale = last if i == len(pairs) - 1 else 1.4
         layers.append((jax.nn.initializers.orthogonal(scale)(k, (a, b), jp.float32), jp.zeros(b)))
@@ -269,7 +282,7 @@ def standardised(stats: State, x: jax.Array) -> jax.Array:
 
 
 def updated_stats(stats: State, raw: jax.Array) -> State:
-    """Running mean and variance of the inputs, forgetting beyond 20 million."""
+    """Return running mean and variance of the inputs, forgetting beyond 20 million."""
     count, more = jp.minimum(stats["count"], 2e7), raw.shape[0]
     total, shift = count + more, raw.mean(0) - stats["mean"]
     between = shift**2 * count * more / total
@@ -316,7 +329,10 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
         return jp.sum(-0.5 * off**2 - params["log_std"], -1)
 
     def loss(params: State, b: State, key: jax.Array) -> tuple[Any, Any]:
-        mean, value = network(params["policy"], b["obs"]), network(params["critic"], b["obs"])[..., 0]
+        mean, value = (
+            network(params["policy"], b["obs"]),
+            network(params["critic"], b["obs"])[..., 0],
+        )
         ratio = jp.exp(log_prob(params, b["x"], mean) - b["logp"])
         gain = (b["adv"] - b["adv"].mean()) / (b["adv"].std() + 1e-6)
         policy = -jp.minimum(ratio * gain, jp.clip(ratio, 1 - clip, 1 + clip) * gain).mean()
@@ -338,7 +354,9 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
         (_, (kl, critic)), grad = jax.value_and_grad(loss, has_aux=True)(params, b, sub)
         norm = jp.sqrt(sum(jp.sum(x**2) for x in jax.tree.leaves(grad)))
         grad = jax.tree.map(lambda x: x * jp.minimum(1.0, 1.0 / (norm + 1e-9)), grad)
-        rate = jp.where(kl > 2 * target_kl, rate / 1.2, jp.where(kl < target_kl / 2, rate * 1.2, rate))
+        rate = jp.where(
+            kl > 2 * target_kl, rate / 1.2, jp.where(kl < target_kl / 2, rate * 1.2, rate)
+        )
         rate, t = jp.clip(rate, 1e-5, 1e-3), opt["t"] + 1
         m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, opt["m"], grad)
         v = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g * g, opt["v"], grad)
@@ -352,7 +370,9 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
         return (params, {"m": m, "v": v, "t": t}, rate, key), (kl, critic)
 
     @functools.partial(jax.jit, donate_argnums=(0, 1, 3))
-    def iteration(params: State, opt: State, rate: Any, state: State, stats: State, key: Any) -> Any:
+    def iteration(
+        params: State, opt: State, rate: Any, state: State, stats: State, key: Any
+    ) -> Any:
         std = jp.exp(params["log_std"])
 
         def act(carry: Any, key: jax.Array) -> tuple[Any, Any]:
@@ -390,14 +410,14 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
         batch = {name: b[name] for name in ("obs", "x", "mean", "logp", "value")}
         batch |= {"adv": adv, "ret": adv + b["value"]}
         count = a.envs * a.horizon
-        batch = jax.tree.map(lambda x: x.reshape((count,) + x.shape[2:]), batch)
+        batch = jax.tree.map(lambda x: x.reshape((count, *x.shape[2:])), batch)
         before = jp.broadcast_to(params["log_std"], (a.minibatches, OUTPUTS))
 
         def epoch(carry: Any, key: jax.Array) -> tuple[Any, Any]:
             order = jax.random.permutation(key, count)
             size = count // a.minibatches
             parts = jax.tree.map(
-                lambda x: x[order].reshape((a.minibatches, size) + x.shape[1:]), batch
+                lambda x: x[order].reshape((a.minibatches, size, *x.shape[1:])), batch
             )
             return jax.lax.scan(update, carry, parts | {"log_std": before})
 
@@ -405,7 +425,15 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
         (params, opt, rate, _), (kl, critic) = jax.lax.scan(epoch, (params, opt, rate, k2), keys)
         told = [b["reward"].mean(), kl.mean(), critic.mean(), rate, std.mean(), batch["ret"].mean()]
         stats = updated_stats(stats, b["raw"].reshape(-1, INPUTS))
-        return params, opt, rate, state, stats, key, jp.concatenate([log.mean((0, 1)), jp.stack(told)])
+        return (
+            params,
+            opt,
+            rate,
+            state,
+            stats,
+            key,
+            jp.concatenate([log.mean((0, 1)), jp.stack(told)]),
+        )
 
     return iteration
 
@@ -463,7 +491,9 @@ def main() -> None:
         params, opt, rate, state, stats, key, log = iteration(params, opt, rate, state, stats, key)
         done += 1
         if done == 1 or done % 10 == 0:
-            curve.append([time.time() - began, done * a.envs * a.horizon, *np.asarray(log).tolist()])
+            curve.append(
+                [time.time() - began, done * a.envs * a.horizon, *np.asarray(log).tolist()]
+            )
             told = dict(zip(LOGGED, curve[-1][2:], strict=True))
             print(
                 f"{curve[-1][0]:5.0f} s {curve[-1][1] / 1e6:7.2f} M | "

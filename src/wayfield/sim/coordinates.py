@@ -118,6 +118,11 @@ class Coordinates(KeepsReadOnly):
         rows, columns = self._free.shape
         return 0 <= row < rows and 0 <= column < columns and bool(self._free[row, column])
 
+    def on_lattice(self, points: FloatArray) -> FloatArray:
+        """(k, 2) points as places among the graph's own positions, for drawing."""
+        off = (points - self.corner) * (1.0, self.down) / self.spacing - 0.5
+        return np.stack([off[:, 0], self._free.shape[0] - 1 - off[:, 1]], axis=-1)
+
     def at(self, refinement: int) -> Coordinates:
         """Return the same maze at another refinement."""
         refinement = as_whole(refinement, "refinement", least=1)

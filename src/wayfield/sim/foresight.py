@@ -115,11 +115,11 @@ def foresee(
     --------
     >>> import wayfield as wf
     >>> graph = wf.grid_graph(wf.load_layout("medium"), refinement=4)
-    >>> labels = wf.sample_labels(graph, 400, fraction=0.02, seed=2)
-    >>> plan = wf.plan(graph, wf.extend(graph, labels, wf.Harmonic()), 400)
+    >>> labels = wf.sample_labels(graph, 22, fraction=0.05, seed=58)
+    >>> plan = wf.plan(graph, wf.extend(graph, labels, wf.Harmonic()), 22)
     >>> places = wf.sim.ogbench_coordinates(wf.load_layout("medium"))
-    >>> foresee(plan, places, [0, 300]), plan.reached[[0, 300]]
-    (array([0., 1.]), array([False,  True]))
+    >>> foresee(plan, places, [0, 390]), plan.reached[[0, 390]]
+    (array([1., 0.]), array([ True, False]))
     """
     places = coordinates.of(plan.graph)
     ahead = max(1, round(as_real(look_ahead, "look_ahead", 1e-6) * places.refinement))
