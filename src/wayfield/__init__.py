@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "certify": ("Certificate", "DistanceCertificate", "certify"),
+    "chance": ("Doubt", "ExpectedCost", "Transitions", "expected_cost"),
     "compare": ("Comparison", "Score", "compare"),
     "cross_validation": ("CrossValidation", "cross_validate"),
     "descending": ("Descending", "descending"),
@@ -52,7 +53,7 @@ _HOMES = {
     ),
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
-    "replay": ("ReachReport", "Replay", "replay_graph"),
+    "replay": ("Planner", "ReachReport", "Replay", "replay_graph"),
     "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
@@ -76,6 +77,10 @@ if TYPE_CHECKING:
     from .certify import Certificate as Certificate
     from .certify import DistanceCertificate as DistanceCertificate
     from .certify import certify as certify
+    from .chance import Doubt as Doubt
+    from .chance import ExpectedCost as ExpectedCost
+    from .chance import Transitions as Transitions
+    from .chance import expected_cost as expected_cost
     from .compare import Comparison as Comparison
     from .compare import Score as Score
     from .compare import compare as compare
@@ -126,6 +131,7 @@ if TYPE_CHECKING:
     from .plan import Plan as Plan
     from .plan import Rollout as Rollout
     from .plan import plan as plan
+    from .replay import Planner as Planner
     from .replay import ReachReport as ReachReport
     from .replay import Replay as Replay
     from .replay import replay_graph as replay_graph

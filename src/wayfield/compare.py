@@ -574,5 +574,4 @@ def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
     keys = tails * n + arcs.indices
     wanted = np.arange(n) * n + successor
     at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
-    there = (successor >= 0) & (keys[at] == wanted)
-    return np.where(there, at, -1)
+    return np.where(keys[at] == wanted, at, -1)

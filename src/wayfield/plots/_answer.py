@@ -226,7 +226,7 @@ def _labelled(found: Answer) -> BoolArray:
 def _moves(found: Answer) -> BoolArray:
     """Whether a state has a move that is drawn; those that cannot reach the goal have none."""
     successor = found.plan.successor
-    elsewhere: BoolArray = (successor >= 0) & (successor != np.arange(successor.size))
+    elsewhere: BoolArray = successor != np.arange(successor.size)
     return found.plan.reachable & elsewhere
 
 
