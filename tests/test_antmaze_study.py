@@ -13,12 +13,14 @@ import wayfield as wf
 from pages import outline
 from shell import wayfield as shell
 from study_work import files
-from wayfield.experiments import STUDIES, antmaze
+from wayfield.experiments import STUDIES, antmaze, antmaze_buffer
 from wayfield.experiments.antmaze import AntCell
+from wayfield.experiments.antmaze_buffer import BufferCell
 from wayfield.report import Provenance, write_report
 from wayfield.sim import Gait, foresee, ogbench_coordinates
 from wayfield.study import Records, Store, Task, by_experiment, run, what_changed
 from wayfield.study.freshness import stamp
+from wayfield.study.tasks import as_table
 
 STUDY = STUDIES["antmaze"]
 SMALL = AntCell("medium", 4, 0.05, 58, goals=1, starts=2)
@@ -78,6 +80,24 @@ def test_rows_add_up_and_are_the_same_again(tmp_path: Path) -> None:
     store.path(task).unlink()
     run([task], store, workers=0)
     assert files(store) == kept  # bit for bit
+
+
+@needs_sim
+@not_ours
+def test_the_ants_own_buffer_leads_it_to_the_goal() -> None:
+    cell = BufferCell("medium", "navigate", 8_000, 0, each=1)
+    rows = Records.of(as_table(cell, antmaze_buffer.run(cell)))
+    assert rows.values("arm") == ["planner", "distance"]
+    assert rows.column("episodes").tolist() == [5, 5]
+    assert rows.where(arm="planner").total("arrived") >= 3
+    assert rows.where(arm="distance").total("arrived") >= 4
+    (table,) = antmaze_buffer.tables(rows)
+    assert len(table.rows) == 2
+    (finding,) = antmaze_buffer.findings(rows)
+    assert "% on medium (navigate)" in finding.text
+    cells = antmaze_buffer.cells(STUDY.profile("standard"))
+    assert {each.maze for each in cells} == {"medium", "large", "giant", "teleport"}
+    assert len({each.key for each in cells}) == len(cells)
 
 
 def made_up(arm: str, r: int, arrived: int, graph: int, right: int) -> dict[str, Any]:

@@ -276,6 +276,9 @@ def test_an_answer_and_other_planners_guide_too() -> None:
     goal = [*maze.coordinates.xy[1], 0.0]  # an observation that begins with x, y
     assert wf.sim.walk(maze, Straight(), goal=goal, start=(0.0, 0.0)).arrived
     assert set(seen) == {((2,), 3)}
+    seen.clear()
+    wf.sim.walk("antmaze-medium", Straight(), goal=goal, start=(0.0, 0.0), limit=3)
+    assert set(seen) == {((3,), 3)}  # as many numbers as the goal has
 
 
 def test_frames_are_kept_on_request() -> None:
@@ -290,6 +293,41 @@ def test_frames_are_kept_on_request() -> None:
     if "OpenGL" in run.stderr or "EGL" in run.stderr:
         pytest.skip("no OpenGL here")
     assert run.stdout.split("\n")[0] == "2 (480, 480, 3) uint8"
+
+
+# ------------------------------------------------------------------- buffers
+
+
+def test_a_body_wanders_the_same_way_again() -> None:
+    maze = wf.sim.make("pointmaze-medium")
+    one, other = (wf.sim.wander(maze, 450, "stitch", seed=3) for _ in range(2))
+    np.testing.assert_array_equal(one["observations"], other["observations"])
+    assert one["terminals"].nonzero()[0].tolist() == [199, 399, 449]
+    steps = np.hypot(*np.diff(one["observations"], axis=0).T)
+    assert steps[~one["terminals"][:-1]].max() < 0.5  # no leaps within an episode
+
+
+def test_a_planner_of_wanderings_leads_to_the_goal() -> None:
+    maze = wf.sim.make("pointmaze-medium")
+    planner = wf.Planner(wf.sim.wander(maze, 6000, seed=1))
+    goal = maze.coordinates.xy[25]
+    walk = wf.sim.walk(maze, planner, goal=goal, start=maze.coordinates.xy[0])
+    assert walk.arrived
+    assert planner.reach(walk.start, goal) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({"steps": 0}, "steps must be a whole number"),
+        ({"steps": 9, "style": "explore"}, "style must be one of"),
+        ({"steps": 9, "noise": -1.0}, "noise must be a finite number"),
+        ({"steps": 9, "seed": -1}, "seed must be a whole number"),
+    ],
+)
+def test_wanderings_that_are_none(words: dict[str, Any], why: str) -> None:
+    with pytest.raises(wf.InputError, match=why):
+        wf.sim.wander("pointmaze-medium", **words)
 
 
 # ------------------------------------------------------------------- bad input

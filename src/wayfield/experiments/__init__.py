@@ -15,6 +15,7 @@ from ..paper import PAIRS
 from ..study import Experiment, Profile, Study, load_config
 from . import (
     antmaze,
+    antmaze_buffer,
     directed,
     finite_p,
     held_out,
@@ -76,6 +77,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     directed.EXPERIMENT,
     *wrong_graphs.WRONG,
     antmaze.EXPERIMENT,
+    antmaze_buffer.EXPERIMENT,
 )
 """All of them, by name in a study of one's own."""
 
@@ -116,10 +118,10 @@ STUDIES = {
         Study(
             "antmaze",
             "The paper's plans, walked by an ant",
-            (antmaze.EXPERIMENT,),
+            (antmaze.EXPERIMENT, antmaze_buffer.EXPERIMENT),
             (
-                Profile("standard", "the paper's grid and giant mazes, 30 episodes an arm"),
-                Profile("quick", "three cells, half a minute"),
+                Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
+                Profile("quick", "a few small cells, a minute"),
             ),
             antmaze.cover,
             together=True,

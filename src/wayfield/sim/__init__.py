@@ -11,6 +11,7 @@ from .coordinates import Coordinates, ogbench_coordinates, robotics_coordinates
 from .foresight import Gait, foresee
 from .mazes import Maze, make
 from .walking import Ending, Walk, walk
+from .wandering import wander
 
 __all__ = [
     "AntController",
@@ -26,4 +27,5 @@ __all__ = [
     "ogbench_coordinates",
     "robotics_coordinates",
     "walk",
+    "wander",
 ]

@@ -143,9 +143,10 @@ def walk(
     env : Maze, environment or str
         As `make` returns it, as OGBench or Gymnasium-Robotics makes it, or a name.
     planner : Plan, Answer, or anything with ``subgoal(observation, goal)``
-        A plan must be on ``grid_graph(maze.layout, r)`` for some r. Another planner is shown the
-        body's position and velocity (x, y first) and the goal as it was given, at every step, and
-        returns a place whose first two entries are x and y.
+        A plan must be on ``grid_graph(maze.layout, r)`` for some r. Another planner, such as a
+        `wayfield.Planner`, is shown the goal as it was given and as many numbers of the body's
+        position and velocity (x, y first), at every step, and returns a place whose first two
+        entries are x and y.
     goal : vertex, (x, y) or observation, optional
         Where to go: a vertex of the plan's graph, a point, or an observation that begins with
         x, y. The plan's own goal if not given.
@@ -267,7 +268,8 @@ class _OtherGuide:
         return cls(maze.coordinates, planner, goal, _free(point, "goal", maze.coordinates))
 
     def target(self, maze: Maze, xy: FloatArray) -> FloatArray:
-        subgoal = self.planner.subgoal(maze.observation, self.given)
+        shown = maze.observation[: np.size(self.given)]
+        subgoal = self.planner.subgoal(shown, self.given)
         return as_finite(np.ravel(np.asarray(subgoal))[:2], "the planner's sub-goal", 2)
 
 
