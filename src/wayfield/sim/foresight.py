@@ -1,10 +1,12 @@
 """Which loops hold a body? A forecast from the graph alone, without physics.
 
-On a maze every limit cycle of a greedy plan is a pair of neighbours, 4/r m apart for an ant on r
-vertices a cell. The graph's walker is caught by it whatever its size. A body is not a vertex: it
-sees a sub-goal some way ahead, runs at speed V, needs about V·τ metres to stop, and cannot come
-closer to a wall than its own girth. Where the basin of a loop is wider than that, the body comes
-to rest in it; where it is narrower, the body runs through and is on another plan before it stops.
+On a maze, ties apart, every limit cycle of a greedy plan is a pair of neighbours: from x the walk
+goes on to the least value around, so no value two steps on is above the last but one, and round a
+cycle none can be below. With r vertices a cell the ant's loops are 4/r m long. The graph's walker
+is caught whatever the size. A body is not a vertex: it sees a sub-goal some way ahead, runs at
+speed V, needs about V·τ metres to stop, and cannot come closer to a wall than its own girth. Where
+the basin of a loop is wider than that, the body comes to rest in it; where it is narrower, the
+body runs through and is on another plan before it stops.
 
 So a stand-in is let loose on the plan: a point with position x and velocity v,
 
