@@ -58,7 +58,7 @@ _HOMES = {
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
 }
-_ROOMS = ("audit", "plots")
+_ROOMS = ("audit", "plots", "sim")
 """Modules that are public as a whole."""
 _BACK_ROOMS = ("errors", "extension", "files", "replay", "sklearn", "study")
 """Modules that can be reached from here, though few have reason to."""
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from . import files as files
     from . import plots as plots
     from . import replay as replay
+    from . import sim as sim
     from . import sklearn as sklearn
     from . import study as study
     from .certify import Certificate as Certificate

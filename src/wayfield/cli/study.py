@@ -52,6 +52,13 @@ Out = Annotated[
     typer.Option(help="Folder for the report.", show_default="report, or report/STUDY"),
 ]
 Results = Annotated[Path, typer.Option(help="Folder of the results; a run picks up what is there.")]
+ResultsOrOut = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the results; a run picks up what is there.",
+        show_default="results; for antmaze with --out, that folder",
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of processes.", show_default="one per processor")
 ]
@@ -128,7 +135,7 @@ def run_study(
     profile: WhichProfile = None,
     goals: Goals = None,
     out: Out = None,
-    results: Results = RESULTS,
+    results: ResultsOrOut = None,
     workers: Workers = None,
     cluster: Cluster = None,
     accept_stale: AcceptStale = False,
@@ -151,6 +158,7 @@ def run_study(
     if not tasks and lacking:
         raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
     page = _prepare_report(study, out, force)
+    results = _results(study, out, results)
     for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
@@ -183,7 +191,7 @@ def report(
     profile: WhichProfile = None,
     goals: Goals = None,
     out: Out = None,
-    results: Results = RESULTS,
+    results: ResultsOrOut = None,
     accept_stale: AcceptStale = False,
     force: Force = False,
 ) -> None:
@@ -194,6 +202,7 @@ def report(
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
+    results = _results(study, out, results)
     found = what_is_there(look_up(tasks, Store(results)), accept_stale)
     lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
     for experiment, count in lacking.items():
@@ -310,6 +319,13 @@ def _run_tasks(
     if not outcome.tables:
         raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
     return outcome
+
+
+def _results(study: Study, out: Path | None, results: Path | None) -> Path:
+    """Folder of the results, if it is not named: for some studies where the report is."""
+    if results is None and out is not None and study.together:
+        return out
+    return results or RESULTS
 
 
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:

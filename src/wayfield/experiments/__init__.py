@@ -14,6 +14,8 @@ from ..errors import InputError
 from ..paper import PAIRS
 from ..study import Experiment, Profile, Study, load_config
 from . import (
+    antmaze,
+    antmaze_buffer,
     directed,
     finite_p,
     held_out,
@@ -76,6 +78,8 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     directed.EXPERIMENT,
     *wrong_graphs.WRONG,
     *pointmaze.POINT,
+    antmaze.EXPERIMENT,
+    antmaze_buffer.EXPERIMENT,
 )
 """All of them, by name in a study of one's own."""
 
@@ -123,6 +127,17 @@ STUDIES = {
                 Profile("official", "OGBench's own evaluation in MuJoCo; needs wayfield[sim]"),
             ),
             pointmaze.cover,
+        ),
+        Study(
+            "antmaze",
+            "The paper's plans, walked by an ant",
+            (antmaze.EXPERIMENT, antmaze_buffer.EXPERIMENT),
+            (
+                Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
+                Profile("quick", "a few small cells, a minute"),
+            ),
+            antmaze.cover,
+            together=True,
         ),
     )
 }

@@ -64,6 +64,8 @@ class Study:
         The first is the one that runs if none is asked for.
     cover : function of the tables, optional
         The report's beginning and end: `wayfield.report.Cover`, read there.
+    together : bool
+        Whether results lie in the folder of the report if that is named and theirs is not.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Study:
     experiments: tuple[Experiment[Any], ...]
     profiles: tuple[Profile, ...]
     cover: Callable[..., Any] | None = None
+    together: bool = False
 
     def __post_init__(self) -> None:
         refuse_namesakes(self.experiments)
