@@ -135,7 +135,9 @@ def test_odds_of_guesses_fall_with_the_evidence_and_rise_with_the_share_that_wor
     n = min(replay.departures[[0, 1]].mean(), replay.departures[[5, 6]].mean())
     short, long = np.ones(1), np.full(1, 9.0)
     assert guess_odds(replay, tails, heads, short) == pytest.approx(1 / (2 + n / 3))
-    assert guess_odds(replay, tails, heads, short, 0.9) == pytest.approx(1 / (1 + (1 + n / 3) / 9))
+    pooled = [guess_odds(replay, tails, heads, length, 0.9) for length in (short, 2 * short)]
+    assert pooled[1] == pytest.approx(1 / (1 + (1 + n / 3) / 9))
+    assert pooled[0] == pytest.approx(1 / (1 + (1 + n / 3) / 18))
     assert guess_odds(replay, tails, heads, long) < 1e-9
 
 

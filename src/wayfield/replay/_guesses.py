@@ -44,8 +44,8 @@ _STEEP, _STEEPEST = 1000.0, 30.0
 """Base of the factor on long guesses, and its largest power."""
 _LONG = 2.0
 """Guesses are long beyond so many median arcs."""
-EVEN, _MOST = 0.5, 0.95
-"""Share of guesses that would work if nobody had left nearby: without knowledge, and at most."""
+_MOST = 0.95
+"""Largest share of guesses that is taken to work."""
 SLACK = 2.0
 """How many times as long as an arc the observed ways between its ends may be."""
 
@@ -147,24 +147,30 @@ def find_guesses(replay: Replay, guesses: int | Graph, pooled: bool = False) -> 
     claimed = _checked(replay, guesses) if isinstance(guesses, Graph) else _nearest(replay, guesses)
     tails, heads = claimed.tails.astype(np.int64), claimed.indices.astype(np.int64)
     new = ~_seen(replay, tails, heads, jumps=True)
-    share = _share_that_works(replay, claimed, new) if pooled else EVEN
+    share = _share_that_works(replay, claimed, new) if pooled else None
     tails, heads, lengths = tails[new], heads[new], claimed.lengths[new]
     return Guesses(tails, heads, lengths, guess_odds(replay, tails, heads, lengths, share))
 
 
 def guess_odds(
-    replay: Replay, tails: IntArray, heads: IntArray, lengths: FloatArray, share: float = EVEN
+    replay: Replay,
+    tails: IntArray,
+    heads: IntArray,
+    lengths: FloatArray,
+    share: float | None = None,
 ) -> FloatArray:
-    """Odds that arcs nobody has seen work, by their length and the departures around both ends.
+    """Odds that arcs nobody has seen work, by the departures around both ends and their length.
 
-    `share` of all such arcs work. One that does is taken by a share of the departures that is
-    Beta(1, 3), so that n of them leave it out with probability 3 / (n + 3).
+    If an arc that works is taken by a share of the departures that is Beta(1, 3), n of them leave
+    it out with probability 3 / (n + 3). So the odds against an arc are 1 + n / 3 times what they
+    are beforehand: even or, if the `share` of arcs that work is known, (1 - share) / share for one
+    of two median arcs, and in proportion to the length: two short guesses are one long one.
     """
-    around = departures_around(replay)
-    evidence = np.minimum(around[tails], around[heads])
-    too_long = steep(lengths, _LONG * _median_arc(replay)) - lengths
-    tries = 1.0 + (1.0 / share - 1.0) * (1.0 + evidence / _WAYS_ON) + too_long / TRY
-    odds: FloatArray = 1.0 / tries
+    around, usual = departures_around(replay), _median_arc(replay)
+    against = 1.0 + np.minimum(around[tails], around[heads]) / _WAYS_ON
+    if share is not None:
+        against *= (1.0 / share - 1.0) * lengths / (_LONG * usual)
+    odds: FloatArray = 1.0 / (1.0 + against + (steep(lengths, _LONG * usual) - lengths) / TRY)
     return odds
 
 
