@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ..errors import InputError, WayfieldError
 from ._common import compile_kernels, notes, say
@@ -123,7 +124,7 @@ def list_studies() -> None:
         table = Table.grid(padding=(0, 2))
         for profile in study.profiles:
             count = len(study.tasks(profile))
-            table.add_row(f"  --profile {profile.name}", f"{count:,} tasks", profile.about)
+            table.add_row(f"  --profile {profile.name}", f"{count:,} tasks", Text(profile.about))
         console.print(table)
         names = ", ".join(experiment.name for experiment in study.experiments)
         console.print(f"  experiments: {names}\n", highlight=False)
