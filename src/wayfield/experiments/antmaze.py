@@ -362,7 +362,8 @@ def findings(rows: Records) -> Iterator[Finding]:
         "new",
         "Does the graph's verdict predict what becomes of the ant?",
         f"Of the harmonic plans, which alone fail often: {'; '.join(told)}. The graph's walker "
-        "never leaves a loop, which is two vertices whatever the resolution; the ant leaves many of the "
+        "never leaves a loop, which is two vertices whatever the resolution; the ant leaves "
+        "many of the "
         "small ones.",
         scope,
     )
