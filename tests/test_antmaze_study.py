@@ -115,6 +115,7 @@ def test_the_report_says_what_was_predicted_and_walked(tmp_path: Path) -> None:
     matched = {line[0]: line[1:] for line in table.rows}
     # of 7 that arrived 5 were expected, all of which arrived: 2 surprises, 3 failed as expected
     assert matched["r = 4, harmonic, the graph's verdict"] == ["5", "0", "2", "3", "80.0%"]
+    assert matched["r = 4, harmonic, expecting all to arrive"] == ["7", "3", "0", "0", "70.0%"]
     assert matched["r = 4, harmonic, forecast"] == ["7", "0", "0", "3", "100.0%"]
     write_report(STUDY, {"antmaze": rows}, tmp_path, Provenance("wayfield study antmaze"))
     page = (tmp_path / "index.html").read_text(encoding="utf-8")

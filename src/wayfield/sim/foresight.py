@@ -4,9 +4,8 @@ On a maze, ties apart, every limit cycle of a greedy plan is a pair of neighbour
 goes on to the least value around, so no value two steps on is above the last but one, and round a
 cycle none can be below. With r vertices a cell the ant's loops are 4/r m long. The graph's walker
 is caught whatever the size. A body is not a vertex: it sees a sub-goal some way ahead, runs at
-speed V, needs about V·τ metres to stop, and cannot come closer to a wall than its own girth. Where
-the basin of a loop is wider than that, the body comes to rest in it; where it is narrower, the
-body runs through and is on another plan before it stops.
+speed V, does not stop at once, and cannot come closer to a wall than its own girth. It may have
+run out of the basin of a loop, and be on another plan, before it stops.
 
 So a stand-in is let loose on the plan: a point with position x and velocity v,
 
@@ -17,8 +16,10 @@ d = |target - x|, the target being the vertex that the plan reaches from x's ver
 look-ahead, as for the body itself. `sway` is a little Gaussian noise: legs come down where they
 come down. A start is expected to arrive if most of its tries do.
 
-The constants are the ant's: V its speed on open ground, the others fitted to 1,149 episodes of
-harmonic plans on the medium and large mazes whose seeds (100, 101) no study uses.
+The constants are the ant's: V its speed on open ground, the others fitted by random search to
+1,149 episodes of harmonic plans on the medium and large mazes whose seeds (100, 101) no study uses.
+They are a model's, not measurements of the ant, and the forecast is no bound: on fine graphs it
+misses about half of the ants that are held.
 """
 
 from __future__ import annotations
