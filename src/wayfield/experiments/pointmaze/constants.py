@@ -87,7 +87,7 @@ class ConstantCell:
 
 
 def run(cell: ConstantCell) -> list[Row]:
-    """One row for every value; and one for the value that is used, marked 0."""
+    """One row for every value; and one for the value that is used, marked -1."""
     return [_measured(cell, None), *(_measured(cell, value) for value in SWEPT[cell.constant])]
 
 
