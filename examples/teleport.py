@@ -54,7 +54,7 @@ def main(path: Path = Path("teleport.png")) -> None:
     for name, (subgoal, reach) in plans.items():
         trails[name] = walk(subgoal, np.random.default_rng(SEED))
         end = "arrives" if arrived(trails[name][-1]) else "does not arrive"
-        print(f"{name}: foretold {reach:.2f}; {end}, {len(trails[name]) - 1} steps")
+        print(f"{name}: predicted {reach:.2f}; {end}, {len(trails[name]) - 1} steps")
     film(path, trails, {name: reach for name, (_, reach) in plans.items()})
 
 
@@ -82,7 +82,7 @@ def film(path: Path, trails: dict[str, Any], foretold: dict[str, float]) -> None
     lines = []
     for ax, name in zip(axes, trails, strict=True):
         draw_maze(ax)
-        ax.set_title(f"{name}: arrival foretold {foretold[name]:.2f}")
+        ax.set_title(f"{name}: predicted arrival {foretold[name]:.2f}")
         lines.append((*ax.plot([], [], color="#12806a"), *ax.plot([], [], "o", color="#c8452b")))
     frames = []
     for step in range(0, max(map(len, trails.values())) + EVERY, EVERY):
