@@ -36,7 +36,7 @@ STRENGTH = 5.0
 ACTION_STRENGTH = 1.0
 """Samples that the prior of an action's outcomes is worth: all that happened at its state."""
 GIVE_UP = 10.0
-"""Giving up costs so many times the longest way to the goal."""
+"""Giving up costs so many times the longest way to the goal, or half as many."""
 _DOOR = 0.5
 """A state is a door if at least this share of its departures were jumps."""
 
@@ -109,8 +109,7 @@ def course_to(
 ) -> Course:
     """Plan for one goal."""
     n = len(states)
-    price = _price_of_giving_up(terrain, goal) if give_up is None else give_up
-    field = expected_cost(terrain.moves, goal, price)
+    price, field = _patient(terrain, goal, give_up)
     arrived = np.zeros(n, dtype=bool)
     arrived[goal] = True
     planned = arrived | (field.plan[:n] >= 0)
@@ -134,11 +133,25 @@ def course_to(
     )
 
 
-def _price_of_giving_up(terrain: Terrain, goal: NDArray[np.int64]) -> float:
-    """Many times the longest way to the goal, so that arriving comes first."""
+def _patient(
+    terrain: Terrain, goal: NDArray[np.int64], give_up: float | None
+) -> tuple[float, ExpectedCost]:
+    """Solve with a price of giving up, if none is given many times the longest way to the goal.
+
+    Ways are first as long as if all moves did what they are meant to. Where they often do not,
+    walks take many times as long, and with that price they would rather be given up: so it is
+    raised until it is many times what the plan takes on average.
+    """
+    if give_up is not None:
+        return give_up, expected_cost(terrain.moves, goal, give_up)
     ways, _ = dijkstra(terrain.walks.reverse_arcs, goal, np.zeros(goal.size), 1.0)
-    longest = float(ways[np.isfinite(ways)].max())
-    return GIVE_UP * max(longest, float(terrain.moves.costs.max()))
+    longest = max(float(ways[np.isfinite(ways)].max()), float(terrain.moves.costs.max()))
+    while True:
+        price = GIVE_UP * longest
+        field = expected_cost(terrain.moves, goal, price)
+        longest = float((field.values - (1.0 - field.reach) * price).max())
+        if price >= GIVE_UP / 2 * longest:
+            return price, field
 
 
 def _successors(terrain: Terrain, field: ExpectedCost) -> IntArray:

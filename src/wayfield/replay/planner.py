@@ -72,7 +72,8 @@ class Planner:
         one if all observations are states.
     give_up : float, optional
         What never arriving costs, in steps: the larger, the rarer the risks that are taken. By
-        default ten times the longest way to the goal.
+        default ten times the longest way to the goal, or more where moves fail so often that
+        walks take longer than that.
     plans : int
         How many goals' plans are kept.
     seed : int
@@ -191,6 +192,44 @@ class Planner:
             here = at[which]
             aims[which] = np.where(course.direct[here, None], one, course.aims[here])
         return aims[0] if single else aims
+
+    def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
+        """Return the action that the plan takes, as the buffer has it.
+
+        For buffers whose observations recur and whose actions are whole numbers. Where moves often
+        fail a sub-goal does not say what to do: on ice the best action may be one that mostly
+        leads elsewhere. Shapes are those of `subgoal`: a number for one observation.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> walk = {"observations": [[0], [1], [2], [1], [0]], "actions": [7, 7, 5, 5]}
+        >>> planner = wf.Planner([walk] * 10)
+        >>> planner.action([0], goal=[2])
+        np.int64(7)
+        >>> planner.action([2], goal=[2])
+        Traceback (most recent call last):
+        wayfield.errors.InputError: there is no action at the observation [2.]: it is at the goal
+        """
+        if not self._terrain.by_action:
+            raise InputError(
+                "the plan is made of sub-goals: actions need a buffer whose observations recur, "
+                "and whose actions are whole numbers"
+            )
+        rows, goals, single = self._asked(observation, goal)
+        at, _ = self._metric.nearest(rows)
+        taken = np.empty(len(rows), np.int64)
+        for course, _, which in self._by_goal(goals, len(rows)):
+            taken[which] = course.field.plan[at[which]]
+            if (taken[which] < 0).any():
+                first = np.arange(len(rows))[which][np.argmax(taken[which] < 0)]
+                arrived = np.isin(at[first], course.goal)
+                why = "it is at the goal" if arrived else "nothing observed leads to the goal"
+                place = np.array2string(rows[first], precision=4)
+                raise InputError(f"there is no action at the observation {place}: {why}")
+        assert self.replay.actions is not None
+        actions = self.replay.actions.kinds[taken]
+        return actions[0] if single else actions
 
     def value(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the expected cost of getting to the goal, in steps.
