@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_real, as_whole
+from .._arrays import as_real, as_real_array, as_whole
 from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph
@@ -25,7 +25,7 @@ from ._course import Course, course_to, terrain_of
 from ._guesses import Guesses, adjacency, find_guesses
 from ._kept import Kept
 from ._landmarks import Landmarks, landmarks_of
-from ._metric import Distance, Embedding, Euclidean, Given, Metric
+from ._metric import Distance, Embedding, Euclidean, Given, Metric, embedded
 from ._planner_file import read_planner, write_planner
 from ._replay import Replay
 from ._report import PlannerReport, planner_report
@@ -318,6 +318,8 @@ class Planner:
         if needs != given:
             told = f"pass {needs}=, which is not saved" if needs else f"it was made without {given}"
             raise InputError(f"{path}: {told}")
+        if embed is not None:
+            _check_embedding(path, found, embed)
         made = cls.__new__(cls)
         give_up = None if np.isnan(settings["give_up"]) else settings["give_up"]
         limits = settings["radius"], settings["ahead"], give_up, int(settings["plans"])
@@ -336,13 +338,13 @@ class Planner:
     def _asked(self, observation: ArrayLike, goal: ArrayLike) -> tuple[Rows, Rows, bool]:
         """Return observations and goals as rows, and whether a single one was asked about."""
         rows, goals = self._rows(observation, "observation"), self._rows(goal, "goal")
-        if goals.ndim == 2 and (rows.ndim == 1 or len(goals) not in (1, len(rows))):
-            count = 1 if rows.ndim == 1 else len(rows)
+        count = 1 if rows.ndim == 1 else len(rows)
+        if goals.ndim == 2 and len(goals) not in (1, count):
             raise InputError(f"{number_of(count, 'observations')} but {len(goals)} goals")
         return np.atleast_2d(rows), np.atleast_2d(goals), rows.ndim == 1
 
     def _rows(self, data: ArrayLike, name: str) -> Rows:
-        array = np.asarray(data)
+        array = as_real_array(data, name)
         if array.ndim not in (1, 2):
             raise InputError(f"{name} must be one observation or rows of them, not {array.shape}")
         rows = as_rows(np.atleast_2d(array), name).astype(np.float64, copy=False)
@@ -417,6 +419,14 @@ def _metric(found: Landmarks, distance: Distance | None, embed: Embedding | None
     if distance is not None:
         return Given(found.states, distance)
     return Euclidean(found.replay.states if embed is not None else found.states, embed)
+
+
+def _check_embedding(path: str | os.PathLike[str], found: Landmarks, embed: Embedding) -> None:
+    """Refuse an embedding that does not make of the states what it did; rounding may differ."""
+    saved, made = found.replay.states, embedded(embed, found.states)
+    scale = float(np.abs(saved).max())
+    if made.shape != saved.shape or not np.allclose(made, saved, 1e-3, 1e-3 * scale):
+        raise InputError(f"{path}: embed is not what the planner was made with")
 
 
 def _guessed(replay: Replay, guesses: int | Graph, metric: Metric) -> Guesses:
