@@ -92,12 +92,18 @@ def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
             raise InputError(
                 f"the dataset has {size} observations but {len(found[name])} {name}: is it cut off?"
             )
-    if "valids" in found and onward is None:
-        final = ~as_flags(found["valids"], size, "valids")
-    else:
-        final = np.zeros(size, dtype=bool)
-        for name in ends:
-            final |= as_flags(found[name], size, name)
+    final = np.zeros(size, dtype=bool)
+    for name in ends:
+        final |= as_flags(found[name], size, name)
+    if "valids" in found:
+        valid = as_flags(found["valids"], size, "valids")
+        if onward is None:
+            final = ~valid
+        else:  # what follows a row that is not valid is padding, no transition
+            if len(onward) != size:
+                raise InputError(f"the dataset has {size} observations but {len(onward)} next ones")
+            actions = None if actions is None else np.asarray(actions)[valid]
+            observations, onward, final = observations[valid], onward[valid], final[valid]
     return _named(observations, onward, final, actions)
 
 
