@@ -631,3 +631,9 @@ def test_levels_and_draws_that_make_no_sense_are_refused() -> None:
         field.doubt(level=1.0)
     with pytest.raises(wf.InputError, match="draws must be a whole number of at least 2"):
         field.doubt(draws=1)
+
+
+def test_odds_of_single_precision_are_told_from_one() -> None:
+    thirds = np.full(3, 1 / 3, np.float32)
+    with pytest.raises(wf.InputError, match=r"sum to 1\.00000003, not 1"):
+        wf.Transitions.from_probabilities([0, 0, 0], [0, 0, 0], [0, 1, 2], thirds)

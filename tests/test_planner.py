@@ -311,6 +311,54 @@ def test_a_function_is_not_saved_and_has_to_be_given_again(tmp_path: Path) -> No
         wf.Planner.load(plain, embed=lambda rows: rows)
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("counts", lambda of: of - 1000),
+        ("counts", lambda of: of.astype(str)),
+        ("speed", lambda of: of * np.nan),
+        ("set_radius", lambda of: of * np.nan),
+        ("set_ahead", lambda of: -of),
+        ("set_plans", lambda of: of * np.inf),
+        ("states", lambda of: of * np.nan),
+        ("guess_odds", lambda of: of + 1.0),
+        ("guess_odds", lambda of: of[1:]),
+        ("jump_count", lambda of: of[None]),
+    ],
+)
+def test_files_that_were_changed_are_refused(
+    planner: wf.Planner, name: str, change: Any, tmp_path: Path
+) -> None:
+    with np.load(planner.save(tmp_path / "planner.npz")) as saved:
+        arrays = dict(saved)
+    np.savez(tmp_path / "changed.npz", **arrays | {name: change(arrays[name])})
+    with pytest.raises(wf.InputError, match=r"changed.npz is not a .*, or is damaged: " + name):
+        wf.Planner.load(tmp_path / "changed.npz")
+
+
+@pytest.mark.parametrize("other", [lambda a: a, lambda a: np.c_[a, a[:, 0]]])
+def test_another_embedding_than_the_planner_was_made_with(other: Any, tmp_path: Path) -> None:
+    made = wf.Planner(BUFFER, 50, embed=lambda a: np.c_[a, a.sum(axis=1)])
+    with pytest.raises(wf.InputError, match="embed is not what the planner was made with"):
+        wf.Planner.load(made.save(tmp_path / "planner.npz"), embed=other)
+
+
+def test_an_embedding_that_changes_its_width() -> None:
+    made = wf.Planner(BUFFER, 50, embed=lambda a: a if len(a) > 1 else a[:, :1])
+    with pytest.raises(wf.InputError, match="embed returned 1 features, and 2 for the states"):
+        made.subgoal([1.0, 0.5], GOAL)
+
+
+def test_one_goal_may_be_a_row(planner: wf.Planner) -> None:
+    here = np.array([1.0, 0.5])
+    assert np.array_equal(planner.subgoal(here, GOAL[None]), planner.subgoal(here, GOAL))
+
+
+def test_ragged_observations(planner: wf.Planner) -> None:
+    with pytest.raises(wf.InputError, match="observation"):
+        planner.subgoal([[1.0, 0.5], [1.0]], GOAL)
+
+
 def test_truncated_and_foreign_files_are_refused(tmp_path: Path) -> None:
     whole = wf.Planner(BUFFER, landmarks=60).save(tmp_path / "planner.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])

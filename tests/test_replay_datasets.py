@@ -120,6 +120,19 @@ def test_files_are_read_without_what_is_not_needed(tmp_path: Path) -> None:
         assert wf.Replay.from_dataset(opened).tail.size == 5
 
 
+def test_rows_that_are_not_valid_are_no_transitions_with_next_observations_either() -> None:
+    rows = np.array([[0.0], [1.0], [2.0], [50.0], [51.0]])
+    padded = {
+        "observations": rows,
+        "next_observations": np.roll(rows, -1, axis=0),
+        "actions": [1, 1, 0, 1, 0],
+        "valids": [1, 1, 0, 1, 0],
+    }
+    replay = wf.Replay.from_dataset(padded)
+    assert replay.states[replay.tail, 0].tolist() == [0.0, 1.0, 50.0]
+    assert replay.states[replay.head, 0].tolist() == [1.0, 2.0, 51.0]
+
+
 def test_a_single_episode_may_be_a_dictionary() -> None:
     replay = wf.Replay.from_dataset(episodes(RAW)[0])
     assert replay.tail.tolist() == [0, 1]
@@ -149,6 +162,9 @@ def changed(**entries: Any) -> dict[str, Any]:
         ({}, "the dataset has no observations, only nothing"),
         ({"obs": [1]}, "the dataset has no observations, only obs"),
         (changed(terminals=None), "nothing says where episodes end"),
+        ({**RAW, "terminals": None}, "nothing says where episodes end"),
+        ({**RAW, "observations": None}, "observations are None"),
+        (changed(terminals=False), "terminals must have an entry per observation, not be False"),
         (changed(terminals=RAW["terminals"][:5]), "8 observations but 5 terminals: is it cut off"),
         (changed(actions=RAW["actions"][:7]), "8 observations but 7 actions: is it cut off"),
         (changed(next_observations=RAW["observations"][:5]), r"next_observations \(5, 1\)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -69,6 +69,16 @@ def test_an_expected_cost_takes_the_safe_way_where_the_shortest_gambles() -> Non
     assert field.reach[start] == 1.0
     bold = wf.expected_cost(replay, goal, give_up=40.0)
     assert bold.reach[replay.nearest([4.0])] == pytest.approx(1 / 3, abs=0.1)
+
+
+@pytest.mark.parametrize("by", ["arc", "action"])
+def test_lengths_given_are_what_moves_and_jumps_cost(by: Literal["arc", "action"]) -> None:
+    rows, final = casino()
+    options: dict[str, Any] = {"terminals": final, "actions": np.zeros(len(rows), int)}
+    plain = wf.replay_graph(rows, **options, jump=10.0)
+    dear = wf.replay_graph(rows, **options, jump=10.0, lengths=np.full(len(rows), 7.0))
+    assert dear.graph.lengths == pytest.approx(7.0 * plain.graph.lengths)
+    assert dear.transitions(by).costs == pytest.approx(7.0 * plain.transitions(by).costs)
 
 
 def test_states_only_left_by_jumps_have_one_action_themselves() -> None:

@@ -130,7 +130,7 @@ class Transitions(KeepsReadOnly):
             more = f" (and {off.size - 1:,} more do not)" if off.size > 1 else ""
             raise InputError(
                 f"the probabilities of action {made.actions[off[0]]} at state "
-                f"{made.states[off[0]]} sum to {made.totals[off[0]]:g}, not 1{more}"
+                f"{made.states[off[0]]} sum to {made.totals[off[0]]:.10g}, not 1{more}"
             )
         object.__setattr__(made, "counted", False)
         return made

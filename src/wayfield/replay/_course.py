@@ -37,9 +37,11 @@ STRENGTH = 5.0
 ACTION_STRENGTH = 1.0
 """Samples that the prior of an action's outcomes is worth: all that happened at its state."""
 GIVE_UP = 10.0
-"""Giving up costs so many times the longest way to the goal."""
+"""Giving up costs so many times the longest way to the goal, or half as many."""
 DETOUR = 2.0
 """Sub-goals are at most so many times as far away on foot as they may be as the crow flies."""
+RAISES = 20
+"""How often the price of giving up is raised, at most."""
 _DOOR = 0.5
 """A state is a door if at least this share of its departures were jumps."""
 
@@ -115,8 +117,7 @@ def course_to(
 ) -> Course:
     """Plan for one goal."""
     n = len(states)
-    price = _price_of_giving_up(terrain, goal) if give_up is None else give_up
-    field = expected_cost(terrain.moves, goal, price)
+    price, field = _patient(terrain, goal, give_up)
     arrived = np.zeros(n, dtype=bool)
     arrived[goal] = True
     planned = arrived | (field.plan[:n] >= 0)
@@ -142,18 +143,38 @@ def course_to(
     )
 
 
-def _price_of_giving_up(terrain: Terrain, goal: NDArray[np.int64]) -> float:
-    """Many times the longest way to the goal, so that arriving comes first.
+def _patient(
+    terrain: Terrain, goal: NDArray[np.int64], give_up: float | None
+) -> tuple[float, ExpectedCost]:
+    """Solve with a price of giving up, if none is given many times the longest way to the goal.
 
-    That is the longest of observed ways or, where these lead nowhere, of guesses: as long as they
-    claim to be, guesses are shortcuts, and risks would seem to be worth taking.
+    Ways are first as long as if all moves did what they are meant to. Where they often do not,
+    walks take many times as long, and with that price they would rather be given up: so it is
+    raised until it is many times what the plan takes on average.
+    """
+    if give_up is not None:
+        return give_up, expected_cost(terrain.moves, goal, give_up)
+    longest = _longest_way(terrain, goal)
+    for _ in range(RAISES):
+        price = GIVE_UP * longest
+        field = expected_cost(terrain.moves, goal, price)
+        longest = float((field.values - (1.0 - field.reach) * price).max())
+        if price >= GIVE_UP / 2 * longest:
+            break
+    return price, field
+
+
+def _longest_way(terrain: Terrain, goal: NDArray[np.int64]) -> float:
+    """Return the longest of observed ways to the goal or, where these lead nowhere, of guesses.
+
+    As long as they claim to be, guesses are shortcuts, and risks would seem to be worth taking.
     """
     nothing = np.zeros(goal.size)
     ways = [
         dijkstra(of.reverse_arcs, goal, nothing, 1.0)[0] for of in (terrain.steps, terrain.walks)
     ]
     longest = max(float(each[np.isfinite(each)].max()) for each in ways)
-    return GIVE_UP * max(longest, float(terrain.moves.costs.max()))
+    return max(longest, float(terrain.moves.costs.max()))
 
 
 def _successors(terrain: Terrain, field: ExpectedCost) -> IntArray:

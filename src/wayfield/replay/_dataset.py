@@ -38,6 +38,9 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
     if isinstance(dataset, Mapping):
         if "observations" in dataset:
             found = {name: dataset[name] for name in _NAMES if name in dataset}
+            found = {name: data for name, data in found.items() if data is not None}
+            if "observations" not in found:
+                raise InputError("the dataset's observations are None")
             return _from_rows(found | {"observations": _part(found["observations"], entry)}, entry)
         if dataset and all(str(name).startswith("episode") for name in dataset):
             order = sorted(dataset, key=lambda name: (len(str(name)), str(name)))
@@ -73,6 +76,9 @@ def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
     onward = found.get("next_observations")
     if onward is not None:
         onward = _column(_part(onward, entry), "next_observations")
+    for name in ("actions", "valids", *ends):
+        if name in found and np.ndim(found[name]) == 0:
+            raise InputError(f"{name} must have an entry per observation, not be {found[name]!r}")
     actions = found.get("actions")
     one_more = {len(found[name]) for name in ends} == {size - 1}
     if onward is None and one_more and {"terminations", "truncations"} & set(ends):
@@ -86,12 +92,18 @@ def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
             raise InputError(
                 f"the dataset has {size} observations but {len(found[name])} {name}: is it cut off?"
             )
-    if "valids" in found and onward is None:
-        final = ~as_flags(found["valids"], size, "valids")
-    else:
-        final = np.zeros(size, dtype=bool)
-        for name in ends:
-            final |= as_flags(found[name], size, name)
+    final = np.zeros(size, dtype=bool)
+    for name in ends:
+        final |= as_flags(found[name], size, name)
+    if "valids" in found:
+        valid = as_flags(found["valids"], size, "valids")
+        if onward is None:
+            final = ~valid
+        else:  # what follows a row that is not valid is padding, no transition
+            if len(onward) != size:
+                raise InputError(f"the dataset has {size} observations but {len(onward)} next ones")
+            actions = None if actions is None else np.asarray(actions)[valid]
+            observations, onward, final = observations[valid], onward[valid], final[valid]
     return _named(observations, onward, final, actions)
 
 

@@ -67,7 +67,12 @@ class Euclidean:
         return away
 
     def _seen(self, rows: Rows) -> Rows:
-        return rows if self._embed is None else embedded(self._embed, rows)
+        if self._embed is None:
+            return rows
+        seen, width = embedded(self._embed, rows), self._features.shape[1]
+        if seen.shape[1] != width:
+            raise InputError(f"embed returned {seen.shape[1]} features, and {width} for the states")
+        return seen
 
 
 class Given:

@@ -102,7 +102,7 @@ class ActionCounts(KeepsReadOnly):
     count : (k,) int64 array
         How often.
     cost : (k,) float array
-        Mean time that it took.
+        Mean time that it took, or mean of the lengths given.
     kinds : (a,) or (a, d) array
         The actions themselves: whole numbers as given, or the centre of each kind.
     """
@@ -152,16 +152,24 @@ def jumps_of(moves: Crossings, buffer: Buffer) -> Jumps:
 
 
 def count_actions(
-    actions: ArrayLike, buffer: Buffer, located: Located, moves: Crossings, exact: bool
+    actions: ArrayLike,
+    buffer: Buffer,
+    located: Located,
+    moves: Crossings,
+    costs: FloatArray | None,
+    exact: bool,
 ) -> ActionCounts:
     """Count what followed which action.
 
     Between exact states every transition counts, also those that stay; between merged ones the
     crossings, each with the last of its whole-numbered actions or the mean of its continuous ones.
+    `costs` are those given for the transitions, in place of time.
     """
     given = _as_actions(actions, buffer.valid.size)
     row = np.flatnonzero(buffer.valid) if exact else moves.row
-    cost = np.ones(row.size, np.int64) if exact else moves.dwell.astype(np.int64)
+    cost = np.ones(row.size) if exact else moves.dwell.astype(np.float64)
+    if costs is not None:
+        cost = costs[np.searchsorted(np.flatnonzero(buffer.valid), row)]
     if given.ndim == 1:
         kinds, kind = np.unique(given[row], return_inverse=True)
     else:

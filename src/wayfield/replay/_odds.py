@@ -108,7 +108,9 @@ def _sent(
     totals = pooled.sum(axis=1)[row]
     origin = state[which]
     count = leaps[origin] * pooled.data[slot] / totals[which]
-    took = np.bincount(graph.tails, replay.leaps * np.nan_to_num(replay.dwell), n)
+    # arcs of jumps are as long as those took; on an arc of both, steps make the length
+    took = np.where(2 * replay.leaps > replay.counts, graph.lengths, np.nan_to_num(replay.dwell))
+    took = np.bincount(graph.tails, replay.leaps * took, n)
     cost = ((next_to @ took) / (next_to @ exits.sum(axis=1)))[row][which]
     return origin, action[which], pooled.indices[slot].astype(np.int64), count, cost
 

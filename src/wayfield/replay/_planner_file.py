@@ -60,6 +60,7 @@ def read_planner(
 
 
 def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str, float], str]:
+    _check_numbers(arrays)
     features = arrays["features"]
     places = features if features.shape[1] in (2, 3) else None
     rows = arrays["indptr"], arrays["indices"], arrays["lengths"]
@@ -72,6 +73,10 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
     n, m = graph.num_vertices, graph.num_arcs
     _check(arrays, {"features": n, "states": n, "visits": n})
     _check(arrays, dict.fromkeys(("counts", "dwell", "fastest", "leaps"), m))
+    _check(arrays, {f"guess_{name}": guesses.tail.size for name in Guesses._fields})
+    _check(arrays, {f"jump_{name}": jumps.tail.size for name in _JUMPS})
+    if not ((guesses.odds > 0.0) & (guesses.odds <= 1.0)).all():
+        raise ValueError("guess_odds are no probabilities")
     for ends in (guesses.tail, guesses.head, jumps.tail, jumps.head):
         if ends.size and not (ends.min() >= 0 and ends.max() < n):
             raise ValueError(f"an arc leaves the {n} states")
@@ -89,6 +94,24 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
     )
     settings = {name: float(arrays[f"set_{name}"]) for name in _SETTINGS}
     return Landmarks(replay, frozen(arrays["states"])), guesses, settings, str(arrays["needs"])
+
+
+def _check_numbers(arrays: dict[str, NDArray[Any]]) -> None:
+    """Refuse what is no array of numbers, or negative where nothing can be."""
+    rows = {"features", "states", "jump_launch"}
+    for name in arrays.keys() - {"format", "needs"}:
+        array = arrays[name]
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{name} is of the kind {array.dtype}")
+        deep = 0 if name in _NUMBERS or name.startswith("set_") else 1 + (name in rows)
+        if array.ndim != deep and name != "action_kinds":
+            raise ValueError(f"{name} has {array.ndim} dimensions, not {deep}")
+        # nobody knows the dwell of an arc that nobody crossed, nor a price that was not given
+        unknown = name in ("dwell", "fastest", "set_give_up")
+        if not (np.isfinite(array) | (unknown & np.isnan(array))).all():
+            raise ValueError(f"{name} is not finite")
+        if name not in rows | {"action_kinds"} and (array < 0).any():
+            raise ValueError(f"{name} is negative")
 
 
 def _check(arrays: dict[str, NDArray[Any]], sizes: Mapping[str, int]) -> None:

@@ -489,7 +489,7 @@ def assemble(
         cost, fastest = _times(arcs, located.states, speed)
     done = None
     if actions is not None:
-        done = count_actions(actions, buffer, located, moves, exact)
+        done = count_actions(actions, buffer, located, moves, costs, exact)
     here, there, states = located
     places = states if states.shape[1] in (2, 3) else None
     ended = there if buffer.second.size else here

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_real, as_whole
+from .._arrays import as_real, as_real_array, as_whole
 from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph
@@ -25,7 +25,7 @@ from ._course import Course, course_to, terrain_of
 from ._guesses import Guesses, adjacency, find_guesses
 from ._kept import Kept
 from ._landmarks import Landmarks, landmarks_of
-from ._metric import Distance, Embedding, Euclidean, Given, Metric
+from ._metric import Distance, Embedding, Euclidean, Given, Metric, embedded
 from ._planner_file import read_planner, write_planner
 from ._replay import Replay
 from ._report import PlannerReport, planner_report
@@ -72,7 +72,8 @@ class Planner:
         one if all observations are states.
     give_up : float, optional
         What never arriving costs, in steps: the larger, the rarer the risks that are taken. By
-        default ten times the longest way to the goal.
+        default ten times the longest way to the goal, or more where moves fail so often that
+        walks take longer than that.
     plans : int
         How many goals' plans are kept.
     seed : int
@@ -192,6 +193,44 @@ class Planner:
             aims[which] = np.where(course.direct[here, None], one, course.aims[here])
         return aims[0] if single else aims
 
+    def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
+        """Return the action that the plan takes, as the buffer has it.
+
+        For buffers whose observations recur and whose actions are whole numbers. Where moves often
+        fail a sub-goal does not say what to do: on ice the best action may be one that mostly
+        leads elsewhere. Shapes are those of `subgoal`: a number for one observation.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> walk = {"observations": [[0], [1], [2], [1], [0]], "actions": [7, 7, 5, 5]}
+        >>> planner = wf.Planner([walk] * 10)
+        >>> planner.action([0], goal=[2])
+        np.int64(7)
+        >>> planner.action([2], goal=[2])
+        Traceback (most recent call last):
+        wayfield.errors.InputError: there is no action at the observation [2.]: it is at the goal
+        """
+        if not self._terrain.by_action:
+            raise InputError(
+                "the plan is made of sub-goals: actions need a buffer whose observations recur, "
+                "and whose actions are whole numbers"
+            )
+        rows, goals, single = self._asked(observation, goal)
+        at, _ = self._metric.nearest(rows)
+        taken = np.empty(len(rows), np.int64)
+        for course, _, which in self._by_goal(goals, len(rows)):
+            taken[which] = course.field.plan[at[which]]
+            if (taken[which] < 0).any():
+                first = np.arange(len(rows))[which][np.argmax(taken[which] < 0)]
+                arrived = np.isin(at[first], course.goal)
+                why = "it is at the goal" if arrived else "nothing observed leads to the goal"
+                place = np.array2string(rows[first], precision=4)
+                raise InputError(f"there is no action at the observation {place}: {why}")
+        assert self.replay.actions is not None
+        actions = self.replay.actions.kinds[taken]
+        return actions[0] if single else actions
+
     def value(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the expected cost of getting to the goal, in steps.
 
@@ -279,6 +318,8 @@ class Planner:
         if needs != given:
             told = f"pass {needs}=, which is not saved" if needs else f"it was made without {given}"
             raise InputError(f"{path}: {told}")
+        if embed is not None:
+            _check_embedding(path, found, embed)
         made = cls.__new__(cls)
         give_up = None if np.isnan(settings["give_up"]) else settings["give_up"]
         limits = settings["radius"], settings["ahead"], give_up, int(settings["plans"])
@@ -297,13 +338,13 @@ class Planner:
     def _asked(self, observation: ArrayLike, goal: ArrayLike) -> tuple[Rows, Rows, bool]:
         """Return observations and goals as rows, and whether a single one was asked about."""
         rows, goals = self._rows(observation, "observation"), self._rows(goal, "goal")
-        if goals.ndim == 2 and (rows.ndim == 1 or len(goals) not in (1, len(rows))):
-            count = 1 if rows.ndim == 1 else len(rows)
+        count = 1 if rows.ndim == 1 else len(rows)
+        if goals.ndim == 2 and len(goals) not in (1, count):
             raise InputError(f"{number_of(count, 'observations')} but {len(goals)} goals")
         return np.atleast_2d(rows), np.atleast_2d(goals), rows.ndim == 1
 
     def _rows(self, data: ArrayLike, name: str) -> Rows:
-        array = np.asarray(data)
+        array = as_real_array(data, name)
         if array.ndim not in (1, 2):
             raise InputError(f"{name} must be one observation or rows of them, not {array.shape}")
         rows = as_rows(np.atleast_2d(array), name).astype(np.float64, copy=False)
@@ -378,6 +419,14 @@ def _metric(found: Landmarks, distance: Distance | None, embed: Embedding | None
     if distance is not None:
         return Given(found.states, distance)
     return Euclidean(found.replay.states if embed is not None else found.states, embed)
+
+
+def _check_embedding(path: str | os.PathLike[str], found: Landmarks, embed: Embedding) -> None:
+    """Refuse an embedding that does not make of the states what it did; rounding may differ."""
+    saved, made = found.replay.states, embedded(embed, found.states)
+    scale = float(np.abs(saved).max())
+    if made.shape != saved.shape or not np.allclose(made, saved, 1e-3, 1e-3 * scale):
+        raise InputError(f"{path}: embed is not what the planner was made with")
 
 
 def _guessed(replay: Replay, guesses: int | Graph, metric: Metric) -> Guesses:
