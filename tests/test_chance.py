@@ -637,3 +637,25 @@ def test_odds_of_single_precision_are_told_from_one() -> None:
     thirds = np.full(3, 1 / 3, np.float32)
     with pytest.raises(wf.InputError, match=r"sum to 1\.00000003, not 1"):
         wf.Transitions.from_probabilities([0, 0, 0], [0, 0, 0], [0, 1, 2], thirds)
+
+
+def hopeless(length: int) -> wf.Transitions:
+    """A row of doors, each of which opens once in 10^12 times, and else sends one back to 0."""
+    at = np.repeat(np.arange(length), 2)
+    to = np.where(np.arange(2 * length) % 2, 0, at + 1)
+    return wf.Transitions(at, np.zeros(2 * length, int), to, np.tile([1e-12, 1.0], length))
+
+
+def test_values_that_could_not_be_verified_lie_in_their_bracket() -> None:
+    for length in range(2, 9):
+        field = wf.expected_cost(hopeless(length), goal=length, check=False)
+        assert not field.status.good
+        assert (field.lower <= field.values).all()
+        assert (field.values <= field.upper).all()
+
+
+def test_doubt_is_not_less_because_draws_could_not_be_verified() -> None:
+    field = wf.expected_cost(hopeless(8), goal=8, check=False)
+    doubt = field.doubt(draws=10)
+    assert (doubt.cost_low >= 0.0).all()
+    assert doubt.cost_high[0] >= 1e24  # the doors are at least two

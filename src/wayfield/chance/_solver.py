@@ -218,9 +218,10 @@ def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
     height = _rounded_up(np.abs(pair.high) + abs(floor))
     # a factor that is no proof proves no more than what is trivial
     down = solved.below if solved.below < 1.0 else np.inf
-    lower[free] = np.maximum(_shifted(pair, down * height, -1.0), floor)
-    upper[free] = np.minimum(_shifted(pair, solved.above * height, +1.0), most)
-    return Bounded(values, lower, upper)
+    lower[free] = np.maximum(_shifted(pair, _times(down, height), -1.0), floor)
+    upper[free] = np.minimum(_shifted(pair, _times(solved.above, height), +1.0), most)
+    # values that were not verified may lie anywhere, below 0 even
+    return Bounded(np.clip(values, lower, upper), lower, upper)
 
 
 def arrival(
@@ -249,7 +250,7 @@ def arrival(
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
     factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
-    slack = factor * _rounded_up(np.abs(barrier.high[open_]) + abs(floor))
+    slack = _times(factor, _rounded_up(np.abs(barrier.high[open_]) + abs(floor)))
     inner = Pair(pair.high[open_], pair.low[open_])
     lower, upper = values.copy(), values.copy()
     values[open_] = np.clip(inner.high, 0.0, 1.0)
@@ -260,6 +261,11 @@ def arrival(
 
 def _top(pair: Pair, where: IntArray) -> float:
     return float(np.abs(pair.high[where]).max())
+
+
+def _times(factor: float, height: FloatArray) -> FloatArray:
+    """Product in which an infinite factor, which is no proof, proves nothing at height 0 either."""
+    return factor * height if factor < np.inf else np.full_like(height, np.inf)
 
 
 def _rounded_up(a: FloatArray) -> FloatArray:

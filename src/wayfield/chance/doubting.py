@@ -69,19 +69,24 @@ def doubt(field: ExpectedCost, draws: int, level: float, seed: int) -> Doubt:
     moves._check_counted("doubted")
     rng = np.random.default_rng(as_whole(seed, "seed", least=0))
     found = [field.under(_drawn(moves, rng), check=False) for _ in range(draws)]
-    costs = _quantiles([one.values for one in found], level)
-    reaches = _quantiles([one.reach for one in found], level)
+    # brackets, since the odds drawn may be too small for the values to be verified
+    costs = _quantiles([one.lower for one in found], [one.upper for one in found], level)
+    reaches = _quantiles(
+        [one.reach_lower for one in found], [one.reach_upper for one in found], level
+    )
     return Doubt(*costs, *reaches, level=level, draws=draws)
 
 
-def _quantiles(fields: list[FloatArray], level: float) -> tuple[FloatArray, FloatArray]:
-    """Bounds that hold the share `level` of the fields in the middle, state by state.
+def _quantiles(
+    lower: list[FloatArray], upper: list[FloatArray], level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds that hold the share `level` of the brackets in the middle, state by state.
 
-    Fields themselves, not means of two of them: a cost may be infinite.
+    Bounds of draws themselves, not means of two of them: a cost may be infinite.
     """
-    ranked = np.sort(np.stack(fields), axis=0)
-    outside = int((1.0 - level) / 2 * len(fields))
-    return frozen(ranked[outside]), frozen(ranked[-1 - outside])
+    outside = int((1.0 - level) / 2 * len(lower))
+    low, high = np.sort(np.stack(lower), axis=0), np.sort(np.stack(upper), axis=0)
+    return frozen(low[outside]), frozen(high[-1 - outside])
 
 
 def _drawn(moves: Transitions, rng: np.random.Generator) -> Transitions:
