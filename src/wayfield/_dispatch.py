@@ -76,7 +76,7 @@ def dispatch(
         yield from _in_order(partial(_in_thread, executor, work), work, tasks, sys.maxsize)
         return
     client = getattr(executor, "_client", None)  # a Dask client's executor has no other way to it
-    sent = _scattered(executor, client, work) if client is not None else _filed(executor, work)
+    sent = _scattered(executor, client, work) if _is_client(client) else _filed(executor, work)
     with sent as submit:
         yield from _in_order(submit, work, tasks, AHEAD)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -231,14 +231,15 @@ def extend_many(
     if executor is None:
         many.shared.prepare()
     results: list[Extension] = []
-    for solutions, seconds in dispatch(many, request.batches(), workers=workers, executor=executor):
-        for solution in solutions:
-            position = len(results)
-            around = priors[position] if priors else None
-            with named(position):
-                results.append(package(solution, graph, many.method, seconds, check, around))
-        if progress is not None:
-            progress(len(results), total)
+    with closing(dispatch(many, request.batches(), workers=workers, executor=executor)) as solved:
+        for solutions, seconds in solved:
+            for solution in solutions:
+                position = len(results)
+                around = priors[position] if priors else None
+                with named(position):
+                    results.append(package(solution, graph, many.method, seconds, check, around))
+            if progress is not None:
+                progress(len(results), total)
     return results
 
 
