@@ -9,6 +9,7 @@ next run goes on from there. Figures of an older source are measured anew.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import subprocess
 import sys
@@ -31,7 +32,7 @@ class Store:
     """Figures on disk, one file each, with the source they come from."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.source = folder, source() | versions()
+        self.folder, self.source = folder, source() | versions() | _scripts()
         folder.mkdir(parents=True, exist_ok=True)
 
     def find(self, key: str) -> dict[str, Any] | None:
@@ -46,6 +47,14 @@ class Store:
         part = path.with_suffix(".part")
         part.write_text(json.dumps({"source": self.source, "figures": figures}))
         part.replace(path)
+
+
+def _scripts() -> dict[str, str]:
+    """Digest of the scripts that measure."""
+    here = Path(__file__).parent
+    names = ("_timing", "worlds", "ours", "peers", "peer_solvers")
+    text = b"".join((here / f"{name}.py").read_bytes() for name in names)
+    return {"benchmarks": hashlib.sha256(text).hexdigest()}
 
 
 def our_figures(profile: Profile, store: Store) -> Iterator[str]:

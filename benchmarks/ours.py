@@ -9,33 +9,47 @@ bracket. Memory is the peak above what was held before the solve.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from benchmarks._timing import best_of
 from benchmarks.cells import METHODS, Cell
 from benchmarks.worlds import make_graph, make_labels
 
 import wayfield as wf
 from wayfield.kernels.midrange import sweep, sweep_in_place
 
-ENOUGH = 2.0
-"""Seconds after which a measurement is not repeated."""
+ENOUGH, MOST = 2.0, 15
+"""Seconds and runs after which a measurement is not repeated."""
 SMALL = 500
 """Size of the graphs on which kernels are compiled beforehand."""
+LARGE = 50_000
+"""Vertices from which the memory of a solve stands out."""
 
 
-def sweep_seconds(graph: wf.Graph, labels: wf.Labels) -> float:
-    """Time of one plain midrange sweep, by lengths if they are not all 1."""
+def sweep_seconds(graph: wf.Graph, labels: wf.Labels, about: float) -> float:
+    """Time of one plain midrange sweep, by lengths if they are not all 1.
+
+    The mean of as many as take about so many seconds: on a busy machine a short measurement is
+    lucky, and a long one is not.
+    """
     fixed = labels.mask(graph)
     values = np.where(fixed, 0.0, labels.values.mean())
     values[labels.vertices] = labels.values
-    if graph.is_unit:
-        return best_of(lambda: sweep_in_place(graph.arcs, fixed, values), 5)
-    return best_of(lambda: sweep(graph.arcs, fixed, False, values, values.copy()), 3)
+    updated = values.copy()
+    count, began = 0, time.perf_counter()
+    while count < 3 or time.perf_counter() - began < min(about, ENOUGH):
+        if graph.is_unit:
+            sweep_in_place(graph.arcs, fixed, values)
+        else:
+            sweep(graph.arcs, fixed, False, values, updated)
+        count += 1
+    return (time.perf_counter() - began) / count
 
 
 def proved_error(field: wf.Extension) -> float:
@@ -49,48 +63,50 @@ def measure(cell: Cell, graph: wf.Graph) -> dict[str, object]:
     """Solve a cell a few times: time, proved error, memory."""
     labels = make_labels(graph, cell.labels, cell.share)
     method = METHODS[cell.method]
-    before = _memory("VmRSS")
-    _forget_peak()
-    seconds, spent = [], 0.0
-    while len(seconds) < 3 and spent < ENOUGH:
-        began = time.perf_counter()
-        field = wf.extend(graph, labels, method, check=False)
-        seconds.append(time.perf_counter() - began)
+    field, bytes_per_vertex = _peak(lambda: wf.extend(graph, labels, method, check=False), graph)
+    seconds, spent = [field.seconds], field.seconds
+    sweeps = [sweep_seconds(graph, labels, field.seconds)]
+    while len(seconds) < MOST and spent < ENOUGH:
+        # in turn, so that both meet the same machine
+        seconds.append(wf.extend(graph, labels, method, check=False).seconds)
+        sweeps.append(sweep_seconds(graph, labels, seconds[-1]))
         spent += seconds[-1]
-    peak = _memory("VmHWM")
-    proved = field.lower is not None
     return cell.record(
         vertices=graph.num_vertices,
         arcs=graph.num_arcs,
         seconds=min(seconds),
-        sweep=sweep_seconds(graph, labels),
-        error=proved_error(field) / labels.span if proved else None,
+        sweep=min(sweeps),
+        error=None if field.lower is None else proved_error(field) / labels.span,
         status=str(field.status),
-        bytes_per_vertex=None if before is None else (peak - before) / graph.num_vertices,
+        bytes_per_vertex=bytes_per_vertex,
     )
 
 
-def _memory(what: str) -> float | None:
-    """Bytes of this process now (VmRSS) or at most (VmHWM); None where nobody says."""
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return None
+def _peak(solve: Callable[[], wf.Extension], graph: wf.Graph) -> tuple[wf.Extension, float | None]:
+    """Solve, and say how many bytes per vertex it held at most; None if that is lost in noise."""
+    if graph.num_vertices < LARGE or not hasattr(ctypes.CDLL(None), "malloc_trim"):
+        return solve(), None
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed goes back, so that it is not counted as free
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = _memory("VmRSS")
+    field = solve()
+    return field, (_memory("VmHWM") - before) / graph.num_vertices
+
+
+def _memory(what: str) -> float:
+    """Bytes of this process now (VmRSS) or at most (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
     return next(1024.0 * float(line.split()[1]) for line in lines if line.startswith(what))
-
-
-def _forget_peak() -> None:
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return
 
 
 def main(kind: str, size: int) -> None:
     cells = [Cell(**settings) for settings in json.load(sys.stdin)]
     small = make_graph(kind, SMALL)
     for method, labels in {(cell.method, cell.labels) for cell in cells}:
-        wf.extend(small, make_labels(small, labels, 0.1), METHODS[method], check=False)
+        few = make_labels(small, labels, 0.1)
+        wf.extend(small, few, METHODS[method], check=False)
+        sweep_seconds(small, few, 0.0)
     graph = make_graph(kind, size)
     for cell in cells:
         print(json.dumps(measure(cell, graph)), flush=True)

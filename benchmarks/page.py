@@ -319,10 +319,10 @@ def _html(profile: str, tables: Iterable[Table], groups: Iterable[tuple[str, lis
     for title, drawn in groups:
         if drawn:
             figures = "".join(
-                f"<figure><figcaption>{escape(c.title)}</figcaption>{c.svg}{c.legend}</figure>"
-                for c in drawn
+                f"<figure><figcaption>{escape(c.title)}</figcaption>{c.svg}</figure>" for c in drawn
             )
-            parts.append(f'<h2>{escape(title)}</h2><div class="charts">{figures}</div>')
+            key = max((c.legend for c in drawn), key=len)  # one for all: a kind looks alike in all
+            parts.append(f'<h2>{escape(title)}</h2><div class="charts">{figures}</div>{key}')
     parts += ["<h2>Tables</h2>", *map(_table_html, tables)]
     body = "\n".join(parts)
     return (
@@ -335,11 +335,12 @@ def _html(profile: str, tables: Iterable[Table], groups: Iterable[tuple[str, lis
 
 
 def _table_html(table: Table) -> str:
+    columns = list(zip(*table.rows, strict=True))
+    aligned = ["", *("num" if all(map(_is_number, each)) else "" for each in columns[1:])]
+
     def line(cells: Sequence[str], kind: str) -> str:
-        marked = [
-            tag(kind, escape(cell), class_="num" if _is_number(cell) else "") for cell in cells
-        ]
-        return tag("tr", "".join(marked))
+        marked = zip(cells, aligned, strict=True)
+        return tag("tr", "".join(tag(kind, escape(cell), class_=name) for cell, name in marked))
 
     head = tag("thead", line(table.heads, "th"))
     body = tag("tbody", "".join(line(row, "td") for row in table.rows))
@@ -349,4 +350,4 @@ def _table_html(table: Table) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return cell[:1].isdigit() or cell == "–"
+    return cell[:1].isdigit() or cell in ("–", "")
