@@ -24,7 +24,7 @@ from benchmarks.worlds import make_graph, make_labels
 import wayfield as wf
 from wayfield.kernels.midrange import sweep, sweep_in_place
 
-ENOUGH, MOST = 2.0, 15
+ENOUGH, MOST = 0.5, 15
 """Seconds and runs after which a measurement is not repeated."""
 SMALL = 500
 """Size of the graphs on which kernels are compiled beforehand."""
