@@ -32,28 +32,30 @@ class Store:
     """Figures on disk, one file each, with the source they come from."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.source = folder, source() | versions() | _scripts()
+        self.folder, self.source = folder, source() | versions()
         folder.mkdir(parents=True, exist_ok=True)
 
     def find(self, key: str) -> dict[str, Any] | None:
         """Return what is stored under a key, unless it comes from another source."""
         path = self.folder / f"{key}.json"
         stored = json.loads(path.read_text()) if path.exists() else {}
-        return stored["figures"] if stored.get("source") == self.source else None
+        current = stored.get("source") == self.source | _scripts(key)
+        return stored["figures"] if current else None
 
     def keep(self, key: str, figures: dict[str, Any]) -> None:
         """Store figures, all of them or none."""
         path = self.folder / f"{key}.json"
         part = path.with_suffix(".part")
-        part.write_text(json.dumps({"source": self.source, "figures": figures}))
+        told = {"source": self.source | _scripts(key), "figures": figures}
+        part.write_text(json.dumps(told))
         part.replace(path)
 
 
-def _scripts() -> dict[str, str]:
-    """Digest of the scripts that measure."""
+def _scripts(key: str) -> dict[str, str]:
+    """Digest of the scripts that measure what is stored under a key."""
+    names = ("peers", "peer_solvers") if key.startswith("peer_") else ("ours",)
     here = Path(__file__).parent
-    names = ("_timing", "worlds", "ours", "peers", "peer_solvers")
-    text = b"".join((here / f"{name}.py").read_bytes() for name in names)
+    text = b"".join((here / f"{name}.py").read_bytes() for name in ("worlds", *names))
     return {"benchmarks": hashlib.sha256(text).hexdigest()}
 
 
@@ -63,6 +65,7 @@ def our_figures(profile: Profile, store: Store) -> Iterator[str]:
     done = len(profile.cells) - len(missing)
     for (size, kind), group in groupby(missing, key=lambda cell: (cell.size, cell.kind)):
         cells = list(group)
+        cells_left = len(cells)
         command = [sys.executable, "-m", "benchmarks.ours", kind, str(size)]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -73,6 +76,7 @@ def our_figures(profile: Profile, store: Store) -> Iterator[str]:
                 process.stdin.write(json.dumps([asdict(cell) for cell in cells]))
                 process.stdin.close()
                 for cell, line in zip(cells, process.stdout, strict=False):
+                    cells_left -= 1
                     figures = json.loads(line)
                     store.keep(cell.key, figures)
                     done += 1
@@ -80,6 +84,8 @@ def our_figures(profile: Profile, store: Store) -> Iterator[str]:
                     yield f"[{done}/{len(profile.cells)}] {name}: {figures['seconds']:.3g} s"
             finally:
                 process.kill()
+        if cells_left:
+            yield f"{kind}, {size:,}: {cells_left} of {len(cells)} cells failed, as said above"
 
 
 def peer_figures(profile: Profile, store: Store) -> Iterator[str]:

@@ -247,8 +247,9 @@ def peer_table(theirs: Figures, missing: dict[str, str]) -> Table | None:
     ]
     note = (
         "Errors are true ones, as shares of the label range, measured against our bracketed "
-        "fields, which are exact to about 1e-15 in the time given. Ratios are to that time. Unit "
-        "lengths, 2 % labels. “Never”: no setting of the peer comes so far."
+        "fields, which are exact to about 1e-15 in the time given. Times are processor times, all "
+        "threads together, ratios those to ours. Unit lengths, 2 % labels. “Never”: no setting of "
+        "the peer comes so far."
     )
     return Table("peers", "Peers, on the same problems in the same run", heads, rows, note)
 

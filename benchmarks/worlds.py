@@ -111,7 +111,7 @@ def make_labels(graph: wf.Graph, kind: str, share: float) -> wf.Labels:
 
 def _connected(edges: Edges) -> wf.Graph:
     """Largest component of a graph, loops and repeated edges dropped."""
-    ends = np.sort(np.stack(edges[:2]), axis=0)
+    ends = np.sort(np.stack(edges[:2]).astype(np.int64), axis=0)
     code, first = np.unique(ends[0] * (ends.max() + 1) + ends[1], return_index=True)
     tails, heads = np.divmod(code, ends.max() + 1)
     keep = tails != heads

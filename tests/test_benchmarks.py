@@ -32,6 +32,10 @@ def test_worlds_are_connected_and_drawn_the_same_again(kind: str) -> None:
     assert not np.array_equal(sets["noisy"].values, sets["true"].values)
 
 
+def test_large_graphs_with_lengths_do_not_overflow() -> None:
+    assert make_graph("2-D, whole", 60_000).num_vertices > 50_000
+
+
 def test_preferential_attachment_has_hubs_and_regular_graphs_have_none() -> None:
     degrees = {kind: np.diff(make_graph(kind, 3_000).indptr) for kind in KINDS}
     assert degrees["preferential"].max() > 50
