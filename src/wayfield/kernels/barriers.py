@@ -3,7 +3,7 @@
 A step from x to y goes down through the plane {z : u·z = c} if u·y < c < u·x. The flux f(c) is how
 many of a cell's steps do. It changes gradually with c, unless something is in the way: a door that
 opens one way, or a thin wall. So a plane with f(c) = 0 is a barrier if f is large within one step
-above it, and if the cell has observations on both sides.
+above it, if observations do not thin out towards it, and if the cell has some on both sides.
 
 Flux is counted on a grid of offsets first; only where that has a notch are steps sorted to find the
 gaps between them.
@@ -18,21 +18,23 @@ from ._types import FloatArray, IntArray
 from .merging import Numbers, Rows
 
 _BINS = 64
-_NOTCH = 0.25
+_NOTCH = 0.1
 """Offsets whose flux is below this share of that above them are looked at closely."""
 _PROBES = 8
 """Offsets at which the flux above a gap is counted."""
-_WINDOWS, _SHARP = 4, 0.6
+_WINDOWS, _SHARP = 4, 0.85
 """Right above a barrier, in the first of so many parts of a step, there are at least this share of
 the observations that the fullest of them has: they do not thin out, as they do around a spot where
 the behaviour lingers."""
+_BLUNT = 0.5
+"""The same on the grid."""
 
 
 @njit(cache=True, nogil=True)
 def steps_by_cell(
     row: IntArray, here: Numbers, there: Numbers, num_cells: int
 ) -> tuple[IntArray, IntArray]:
-    """Steps that begin or end in each cell, as offsets and rows; those that begin there first."""
+    """List the steps that begin or end in each cell, as offsets and rows; the former come first."""
     begin = np.zeros(num_cells + 1, np.int64)
     for i in row:
         begin[here[i] + 1] += 1
@@ -120,17 +122,25 @@ def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int
     if top <= bottom:
         return False
     width = (top - bottom) / _BINS
-    flux = np.zeros(_BINS + 1, np.int64)
+    flux, held = np.zeros(_BINS + 1, np.int64), np.zeros(_BINS + 1, np.int64)
+    for i in range(own):
+        held[min(int(np.ceil((x[i] - bottom) / width)), _BINS)] += 1
     for i in range(x.size):
         if y[i] < x[i] and x[i] > bottom and y[i] < top:
             flux[min(max(int(np.ceil((y[i] - bottom) / width)), 0), _BINS)] += 1
             if x[i] < top:
                 flux[min(int(np.ceil((x[i] - bottom) / width)), _BINS)] -= 1
-    flux = np.cumsum(flux)
+    flux, held = np.cumsum(flux), np.cumsum(held)
     reach = max(1, int(stride / width))
     for j in range(1, _BINS):
+        if held[j] < least or own - held[j] < least:
+            continue
         above = flux[j : min(j + reach, _BINS) + 1].max()
-        if above >= least and flux[j] <= _NOTCH * above:
+        if above < least or flux[j] > _NOTCH * above:
+            continue
+        part = max(1, reach // _WINDOWS)
+        counts = np.diff(held[np.minimum(j + part * np.arange(_WINDOWS + 1), _BINS)])
+        if counts[0] >= _BLUNT * counts.max():
             return True
     return False
 
@@ -163,7 +173,8 @@ def _most(starts: FloatArray, ends: FloatArray, at: float, way: float) -> int:
     most = 0
     for j in range(1, _PROBES + 1):
         height = at + way * j / _PROBES
-        most = max(most, np.searchsorted(starts, height) - np.searchsorted(ends, height))
+        through = np.searchsorted(starts, height) - np.searchsorted(ends, height)
+        most = max(most, int(through))
     return most
 
 

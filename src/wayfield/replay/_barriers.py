@@ -4,10 +4,11 @@
 way, or a thin wall, runs through a cell, that joins both sides, and a plan walks through it.
 
 **Evidence.** `kernels.barriers` finds planes that nobody of a cell crosses downwards although at
-least `LEAST` steps come within one step of it: if the chance to cross were what it is there, nobody
-would with probability exp(-10). A barrier goes on through the cells next to it for as long as
-nobody crosses it there either, so that one plane cuts them all: with a plane each, someone who
-slips through between two of them would join the sides again.
+least `LEAST` steps come within one step of it. A barrier goes on through the cells next to it for
+as long as hardly anybody crosses it there either, so that one plane cuts them all: with a plane
+each, someone who slips through between two of them would join the sides again. It counts if
+`ENOUGH` steps come near in all, and if one cannot walk around it nearby: elsewhere it would make no
+difference, and a behaviour that lingers or always goes one way has many a line that nobody crosses.
 
 **Cure.** A cell that a barrier cuts becomes two states, one above and one below. The rest is
 counted as always: nothing leads through a barrier, since nobody went. Guesses through it are
@@ -36,7 +37,7 @@ LEAST = 10
 """Steps that come near a barrier and observations on either side of it, at least."""
 ENOUGH = 50
 """Steps that come near a barrier, over all cells that it cuts, at least."""
-_ANGLES = 32
+_ANGLES = 24
 """Directions that barriers of a plane world are looked for in."""
 _AXES = 16
 """In more dimensions: so many axes, and as many neighbours to look towards."""
@@ -238,7 +239,7 @@ class _Walk:
         )
         normal, low, high, flux = found
         plane = np.full(n, -1)
-        made: list[tuple[FloatArray, float, float]] = []
+        made: list[tuple[FloatArray, float, float, float]] = []
         for cell in np.argsort(-flux, kind="stable"):
             if flux[cell] == 0 or plane[cell] >= 0:
                 continue
@@ -321,7 +322,7 @@ class _Walk:
         return float(cuts[best]), float(cuts[best + 1]), float(above.max())
 
     def _upward(self, cut: BoolArray, normal: FloatArray, offset: float) -> float:
-        """Steps that come near from below, 0 if any of them crosses."""
+        """Count the steps that come near from below; 0 if any of them crosses."""
         most = 0
         for cell in np.flatnonzero(cut):
             rows = self.steps[self.begin[cell] : self.begin[cell + 1]]

@@ -75,7 +75,9 @@ def _cut(buffer: Buffer, rows: Rows, states: Rows, features: Rows, actions: Any)
     cut = cut_cells(buffer, located)
     if cut is not None:
         located = cut.located
-        states = np.concatenate([states, np.empty_like(states[: len(located.states) - len(states)])])
+        states = np.concatenate(
+            [states, np.empty_like(states[: len(located.states) - len(states)])]
+        )
         states[cut.halves] = rows[cut.row]
     replay = assemble(buffer, located, actions, None, 0.0, None, exact=False)
     return Landmarks(replay, frozen(states), None if cut is None else cut.barriers)

@@ -240,7 +240,7 @@ class Planner:
         point = self._point(goal, "goal")
         course = self._goals[point.tobytes()]
         away = float(self._metric.from_states(point).min())
-        return planner_report(self._terrain, course, point[0], away)
+        return planner_report(self._terrain, course, point[0], away, self._found.barriers)
 
     # ---------------------------------------------------------------- files
 
