@@ -19,7 +19,7 @@ BELOW, ABOVE = np.array([0.5, 0.3]), np.array([0.5, 1.7])
 class Hall:
     """A room 6 wide and 2 high, parted at a height of 1.03 but for a passage on the right.
 
-    The partition may be crossed upwards or not at all; whoever walks into it stops.
+    The partition may be crossed upwards or not at all; one slides along it.
     """
 
     def __init__(self, opens: bool = False, parted: bool = True, end: float = END) -> None:
@@ -35,7 +35,7 @@ class Hall:
         )
         across = down if self.opens else down | up
         blocked = across & (x[:, 0] < self.end) & self.parted
-        return np.where(blocked[:, None], x, to)
+        return np.stack([to[:, 0], np.where(blocked, x[:, 1], to[:, 1])], axis=1)
 
     def buffer(self, episodes: int = 1500, length: int = 60) -> dict[str, Array]:
         rng = np.random.default_rng(0)

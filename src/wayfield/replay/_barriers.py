@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial import cKDTree
 
 from .._arrays import frozen
 from ..kernels._types import BoolArray, FloatArray, IntArray
@@ -31,7 +32,7 @@ from ._buffer import Buffer
 from ._guesses import SLACK, Guesses, median_arc, ways_between
 from ._moves import longest_step
 from ._replay import assemble
-from ._states import Located, nearest
+from ._states import Located
 
 LEAST = 10
 """Steps that come near a barrier and observations on either side of it, at least."""
@@ -45,6 +46,8 @@ _THIN = 0.01
 """The plane is taken to be so much of a step below the lowest that anybody from above comes."""
 _STRAY = 0.05
 """A barrier goes on where at most this share of the steps that come near cross it, all the same."""
+_AROUND = 3
+"""A barrier is met where it cuts one of so many cells around."""
 _STRIDE = 0.9
 """One step is as long as this share of the steps is at most."""
 
@@ -65,7 +68,9 @@ class Barriers(NamedTuple):
     down: FloatArray
     """(b,) steps that came near from above; nobody crossed."""
     up: FloatArray
-    """(b,) steps that came near from below if nobody crossed that way either, else 0."""
+    """(b,) steps that came near from below if hardly anybody crossed that way either, else 0."""
+    shut: BoolArray
+    """(m,) cells whose barrier is not crossed upwards either."""
 
     def side(self, cells: IntArray, features: Rows) -> IntArray:
         """States of observations whose cells are known."""
@@ -85,7 +90,8 @@ class Barriers(NamedTuple):
         number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
         plane = number[self.plane]
         planes = self.normal[kept], self.offset[kept], self.down[kept], self.up[kept]
-        return Barriers(self.sites, *map(frozen, (plane, _upper_states(plane), *planes)))
+        shut = self.shut & (plane >= 0)
+        return Barriers(self.sites, *map(frozen, (plane, _upper_states(plane), *planes, shut)))
 
     def between(self, tails: Rows, heads: Rows) -> FloatArray:
         """Evidence against going straight from each point to another; 0 where nothing is met."""
@@ -99,6 +105,7 @@ class Barriers(NamedTuple):
 
     def _met(self, tails: Rows, heads: Rows) -> tuple[FloatArray, BoolArray]:
         against, met = np.zeros(len(tails)), np.zeros(len(tails), dtype=bool)
+        tree = cKDTree(self.sites)
         for k in range(self.offset.size):
             x, y = tails @ self.normal[k] - self.offset[k], heads @ self.normal[k] - self.offset[k]
             through = np.flatnonzero((x > 0) != (y > 0))
@@ -106,8 +113,8 @@ class Barriers(NamedTuple):
             points = tails[through] + share * (heads[through] - tails[through])
             if not through.size:
                 continue
-            cut = self.plane[nearest(np.ascontiguousarray(points), self.sites)] == k
-            through = through[cut]
+            _, around = tree.query(points, np.arange(1, min(_AROUND, len(self.sites)) + 1))
+            through = through[(self.plane[np.asarray(around)] == k).any(axis=1)]
             met[through] = True
             worth = np.where(x[through] > 0, self.down[k], self.up[k])
             against[through] = np.maximum(against[through], worth)
@@ -195,10 +202,12 @@ def _without_strays(
 
     A plane does not fit exactly, and one step through it joins both sides for good.
     """
-    one, two = barriers.plane[cells.here], barriers.plane[cells.there]
-    upper, lower = here != cells.here, (two >= 0) & (there == cells.there)
-    stray = buffer.valid & (one == two) & upper & lower
-    return np.where(stray, here, there)
+    one, two = cells.here, cells.there
+    same = buffer.valid & (barriers.plane[one] >= 0) & (barriers.plane[one] == barriers.plane[two])
+    begun, ended = here != one, there != two  # above
+    down = begun & ~ended
+    up = ~begun & ended & barriers.shut[one] & barriers.shut[two]
+    return np.where(same & (down | up), here, there)
 
 
 def _middles(rows: Rows, here: IntArray, states: IntArray) -> IntArray:
@@ -238,25 +247,35 @@ class _Walk:
             self.begin, self.steps, self.first, self.second, self.here, normals, self.stride, LEAST
         )
         normal, low, high, flux = found
-        plane = np.full(n, -1)
         made: list[tuple[FloatArray, float, float, float]] = []
+        owned: list[IntArray] = []
+        met = np.zeros(n, dtype=bool)
         for cell in np.argsort(-flux, kind="stable"):
-            if flux[cell] == 0 or plane[cell] >= 0:
+            if flux[cell] == 0 or met[cell]:
                 continue
             gap = low[cell], high[cell], flux[cell]
-            gap = self._spread(int(cell), normal[cell], *gap, joined, plane, len(made))
+            *gap, cells = self._spread(int(cell), normal[cell], *gap, joined)
             made.append((normal[cell], *gap))
+            owned.append(cells)
+            met[cells] = True
         if not made:
             return None
+        plane = np.full(n, -1)
+        for k in sorted(range(len(made)), key=lambda k: owned[k].size):
+            plane[owned[k]] = k  # the longest comes last, and is whole
         normal = np.array([one for one, *_ in made])
         # whoever comes near from above stops right at a barrier; below, there may be few steps
         gaps = np.array([gap for _, *gap in made])
         offset = np.maximum(gaps[:, :2].mean(axis=1), gaps[:, 1] - _THIN * self.stride)
         plane = self._on_both_sides(plane, normal, offset)
         down = gaps[:, 2]
-        up = np.array([self._upward(plane == k, normal[k], offset[k]) for k in range(len(made))])
-        above = _upper_states(plane)
-        made_of = plane, above, normal, offset, down, up
+        up, shut = np.zeros(len(made)), np.zeros(n, dtype=bool)
+        for cell in np.flatnonzero(plane >= 0):
+            k = plane[cell]
+            near, crossed = self._upward(int(cell), normal[k], offset[k])
+            shut[cell] = crossed <= _STRAY * near
+            up[k] += near * shut[cell]
+        made_of = plane, _upper_states(plane), normal, offset, down, up, shut
         return Barriers(self.sites, *map(frozen, made_of)).only(down >= ENOUGH)
 
     def _on_both_sides(self, plane: IntArray, normal: FloatArray, offset: FloatArray) -> IntArray:
@@ -276,29 +295,26 @@ class _Walk:
         high: float,
         flux: float,
         joined: sparse.csr_array[np.float64],
-        plane: IntArray,
-        number: int,
-    ) -> tuple[float, float, float]:
-        """Give a barrier to its cell and those around that nobody crosses it in.
+    ) -> tuple[float, float, float, IntArray]:
+        """Follow a barrier from its cell through those around that hardly anybody crosses it in.
 
-        Returns its gap, and all steps that come near.
+        Returns its gap, all steps that come near, and the cells.
         """
-        plane[cell] = number
-        queue = [cell]
+        queue, cells = [cell], [cell]
         asked = {cell}
         while queue:
             at = queue.pop(0)
             for other in joined.indices[joined.indptr[at] : joined.indptr[at + 1]]:
-                if int(other) in asked or plane[other] >= 0:
+                if int(other) in asked:
                     continue
                 asked.add(int(other))
                 gap = self._gap(int(other), normal, low, high)
                 if gap is not None:
                     low, high, more = gap
                     flux += more
-                    plane[other] = number
+                    cells.append(int(other))
                     queue.append(int(other))
-        return low, high, flux
+        return low, high, flux, np.array(cells)
 
     def _gap(
         self, cell: int, normal: FloatArray, low: float, high: float
@@ -321,18 +337,13 @@ class _Walk:
             return None
         return float(cuts[best]), float(cuts[best + 1]), float(above.max())
 
-    def _upward(self, cut: BoolArray, normal: FloatArray, offset: float) -> float:
-        """Count the steps that come near from below; 0 if any of them crosses."""
-        most = 0
-        for cell in np.flatnonzero(cut):
-            rows = self.steps[self.begin[cell] : self.begin[cell + 1]]
-            x, y = self.first[rows] @ normal - offset, self.second[rows] @ normal - offset
-            if ((x < 0) & (y > 0)).any():
-                return 0.0
-            heights = -self.stride * np.linspace(0.125, 1.0, 8)
-            through = (x < heights[:, None]) & (y > heights[:, None])
-            most = max(most, int(through.sum(axis=1).max()))
-        return float(most)
+    def _upward(self, cell: int, normal: FloatArray, offset: float) -> tuple[int, int]:
+        """Count the steps of a cell that come near from below, and those that cross."""
+        rows = self.steps[self.begin[cell] : self.begin[cell + 1]]
+        x, y = self.first[rows] @ normal - offset, self.second[rows] @ normal - offset
+        heights = -self.stride * np.linspace(0.0, 1.0, 9)[:, None]
+        through = ((x < heights) & (y > heights)).sum(axis=1)
+        return int(through.max()), int(through[0])
 
     def _next_to(self) -> sparse.csr_array[np.float64]:
         """Cells that a step joins, either way."""
