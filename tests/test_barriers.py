@@ -12,14 +12,14 @@ import wayfield as wf
 from wayfield.replay._guesses import Guesses
 
 Array = np.ndarray[Any, Any]
-HEIGHT, END, STRIDE = 1.03, 5.0, 0.2
+HEIGHT, END, STRIDE = 1.03, 4.8, 0.2
 BELOW, ABOVE = np.array([0.5, 0.3]), np.array([0.5, 1.7])
 
 
 class Hall:
     """A room 6 wide and 2 high, parted at a height of 1.03 but for a passage on the right.
 
-    The partition may be crossed upwards or not at all; one slides along it.
+    The partition ends in a pillar. It may be crossed upwards or not at all; one slides along it.
     """
 
     def __init__(self, opens: bool = False, parted: bool = True, end: float = END) -> None:
@@ -29,17 +29,24 @@ class Hall:
         size = np.maximum(np.linalg.norm(heading, axis=1, keepdims=True), STRIDE)
         to = x + STRIDE * heading / size + rng.normal(0.0, 0.04, x.shape)
         to = np.clip(to, 0.0, [6.0, 2.0])
-        down, up = (
-            (x[:, 1] >= HEIGHT) & (to[:, 1] < HEIGHT),
-            (x[:, 1] < HEIGHT) & (to[:, 1] >= HEIGHT),
-        )
-        across = down if self.opens else down | up
-        blocked = across & (x[:, 0] < self.end) & self.parted
-        return np.stack([to[:, 0], np.where(blocked, x[:, 1], to[:, 1])], axis=1)
+        for instead in (np.stack([to[:, 0], x[:, 1]], 1), np.stack([x[:, 0], to[:, 1]], 1), x):
+            to = np.where(self.blocked(x, to)[:, None], instead, to)
+        return to
+
+    def blocked(self, x: Array, to: Array) -> Array:
+        down, up = x[:, 1] >= HEIGHT, x[:, 1] < HEIGHT
+        down, up = down & (to[:, 1] < HEIGHT), up & (to[:, 1] >= HEIGHT)
+        across = (down if self.opens else down | up) & (x[:, 0] < self.end)
+        return (across | self.in_pillar(to)) & self.parted
+
+    def in_pillar(self, x: Array) -> Array:
+        """The partition ends in a pillar: a wall that is thin to its very tip is not seen there."""
+        return (np.abs(x - [self.end, HEIGHT]) < 0.4).all(axis=1)
 
     def buffer(self, episodes: int = 1500, length: int = 60) -> dict[str, Array]:
         rng = np.random.default_rng(0)
         x, angle = rng.uniform(0.0, [6.0, 2.0], (episodes, 2)), rng.uniform(0, 2 * np.pi, episodes)
+        x[self.in_pillar(x)] = BELOW
         seen = []
         for _ in range(length):
             seen.append(x)

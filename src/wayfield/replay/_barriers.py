@@ -253,9 +253,9 @@ class _Walk:
         for cell in np.argsort(-flux, kind="stable"):
             if flux[cell] == 0 or met[cell]:
                 continue
-            gap = low[cell], high[cell], flux[cell]
-            *gap, cells = self._spread(int(cell), normal[cell], *gap, joined)
-            made.append((normal[cell], *gap))
+            start = low[cell], high[cell], flux[cell]
+            bottom, top, near, cells = self._spread(int(cell), normal[cell], *start, joined)
+            made.append((normal[cell], bottom, top, near))
             owned.append(cells)
             met[cells] = True
         if not made:
