@@ -14,6 +14,7 @@ from .. import _npz
 from .._arrays import frozen
 from ..errors import InputError
 from ..graph import Graph
+from ._barriers import Barriers
 from ._guesses import Guesses
 from ._landmarks import Landmarks
 from ._moves import ActionCounts, Jumps
@@ -43,6 +44,8 @@ def write_planner(
     arrays |= {f"set_{name}": np.array(float(settings[name])) for name in _SETTINGS}
     if replay.actions is not None:
         arrays |= {f"action_{name}": getattr(replay.actions, name) for name in _ACTIONS}
+    if found.barriers is not None:
+        arrays |= {f"barrier_{name}": getattr(found.barriers, name) for name in Barriers._fields}
     return _npz.write(path, _KIND, arrays)
 
 
@@ -70,6 +73,9 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
     done = None
     if "action_state" in arrays:
         done = ActionCounts(*(frozen(arrays[f"action_{name}"]) for name in _ACTIONS))
+    barriers = None
+    if "barrier_plane" in arrays:
+        barriers = Barriers(*(frozen(arrays[f"barrier_{name}"]) for name in Barriers._fields))
     n, m = graph.num_vertices, graph.num_arcs
     _check(arrays, {"features": n, "states": n, "visits": n})
     _check(arrays, dict.fromkeys(("counts", "dwell", "fastest", "leaps"), m))
@@ -93,7 +99,8 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
         actions=done,
     )
     settings = {name: float(arrays[f"set_{name}"]) for name in _SETTINGS}
-    return Landmarks(replay, frozen(arrays["states"])), guesses, settings, str(arrays["needs"])
+    found = Landmarks(replay, frozen(arrays["states"]), barriers)
+    return found, guesses, settings, str(arrays["needs"])
 
 
 def _check_numbers(arrays: dict[str, NDArray[Any]]) -> None:

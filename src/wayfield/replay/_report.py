@@ -11,6 +11,7 @@ from .._arrays import KeepsReadOnly, frozen
 from .._text import number_of, percent
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.shortest import breadth_first
+from ._barriers import Barriers
 from ._course import Course, Terrain
 from ._guesses import Suspects
 
@@ -40,6 +41,9 @@ class PlannerReport(KeepsReadOnly):
         How often each state was visited.
     suspects : Suspects
         Guesses that the plan relies on at some state, the most doubtful first.
+    barriers : (b,) int64 array
+        How many steps came near each one-way door or thin wall that runs through landmarks' cells,
+        and did not cross it; the sides of such cells are states of their own.
 
     Examples
     --------
@@ -60,6 +64,7 @@ class PlannerReport(KeepsReadOnly):
     reach: FloatArray
     visits: NDArray[np.int64]
     suspects: Suspects
+    barriers: NDArray[np.int64]
 
     @property
     def coverage(self) -> float:
@@ -87,6 +92,12 @@ class PlannerReport(KeepsReadOnly):
             f"Observed moves lead to the goal from {percent(self.coverage)} of the states; "
             f"{self.dead_ends.size:,} {_are(self.dead_ends.size)}.",
         ]
+        if self.barriers.size:
+            count = number_of(self.barriers.size, "barriers")
+            lines.append(
+                f"{count} in the way, each a door that opens one way or a thin wall: at least "
+                f"{self.barriers.min():,} steps came near, and none crossed."
+            )
         if len(self.suspects):
             lines += [
                 f"The plan relies on {number_of(len(self.suspects), 'guesses', 'guess')}, "
@@ -97,7 +108,11 @@ class PlannerReport(KeepsReadOnly):
 
 
 def planner_report(
-    terrain: Terrain, course: Course, goal: FloatArray, away: float
+    terrain: Terrain,
+    course: Course,
+    goal: FloatArray,
+    away: float,
+    barriers: Barriers | None,
 ) -> PlannerReport:
     """Look at a course."""
     replay, guesses = terrain.replay, terrain.guesses
@@ -126,6 +141,7 @@ def planner_report(
         reach=course.reach,
         visits=replay.visits,
         suspects=relied,
+        barriers=frozen(np.array([] if barriers is None else barriers.down, dtype=np.int64)),
     )
 
 
