@@ -81,6 +81,8 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
     _check(arrays, dict.fromkeys(("counts", "dwell", "fastest", "leaps"), m))
     _check(arrays, {f"guess_{name}": guesses.tail.size for name in Guesses._fields})
     _check(arrays, {f"jump_{name}": jumps.tail.size for name in _JUMPS})
+    if barriers is not None:
+        _check_barriers(arrays, barriers, features.shape)
     if not ((guesses.odds > 0.0) & (guesses.odds <= 1.0)).all():
         raise ValueError("guess_odds are no probabilities")
     for ends in (guesses.tail, guesses.head, jumps.tail, jumps.head):
@@ -105,7 +107,8 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
 
 def _check_numbers(arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse what is no array of numbers, or negative where nothing can be."""
-    rows = {"features", "states", "jump_launch"}
+    rows = {"features", "states", "jump_launch", "barrier_sites", "barrier_normal"}
+    signed = rows | {"action_kinds", "barrier_plane", "barrier_offset"}
     for name in arrays.keys() - {"format", "needs"}:
         array = arrays[name]
         if array.dtype.kind not in "biuf":
@@ -117,8 +120,22 @@ def _check_numbers(arrays: dict[str, NDArray[Any]]) -> None:
         unknown = name in ("dwell", "fastest", "set_give_up")
         if not (np.isfinite(array) | (unknown & np.isnan(array))).all():
             raise ValueError(f"{name} is not finite")
-        if name not in rows | {"action_kinds"} and (array < 0).any():
+        if name not in signed and (array < 0).any():
             raise ValueError(f"{name} is negative")
+
+
+def _check_barriers(
+    arrays: dict[str, NDArray[Any]], barriers: Barriers, shape: tuple[int, ...]
+) -> None:
+    """Refuse barriers that do not fit one another, or the states."""
+    (n, width), cells, count = shape, len(barriers.sites), barriers.offset.size
+    _check(arrays, dict.fromkeys(("barrier_plane", "barrier_above", "barrier_shut"), cells))
+    _check(arrays, dict.fromkeys(("barrier_normal", "barrier_down", "barrier_up"), count))
+    if barriers.sites.shape[1] != width or barriers.normal.shape[1] != width:
+        raise ValueError(f"barriers are not in the space of the {width} features")
+    for name, ends, end in (("plane", barriers.plane, count), ("above", barriers.above, n)):
+        if ends.size and not (ends.min() >= -1 and ends.max() < end):
+            raise ValueError(f"barrier_{name} is not below {end}")
 
 
 def _check(arrays: dict[str, NDArray[Any]], sizes: Mapping[str, int]) -> None:
