@@ -204,3 +204,11 @@ def test_damaged_and_missing_files_are_named(tmp_path: Path) -> None:
         wf.Replay.from_dataset(part)
     with pytest.raises(FileNotFoundError):
         wf.Replay.from_dataset(tmp_path / "none.npz")
+
+
+def test_a_dataset_in_which_no_episode_ends() -> None:
+    rows = {"observations": np.arange(6.0)[:, None], "terminals": np.zeros(6)}
+    with pytest.raises(wf.errors.InputError, match="no row of the dataset ends an episode"):
+        wf.Replay.from_dataset(rows)
+    rows["timeouts"] = np.arange(6) == 2
+    assert wf.Replay.from_dataset(rows).graph.num_arcs == 4

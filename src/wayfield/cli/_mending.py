@@ -234,7 +234,7 @@ def facts(given: Evidence, found: Mended, upper: bool, starts: Sequence[int]) ->
     told = found.facts(names)
     against = _against(given, problem)
     agreed = not (against["too_optimistic"] or against["too_pessimistic"])
-    told["finding"] = finding(told, given.word, agreed)
+    told["finding"] = finding(told, given.word, agreed, against["too_optimistic"])
     after = problem.distances(found.graph.lengths)
     more: dict[str, Any] = {
         "graph": {

@@ -177,7 +177,9 @@ def mend(
         )
         told: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
         told |= mending.facts(given, found, upper, starts)
-        told["advice"] = _advice(given, found, out if files else None, positions)
+        told["advice"] = _advice(
+            given, found, out if files else None, positions, told["against"]["too_optimistic"]
+        )
         speeds = None if osrm is None else mending.osrm_rows(given, found, length_unit)
         stages.begin("writing")
         told |= _written(Outbox(out, force) if files else None, given, found, told)
@@ -199,8 +201,18 @@ def _make_ready(stages: Stages, method: MendMethod, directed: bool) -> None:
         compile_kernels(notes(), mend=method, directed=directed)
 
 
-def _advice(given: Evidence, found: Mended, out: Path | None, positions: Path | None) -> str:
-    """Say what to do next, as a command that can be run."""
+def _advice(
+    given: Evidence, found: Mended, out: Path | None, positions: Path | None, proofs: int
+) -> str:
+    """Say what to do next, as a command that can be run.
+
+    `proofs` is how many of the data prove the graph too optimistic.
+    """
+    if found.unchanged and proofs:
+        return (
+            f"more {given.word} would tell where; `--method repair` shows the least change that "
+            "explains these, though others may, too"
+        )
     if found.unchanged:
         return f"plan on the graph as it is; more {given.word} might show a fault"
     if out is None:

@@ -59,6 +59,10 @@ NOTES = (
 )
 
 
+FEWEST_EPISODES = 50
+"""Episodes of an arm without which nothing is stated."""
+
+
 @dataclass(frozen=True)
 class AntCell:
     """Settings of one cell; every arm walks its ``goals × starts`` episodes.
@@ -342,6 +346,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Answer the question, and say why the answer is not the same at every resolution."""
     scope = f"{plural(rows.total('episodes'), 'episode')} of {plural(_num_cells(rows), 'cell')}."
     control = rows.where(arm=CONTROL.name)
+    if control.total("episodes") < FEWEST_EPISODES:
+        return
     shares = {look.name: _share(rows.where(arm=look.name)) for look in LOOKS}
     yield Finding(
         "new",
@@ -349,7 +355,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"On the true distances {shares[CONTROL.name]:.1%} of the ants arrive, by the exact AMLE "
         f"{shares[EXACT.name]:.1%}, at the paper's budget {shares[SWEEPS.name]:.1%}, by p = 8 "
         f"{shares['p8']:.1%}, by harmonic plans {shares[HARMONIC.name]:.1%}. Of the control's "
-        f"{plural(control.total('episodes'), 'episode')} {control.total('fell'):,} ended in falls.",
+        f"{plural(control.total('episodes'), 'ant')} {control.total('fell'):,} fell.",
         scope,
     )
     told = [

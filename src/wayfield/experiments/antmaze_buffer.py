@@ -29,7 +29,7 @@ from ..sim import Ending, Maze, Walk, make, walk, wander
 from ..sim.wandering import Style
 from ..study import Experiment, Profile, Records, Row
 from ..study.statistics import wilson_interval
-from .antmaze import CONTROL, lacks
+from .antmaze import CONTROL, FEWEST_EPISODES, lacks
 
 PLANNER = Look("planner", "planner, from the ant's own buffer", "exit", "diamond")
 LOOKS = (PLANNER, CONTROL)
@@ -188,6 +188,8 @@ def tables(rows: Records) -> list[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Say how far the ant's own buffer leads."""
+    if rows.where(arm=PLANNER.name).total("episodes") < FEWEST_EPISODES:
+        return
     told = []
     for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items():
         told.append(f"{some.ratio('arrived', 'episodes'):.0%} on {maze} ({style})")

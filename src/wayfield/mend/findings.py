@@ -191,17 +191,24 @@ def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
     return told | {"finding": finding(told)}
 
 
-def finding(found: Mapping[str, Any], data: str = "labels", agreed: bool = False) -> str:
+def finding(
+    found: Mapping[str, Any], data: str = "labels", agreed: bool = False, proofs: int = 0
+) -> str:
     """Say what was found in one sentence.
 
-    `data` is what it was found by, `agreed` whether that is known to agree with the graph.
+    `data` is what it was found by, `agreed` whether that is known to agree with the graph, `proofs`
+    how many of the data prove the graph too optimistic.
     """
     if not found["changed"]:
         scores = found["scores"]
         if not scores and not agreed:
             return f"{found['method']} finds nothing to change by the {data}"
         if any(score["error"] for score in scores.values()):
-            return f"no mending by these {data} predicts the others better: Dijkstra is as good"
+            vain = "nothing fitted to them predicts the others clearly better"
+            if proofs:
+                what = f"{proofs:,} of the {data} {'prove' if proofs > 1 else 'proves'}"
+                return f"{what} that the graph is wrong, but not where: {vain}"
+            return f"the {data} do not agree with the graph, but {vain}: Dijkstra is as good"
         return f"the {data} do not contradict the graph: Dijkstra is as good"
     told = []
     for key, what in (("false", "probably false"), ("one_way", "dear in one direction only")):

@@ -104,6 +104,12 @@ def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
                 raise InputError(f"the dataset has {size} observations but {len(onward)} next ones")
             actions = None if actions is None else np.asarray(actions)[valid]
             observations, onward, final = observations[valid], onward[valid], final[valid]
+    if onward is None and size > 1 and not final.any():
+        raise InputError(
+            f"no row of the dataset ends an episode ({' and '.join(ends)} are all False), so that "
+            f"its {size:,} rows would be one: pass timeouts as well or, if they are one, set the "
+            "last of terminals"
+        )
     return _named(observations, onward, final, actions)
 
 

@@ -31,6 +31,9 @@ class PlannerReport(KeepsReadOnly):
         States that count as the goal.
     away : float
         Distance of the goal from the nearest state.
+    last : float
+        Odds of getting from the states that count as the goal to the goal itself: 1 if somebody was
+        near it.
     observed : (n,) bool array
         States from which something observed leads to the goal, by luck at least.
     dead_ends : (e,) int64 array
@@ -59,6 +62,7 @@ class PlannerReport(KeepsReadOnly):
     goal: FloatArray
     goal_states: NDArray[np.int64]
     away: float
+    last: float
     observed: BoolArray
     dead_ends: NDArray[np.int64]
     reach: FloatArray
@@ -92,6 +96,8 @@ class PlannerReport(KeepsReadOnly):
             f"Observed moves lead to the goal from {percent(self.coverage)} of the states; "
             f"{self.dead_ends.size:,} {_are(self.dead_ends.size)}.",
         ]
+        if self.last < 1.0:
+            lines.insert(1, f"Nobody came nearer, so that the last {self.away:.3g} are a guess.")
         if self.barriers.size:
             count = number_of(self.barriers.size, "barriers")
             lines.append(
@@ -112,9 +118,10 @@ def planner_report(
     course: Course,
     goal: FloatArray,
     away: float,
+    last: float,
     barriers: Barriers | None,
 ) -> PlannerReport:
-    """Look at a course."""
+    """Look at a course; `last` are the odds of the last steps to the goal itself."""
     replay, guesses = terrain.replay, terrain.guesses
     hops, _ = breadth_first(replay.graph.reverse_arcs, course.goal)
     observed = np.isfinite(hops)
@@ -138,7 +145,8 @@ def planner_report(
         away=away,
         observed=frozen(observed),
         dead_ends=frozen(np.flatnonzero(~observed)),
-        reach=course.reach,
+        last=last,
+        reach=frozen(last * course.reach),
         visits=replay.visits,
         suspects=relied,
         barriers=frozen(np.array([] if barriers is None else barriers.down, dtype=np.int64)),

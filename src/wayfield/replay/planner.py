@@ -40,7 +40,7 @@ _FAR = 5.0
 _AHEAD = 2.0
 """Sub-goals are so many median arcs ahead."""
 _UNSEEN = 0.5
-"""Odds that an observation far from all states can get to the nearest one."""
+"""Odds that an observation just far from all states can get to the nearest one."""
 
 
 class Planner:
@@ -250,16 +250,24 @@ class Planner:
     def reach(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the probability of arriving, by what was seen, under the plan.
 
-        Guesses count with the odds that they work; an observation far from all that was seen gets
-        to the nearest state in one of two cases. Shapes are those of `subgoal`.
+        Guesses count with the odds that they work. That an observation far from all that was seen
+        gets to the nearest state is a guess, too, the bolder the farther it is; so are the last
+        steps to a goal that nobody was near. Shapes are those of `subgoal`.
         """
         rows, goals, single = self._asked(observation, goal)
         at, away = self._metric.nearest(rows)
         reach = np.empty(len(rows))
-        for course, _, which in self._by_goal(goals, len(rows)):
-            reach[which] = course.reach[at[which]]
-        reach[away > self._far] *= _UNSEEN
+        for course, one, which in self._by_goal(goals, len(rows)):
+            reach[which] = course.reach[at[which]] * self._last_steps(one)
+        astray = away > self._far
+        reach[astray] *= _UNSEEN ** (away[astray] / self._far)
         return reach[0] if single else reach
+
+    def _last_steps(self, goal: FloatArray) -> float:
+        """Odds of getting from the states that count as a goal to the goal itself."""
+        away = float(self._metric.from_states(goal[np.newaxis]).min())
+        beyond = max(away - self._radius, 0.0) / max(self._far - self._radius, 1e-300)
+        return float(_UNSEEN**beyond)
 
     def report(self, goal: ArrayLike) -> PlannerReport:
         """Say what the plan for a goal rests on: coverage, guesses, dead ends, predicted arrival.
@@ -279,7 +287,8 @@ class Planner:
         point = self._point(goal, "goal")
         course = self._goals[point.tobytes()]
         away = float(self._metric.from_states(point).min())
-        return planner_report(self._terrain, course, point[0], away, self._found.barriers)
+        last = self._last_steps(point[0])
+        return planner_report(self._terrain, course, point[0], away, last, self._found.barriers)
 
     # ---------------------------------------------------------------- files
 

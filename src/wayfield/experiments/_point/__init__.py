@@ -1,7 +1,7 @@
 """What the experiments on PointMaze share: mazes, buffers, graphs, planners, cells."""
 
 from .arms import ARMS, LOOKS, ORACLE, OURS, REFERENCE, Arm, Course, planned, row
-from .cells import DATASETS, EPISODES, SEEDS, PointCell, point_grid, read_grid
+from .cells import DATASETS, EPISODES, FEWEST_SEEDS, SEEDS, PointCell, point_grid, read_grid
 from .graphs import GRAPHS, make_graph
 from .maze import Buffer, PointMaze, collect_buffer, load_point_maze, places
 from .planners import Problem
@@ -11,6 +11,7 @@ __all__ = [
     "ARMS",
     "DATASETS",
     "EPISODES",
+    "FEWEST_SEEDS",
     "GRAPHS",
     "LOOKS",
     "ORACLE",

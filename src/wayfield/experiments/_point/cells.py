@@ -18,6 +18,8 @@ from .scene import Scene, make_scene
 DATASETS = ("giant-stitch", "giant-navigate", "teleport-stitch")
 SEEDS = (0, 1, 2)
 EPISODES = 100
+FEWEST_SEEDS = 2
+"""Seeds without which nothing is stated."""
 LANDMARKS = {1.0: 1000, 0.1: 500, 0.03: 300, 0.01: 300}
 """By the share of the data."""
 FEWEST = 300

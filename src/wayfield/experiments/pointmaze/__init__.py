@@ -6,7 +6,7 @@ from typing import Any
 
 from ...report import Cover, Tile
 from ...study import NO_ROWS, Experiment, Records, Study, Tables
-from .._point import OURS, REFERENCE
+from .._point import FEWEST_SEEDS, OURS, REFERENCE
 from . import constants, official, shares, success, teleport_map
 
 POINT: tuple[Experiment[Any], ...] = (
@@ -35,9 +35,12 @@ def cover(study: Study, tables: Tables) -> Cover:
 
 
 def _lead(rows: Records) -> str:
+    if len(rows.values("seed")) < FEWEST_SEEDS:
+        return "A quick profile shows that everything runs: its episodes are too few for findings."
     return (
-        "What fails a planner on a replay buffer is chance, such as a teleport that is short for "
-        "those whom it takes the right way, and guessed arcs, one false one among a thousand. "
+        "What fails a planner on a replay buffer is chance, such as a teleport that looks short "
+        "because only the lucky ones are counted, and guessed arcs: one false arc in a thousand is "
+        "enough. "
         f"Worst success over datasets and graphs: Planner {_worst(rows, OURS):.0f} %, graph "
         f"distance {_worst(rows, REFERENCE):.0f} %. With a few percent of the data, rivals with "
         "short metric edges are as good or better: the tables say where."

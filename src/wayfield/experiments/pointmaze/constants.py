@@ -23,7 +23,18 @@ from ...replay._guesses import find_guesses, with_prices
 from ...replay._replay import with_arcs
 from ...report import Finding, Look, Section, Table
 from ...study import Experiment, Profile, Records, Row
-from .._point import Arm, Course, PointCell, Problem, Scene, make_graph, make_scene, planned, row
+from .._point import (
+    EPISODES,
+    Arm,
+    Course,
+    PointCell,
+    Problem,
+    Scene,
+    make_graph,
+    make_scene,
+    planned,
+    row,
+)
 from .._point.odds import arrival, chance_of, with_chance
 from .._point.planners import GIVE_UP, expected
 from ._shown import NOTES, say_success
@@ -182,6 +193,8 @@ def tables(rows: Records) -> Iterator[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell which constants matter."""
+    if rows.rows[0]["pairs"] < EPISODES:
+        return
     told = []
     for constant, some in rows.by("constant").items():
         shares = [

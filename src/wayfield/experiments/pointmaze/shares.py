@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...report import Chart, Finding, Section, Table
 from ...study import Experiment, Profile, Records, Row
-from .._point import OURS, REFERENCE, PointCell, point_grid, read_grid
+from .._point import FEWEST_SEEDS, OURS, REFERENCE, PointCell, point_grid, read_grid
 from ._shown import NOTES, looks_of, say_success, success_against, success_table
 
 SHARES = (0.1, 0.03, 0.01)
@@ -51,6 +51,8 @@ def tables(rows: Records) -> Iterator[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell who is best with less data, and how far Planner is behind."""
+    if len(rows.values("seed")) < FEWEST_SEEDS:
+        return
     for (share, dataset), some in rows.by("share", "dataset").items():
         told = [_compared(one, graph) for graph, one in some.by("graph").items()]
         yield Finding("new", f"{dataset} with {percent(share)} of the data", " ".join(told))

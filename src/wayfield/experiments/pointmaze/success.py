@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from ...report import Chart, Finding, Section, Series, Table, chart, plural
 from ...report.svg import Scale
 from ...study import Experiment, Profile, Records, Row
-from .._point import DATASETS, GRAPHS, ORACLE, OURS, REFERENCE, PointCell, point_grid, read_grid
+from .._point import (
+    DATASETS,
+    FEWEST_SEEDS,
+    GRAPHS,
+    ORACLE,
+    OURS,
+    REFERENCE,
+    PointCell,
+    point_grid,
+    read_grid,
+)
 from ._shown import (
     NOTES,
     looks_of,
@@ -102,6 +112,8 @@ def _off(rows: Records) -> float:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell what planners are worth on right graphs, on wrong ones, and where there is chance."""
+    if len(rows.values("seed")) < FEWEST_SEEDS:
+        return
     scope = f"{plural(len(rows.values('seed')), 'seed')}, {rows.rows[0]['pairs']} episodes each."
     yield Finding("new", "Which planner arrives, whatever the graph?", _whichever(rows), scope)
     for dataset, some in rows.where(graph=GRAPHS[0]).by("dataset").items():
