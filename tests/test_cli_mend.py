@@ -169,6 +169,20 @@ def test_a_right_graph_is_left_alone_and_that_is_said() -> None:
     assert all(row["believed"] == row["length"] for row in rows("wayfield-mend/mended.csv"))
 
 
+def test_a_fault_that_is_proved_but_not_placed_is_not_called_none() -> None:
+    street = "".join(f"v{x},v{x + 1},1\n" for x in range(20))
+    write("street.csv", f"from,to,minutes\n{street}")
+    trips = "v0,v4,4\nv1,v6,5\nv3,v8,5\nv15,v18,9\n"
+    write("walks.csv", f"start,end,minutes\n{trips}")
+    told = wayfield("mend", "street.csv", "walks.csv", "--json").json
+    assert told["against"]["too_optimistic"] == 1
+    assert told["finding"].startswith(
+        "1 of the trips proves that the graph is wrong, but not where"
+    )
+    assert "more trips would tell where" in told["advice"]
+    assert "Dijkstra is as good" not in told["finding"]
+
+
 def test_a_slow_place_is_named() -> None:
     lengths = wf.grid_graph(wf.Layout.from_text("\n".join(["." * 8] * 8)), 1)
     slow = lengths.lengths.copy()
