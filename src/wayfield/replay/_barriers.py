@@ -6,9 +6,10 @@ way, or a thin wall, runs through a cell, that joins both sides, and a plan walk
 **Evidence.** `kernels.barriers` finds planes that nobody of a cell crosses downwards although at
 least `LEAST` steps come within one step of it. A barrier goes on through the cells next to it for
 as long as hardly anybody crosses it there either, so that one plane cuts them all: with a plane
-each, someone who slips through between two of them would join the sides again. It counts if
-`ENOUGH` steps come near in all, and if one cannot walk around it nearby: elsewhere it would make no
-difference, and a behaviour that lingers or always goes one way has many a line that nobody crosses.
+each, someone who slips through between two of them would join the sides again. A behaviour that
+lingers, or keeps to the middle of its ways, has many a line that nobody crosses. So a barrier
+counts only if somebody headed straight for it and came within one step of it `ENOUGH` times, and if
+one cannot walk around it nearby: elsewhere it would make no difference.
 
 **Cure.** A cell that a barrier cuts becomes two states, one above and one below. The rest is
 counted as always: nothing leads through a barrier, since nobody went. Guesses through it are
@@ -36,8 +37,12 @@ from ._states import Located
 
 LEAST = 10
 """Steps that come near a barrier and observations on either side of it, at least."""
-ENOUGH = 50
-"""Steps that come near a barrier, over all cells that it cuts, at least."""
+ENOUGH = 10
+"""Approaches to a barrier, over all cells that it cuts, at least."""
+_HEADING = 0.5
+"""Whoever heads for a barrier comes nearer by at least this share of a step at once."""
+_APART = 50
+"""Steps that lie at least between two approaches of the same walk."""
 _ANGLES = 24
 """Directions that barriers of a plane world are looked for in."""
 _AXES = 16
@@ -46,6 +51,8 @@ _THIN = 0.01
 """The plane is taken to be so much of a step below the lowest that anybody from above comes."""
 _STRAY = 0.05
 """A barrier goes on where at most this share of the steps that come near cross it, all the same."""
+_IN_ORDER = 0.5
+"""Rows that the next one continues, at least."""
 _AROUND = 3
 """A barrier is met where it cuts one of so many cells around."""
 _STRIDE = 0.9
@@ -66,7 +73,7 @@ class Barriers(NamedTuple):
     offset: FloatArray
     """(b,) where the planes lie."""
     down: FloatArray
-    """(b,) steps that came near from above; nobody crossed."""
+    """(b,) approaches from above; nobody crossed."""
     up: FloatArray
     """(b,) steps that came near from below if hardly anybody crossed that way either, else 0."""
     shut: BoolArray
@@ -227,8 +234,10 @@ class _Walk:
 
     def __init__(self, buffer: Buffer, located: Located) -> None:
         self.here, self.there, self.sites = located
-        self.first = buffer.first
+        self.first, self.walk = buffer.first, np.cumsum(~buffer.joined)
         self.second = buffer.second if len(buffer.second) else buffer.first[1:]
+        # of transitions in any order nobody can say how many came near: a crowd, or one who lingered
+        self.in_order = bool(buffer.joined.mean() >= _IN_ORDER)
         lengths = step_lengths(buffer.first, buffer.second, buffer.valid)
         moved = lengths[buffer.valid & (lengths > 0)]
         self.stride = float(np.quantile(moved, _STRIDE)) if moved.size else 0.0
@@ -239,7 +248,7 @@ class _Walk:
     def barriers(self) -> Barriers | None:
         """All barriers, or None."""
         n, d = self.sites.shape
-        if d == 1 or self.stride == 0.0:
+        if d == 1 or self.stride == 0.0 or not self.in_order:
             return None
         joined = self._next_to()
         normals = self._normals(joined)
@@ -247,15 +256,16 @@ class _Walk:
             self.begin, self.steps, self.first, self.second, self.here, normals, self.stride, LEAST
         )
         normal, low, high, flux = found
-        made: list[tuple[FloatArray, float, float, float]] = []
+        made: list[tuple[FloatArray, float, float]] = []
         owned: list[IntArray] = []
         met = np.zeros(n, dtype=bool)
         for cell in np.argsort(-flux, kind="stable"):
             if flux[cell] == 0 or met[cell]:
                 continue
-            start = low[cell], high[cell], flux[cell]
-            bottom, top, near, cells = self._spread(int(cell), normal[cell], *start, joined)
-            made.append((normal[cell], bottom, top, near))
+            bottom, top, cells = self._spread(
+                int(cell), normal[cell], low[cell], high[cell], joined
+            )
+            made.append((normal[cell], bottom, top))
             owned.append(cells)
             met[cells] = True
         if not made:
@@ -266,9 +276,11 @@ class _Walk:
         normal = np.array([one for one, *_ in made])
         # whoever comes near from above stops right at a barrier; below, there may be few steps
         gaps = np.array([gap for _, *gap in made])
-        offset = np.maximum(gaps[:, :2].mean(axis=1), gaps[:, 1] - _THIN * self.stride)
+        offset = np.maximum(gaps.mean(axis=1), gaps[:, 1] - _THIN * self.stride)
         plane = self._on_both_sides(plane, normal, offset)
-        down = gaps[:, 2]
+        down = np.zeros(len(made))
+        for k in np.unique(plane[plane >= 0]):
+            down[k] = self._approaches(np.flatnonzero(plane == k), normal[k], offset[k])
         up, shut = np.zeros(len(made)), np.zeros(n, dtype=bool)
         for cell in np.flatnonzero(plane >= 0):
             k = plane[cell]
@@ -293,12 +305,11 @@ class _Walk:
         normal: FloatArray,
         low: float,
         high: float,
-        flux: float,
         joined: sparse.csr_array[np.float64],
-    ) -> tuple[float, float, float, IntArray]:
+    ) -> tuple[float, float, IntArray]:
         """Follow a barrier from its cell through those around that hardly anybody crosses it in.
 
-        Returns its gap, all steps that come near, and the cells.
+        Returns its gap and the cells.
         """
         queue, cells = [cell], [cell]
         asked = {cell}
@@ -310,15 +321,14 @@ class _Walk:
                 asked.add(int(other))
                 gap = self._gap(int(other), normal, low, high)
                 if gap is not None:
-                    low, high, more = gap
-                    flux += more
+                    low, high = gap
                     cells.append(int(other))
                     queue.append(int(other))
-        return low, high, flux, np.array(cells)
+        return low, high, np.array(cells)
 
     def _gap(
         self, cell: int, normal: FloatArray, low: float, high: float
-    ) -> tuple[float, float, float] | None:
+    ) -> tuple[float, float] | None:
         """Part of a gap that the fewest steps of another cell lead down through, if hardly any."""
         rows = self.steps[self.begin[cell] : self.begin[cell + 1]]
         x, y = self.first[rows] @ normal, self.second[rows] @ normal
@@ -335,7 +345,19 @@ class _Walk:
         above = np.searchsorted(starts, heights) - np.searchsorted(ends, heights)
         if flux[best] > _STRAY * above.max():
             return None
-        return float(cuts[best]), float(cuts[best + 1]), float(above.max())
+        return float(cuts[best]), float(cuts[best + 1])
+
+    def _approaches(self, cells: IntArray, normal: FloatArray, offset: float) -> int:
+        """Count how often somebody headed for a plane from above, and came within one step of it.
+
+        Whoever lingers there comes once: all of those steps are one piece of evidence.
+        """
+        slices = [self.steps[self.begin[cell] : self.begin[cell + 1]] for cell in cells]
+        rows = np.unique(np.concatenate(slices))
+        x, y = self.first[rows] @ normal - offset, self.second[rows] @ normal - offset
+        rows = rows[(y > 0) & (y <= self.stride) & (x - y >= _HEADING * self.stride)]
+        new = (np.diff(rows) > _APART) | (np.diff(self.walk[rows]) > 0)
+        return int(rows.size > 0) + int(new.sum())
 
     def _upward(self, cell: int, normal: FloatArray, offset: float) -> tuple[int, int]:
         """Count the steps of a cell that come near from below, and those that cross."""

@@ -45,8 +45,8 @@ class PlannerReport(KeepsReadOnly):
     suspects : Suspects
         Guesses that the plan relies on at some state, the most doubtful first.
     barriers : (b,) int64 array
-        How many steps came near each one-way door or thin wall that runs through landmarks' cells,
-        and did not cross it; the sides of such cells are states of their own.
+        How often somebody headed for each one-way door or thin wall that runs through landmarks'
+        cells, and did not cross it; the sides of such cells are states of their own.
 
     Examples
     --------
@@ -101,8 +101,8 @@ class PlannerReport(KeepsReadOnly):
         if self.barriers.size:
             count = number_of(self.barriers.size, "barriers")
             lines.append(
-                f"{count} in the way, each a door that opens one way or a thin wall: at least "
-                f"{self.barriers.min():,} steps came near, and none crossed."
+                f"{count} in the way, each a door that opens one way or a thin wall: it was "
+                f"headed for at least {self.barriers.min():,} times, and never crossed."
             )
         if len(self.suspects):
             lines += [
