@@ -236,7 +236,7 @@ class _Walk:
         self.here, self.there, self.sites = located
         self.first, self.walk = buffer.first, np.cumsum(~buffer.joined)
         self.second = buffer.second if len(buffer.second) else buffer.first[1:]
-        # of transitions in any order nobody can say how many came near: a crowd, or one who lingered
+        # of transitions in any order nobody can say how many came near: many, or one who stayed
         self.in_order = bool(buffer.joined.mean() >= _IN_ORDER)
         lengths = step_lengths(buffer.first, buffer.second, buffer.valid)
         moved = lengths[buffer.valid & (lengths > 0)]
