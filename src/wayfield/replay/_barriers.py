@@ -153,25 +153,28 @@ class Cut(NamedTuple):
     """Observation that stands for each of them."""
 
 
-def cut_cells(buffer: Buffer, located: Located) -> Cut | None:
-    """Cut the cells that a barrier runs through into two states each; None if there is none."""
-    barriers = _Walk(buffer, located).barriers()
+def cut_cells(buffer: Buffer, located: Located, jump: float | None) -> Cut | None:
+    """Cut the cells that a barrier runs through into two states each; None if there is none.
+
+    `jump` is the longest step that is none, if not the usual.
+    """
+    barriers = _Walk(buffer, located, jump).barriers()
     while barriers is not None:
         cut = _cut_by(barriers, buffer, located)
-        kept = _in_the_way(cut, buffer)
+        kept = _in_the_way(cut, buffer, jump)
         if kept.all():
             return cut
         barriers = barriers.only(kept)
     return None
 
 
-def _in_the_way(cut: Cut, buffer: Buffer) -> BoolArray:
+def _in_the_way(cut: Cut, buffer: Buffer, jump: float | None) -> BoolArray:
     """Barriers that one cannot walk around nearby, out of all.
 
     One is in the way if something follows from below it that is far to go to from above.
     """
     barriers = cut.barriers
-    replay = assemble(buffer, cut.located, None, None, 0.0, None, exact=False)
+    replay = assemble(buffer, cut.located, None, None, 0.0, jump, exact=False)
     graph, usual = replay.graph, median_arc(replay)
     above = np.full(graph.num_vertices, -1)
     halved = np.flatnonzero(barriers.plane >= 0)
@@ -232,7 +235,7 @@ def _middles(rows: Rows, here: IntArray, states: IntArray) -> IntArray:
 class _Walk:
     """Steps of a buffer, by the cells that they begin or end in."""
 
-    def __init__(self, buffer: Buffer, located: Located) -> None:
+    def __init__(self, buffer: Buffer, located: Located, jump: float | None) -> None:
         self.here, self.there, self.sites = located
         self.first, self.walk = buffer.first, np.cumsum(~buffer.joined)
         self.second = buffer.second if len(buffer.second) else buffer.first[1:]
@@ -241,7 +244,8 @@ class _Walk:
         lengths = step_lengths(buffer.first, buffer.second, buffer.valid)
         moved = lengths[buffer.valid & (lengths > 0)]
         self.stride = float(np.quantile(moved, _STRIDE)) if moved.size else 0.0
-        row = np.flatnonzero(buffer.valid & (lengths <= longest_step(lengths)))
+        longest = longest_step(lengths) if jump is None else jump
+        row = np.flatnonzero(buffer.valid & (lengths <= longest))
         self.row = row
         self.begin, self.steps = steps_by_cell(row, self.here, self.there, len(self.sites))
 

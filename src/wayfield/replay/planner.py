@@ -35,8 +35,9 @@ GUESSES = 10
 """Nearest states that each state is joined to by a guess."""
 _NEAR = 2.0
 """States are near a goal within so many median spans of a step between states."""
-_FAR = 5.0
-"""No state is near that is farther away than so many median spans of a step between states."""
+_FAR, _FAR_EXACT = 5.0, 0.5
+"""No state is near that is farther away than so many median spans of a step between states; the
+latter if all observations are states."""
 _AHEAD = 2.0
 """Sub-goals are so many median arcs ahead."""
 _UNSEEN = 0.5
@@ -75,6 +76,9 @@ class Planner:
         What never arriving costs, in steps: the larger, the rarer the risks that are taken. By
         default ten times the longest way to the goal, or more where moves fail so often that
         walks take longer than that.
+    jump : float, optional
+        Longest step that is no jump, in the space of observations or features. By default five
+        times the length that nine tenths of the steps that move do not exceed.
     plans : int
         How many goals' plans are kept.
     seed : int
@@ -111,12 +115,13 @@ class Planner:
         radius: float | None = None,
         ahead: float | None = None,
         give_up: float | None = None,
+        jump: float | None = None,
         plans: int = 256,
         seed: int = 0,
     ) -> None:
         if distance is not None and embed is not None:
             raise InputError("give distance or embed, not both")
-        found = landmarks_of(dataset, landmarks, distance, embed, seed)
+        found = landmarks_of(dataset, landmarks, distance, embed, _optional(jump, "jump"), seed)
         metric = _metric(found, distance, embed)
         arcs = _guessed(found.replay, guesses, metric)
         if found.barriers is not None:
@@ -142,7 +147,8 @@ class Planner:
         steps = replay.counts > replay.leaps
         self._span = _median_span(replay, steps, metric)
         self._radius = (0.0 if replay.exact else _NEAR * self._span) if radius is None else radius
-        self._far = _FAR * max(self._span, self._radius)
+        far = _FAR_EXACT if replay.exact else _FAR
+        self._far = max(far * max(self._span, self._radius), self._radius)
         usual = float(np.median(replay.graph.lengths[steps])) if steps.any() else 1.0
         self._ahead = (0.0 if replay.exact else _AHEAD * usual) if ahead is None else ahead
         self._give_up, self._plans = give_up, as_whole(plans, "plans", least=1)
@@ -265,6 +271,8 @@ class Planner:
 
     def _last_steps(self, goal: FloatArray) -> float:
         """Odds of getting from the states that count as a goal to the goal itself."""
+        if self.replay.exact:  # a goal is a state, but for rounding
+            return 1.0
         away = float(self._metric.from_states(goal[np.newaxis]).min())
         beyond = max(away - self._radius, 0.0) / max(self._far - self._radius, 1e-300)
         return float(_UNSEEN**beyond)
