@@ -34,8 +34,10 @@ dist: .venv/ready
 	$(BIN)/python -m twine check --strict dist/*
 	.ci/try-wheel dist/*.whl $(PYTHONS)
 
+# time and true error, beside the peers in an environment of their own: report/benchmarks.html
+PROFILE ?= standard
 bench: .venv/ready
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --profile $(PROFILE)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -48,5 +50,5 @@ bench: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src -name __pycache__ -prune -exec rm -rf {} +

@@ -95,7 +95,7 @@ class HarmonicSystem:
     @cached_property
     def hitting_time(self) -> FloatArray:
         """(m,) mean number of steps until the random walk meets a label."""
-        return self._system.hitting_time[self.free]
+        return self.solve(self.degree)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
         """Return L⁻¹ times one right-hand side (m,), or several (m, k), accurate to rounding.
