@@ -18,7 +18,7 @@ from wayfield.experiments.antmaze import AntCell
 from wayfield.experiments.antmaze_buffer import BufferCell
 from wayfield.report import Provenance, write_report
 from wayfield.sim import Gait, foresee, ogbench_coordinates
-from wayfield.study import Records, Store, Task, by_experiment, run, what_changed
+from wayfield.study import Records, Store, Task, run, what_changed
 from wayfield.study.freshness import stamp
 from wayfield.study.tasks import as_table
 
@@ -272,14 +272,3 @@ def test_watch_says_what_is_wrong(
     assert done.code == 2
     assert why in done.err
     assert list(tmp_path.iterdir()) == []
-
-
-@needs_sim
-def test_results_lie_where_out_says(tmp_path: Path) -> None:
-    from wayfield.cli.study import RESULTS, _results
-
-    assert _results(STUDY, tmp_path, None) == tmp_path
-    assert _results(STUDY, None, None) == RESULTS
-    assert _results(STUDY, tmp_path, Path("elsewhere")) == Path("elsewhere")
-    assert _results(STUDIES["paper"], tmp_path, None) == RESULTS
-    assert by_experiment({}) == {}
