@@ -250,8 +250,23 @@ def test_watch_films_a_maze_of_ones_own(tmp_path: Path) -> None:
     ends = ["--start", 0, "--goal", 17]
     done = shell("watch", text, "--method", "distance", "--refinement", 2, *ends, "--out", film)
     assert done.code == 0, done.err
-    assert "distance: arrived after" in done.out
+    told, walked, where = done.out.splitlines()
+    assert told == f"{text}, seed 0: start 0 at (-1, -1), goal 17 at (9, 5), 1 label"
+    assert walked.startswith("distance: arrived after")
+    assert where == f"film: {film}"
     assert film.read_bytes().startswith(b"GIF89a")
+
+
+@needs_sim
+@not_ours
+def test_watch_shows_a_loop_and_an_arrival_by_default(tmp_path: Path) -> None:
+    done = shell("watch", "--out", tmp_path / "walk.gif")
+    assert done.code == 0, done.err
+    told, looped, arrived, _ = done.out.splitlines()
+    assert told.startswith("antmaze-medium, seed 58: start 390 at (")
+    assert "goal 22 at (" in told
+    assert looped.startswith("harmonic: looped after")
+    assert arrived.startswith("amle: arrived after")
 
 
 @needs_sim

@@ -309,12 +309,12 @@ def test_time_left_goes_by_what_an_experiments_tasks_took(monkeypatch: pytest.Mo
     assert show.pace == "0/5 tasks"
     now = 30.0
     show.count("toy", [], work=2.0)
-    assert show.pace == "1/5 tasks, 0.0/s, 3:00 left"  # 12 units of work at 15 s each
+    assert show.pace == "1/5 tasks, 2.0/min, 3:00 left"  # 12 units of work at 15 s each
     show.count("toy", [], work=4.0, seconds=30.0)  # by another worker, at the same time
-    assert show.pace == "2/5 tasks, 0.1/s, 0:40 left"  # 8 units at 10 s each, two at a time
+    assert show.pace == "2/5 tasks, 4.0/min, 0:40 left"  # 8 units at 10 s each, two at a time
     now = 50.0
     show.count("other", [], work=2.0, seconds=40.0)
-    assert show.pace == "3/5 tasks, 0.1/s, 0:40 left"  # 4 at 10 s and 2 at 20 s
+    assert show.pace == "3/5 tasks, 3.6/min, 0:40 left"  # 4 at 10 s and 2 at 20 s
 
 
 def test_live_table_on_a_terminal(tmp_path: Path) -> None:

@@ -148,13 +148,14 @@ class Display:
 
     @property
     def pace(self) -> str:
-        """Tasks done, tasks per second and time left, in words."""
+        """Tasks done, tasks per second or minute, and time left, in words."""
         done = f"{self.done}/{self.total} tasks"
         if not self._fresh:
             return done
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        left = round(self._time_left(elapsed))
-        return f"{done}, {self._fresh / elapsed:.1f}/s, {left // 60}:{left % 60:02d} left"
+        left, rate = round(self._time_left(elapsed)), self._fresh / elapsed
+        pace = f"{rate:.1f}/s" if rate >= 0.1 else f"{60 * rate:.1f}/min"
+        return f"{done}, {pace}, {left // 60}:{left % 60:02d} left"
 
     def _time_left(self, elapsed: float) -> float:
         """Go by what each experiment's tasks took so far, or all tasks where none is done yet."""
