@@ -96,7 +96,7 @@ def test_the_ants_own_buffer_leads_it_to_the_goal(monkeypatch: pytest.MonkeyPatc
     assert not list(antmaze_buffer.findings(rows))  # five episodes are too few
     monkeypatch.setattr(antmaze_buffer, "FEWEST_EPISODES", 5)
     (finding,) = antmaze_buffer.findings(rows)
-    assert "% on medium (navigate)" in finding.text
+    assert "% of the episodes on medium (navigate)" in finding.text
     cells = antmaze_buffer.cells(STUDY.profile("standard"))
     assert {each.maze for each in cells} == {"medium", "large", "giant", "teleport"}
     assert len({each.key for each in cells}) == len(cells)

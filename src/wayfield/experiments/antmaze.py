@@ -47,7 +47,7 @@ from ._trial import EXACT, HARMONIC, SWEEPS, Arm, power_arm
 WALKED = ("arena", "medium", "large", "giant")
 """Maps that OGBench's ant walks on; teleports are left to chance planning."""
 ARMS: tuple[Arm, ...] = (HARMONIC, SWEEPS, power_arm(8), EXACT)
-CONTROL = Look("distance", "graph distance", "oracle")
+CONTROL = Look("distance", "graph distance", "oracle", "diamond")
 LOOKS: tuple[Look, ...] = (*ARMS, CONTROL)
 GOALS, STARTS = 5, 4
 GIANT = "giant"
@@ -368,9 +368,8 @@ def findings(rows: Records) -> Iterator[Finding]:
         "new",
         "Does the graph's verdict predict what becomes of the ant?",
         f"Of the harmonic plans, which alone fail often: {'; '.join(told)}. The graph's walker "
-        "never leaves a loop, which is two vertices whatever the resolution; the ant leaves "
-        "many of the "
-        "small ones.",
+        "never leaves a loop, which is two vertices whatever the resolution; the ant leaves many "
+        "of the small ones.",
         scope,
     )
 
