@@ -494,6 +494,19 @@ def test_something_that_is_no_planner(medium: wf.sim.Maze) -> None:
         wf.sim.walk(medium, "harmonic", goal=(0.0, 0.0))
 
 
+def test_a_controller_of_ones_own(medium: wf.sim.Maze) -> None:
+    plan = true_plan(medium.layout, 1, 25)
+    walks = [
+        wf.sim.walk(medium, plan, start=20, seed=7, controller=given)
+        for given in (None, AntController(), lambda *_: np.zeros(8))
+    ]
+    np.testing.assert_array_equal(walks[0].path, walks[1].path)
+    assert walks[0].arrived
+    assert not walks[2].arrived
+    with pytest.raises(wf.InputError, match=r"a controller is a function of .* unlike str"):
+        wf.sim.walk(medium, plan, controller="ant.npz")  # type: ignore[arg-type]
+
+
 def test_a_planner_without_a_goal_or_a_sub_goal(medium: wf.sim.Maze) -> None:
     class Lost:
         def subgoal(self, observation: Any, goal: Any) -> Any:

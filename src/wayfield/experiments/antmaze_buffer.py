@@ -192,11 +192,12 @@ def findings(rows: Records) -> Iterator[Finding]:
         return
     told = []
     for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items():
-        told.append(f"{some.ratio('arrived', 'episodes'):.0%} of the episodes on {maze} ({style})")
+        told.append(f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}")
     yield Finding(
         "new",
         "Does it work without a map?",
-        f"Planned with its own wanderings alone, the ant arrives in {', '.join(told)}. The "
+        "Episodes in which the ant arrives, planned with its own wanderings alone: "
+        f"{', '.join(told)}. The "
         "controller was trained apart and x, y are observed, so this is no figure to set beside "
         "agents that learn all of it from a buffer.",
     )

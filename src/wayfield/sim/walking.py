@@ -25,6 +25,7 @@ from .._arrays import KeepsReadOnly, as_finite, as_real, as_vertex, as_whole, fr
 from ..errors import InputError
 from ..kernels._types import FloatArray
 from ..plan import Plan
+from .controllers import Controller
 from .coordinates import Coordinates, as_point
 from .mazes import Maze, as_maze, global_seed
 
@@ -136,6 +137,7 @@ def walk(
     limit: int | None = None,
     patience: int | None = None,
     frames: int = 0,
+    controller: Controller | None = None,
 ) -> Walk:
     """Let a body walk by a plan, or by any planner, and say how it ended.
 
@@ -165,6 +167,9 @@ def walk(
         to the limit.
     frames : int
         Keep a picture by the environment's camera every so many steps; 0 for none.
+    controller : function of position, velocity and target, optional
+        What moves the body: it returns the next action. The maze's own if not given, such as
+        `AntController`.
 
     Raises
     ------
@@ -185,7 +190,12 @@ def walk(
     guide = _PlanGuide.of(maze, planner, goal, look_ahead) or _OtherGuide.of(maze, planner, goal)
     begin = _start(maze, guide, start, seed)
     watch = _Watch(maze, limit, patience)
-    every, control = as_whole(frames, "frames", 0), maze.controller
+    every, control = as_whole(frames, "frames", 0), controller or maze.controller
+    if not callable(control):
+        raise InputError(
+            "a controller is a function of position, velocity and target, unlike "
+            f"{type(control).__name__}"
+        )
     positions: list[FloatArray] = []
     subgoals: list[FloatArray] = []
     pictures: list[NDArray[np.uint8]] = []
