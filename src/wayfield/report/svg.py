@@ -29,6 +29,7 @@ _SHAPES = {
     "bar": "M-2.2-6H2.2V6H-2.2Z",
     "dash": "M-6-2.2H6V2.2H-6Z",
     "pentagon": "M0-5.5L5.2-1.7L3.2 4.4H-3.2L-5.2-1.7Z",
+    "left": "M-5.5 0L4-5.2V5.2Z",
     "star": "M0-6.5L1.7-2L6.2-2L2.6.9L4 5.5L0 2.7L-4 5.5L-2.6.9L-6.2-2L-1.7-2Z",
 }
 SHAPES = tuple(_SHAPES)
