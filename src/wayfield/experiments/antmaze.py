@@ -271,7 +271,7 @@ def charts(rows: Records) -> Iterator[Chart]:
             ends = [_interval(groups[lf]) for lf in fractions]
             series.append(Series(look.title, look.colour, points, ends, look.shape))
         ticks = [(float(i), f"{100 * lf:g} %") for i, lf in enumerate(fractions)]
-        title = f"Ants that arrive against labels, {maze}, r = {r}"
+        title = f"{maze}, r = {r}: ants that arrive"
         yield chart(title, series, ticks, names=("labels", "arrived"))
 
 
