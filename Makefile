@@ -7,7 +7,7 @@ BIN := .venv/bin
 .PHONY: reproduce test lint types contract docs bench dist clean
 
 reproduce: .venv/study
-	$(BIN)/wayfield reproduce --out report
+	$(BIN)/wayfield reproduce
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -40,7 +40,7 @@ wayfield mend roads.csv trips.csv
 
 wayfield maze medium --method harmonic --picture field.png
 
-wayfield watch antmaze-medium --goal 22 --start 390 --seed 58
+wayfield watch antmaze-large --seed 3 --out large.gif
 
 wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 

@@ -77,7 +77,7 @@ def power_arm(p: int) -> Arm:
     >>> power_arm(8).name
     'p8'
     """
-    return Arm(f"p{p}", f"p = {p}, certified", "line-c", method=PLaplacian(p))
+    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=PLaplacian(p))
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=Harmonic())
@@ -97,8 +97,8 @@ EXACT_EXIT = replace(
     shape="diamond",
     ties="exit",
 )
-NEAREST = Arm("nearest", "nearest label", "nearest", "diamond", method=NearestLabel())
-ORACLE = Look("oracle", "oracle", "oracle")
+NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=NearestLabel())
+ORACLE = Look("oracle", "oracle", "oracle", "star")
 """Walks on the true cost-to-go: the most any field can do."""
 ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
 
