@@ -128,7 +128,9 @@ def extend_many(
                 for position, solution in zip(batch.positions, solutions, strict=True):
                     around = None if priors is None else priors[position]
                     with _named(position):
-                        results.append(package(solution, graph, method, share, check, around))
+                        results.append(
+                            package(solution, problems[position], method, share, check, around)
+                        )
                 if progress is not None:
                     progress(len(results), len(problems))
         except BaseException:

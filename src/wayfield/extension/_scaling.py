@@ -21,11 +21,12 @@ from typing import Self
 
 import numpy as np
 
-from ..kernels._types import FloatArray
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.doubledouble import Pair
-from ..kernels.fields import corrected, enclosed, rounded
+from ..kernels.fields import corrected, enclosed, normalised, rounded
 from ..labels import Labels
 from ._base import Problem
+from ._proof import Barriers
 
 SMALLEST_EXPONENT = -900
 """Below this exponent a field next to 0 would underflow on the way back."""
@@ -113,6 +114,28 @@ class Scaled:
         """Values, and as tight bounds on field − below and field + above as doubles allow."""
         values, lower, upper = enclosed(field, below, above, self.scale, self.offset)
         return self._settled(values), self._settled(lower), self._settled(upper)
+
+    def barriers(self, below: Pair, above: Pair) -> Barriers:
+        """Return a sub- and a supersolution that stay within the labels and agree with them.
+
+        As `_settled` does with bounds, and they stay what they are: the larger of two subsolutions
+        is one, the least label is another, and a label is the most that one may be there.
+        """
+        lowest, highest = self.problem.extreme_labels
+        kept = self._kept(below, lowest, 1.0), self._kept(above, highest, -1.0)
+        return Barriers(self.offset, self.exponent, *kept)
+
+    def _kept(self, barrier: Pair, least: IntArray, sign: float) -> Pair:
+        """Return `sign` · barrier not below the labels at `least`, the labels as they are."""
+        labelled, labels = self.problem.labelled, self.field
+        high, low = normalised(barrier)
+        floor_high, floor_low = labels.high[least], labels.low[least]
+        level = (high == floor_high) & (sign * low < sign * floor_low)
+        beyond = (sign * high < sign * floor_high) | level
+        high = np.select([labelled, beyond], [labels.high, floor_high], high)
+        low = np.select([labelled, beyond], [labels.low, floor_low], low)
+        absent = self.problem.orphaned | ~np.isfinite(high)
+        return Pair(np.where(absent, 0.0, high), np.where(absent, 0.0, low))
 
     def _settled(self, field: FloatArray) -> FloatArray:
         """Keep the maximum principle and the labels as given; NaN without a label, in place."""

@@ -36,6 +36,7 @@ lexicographic minimisers and steepest paths, also directed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
@@ -47,7 +48,8 @@ from ..kernels.doubledouble import Pair
 from ..kernels.midrange import imbalance
 from ._base import Problem, Solution, Status
 from ._exact import rational_amle
-from ._filling import Fill, certainly_filled, fill
+from ._filling import certainly_filled, fill
+from ._proof import Barriers, Fill, Proof
 from ._scaling import Scaled
 
 LOOSE = 2.0**-10
@@ -120,7 +122,7 @@ class AMLE:
             result = _bracketed(scaled, fixing, proof)
             if leave_flat:
                 result = _decided(problem, result, fixing._replace(values=proof.field.high))
-        status, fixed, values, lower, upper = result
+        status, fixed, values, lower, upper, reasons = result
         exempt = ~fixed | problem.labelled
         residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
         if leave_flat and fixing.finished:
@@ -128,7 +130,11 @@ class AMLE:
                 if field is not None:
                     fill(problem, fixed, rule, field, rounding)
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
-        return Solution(values, lower, upper, status, residual, fixing.frames, details)
+        proof = None
+        if reasons is not None:
+            filled = (fixed, rule) if leave_flat else ()
+            proof = Proof(np.inf, reasons, *filled)
+        return Solution(values, lower, upper, status, residual, fixing.frames, details, proof)
 
 
 class _Outcome(NamedTuple):
@@ -139,6 +145,7 @@ class _Outcome(NamedTuple):
     values: FloatArray
     lower: FloatArray | None = None
     upper: FloatArray | None = None
+    reasons: Barriers | list[Fraction] | None = None
 
 
 def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
@@ -151,9 +158,10 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     """Take the field with more digits, and its bracket."""
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
-    values, lower, upper = scaled.enclosed(*proof)
+    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper)
+        reasons = scaled.barriers(proof.subsolution, proof.supersolution)
+        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, reasons)
     # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
@@ -161,7 +169,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
 
 def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     """Keep the bounds if they say for certain which vertices to fill; else decide in rationals."""
-    status, fixed, values, lower, upper = result
+    status, fixed, values, lower, upper, _ = result
     if (
         status is Status.CONVERGED
         and (lower is not None and upper is not None)
@@ -171,4 +179,4 @@ def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     exact = rational_amle(problem, fixing)
     if exact is None or not certainly_filled(problem, exact.fixed, exact.rank, exact.rank):
         return _Outcome(Status.NO_BRACKET, fixed, values)
-    return _Outcome(Status.CONVERGED, exact.fixed, exact.values, exact.lower, exact.upper)
+    return _Outcome(Status.CONVERGED, *exact[:4], exact.exact)

@@ -108,4 +108,4 @@ class HarmonicSystem:
         """Return what ``extend(graph, labels, Harmonic(), unreachable="nan")`` does."""
         start = time.perf_counter()
         solution = solve_block(self._system, [self._problem], certificate=True)[0]
-        return package(solution, self.graph, Harmonic(), time.perf_counter() - start, check)
+        return package(solution, self._problem, Harmonic(), time.perf_counter() - start, check)

@@ -18,6 +18,13 @@ The least such k over the component gives the lower bound v − k (v − a)(b �
 with up and down exchanged, the upper bound. Slopes are evaluated in double-double, and their
 rounding is counted in.
 
+**Barriers.** The bound itself is rounded to a double-double B, and it is B that has to have
+S⁺ ≥ S⁻, exactly: `Extension.certificate` writes it down, and others check it. With |B − g(v)| ≤ η
+a climb loses at most 2η and a drop gains at most 2η. As g' ≥ 1/2, this is as if v had 4η less to
+climb and 4η more to drop, so S⁺ and S⁻ are taken of such climbs and drops. Vertices of equal v have
+equal B: between them nothing is added. At a label B is the label. That is no less than g(v), which
+can only help its neighbours.
+
 **Flat spots.** Where all drops around a vertex are of the order of the rounding of v itself the
 condition can ask for a huge k. Then the vertices with no drop above some `flat` are gathered into
 clusters, and a cluster takes the least value on itself and its neighbours: inside it S⁻ = 0, so
@@ -34,13 +41,15 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import DD_ERROR, Pair, add, divide_double
+from ..doubledouble import DD_ERROR, Pair, add, divide_double, multiply, multiply_double
 from .divide import Fixing
 from .frames import UNFIXED
 from .retrace import retrace
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
+BARRIER_ERROR = 2.0**-103
+"""More than |B − g(v)|: 2⁻¹⁰⁴ for the last sum, and for k (v − a)(b − v) ≤ 1/4 as much again."""
 FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
 """Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
@@ -53,6 +62,10 @@ class Bracket(NamedTuple):
     """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
     above: FloatArray
     """(n,) and at most the field plus this."""
+    subsolution: Pair
+    """What proves the lower bound: S⁺ ≥ S⁻ exactly, wherever `below` is finite."""
+    supersolution: Pair
+    """And the upper one, wherever `above` is."""
 
     @property
     def width(self) -> float:
@@ -77,14 +90,15 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     piece, count = _pieces(sides, fixing.batch)
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
-        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
+        plain = Pair(fixing.values, np.zeros(piece.size))
+        return Bracket(plain, unknown, unknown, plain, plain)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
     _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
-    below = _proved_margin(sides, piece, count, field, down)
+    below, lower = _proved_margin(sides, piece, count, field, down)
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    above = _proved_margin(mirrored, piece, count, negated, up)
-    return Bracket(field, below, above)
+    above, upper = _proved_margin(mirrored, piece, count, negated, up)
+    return Bracket(field, below, above, lower, Pair(-upper.high, -upper.low))
 
 
 class Sides(NamedTuple):
@@ -108,12 +122,16 @@ class Slope(NamedTuple):
 
 def _proved_margin(
     sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
-) -> FloatArray:
-    """How far below the field the AMLE can lie, flattening as much as needed and no more."""
+) -> tuple[FloatArray, Pair]:
+    """How far below the field the AMLE can lie, flattening as much as needed and no more.
+
+    With it the subsolution that proves this.
+    """
     margin = np.where(piece >= 0, np.inf, 0.0)
+    barrier = Pair(field.high.copy(), field.low.copy())
     # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
     hopeless = curvature.max(initial=0.0) > 1.0
-    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin)
+    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin, barrier)
     for flat in FLAT_LEVELS:
         if not unproved:
             break
@@ -121,8 +139,8 @@ def _proved_margin(
         used = _flattened(sides, piece, field, flat, touched)
         repaired = curvature.copy()
         _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
-        unproved = _margins(sides, piece, count, field, used, repaired, margin)
-    return margin
+        unproved = _margins(sides, piece, count, field, used, repaired, margin, barrier)
+    return margin, barrier
 
 
 @njit(cache=True, nogil=True)
@@ -172,32 +190,33 @@ def _curvatures(
             continue
         # both sides at once: where up exceeds down nothing is asked of the lower bound, and
         # conversely; rounding can make both ask for something
-        rise = _steepest(up, field, x, 1.0)
-        fall = _steepest(down, field, x, -1.0)
-        excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
-        rounding = 4.0 * DD_ERROR * (fall.high + rise.high)
-        below[x] = _curvature(excess + rounding, rise.high, rise.climb)
-        above[x] = _curvature(rounding - excess, fall.high, fall.climb)
+        least_rise, most_rise = _steepest(up, field, x, 1.0)
+        least_fall, most_fall = _steepest(down, field, x, -1.0)
+        below[x] = _curvature(least_rise, most_fall)
+        above[x] = _curvature(least_fall, most_rise)
 
 
 @njit(cache=True, nogil=True)
-def _curvature(surplus: float, slope: float, climb: float) -> float:
-    """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
+def _curvature(rise: Slope, fall: Slope) -> float:
+    """Least k with k · climb ≥ 3/2 · (fall − rise) / rise, rounded up."""
+    surplus = add(fall.high, fall.low, -rise.high, -rise.low)[0]
+    surplus += 4.0 * DD_ERROR * (fall.high + rise.high)
     if surplus <= 0.0:
         return 0.0
     # no arc climbs, yet one falls: no curvature can mend that, flattening may
-    if slope <= 0.0 or climb <= 0.0:
+    if rise.high <= 0.0 or rise.climb <= 0.0:
         return np.inf
-    k = (1.5 + 1e-9) * (surplus / slope) / climb
+    k = (1.5 + 1e-9) * (surplus / rise.high) / rise.climb
     # an overflow on the way is a NaN, which compares false
     return k if k >= 0.0 else np.inf
 
 
 @njit(cache=True, nogil=True)
-def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
+def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> tuple[Slope, Slope]:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
-    Only arcs that come close to the steepest in doubles are looked at twice.
+    Twice, with every step that is not level made shorter, and longer, by 4η. Only arcs that come
+    close to the steepest in doubles are looked at twice.
     """
     indptr, indices, lengths = arcs
     high, low = field
@@ -209,19 +228,30 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
         if slope > rough:
             rough = slope
     bar = (1.0 - 1e-10) * rough
-    best = Slope(0.0, 0.0, 0.0)
+    least = Slope(0.0, 0.0, 0.0)
+    most = Slope(0.0, 0.0, 0.0)
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
         # `not … >=`: a neighbour without a value is NaN, and skipped
         if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
-        fine = (sign * step[0], sign * step[1])
-        # dividing by 1 is exact, and most graphs have unit lengths
-        if lengths[e] != 1.0:
-            fine = divide_double(fine[0], fine[1], lengths[e])
-        if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
-            best = Slope(fine[0], fine[1], sign * step[0])
+        if step[0] != 0.0:
+            climb = sign * step[0]
+            least = _steeper(least, climb, sign * step[1], -4.0 * BARRIER_ERROR, lengths[e])
+            most = _steeper(most, climb, sign * step[1], 4.0 * BARRIER_ERROR, lengths[e])
+    return least, most
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _steeper(best: Slope, climb: float, rest: float, more: float, length: float) -> Slope:
+    """Return the steeper of a slope and that of a step, its climb + rest made longer by `more`."""
+    fine = add(climb, rest, more, 0.0)
+    # dividing by 1 is exact, and most graphs have unit lengths
+    if length != 1.0:
+        fine = divide_double(fine[0], fine[1], length)
+    if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
+        return Slope(fine[0], fine[1], climb)
     return best
 
 
@@ -234,11 +264,13 @@ def _margins(
     used: Pair,
     curvature: FloatArray,
     margin: FloatArray,
+    barrier: Pair,
 ) -> int:
     """How far below `field` the AMLE can lie at most, proved by g applied to `used` ≤ `field`.
 
-    Vertices whose `margin` is finite already are left alone. Returns how many have no proof;
-    their margin stays inf. The field is of scale 1: at most 1 in magnitude.
+    Vertices whose `margin` is finite already are left alone; the others' `barrier` is written with
+    it. Returns how many have no proof; their margin stays inf. The field is of scale 1: at most 1
+    in magnitude.
     """
     high, low = used
     # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
@@ -270,15 +302,27 @@ def _margins(
         b = most[c] + SLACK
         # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
         if steep[c] * (b - a) <= 0.499:
-            bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
-            change = (field.high[x] - high[x]) + (field.low[x] - low[x])
-            # the field was flattened here; its change is a double again, rounded
-            if change != 0.0:
-                change += SLACK * SLACK
-            margin[x] = (1.0 + 1e-9) * (bend + change)
+            barrier.high[x], barrier.low[x] = _bent(used, x, steep[c], a, b)
+            drop = add(field.high[x], field.low[x], -barrier.high[x], -barrier.low[x])[0]
+            margin[x] = (1.0 + 1e-9) * drop
         else:
             unproved += 1
     return unproved
+
+
+@njit(cache=True, nogil=True)
+def _bent(field: Pair, x: int, k: float, a: float, b: float) -> tuple[float, float]:
+    """Return v − k (v − a)(b − v), not above v."""
+    high, low = field.high[x], field.low[x]
+    over = add(high, low, -a, 0.0)
+    under = add(b, 0.0, -high, -low)
+    square = multiply(over[0], over[1], under[0], under[1])
+    bend = multiply_double(square[0], square[1], k)
+    bent = add(high, low, -bend[0], -bend[1])
+    # rounding may go up where next to nothing is taken off
+    if bent[0] > high or (bent[0] == high and bent[1] > low):
+        return high, low
+    return bent
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,55 @@
+"""What a bracket rests on, kept so that it can be written down and checked by others.
+
+A `Proof` says of a field what `wayfield_verify` needs to prove its bracket again: the equation, the
+set of vertices where it holds, and there either
+
+- **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
+  offset + 2^exponent · (high + low). The exact field lies between them, by comparison;
+- or the **exact** values, where ties had to be decided in rationals: both barriers in one.
+
+What is proved from them, and how, is on the page ``docs/proofs.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from ..kernels._types import BoolArray
+from ..kernels.doubledouble import Pair
+
+Fill: TypeAlias = Literal["cost", "flat", "lower"]
+
+
+@dataclass(frozen=True, eq=False)
+class Barriers:
+    """A subsolution and a supersolution, (n,) each; 0 where they are not asked for."""
+
+    offset: float
+    exponent: int
+    below: Pair
+    above: Pair
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A bracket's reasons.
+
+    Attributes
+    ----------
+    p : float
+        The equation: 2 for the harmonic extension, inf for the AMLE.
+    reasons : Barriers or list of Fraction
+        Barriers, or the exact values of the fixed vertices in ascending order.
+    fixed : (n,) bool array or None
+        The labels and the vertices that the AMLE does not leave level; None where nothing is
+        filled.
+    fill : str or None
+        How the others were filled.
+    """
+
+    p: float
+    reasons: Barriers | list[Fraction]
+    fixed: BoolArray | None = None
+    fill: Fill | None = None

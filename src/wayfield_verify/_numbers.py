@@ -1,0 +1,75 @@
+"""The certificate's numbers as whole numbers: no rounding, no floating point from here on.
+
+A double is a whole number times a power of two. So there is an s such that every value, bound,
+label, barrier and length of the file is a whole multiple of 2^−s, and arithmetic on these multiples
+is that of the integers. Slopes are quotients of them, compared by multiplying out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from ._file import Barriers, Certificate
+
+Number = int | Fraction
+"""A multiple of the file's unit 2^−s: whole, or a fraction where exact values are given."""
+Arcs = list[list[tuple[int, int]]]
+"""For every vertex its neighbours, each with the length of the arc."""
+
+
+class Numbers:
+    """All numbers of a certificate, in units of 2^−s."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        reasons, plan = certificate.reasons, certificate.plan
+        doubles: list[Iterable[float]] = [
+            certificate.labels.values(), certificate.corrections.values(),
+            certificate.values, certificate.lower, certificate.upper,
+            certificate.prior or (), certificate.lengths or (),
+        ]  # fmt: skip
+        if plan is not None:
+            doubles += [[plan.tolerance], plan.cost, plan.error or ()]
+        s = max(map(_places, doubles))
+        if isinstance(reasons, Barriers):
+            parts = (*reasons.below, *reasons.above)
+            s = max(s, _places([reasons.offset]), max(map(_places, parts)) - reasons.exponent)
+        self._s = max(s, 0)
+
+    def whole(self, number: float) -> int:
+        """A finite double as a multiple of 2^−s."""
+        top, bottom = number.as_integer_ratio()
+        return top << self._s - bottom.bit_length() + 1
+
+    def barrier(self, barriers: Barriers, parts: tuple[Iterable[float], ...]) -> list[Number]:
+        """offset + 2^exponent · (high + low), by vertex."""
+        offset, shift = self.whole(barriers.offset), self._s + barriers.exponent
+        found: list[Number] = []
+        for high, low in zip(*parts, strict=True):
+            (a, b), (c, d) = high.as_integer_ratio(), low.as_integer_ratio()
+            total = a << shift - b.bit_length() + 1
+            found.append(offset + total + (c << shift - d.bit_length() + 1))
+        return found
+
+    def exact(self, number: Fraction) -> Number:
+        """A rational as a multiple of 2^−s."""
+        scaled = number * (1 << self._s)
+        return scaled.numerator if scaled.denominator == 1 else scaled
+
+    def arcs(self, certificate: Certificate) -> tuple[Arcs, Arcs]:
+        """Arcs out of every vertex, and into it; one list for both if the graph is undirected."""
+        n, edges = certificate.num_vertices, certificate.edges
+        lengths = map(self.whole, certificate.lengths or [1.0] * len(edges))
+        out: Arcs = [[] for _ in range(n)]
+        into: Arcs = [[] for _ in range(n)] if certificate.directed else out
+        for (x, y), length in zip(edges, lengths, strict=True):
+            out[x].append((y, length))
+            into[y].append((x, length))
+        return out, into
+
+
+def _places(numbers: Iterable[float]) -> int:
+    """The least s such that 2^s times every finite one of them is whole; 0 if there is none."""
+    finite = filter(math.isfinite, numbers)
+    return max((x.as_integer_ratio()[1].bit_length() - 1 for x in finite), default=0)
