@@ -33,7 +33,7 @@ NONE = math.inf
 """In place of a bound at a vertex from which no fixed vertex can be reached."""
 
 
-class NotProved(Exception):
+class NotProved(Exception):  # noqa: N818
     """The file's proof fails."""
 
 
@@ -43,11 +43,12 @@ def prove_field(certificate: Certificate, numbers: Numbers) -> list[str]:
     labels = {x: numbers.whole(y) for x, y in certificate.corrections.items()}
     connected = _connected(out, into, labels)
     below, above = _barriers(certificate, numbers)
+    low: Sequence[Number | float] = below
+    high: Sequence[Number | float] = above
     _require_between(below, labels, above)
     if certificate.fixed is None:
         free = [x for x in range(len(out)) if connected[x] and x not in labels]
         _require_barriers(certificate.p, free, out, into, below, above)
-        low, high = below, above
     else:
         fixed = certificate.fixed
         low, high = _filled(certificate, fixed, labels, out, into, below, above)
@@ -120,10 +121,11 @@ def _require_barriers(
     """Check that the lower barrier is a subsolution at the free vertices, the upper the reverse."""
     for x in free:
         for values, side, word in ((below, 1, "lower"), (above, -1, "upper")):
-            if p == math.inf:
-                sign = _steepness(values, x, out, into)
-            else:
-                sign = _balance(values, x, out[x], Fraction(p) - 1)
+            sign = (
+                _steepness(values, x, out, into)
+                if p == math.inf
+                else _balance(values, x, out[x], Fraction(p) - 1)
+            )
             if sign is None:
                 raise NotProved(f"the {word} barrier's balance at vertex {x} cannot be told")
             if sign * side < 0:
@@ -134,12 +136,13 @@ def _require_barriers(
 def _steepness(values: Sequence[Number], x: int, out: Arcs, into: Arcs) -> int:
     """Sign of S⁺ − S⁻: steepest slope down into x, less the steepest down out of it."""
     here = values[x]
-    up, up_length = 0, 1
+    up: Number = 0
+    down: Number = 0
+    up_length = down_length = 1
     for y, length in into[x]:
         rise = values[y] - here
         if rise * up_length > up * length:
             up, up_length = rise, length
-    down, down_length = 0, 1
     for y, length in out[x]:
         fall = here - values[y]
         if fall * down_length > down * length:
@@ -194,7 +197,7 @@ def _filled(
 
 
 def _between(arcs: Arcs, fixed: list[bool]) -> Arcs:
-    """The arcs between fixed vertices."""
+    """Return the arcs between fixed vertices."""
     return [
         [(y, length) for y, length in row if fixed[y]] if fixed[x] else []
         for x, row in enumerate(arcs)
@@ -221,7 +224,7 @@ def _require_no_descent(
 def _two_least(
     fixed: list[bool], back: Arcs, values: Sequence[Number]
 ) -> list[list[tuple[Number, int]]]:
-    """For unfixed vertices the two least values at the ends of their walks, each with its vertex."""
+    """Two least values at the ends of walks from every unfixed vertex, each with its vertex."""
     found: list[list[tuple[Number, int]]] = [[] for _ in fixed]
     ends = (t for t, is_fixed in enumerate(fixed) if is_fixed)
     for t in sorted(ends, key=values.__getitem__):
@@ -239,7 +242,7 @@ def _two_least(
 def _fill(
     rule: str | None, fixed: list[bool], out: Arcs, into: Arcs, values: Sequence[Number]
 ) -> list[Number | float]:
-    """The fixed values, continued over the other vertices by the rule; inf where nothing leads."""
+    """Continue the fixed values over the other vertices by the rule; inf where nothing leads."""
     known: list[Number | float] = [
         value if is_fixed else NONE for value, is_fixed in zip(values, fixed, strict=True)
     ]

@@ -29,7 +29,7 @@ RULES = ("slope", "q")
 LARGEST_EXPONENT = 2000
 
 
-class Unreadable(Exception):
+class Unreadable(Exception):  # noqa: N818
     """The file is not a certificate, or not a whole one."""
 
 
@@ -86,7 +86,7 @@ def read(path: str | os.PathLike[str]) -> Certificate:
 
 
 def _body(path: str | os.PathLike[str]) -> bytes:
-    """What the digest is taken of, if it is the one in the file."""
+    """Return what the digest is taken of, if it is the one in the file."""
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise Unreadable("it is not a regular file")
     with Path(path).open("rb") as file:
@@ -127,11 +127,11 @@ class _Sections:
         return self._next()[0] == tag
 
     def size(self, tag: str) -> int:
-        """Number of bytes of a section that comes next."""
+        """Return the number of bytes of a section, if it comes next."""
         return self._next()[1] if self.has(tag) else 0
 
     def take(self, tag: str, size: int | None) -> memoryview:
-        """The payload of a section, of `size` bytes if that is known."""
+        """Return the payload of a section, of `size` bytes if that is known."""
         found, length = self._next()
         if found != tag:
             raise Unreadable(f"section {tag!r} is missing, {found!r} stands in its place")

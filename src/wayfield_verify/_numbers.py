@@ -38,12 +38,12 @@ class Numbers:
         self._s = max(s, 0)
 
     def whole(self, number: float) -> int:
-        """A finite double as a multiple of 2^−s."""
+        """Return a finite double as a multiple of 2^−s."""
         top, bottom = number.as_integer_ratio()
         return top << self._s - bottom.bit_length() + 1
 
     def barrier(self, barriers: Barriers, parts: tuple[Iterable[float], ...]) -> list[Number]:
-        """offset + 2^exponent · (high + low), by vertex."""
+        """Return offset + 2^exponent · (high + low), by vertex."""
         offset, shift = self.whole(barriers.offset), self._s + barriers.exponent
         found: list[Number] = []
         for high, low in zip(*parts, strict=True):
@@ -53,7 +53,7 @@ class Numbers:
         return found
 
     def exact(self, number: Fraction) -> Number:
-        """A rational as a multiple of 2^−s."""
+        """Return a rational as a multiple of 2^−s."""
         scaled = number * (1 << self._s)
         return scaled.numerator if scaled.denominator == 1 else scaled
 
@@ -70,6 +70,6 @@ class Numbers:
 
 
 def _places(numbers: Iterable[float]) -> int:
-    """The least s such that 2^s times every finite one of them is whole; 0 if there is none."""
+    """Return the least s such that 2^s times every finite one of them is whole."""
     finite = filter(math.isfinite, numbers)
     return max((x.as_integer_ratio()[1].bit_length() - 1 for x in finite), default=0)

@@ -3,8 +3,8 @@
 - **Moves.** Every move is an arc to a vertex of finite value; there is none only where there is no
   such arc. With no tie tolerance the move is, up to the rounding of two floating-point operations,
   the best by its rule: the steepest descent ("slope") or the least ℓ + u(y) ("q").
-- **Outcomes.** Moves are followed from every start, each vertex once. A start reaches the goal, ends
-  where there is no move, or comes back to a vertex it has been at, and then goes round for ever.
+- **Outcomes.** Moves are followed from every start, each vertex once. A start reaches the goal,
+  ends where there is no move, or comes back to where it has been, and then goes round for ever.
 - **Costs.** The lengths walked are added up exactly; the file's cost of a start may be off by one
   rounding per step, and is infinite where the goal is not reached.
 - **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from ._field import NotProved, reached_from
 from ._file import NO_MOVE, Certificate, Plan
-from ._numbers import Arcs, Number, Numbers
+from ._numbers import Arcs, Numbers
 
 GOAL, STOPS, LOOPS = 0, 1, 2
 ROUNDING = 1 << 50
@@ -44,8 +44,8 @@ def prove_plan(certificate: Certificate, plan: Plan, numbers: Numbers) -> list[s
     return _sentences(plan, ends, able)
 
 
-def _move(x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[Number | None]) -> int:
-    """The length of the move from x; 0 at the goal and where there is none."""
+def _move(x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[int | None]) -> int:
+    """Return the length of the move from x; 0 at the goal and where there is none."""
     y = plan.successor[x]
     if x == plan.goal:
         if y != x:
@@ -64,7 +64,7 @@ def _move(x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[Numb
 
 
 def _require_best(
-    x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[Number | None], unit: bool
+    x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[int | None], unit: bool
 ) -> None:
     """Check that no move from x is better by its rule than the plan's, beyond rounding.
 
@@ -74,7 +74,8 @@ def _require_best(
     if x == plan.goal or move == NO_MOVE:
         return
     here = values[x]
-    tolls: dict[int, tuple[Number, int]] = {}
+    slack = 0
+    tolls: dict[int, tuple[int, int]] = {}
     for y, length in arcs:
         there = values[y]
         if there is None:
@@ -89,7 +90,8 @@ def _require_best(
     for y, (toll, length) in tolls.items():
         # toll / length < mine / over, by more than rounding
         lead = mine * length - toll * over
-        slack = 0 if unit else max(abs(mine * length), abs(toll * over))
+        if not unit:
+            slack = abs(mine * length) + abs(toll * over)
         if lead * ROUNDING > slack:
             raise NotProved(f"from vertex {x} the move to {y} is better than that to {move}")
 

@@ -64,7 +64,7 @@ def _sum_of_powers(
     least = most = 0
     for slope, count in slopes.items():
         lo, hi, e = power(slope / unit, q, bits)
-        # to multiples of 2^-bits: a positive e cannot be, as no power exceeds 1 by more than rounding
+        # to whole multiples of 2^-bits, outward
         shift = e + bits
         least += count * (lo << shift if shift >= 0 else lo >> -shift)
         most += count * (hi << shift if shift >= 0 else -(-hi >> -shift))

@@ -118,10 +118,10 @@ class AMLE:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
             result = _unproved(scaled, fixing, status)
         else:
-            proof = bracket(graph.arcs, graph.reverse_arcs, fixing)
-            result = _bracketed(scaled, fixing, proof)
+            found = bracket(graph.arcs, graph.reverse_arcs, fixing)
+            result = _bracketed(scaled, fixing, found)
             if leave_flat:
-                result = _decided(problem, result, fixing._replace(values=proof.field.high))
+                result = _decided(problem, result, fixing._replace(values=found.field.high))
         status, fixed, values, lower, upper, reasons = result
         exempt = ~fixed | problem.labelled
         residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
@@ -132,8 +132,9 @@ class AMLE:
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         proof = None
         if reasons is not None:
-            filled = (fixed, rule) if leave_flat else ()
-            proof = Proof(np.inf, reasons, *filled)
+            proof = Proof(np.inf, reasons)
+            if leave_flat:
+                proof = replace(proof, fixed=fixed, fill=rule)
         return Solution(values, lower, upper, status, residual, fixing.frames, details, proof)
 
 

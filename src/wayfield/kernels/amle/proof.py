@@ -272,7 +272,7 @@ def _margins(
     it. Returns how many have no proof; their margin stays inf. The field is of scale 1: at most 1
     in magnitude.
     """
-    high, low = used
+    high = used.high
     # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
     # piece, its rim of labels included
     steep = np.zeros(count)
