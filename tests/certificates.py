@@ -6,11 +6,14 @@ import hashlib
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 import wayfield as wf
+from exact import exact_harmonic
+from exact_amle import exact_amle, exact_directed_amle
 from wayfield.extension import Extension, Method
 
 HEAD = 48
@@ -49,7 +52,9 @@ def random_case(seed: int) -> Case:
         draw.integers(1, 5, tails.size).astype(float),
         draw.lognormal(0.0, 1.0, tails.size),
     )[draw.integers(3)]
-    pairs = np.stack([tails, heads] if directed else [np.minimum(tails, heads), np.maximum(tails, heads)])
+    pairs = np.stack(
+        [tails, heads] if directed else [np.minimum(tails, heads), np.maximum(tails, heads)]
+    )
     _, first = np.unique(pairs, axis=1, return_index=True)
     graph = wf.Graph.from_edges(
         tails[first], heads[first], lengths[first], num_vertices=n, directed=directed
@@ -108,3 +113,227 @@ class File:
         )
         path.write_bytes(b"wayfield proof 1" + hashlib.sha256(body).digest() + body)
         return path
+
+
+# ---------------------------------------------------------------- what a file states, and the truth
+
+
+def stated_case(file: File) -> Case | None:
+    """The problem a file without prior states; None if it is none that wayfield would take."""
+    n, _, _ = struct.unpack("<3Q", file.sections["size"])
+    directed, fill, p = struct.unpack("<BBd", file.sections["kind"])
+    tails, heads = file.indices("tail").astype(int), file.indices("head").astype(int)
+    lengths = file.doubles("leng") if "leng" in file.sections else None
+    labels = wf.Labels(file.indices("labv").astype(int), file.doubles("laby"))
+    rule = (None, "cost", "flat", "lower")[fill]
+    method: Method = wf.AMLE(fill=rule) if p == np.inf else wf.PLaplacian(p)
+    try:
+        graph = wf.Graph.from_edges(tails, heads, lengths, num_vertices=n, directed=bool(directed))
+    except wf.InputError:
+        return None
+    return Case(graph, labels, method)
+
+
+def exact_field(case: Case) -> list[Fraction | float] | None:
+    """The exact extension of a case, NaN where there is none; None without a reference."""
+    whole = case.graph.components
+    orphaned = ~np.isin(whole, whole[case.labels.vertices])
+    kept = np.flatnonzero(~orphaned)
+    place = np.full(whole.size, -1)
+    place[kept] = np.arange(kept.size)
+    graph = case.graph
+    inside = ~orphaned[graph.tails]
+    part = wf.Graph.from_edges(
+        place[graph.tails[inside]], place[graph.indices[inside]], graph.lengths[inside],
+        num_vertices=kept.size, directed=graph.directed,
+    )  # fmt: skip
+    labels = wf.Labels(place[case.labels.vertices], case.labels.values)
+    if isinstance(case.method, wf.AMLE):
+        fill = case.method.fill or ("cost" if graph.directed else None)
+        found = (
+            exact_amle(part, labels) if fill is None else exact_directed_amle(part, labels, fill)
+        )
+    elif case.method == wf.PLaplacian(2) or isinstance(case.method, wf.Harmonic):
+        found = exact_harmonic(part, labels)
+    else:
+        return None
+    field: list[Fraction | float] = [np.nan] * whole.size
+    for x, value in zip(kept.tolist(), found, strict=True):
+        field[x] = value
+    return field
+
+
+def is_true(file: File) -> bool | None:
+    """Whether the exact field lies in the file's bracket; None where no reference is at hand."""
+    case = stated_case(file)
+    exact = None if case is None else exact_field(case)
+    if exact is None:
+        return None
+    rows = zip(
+        exact, *(file.doubles(tag).tolist() for tag in ("lowr", "valu", "uppr")), strict=True
+    )
+    return all(
+        low <= u <= high and low <= value <= high
+        if u == u
+        else low != low and value != value and high != high
+        for u, low, value, high in rows
+    )
+
+
+# ---------------------------------------------------------------- spoiling
+
+
+def spoil(file: File, kind: str, draw: np.random.Generator) -> bool:
+    """Spoil a file in place; False if there is nothing to spoil in this way.
+
+    What `bound`, `value`, `label`, `barriers` and `successor` do leaves no valid proof, by
+    construction; of the others `is_true` tells.
+    """
+    return SPOILERS[kind](file, draw)
+
+
+def _some_vertex(file: File, draw: np.random.Generator) -> int | None:
+    finite = np.flatnonzero(np.isfinite(file.doubles("valu")))
+    return int(draw.choice(finite)) if finite.size else None
+
+
+def _bound(file: File, draw: np.random.Generator) -> bool:
+    """Move the whole bracket of a vertex past the true value, by a last place of its or more."""
+    x = _some_vertex(file, draw)
+    if x is None:
+        return False
+    low, high = file.doubles("lowr"), file.doubles("uppr")
+    if draw.random() < 0.5:
+        beyond = np.nextafter(high[x], np.inf) + draw.choice([0.0, 1e-300, 1.0])
+    else:
+        beyond = np.nextafter(low[x], -np.inf) - draw.choice([0.0, 1e-300, 1.0])
+    for tag in ("valu", "lowr", "uppr"):
+        numbers = file.doubles(tag)
+        numbers[x] = beyond
+        file.put(tag, numbers)
+    return True
+
+
+def _value(file: File, draw: np.random.Generator) -> bool:
+    """Move a value out of its bracket."""
+    x = _some_vertex(file, draw)
+    if x is None:
+        return False
+    values = file.doubles("valu")
+    up = draw.random() < 0.5
+    edge = file.doubles("uppr" if up else "lowr")[x]
+    values[x] = np.nextafter(edge, np.inf if up else -np.inf)
+    file.put("valu", values)
+    return True
+
+
+def _label(file: File, draw: np.random.Generator) -> bool:
+    labels = file.doubles("laby")
+    i = draw.integers(labels.size)
+    change = draw.choice(
+        [np.nextafter(labels[i], np.inf), np.nextafter(labels[i], -9e9), labels[i] + 1.0]
+    )
+    labels[i] = change
+    file.put("laby", labels)
+    return True
+
+
+def _barriers(file: File, draw: np.random.Generator) -> bool:
+    """Exchange the barriers, unless they agree wherever they are asked for."""
+    if "subh" not in file.sections:
+        return False
+    asked = np.isfinite(file.doubles("lowr"))
+    if "fixd" in file.sections:
+        bits = np.frombuffer(file.sections["fixd"], np.uint8)
+        asked &= np.unpackbits(bits, bitorder="little", count=asked.size).astype(bool)
+    same = all(
+        np.array_equal(file.doubles(low)[asked], file.doubles(high)[asked])
+        for low, high in (("subh", "suph"), ("subl", "supl"))
+    )
+    if same:
+        return False
+    for low, high in (("subh", "suph"), ("subl", "supl")):
+        file.sections[low], file.sections[high] = file.sections[high], file.sections[low]
+    return True
+
+
+def _arc_dropped(file: File, draw: np.random.Generator) -> bool:
+    tails, heads = file.indices("tail"), file.indices("head")
+    if not tails.size:
+        return False
+    e = draw.integers(tails.size)
+    file.put("tail", np.delete(tails, e))
+    file.put("head", np.delete(heads, e))
+    if "leng" in file.sections:
+        file.put("leng", np.delete(file.doubles("leng"), e))
+    _recount(file)
+    return True
+
+
+def _arc_added(file: File, draw: np.random.Generator) -> bool:
+    n, _, _ = struct.unpack("<3Q", file.sections["size"])
+    directed = file.sections["kind"][0]
+    tails, heads = file.indices("tail"), file.indices("head")
+    x, y = draw.choice(n, 2, replace=False)
+    if not directed:
+        x, y = min(x, y), max(x, y)
+    place = int(np.searchsorted(tails * n + heads, x * n + y))
+    if ((tails == x) & (heads == y)).any():
+        return False
+    file.put("tail", np.insert(tails, place, x))
+    file.put("head", np.insert(heads, place, y))
+    if "leng" in file.sections:
+        file.put("leng", np.insert(file.doubles("leng"), place, draw.uniform(0.5, 2.0)))
+    _recount(file)
+    return True
+
+
+def _length(file: File, draw: np.random.Generator) -> bool:
+    tails = file.indices("tail")
+    if not tails.size:
+        return False
+    lengths = file.doubles("leng") if "leng" in file.sections else np.ones(tails.size)
+    lengths[draw.integers(tails.size)] *= draw.choice([0.5, 1.5, 1.0 + 2.0**-30])
+    sections = file.sections
+    file.sections = {}
+    for tag, payload in sections.items():
+        file.sections[tag] = payload
+        if tag == "head":
+            file.put("leng", lengths)
+    file.put("leng", lengths)
+    return True
+
+
+def _p(file: File, draw: np.random.Generator) -> bool:
+    directed, fill, p = struct.unpack("<BBd", file.sections["kind"])
+    if fill or directed:
+        fill = 1 + (fill + int(draw.integers(2))) % 3
+        file.sections["kind"] = struct.pack("<BBd", directed, fill, p)
+        return True
+    other = 2.0 if p == np.inf or (p > 2.0 and draw.random() < 0.5) else np.inf
+    file.sections["kind"] = struct.pack("<BBd", directed, fill, other)
+    return True
+
+
+def _bit(file: File, draw: np.random.Generator) -> bool:
+    """Flip any bit that is not part of the counts."""
+    tag = str(
+        draw.choice([tag for tag, payload in file.sections.items() if payload and tag != "size"])
+    )
+    payload = bytearray(file.sections[tag])
+    payload[draw.integers(len(payload))] ^= 1 << int(draw.integers(8))
+    file.sections[tag] = bytes(payload)
+    return True
+
+
+def _recount(file: File) -> None:
+    n, _, k = struct.unpack("<3Q", file.sections["size"])
+    file.sections["size"] = struct.pack("<3Q", n, file.indices("tail").size, k)
+
+
+SPOILERS = {
+    "bound": _bound, "value": _value, "label": _label, "barriers": _barriers,
+    "arc dropped": _arc_dropped, "arc added": _arc_added, "length": _length, "p": _p, "bit": _bit,
+}  # fmt: skip
+FATAL = ("bound", "value", "label", "barriers")
+"""Those after which no proof is valid, by construction."""
