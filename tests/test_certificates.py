@@ -17,6 +17,7 @@ import pytest
 import wayfield as wf
 import wayfield_verify
 from certificates import FATAL, SPOILERS, Case, File, is_true, random_case, spoil
+from shell import wayfield
 from wayfield.extension import Extension
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
@@ -218,6 +219,29 @@ def test_without_a_bracket_there_is_no_certificate(method: wf.Method, tmp_path: 
     field = wf.extend(path, wf.Labels([0, 3], [0.0, 1.0]), method)
     with pytest.raises(wf.InputError, match="no bracket that could be proved"):
         field.certificate(tmp_path / "none.cert")
+
+
+def test_the_command_line_writes_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("roads.csv").write_text("a,b,2\nb,c,3\nc,d,1\n")
+    Path("known.csv").write_text("name,value\na,6\nd,0\n")
+    words = ("plan", "roads.csv", "known.csv", "--goal", "d", "--no-files", "--certificate")
+    answer = wayfield(*words, "road.cert")
+    assert answer.code == 0, answer.err
+    assert main(["road.cert"]) == 0
+    assert wayfield(*words, "road.cert").code == 0
+    taken = wayfield(*words, "known.csv")
+    assert taken.code == 2
+    assert "known.csv is no certificate" in taken.err
+    assert wayfield(*words, "road.cert", "--method", "nearest").code == 2
+
+
+def test_a_repaired_plan_has_no_certificate(tmp_path: Path) -> None:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    labels = wf.Labels([0, 1, 2, 3], [0.0, 4.0, 1.0, 2.0])
+    answer = wf.solve(path, labels, goal=0, repair=True)
+    with pytest.raises(wf.InputError, match="no bracket that could be proved"):
+        answer.certificate(tmp_path / "lifted.cert")
 
 
 # ---------------------------------------------------------------- independence

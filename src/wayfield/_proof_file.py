@@ -17,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InputError
 from .kernels._types import BoolArray
 
 MAGIC = b"wayfield proof 1"
@@ -38,6 +39,18 @@ def indices(tag: str, numbers: NDArray[Any]) -> Section:
 def bits(tag: str, flags: BoolArray) -> Section:
     """Return a section of one bit per vertex, the lowest bit of a byte first."""
     return tag, np.packbits(flags, bitorder="little").tobytes()
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path at which there is nothing yet, or a certificate; else raise `InputError`."""
+    path = Path(path)
+    if path.exists():
+        if not path.is_file():
+            raise InputError(f"{path} is not a file")
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise InputError(f"{path} is no certificate, and would be overwritten")
+    return path
 
 
 def write(path: str | os.PathLike[str], sections: Iterable[Section]) -> Path:
