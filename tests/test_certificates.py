@@ -6,6 +6,7 @@ WAYFIELD_CERTIFICATES sets how many random fields there are; 1,000 give some 10,
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 import wayfield as wf
 import wayfield_verify
-from certificates import FATAL, SPOILERS, Case, File, is_true, random_case, spoil
+from certificates import FATAL, HEAD, SPOILERS, Case, File, is_true, random_case, spoil
 from shell import wayfield
 from wayfield.extension import Extension
 from wayfield_verify import NotProved, Unreadable, verify
@@ -176,6 +177,25 @@ def test_every_truncation_and_every_flipped_bit_is_refused(good: Path) -> None:
         spoiled[i // 8] ^= 1 << i % 8
         good.write_bytes(spoiled)
         assert main([str(good)]) == 2
+
+
+@pytest.mark.parametrize("plan", [False, True])
+def test_whatever_the_bytes_say_there_is_a_verdict(plan: bool, tmp_path: Path) -> None:
+    """Any bit flipped, and the digest made to fit: 0, 1 or 2, and never a traceback."""
+    graph = wf.Graph.from_edges([0, 1, 2, 1], [1, 2, 3, 3], [1.0, 2.0, 1.5, 4.0], directed=True)
+    labels = wf.Labels([0, 3], [6.0, 0.0])
+    if plan:
+        file = wf.solve(graph, labels, goal=3).certificate(tmp_path / "a.cert")
+    else:
+        file = wf.extend(graph, labels, wf.AMLE()).certificate(tmp_path / "a.cert")
+    body = file.read_bytes()[HEAD:]
+    codes = set()
+    for i in range(0, 8 * len(body), 3):
+        spoiled = bytearray(body)
+        spoiled[i // 8] ^= 1 << i % 8
+        file.write_bytes(b"wayfield proof 1" + hashlib.sha256(spoiled).digest() + spoiled)
+        codes.add(main([str(file)]))
+    assert codes == {0, 1, 2}
 
 
 def test_hostile_counts_are_refused_before_anything_is_allocated(good: Path) -> None:

@@ -27,6 +27,8 @@ NO_MOVE = 2**32 - 1
 FILLS = (None, "cost", "flat", "lower")
 RULES = ("slope", "q")
 LARGEST_EXPONENT = 2000
+LONGEST_WHOLE = 4096
+"""Bytes of a numerator or denominator."""
 
 
 class Unreadable(Exception):  # noqa: N818
@@ -228,6 +230,7 @@ def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
         for _ in range(2):
             _require(at + 4 <= len(payload), "the exact values end early")
             (size,) = struct.unpack_from("<I", payload, at)
+            _require(size <= LONGEST_WHOLE, "an exact value is too long")
             _require(at + 4 + size <= len(payload), "the exact values end early")
             parts.append(bytes(payload[at + 4 : at + 4 + size]))
             at += 4 + size
