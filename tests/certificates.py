@@ -246,9 +246,12 @@ def _barriers(file: File, draw: np.random.Generator) -> bool:
     if "fixd" in file.sections:
         bits = np.frombuffer(file.sections["fixd"], np.uint8)
         asked &= np.unpackbits(bits, bitorder="little", count=asked.size).astype(bool)
-    same = all(
-        np.array_equal(file.doubles(low)[asked], file.doubles(high)[asked])
-        for low, high in (("subh", "suph"), ("subl", "supl"))
+    same = (
+        all(
+            np.array_equal(file.doubles(low)[asked], file.doubles(high)[asked])
+            for low, high in (("subh", "suph"),)
+        )
+        and file.sections["subl"] == file.sections["supl"]
     )
     if same:
         return False

@@ -31,6 +31,11 @@ def doubles(tag: str, numbers: NDArray[Any]) -> Section:
     return tag, np.ascontiguousarray(numbers, "<f8").tobytes()
 
 
+def singles(tag: str, numbers: NDArray[Any]) -> Section:
+    """Return a section of numbers that are of single precision."""
+    return tag, np.ascontiguousarray(numbers, "<f4").tobytes()
+
+
 def indices(tag: str, numbers: NDArray[Any]) -> Section:
     """Return a section of 32-bit indices, -1 being the largest of them."""
     return tag, np.ascontiguousarray(numbers).astype("<i8").astype("<u4").tobytes()

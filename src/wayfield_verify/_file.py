@@ -37,10 +37,11 @@ class Unreadable(Exception):  # noqa: N818
 
 @dataclass(frozen=True)
 class Barriers:
-    """offset + 2^exponent (high + low), below and above."""
+    """offset + 2^exponent (base + high + low), below and above."""
 
     offset: float
     exponent: int
+    base: array[float]
     below: tuple[array[float], array[float]]
     above: tuple[array[float], array[float]]
 
@@ -146,6 +147,9 @@ class _Sections:
     def doubles(self, tag: str, count: int) -> array[float]:
         return _unpacked("d", self.take(tag, 8 * count))
 
+    def singles(self, tag: str, count: int) -> array[float]:
+        return _unpacked("f", self.take(tag, 4 * count))
+
     def indices(self, tag: str, count: int) -> array[int]:
         return _unpacked("I", self.take(tag, 4 * count))
 
@@ -162,7 +166,7 @@ class _Sections:
 
 def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg]
     numbers = array(kind)
-    assert numbers.itemsize == {"d": 8, "I": 4}[kind]
+    assert numbers.itemsize == {"d": 8, "f": 4, "I": 4}[kind]
     numbers.frombytes(payload)
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -219,8 +223,14 @@ def _reasons(sections: _Sections, n: int, fixed: list[bool] | None) -> Barriers 
     offset, exponent = struct.unpack("<dq", sections.take("shif", 16))
     _require(math.isfinite(offset), "the offset is not a number")
     _require(abs(exponent) <= LARGEST_EXPONENT, "the exponent is out of range")
-    parts = [_finite(sections.doubles(tag, n)) for tag in ("subh", "subl", "suph", "supl")]
-    return Barriers(offset, exponent, (parts[0], parts[1]), (parts[2], parts[3]))
+    base = sections.doubles("base", n) if sections.has("base") else array("d", bytes(8 * n))
+    parts = []
+    for high, low in (("subh", "subl"), ("suph", "supl")):
+        first = _finite(sections.doubles(high, n))
+        wide = sections.size(low) == 8 * n
+        rest = sections.doubles(low, n) if wide else sections.singles(low, n)
+        parts.append((first, _finite(rest)))
+    return Barriers(offset, exponent, _finite(base), *parts)
 
 
 def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:

@@ -33,7 +33,7 @@ class Numbers:
             doubles += [[plan.tolerance], plan.cost, plan.error or ()]
         s = max(map(_places, doubles))
         if isinstance(reasons, Barriers):
-            parts = (*reasons.below, *reasons.above)
+            parts = (reasons.base, *reasons.below, *reasons.above)
             s = max(s, _places([reasons.offset]), max(map(_places, parts)) - reasons.exponent)
         self._s = max(s, 0)
 
@@ -43,13 +43,14 @@ class Numbers:
         return top << self._s - bottom.bit_length() + 1
 
     def barrier(self, barriers: Barriers, parts: tuple[Iterable[float], ...]) -> list[Number]:
-        """Return offset + 2^exponent · (high + low), by vertex."""
+        """Return offset + 2^exponent · (base + high + low), by vertex."""
         offset, shift = self.whole(barriers.offset), self._s + barriers.exponent
         found: list[Number] = []
-        for high, low in zip(*parts, strict=True):
-            (a, b), (c, d) = high.as_integer_ratio(), low.as_integer_ratio()
-            total = a << shift - b.bit_length() + 1
-            found.append(offset + total + (c << shift - d.bit_length() + 1))
+        for numbers in zip(barriers.base, *parts, strict=True):
+            total = offset
+            for top, bottom in map(float.as_integer_ratio, numbers):
+                total += top << shift - bottom.bit_length() + 1
+            found.append(total)
         return found
 
     def exact(self, number: Fraction) -> Number:

@@ -69,9 +69,13 @@ def _proof_sections(proof: Proof) -> list[Section]:
         return [*sections, ("rati", _rationals(proof.reasons))]
     barriers = proof.reasons
     sections.append(("shif", struct.pack("<dq", barriers.offset, barriers.exponent)))
-    parts = (*barriers.below, *barriers.above)
-    for tag, part in zip(("subh", "subl", "suph", "supl"), parts, strict=True):
-        sections.append(proof_file.doubles(tag, part))
+    low = proof_file.doubles
+    if barriers.base is not None:
+        sections.append(proof_file.doubles("base", barriers.base))
+        low = proof_file.singles
+    for side, barrier in (("sub", barriers.below), ("sup", barriers.above)):
+        sections.append(proof_file.doubles(f"{side}h", barrier.high))
+        sections.append(low(f"{side}l", barrier.low))
     return sections
 
 

@@ -4,7 +4,7 @@ A `Proof` says of a field what `wayfield_verify` needs to prove its bracket agai
 set of vertices where it holds, and there either
 
 - **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
-  offset + 2^exponent · (high + low). The exact field lies between them, by comparison;
+  offset + 2^exponent · (base + high + low). The exact field lies between them, by comparison;
 - or the **exact** values, where ties had to be decided in rationals: both barriers in one.
 
 What is proved from them, and how, is on the page ``docs/proofs.md``.
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from ..kernels._types import BoolArray
+from ..kernels._types import BoolArray, FloatArray
 from ..kernels.doubledouble import Pair
 
 Fill: TypeAlias = Literal["cost", "flat", "lower"]
@@ -30,6 +30,8 @@ class Barriers:
     exponent: int
     below: Pair
     above: Pair
+    base: FloatArray | None = None
+    """Common to both; 0 if None. With a base the low parts are numbers of single precision."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from typing import Self
 
 import numpy as np
 
-from ..kernels._types import FloatArray, IntArray
+from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected, enclosed, normalised, rounded
 from ..labels import Labels
@@ -115,27 +115,36 @@ class Scaled:
         values, lower, upper = enclosed(field, below, above, self.scale, self.offset)
         return self._settled(values), self._settled(lower), self._settled(upper)
 
-    def barriers(self, below: Pair, above: Pair) -> Barriers:
+    def barriers(self, below: Pair, above: Pair, base: FloatArray | None = None) -> Barriers:
         """Return a sub- and a supersolution that stay within the labels and agree with them.
 
         As `_settled` does with bounds, and they stay what they are: the larger of two subsolutions
         is one, the least label is another, and a label is the most that one may be there.
         """
-        lowest, highest = self.problem.extreme_labels
-        kept = self._kept(below, lowest, 1.0), self._kept(above, highest, -1.0)
-        return Barriers(self.offset, self.exponent, *kept)
+        absent = self.problem.orphaned
+        if base is not None:
+            absent = absent | ~np.isfinite(base)
+            base = np.where(absent, 0.0, base)
+        labels = self._from(base, self.field)
+        kept = []
+        for barrier, ends, sign in zip(
+            (below, above), self.problem.extreme_labels, (1.0, -1.0), strict=True
+        ):
+            # the least label around x, as seen from the base of x
+            least = self._from(base, Pair(self.field.high[ends], self.field.low[ends]))
+            high, low = normalised(barrier)
+            level = (high == least.high) & (sign * low < sign * least.low)
+            beyond = (sign * high < sign * least.high) | level
+            choose = [absent, self.problem.labelled, beyond]
+            high = np.select(choose, [0.0, labels.high, least.high], high)
+            low = np.select(choose, [0.0, labels.low, least.low], low)
+            kept.append(Pair(high, low))
+        return Barriers(self.offset, self.exponent, kept[0], kept[1], base)
 
-    def _kept(self, barrier: Pair, least: IntArray, sign: float) -> Pair:
-        """Return `sign` · barrier not below the labels at `least`, the labels as they are."""
-        labelled, labels = self.problem.labelled, self.field
-        high, low = normalised(barrier)
-        floor_high, floor_low = labels.high[least], labels.low[least]
-        level = (high == floor_high) & (sign * low < sign * floor_low)
-        beyond = (sign * high < sign * floor_high) | level
-        high = np.select([labelled, beyond], [labels.high, floor_high], high)
-        low = np.select([labelled, beyond], [labels.low, floor_low], low)
-        absent = self.problem.orphaned | ~np.isfinite(high)
-        return Pair(np.where(absent, 0.0, high), np.where(absent, 0.0, low))
+    @staticmethod
+    def _from(base: FloatArray | None, field: Pair) -> Pair:
+        """Return the field less the base; where it is within reach of the base, that is exact."""
+        return field if base is None else normalised(Pair(field.high - base, field.low))
 
     def _settled(self, field: FloatArray) -> FloatArray:
         """Keep the maximum principle and the labels as given; NaN without a label, in place."""

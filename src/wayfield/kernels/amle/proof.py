@@ -18,12 +18,13 @@ The least such k over the component gives the lower bound v − k (v − a)(b �
 with up and down exchanged, the upper bound. Slopes are evaluated in double-double, and their
 rounding is counted in.
 
-**Barriers.** The bound itself is rounded to a double-double B, and it is B that has to have
-S⁺ ≥ S⁻, exactly: `Extension.certificate` writes it down, and others check it. With |B − g(v)| ≤ η
-a climb loses at most 2η and a drop gains at most 2η. As g' ≥ 1/2, this is as if v had 4η less to
-climb and 4η more to drop, so S⁺ and S⁻ are taken of such climbs and drops. Vertices of equal v have
-equal B: between them nothing is added. At a label B is the label. That is no less than g(v), which
-can only help its neighbours.
+**Barriers.** The bound itself is rounded, to B, and it is B that has to have S⁺ ≥ S⁻, exactly:
+`Extension.certificate` writes it down, and others check it. With |B − g(v)| ≤ η a climb loses at
+most 2η and a drop gains at most 2η. As g' ≥ 1/2, this is as if v had 4η less to climb and 4η more
+to drop, so S⁺ and S⁻ are taken of such climbs and drops. To begin with, v is rounded down to a
+multiple of 16η or more, so that no climb becomes a drop; what is taken off it is rounded to a
+multiple of a much finer `grain`, so that equal v have equal B. At a label B is the label. That is
+no less than g(v), which can only help its neighbours.
 
 **Flat spots.** Where all drops around a vertex are of the order of the rounding of v itself the
 condition can ask for a huge k. Then the vertices with no drop above some `flat` are gathered into
@@ -39,19 +40,32 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import njit
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import DD_ERROR, Pair, add, divide_double, multiply, multiply_double
+from ..doubledouble import (
+    DD_ERROR,
+    Pair,
+    add,
+    divide_double,
+    fast_two_sum,
+    multiply,
+    multiply_double,
+)
 from .divide import Fixing
 from .frames import UNFIXED
 from .retrace import retrace
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
-BARRIER_ERROR = 2.0**-103
-"""More than |B − g(v)|: 2⁻¹⁰⁴ for the last sum, and for k (v − a)(b − v) ≤ 1/4 as much again."""
-FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
-"""Drops taken for flat, from where the rounding of the retracing ends upwards."""
+COARSEST = 2.0**-90
+"""The bases of the barriers are multiples of this: a coarser grain than any that is used."""
+ATTEMPTS = (
+    (0.0, 2.0**-126), (1e-27, 2.0**-126), (1e-22, 2.0**-126), (1e-18, 2.0**-126),
+    (0.0, 2.0**-106), (1e-15, 2.0**-106), (1e-12, 2.0**-106), (1e-9, 2.0**-106), (1e-9, COARSEST),
+)  # fmt: skip
+"""Drops taken for flat, from where the rounding of the retracing ends upwards, and grains.
+
+A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
 
 
 class Bracket(NamedTuple):
@@ -62,10 +76,14 @@ class Bracket(NamedTuple):
     """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
     above: FloatArray
     """(n,) and at most the field plus this."""
+    base: FloatArray
+    """(n,) doubles next to the field."""
     subsolution: Pair
-    """What proves the lower bound: S⁺ ≥ S⁻ exactly, wherever `below` is finite."""
+    """Base + high + low proves the lower bound: S⁺ ≥ S⁻ exactly, wherever `below` is finite.
+
+    The low parts have no more digits than a number of single precision."""
     supersolution: Pair
-    """And the upper one, wherever `above` is."""
+    """And so the upper one, wherever `above` is."""
 
     @property
     def width(self) -> float:
@@ -88,17 +106,17 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     retrace(out, into, fixing.values, fixing.order, fixing.batch, fixing.slopes, field)
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     piece, count = _pieces(sides, fixing.batch)
+    nothing = Pair(np.zeros(piece.size), np.zeros(piece.size))
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         plain = Pair(fixing.values, np.zeros(piece.size))
-        return Bracket(plain, unknown, unknown, plain, plain)
-    down, up = np.zeros(piece.size), np.zeros(piece.size)
-    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
-    below, lower = _proved_margin(sides, piece, count, field, down)
+        return Bracket(plain, unknown, unknown, fixing.values, nothing, nothing)
+    base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
+    below, lower = _proved_margin(sides, piece, count, field, base)
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    above, upper = _proved_margin(mirrored, piece, count, negated, up)
-    return Bracket(field, below, above, lower, Pair(-upper.high, -upper.low))
+    above, upper = _proved_margin(mirrored, piece, count, negated, -base)
+    return Bracket(field, below, above, base, lower, Pair(-upper.high, -upper.low))
 
 
 class Sides(NamedTuple):
@@ -121,25 +139,21 @@ class Slope(NamedTuple):
 
 
 def _proved_margin(
-    sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
+    sides: Sides, piece: IntArray, count: int, field: Pair, base: FloatArray
 ) -> tuple[FloatArray, Pair]:
     """How far below the field the AMLE can lie, flattening as much as needed and no more.
 
-    With it the subsolution that proves this.
+    With it the subsolution that proves this, less its base.
     """
     margin = np.where(piece >= 0, np.inf, 0.0)
-    barrier = Pair(field.high.copy(), field.low.copy())
-    # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
-    hopeless = curvature.max(initial=0.0) > 1.0
-    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin, barrier)
-    for flat in FLAT_LEVELS:
-        if not unproved:
+    barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
+    for flat, grain in ATTEMPTS:
+        used = _floored(piece, field, max(2.0**-110, 8.0 * grain))
+        if flat > 0.0:
+            _flatten(sides, piece, used, flat)
+        curvature = _curvatures(sides, piece, used, margin, grain)
+        if not _margins(sides, piece, count, field, used, curvature, grain, margin, base, barrier):
             break
-        touched = np.zeros(piece.size, np.bool_)
-        used = _flattened(sides, piece, field, flat, touched)
-        repaired = curvature.copy()
-        _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
-        unproved = _margins(sides, piece, count, field, used, repaired, margin, barrier)
     return margin, barrier
 
 
@@ -172,28 +186,34 @@ def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
 
 
 @njit(cache=True, nogil=True)
-def _curvatures(
-    sides: Sides,
-    piece: IntArray,
-    field: Pair,
-    where: BoolArray,
-    below: FloatArray,
-    above: FloatArray,
-) -> None:
-    """Least k at every vertex for the lower bound, and for the upper; inf if there is none.
-
-    Only the entries `where` asks for are written.
-    """
-    up, down = sides.up, sides.down
+def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
+    """Return the field rounded down to multiples of `grid`; the labels as they are."""
+    high, low = field.high.copy(), field.low.copy()
     for x in range(piece.size):
-        if piece[x] < 0 or not where[x]:
+        if piece[x] < 0:
             continue
-        # both sides at once: where up exceeds down nothing is asked of the lower bound, and
-        # conversely; rounding can make both ask for something
-        least_rise, most_rise = _steepest(up, field, x, 1.0)
-        least_fall, most_fall = _steepest(down, field, x, -1.0)
-        below[x] = _curvature(least_rise, most_fall)
-        above[x] = _curvature(least_fall, most_rise)
+        first = np.rint(field.high[x] / grid) * grid
+        rest = np.floor(((field.high[x] - first) + field.low[x]) / grid) * grid
+        high[x], low[x] = fast_two_sum(first, rest)
+        # where the sum within was rounded up
+        if _less(field, x, Pair(high, low), x):
+            high[x], low[x] = add(high[x], low[x], -grid, 0.0)
+    return Pair(high, low)
+
+
+@njit(cache=True, nogil=True)
+def _curvatures(
+    sides: Sides, piece: IntArray, field: Pair, margin: FloatArray, grain: float
+) -> FloatArray:
+    """Least k at every vertex for the lower bound; inf if there is none, 0 if it is proved."""
+    more = 2.25 * grain  # 4η, where η is half a grain and next to nothing
+    curvature = np.zeros(piece.size)
+    for x in range(piece.size):
+        if piece[x] >= 0 and margin[x] == np.inf:
+            rise = _steepest(sides.up, piece, field, x, 1.0, -more)
+            fall = _steepest(sides.down, piece, field, x, -1.0, more)
+            curvature[x] = _curvature(rise, fall)
+    return curvature
 
 
 @njit(cache=True, nogil=True)
@@ -212,11 +232,11 @@ def _curvature(rise: Slope, fall: Slope) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> tuple[Slope, Slope]:
+def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, more: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
-    Twice, with every step that is not level made shorter, and longer, by 4η. Only arcs that come
-    close to the steepest in doubles are looked at twice.
+    Every step that is not level counts as longer by `more`. Only arcs that come close to the
+    steepest in doubles are looked at twice.
     """
     indptr, indices, lengths = arcs
     high, low = field
@@ -228,30 +248,24 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> tuple[Slope, Slop
         if slope > rough:
             rough = slope
     bar = (1.0 - 1e-10) * rough
-    least = Slope(0.0, 0.0, 0.0)
-    most = Slope(0.0, 0.0, 0.0)
+    best = Slope(0.0, 0.0, 0.0)
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
         # `not … >=`: a neighbour without a value is NaN, and skipped
         if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
-        if step[0] != 0.0:
-            climb = sign * step[0]
-            least = _steeper(least, climb, sign * step[1], -4.0 * BARRIER_ERROR, lengths[e])
-            most = _steeper(most, climb, sign * step[1], 4.0 * BARRIER_ERROR, lengths[e])
-    return least, most
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _steeper(best: Slope, climb: float, rest: float, more: float, length: float) -> Slope:
-    """Return the steeper of a slope and that of a step, its climb + rest made longer by `more`."""
-    fine = add(climb, rest, more, 0.0)
-    # dividing by 1 is exact, and most graphs have unit lengths
-    if length != 1.0:
-        fine = divide_double(fine[0], fine[1], length)
-    if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
-        return Slope(fine[0], fine[1], climb)
+        climb = sign * step[0]
+        # a label is not rounded, and what bounds the field at x is not above it: no step the other
+        # way, however short, becomes one this way
+        if climb == 0.0 or (climb < 0.0 and piece[y] < 0):
+            continue
+        fine = add(climb, sign * step[1], more, 0.0)
+        # dividing by 1 is exact, and most graphs have unit lengths
+        if lengths[e] != 1.0:
+            fine = divide_double(fine[0], fine[1], lengths[e])
+        if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
+            best = Slope(fine[0], fine[1], climb)
     return best
 
 
@@ -263,14 +277,16 @@ def _margins(
     field: Pair,
     used: Pair,
     curvature: FloatArray,
+    grain: float,
     margin: FloatArray,
+    base: FloatArray,
     barrier: Pair,
 ) -> int:
     """How far below `field` the AMLE can lie at most, proved by g applied to `used` ≤ `field`.
 
-    Vertices whose `margin` is finite already are left alone; the others' `barrier` is written with
-    it. Returns how many have no proof; their margin stays inf. The field is of scale 1: at most 1
-    in magnitude.
+    Pieces whose `margin` is finite already are left alone; the others' `barrier`, less its `base`,
+    is written with it. Returns how many vertices have no proof; their margin stays inf. The field
+    is of scale 1: at most 1 in magnitude.
     """
     high = used.high
     # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
@@ -292,50 +308,60 @@ def _margins(
                     if c >= 0:
                         least[c] = min(least[c], high[x])
                         most[c] = max(most[c], high[x])
+    for x in range(piece.size):
+        c = piece[x]
+        if c < 0 or margin[x] < np.inf or steep[c] == np.inf:
+            continue
+        # low parts are left out of the range, so it is widened by more than they can be
+        a = least[c] - SLACK
+        b = most[c] + SLACK
+        bent = _bent(used, x, base[x], steep[c], a, b, grain)
+        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing.
+        # And what is to be written down must have no more digits than there is room for
+        if not steep[c] * (b - a) <= 0.499 or bent[1] != np.float32(bent[1]):
+            steep[c] = np.inf
+            continue
+        barrier.high[x], barrier.low[x] = bent
     unproved = 0
     for x in range(piece.size):
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
             continue
-        # low parts are left out of the range, so it is widened by more than they can be
-        a = least[c] - SLACK
-        b = most[c] + SLACK
-        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
-        if steep[c] * (b - a) <= 0.499:
-            barrier.high[x], barrier.low[x] = _bent(used, x, steep[c], a, b)
-            drop = add(field.high[x], field.low[x], -barrier.high[x], -barrier.low[x])[0]
-            margin[x] = (1.0 + 1e-9) * drop
-        else:
+        if steep[c] == np.inf:
             unproved += 1
+            continue
+        far = add(field.high[x] - base[x], field.low[x], -barrier.high[x], -barrier.low[x])
+        margin[x] = (1.0 + 1e-9) * far[0]
     return unproved
 
 
 @njit(cache=True, nogil=True)
-def _bent(field: Pair, x: int, k: float, a: float, b: float) -> tuple[float, float]:
-    """Return v − k (v − a)(b − v), not above v."""
+def _bent(
+    field: Pair, x: int, base: float, k: float, a: float, b: float, grain: float
+) -> tuple[float, float]:
+    """Return v − k (v − a)(b − v) − base, what is taken off v being a multiple of the grain.
+
+    All are multiples of the grain, and far shorter than 106 of them: nothing is rounded but that.
+    """
     high, low = field.high[x], field.low[x]
     over = add(high, low, -a, 0.0)
     under = add(b, 0.0, -high, -low)
     square = multiply(over[0], over[1], under[0], under[1])
     bend = multiply_double(square[0], square[1], k)
-    bent = add(high, low, -bend[0], -bend[1])
-    # rounding may go up where next to nothing is taken off
-    if bent[0] > high or (bent[0] == high and bent[1] > low):
-        return high, low
-    return bent
+    first = np.rint(bend[0] / grain) * grain
+    rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
+    return add(high - base, low, -first, -rest)
 
 
 @njit(cache=True, nogil=True)
-def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
-    """Give every flat cluster the least value on and around it.
-
-    Marks in `touched` the vertices whose value changed, and their neighbours.
-    """
-    high, low = field.high.copy(), field.low.copy()
+def _flatten(sides: Sides, piece: IntArray, field: Pair, flat: float) -> None:
+    """Give every flat cluster the least value on and around it, in place."""
+    high, low = field
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
         is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
+    before = Pair(high.copy(), low.copy())
     queue = np.empty(piece.size, np.int32)
     for root in range(piece.size):
         if not is_flat[root]:
@@ -352,7 +378,7 @@ def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched:
             for arcs in sides.around:
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                     y = arcs.indices[e]
-                    if _less(field, y, least):
+                    if _less(before, y, before, least):
                         least = y
                     if is_flat[y]:
                         is_flat[y] = False
@@ -360,14 +386,8 @@ def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched:
                         tail += 1
         # the new value lies below or at the old one everywhere, so the lower bound only falls
         for x in queue[:tail]:
-            if _less(field, least, x):
-                high[x] = field.high[least]
-                low[x] = field.low[least]
-                touched[x] = True
-                for arcs in sides.around:
-                    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                        touched[arcs.indices[e]] = True
-    return Pair(high, low)
+            high[x] = before.high[least]
+            low[x] = before.low[least]
 
 
 @njit(cache=True, nogil=True)
@@ -383,6 +403,7 @@ def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _less(field: Pair, x: int, y: int) -> bool:
-    high, low = field
-    return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])
+def _less(field: Pair, x: int, other: Pair, y: int) -> bool:
+    """Whether the value of one field at x is less than that of the other at y."""
+    same = field.high[x] == other.high[y]
+    return field.high[x] < other.high[y] or (same and field.low[x] < other.low[y])
