@@ -61,7 +61,8 @@ COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
 ATTEMPTS = (
     (0.0, 2.0**-126), (1e-27, 2.0**-126), (1e-22, 2.0**-126), (1e-18, 2.0**-126),
-    (0.0, 2.0**-106), (1e-15, 2.0**-106), (1e-12, 2.0**-106), (1e-9, 2.0**-106), (1e-9, COARSEST),
+    (0.0, 2.0**-115), (1e-22, 2.0**-115), (1e-15, 2.0**-115),
+    (0.0, 2.0**-106), (1e-12, 2.0**-106), (1e-9, 2.0**-106), (1e-9, COARSEST),
 )  # fmt: skip
 """Drops taken for flat, from where the rounding of the retracing ends upwards, and grains.
 
@@ -189,11 +190,16 @@ def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
 def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
     """Return the field rounded down to multiples of `grid`; the labels as they are."""
     high, low = field.high.copy(), field.low.copy()
+    per_unit = 1.0 / grid  # powers of two, so nothing is rounded
     for x in range(piece.size):
         if piece[x] < 0:
             continue
-        first = np.rint(field.high[x] / grid) * grid
-        rest = np.floor(((field.high[x] - first) + field.low[x]) / grid) * grid
+        # large numbers have no digits below the grid but in their low part
+        if abs(high[x]) >= 2.0**53 * grid:
+            low[x] = np.floor(low[x] * per_unit) * grid
+            continue
+        first = np.rint(high[x] * per_unit) * grid
+        rest = np.floor(((high[x] - first) + low[x]) * per_unit) * grid
         high[x], low[x] = fast_two_sum(first, rest)
         # where the sum within was rounded up
         if _less(field, x, Pair(high, low), x):
@@ -206,7 +212,7 @@ def _curvatures(
     sides: Sides, piece: IntArray, field: Pair, margin: FloatArray, grain: float
 ) -> FloatArray:
     """Least k at every vertex for the lower bound; inf if there is none, 0 if it is proved."""
-    more = 2.25 * grain  # 4η, where η is half a grain and next to nothing
+    more = 2.05 * grain  # 4η, where η is half a grain and next to nothing
     curvature = np.zeros(piece.size)
     for x in range(piece.size):
         if piece[x] >= 0 and margin[x] == np.inf:
@@ -244,7 +250,10 @@ def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, mor
     # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
-        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
+        slope = sign * (high[indices[e]] - high[x]) - SLACK
+        # a division is slow, and most graphs have unit lengths
+        if slope > 0.0 and lengths[e] != 1.0:
+            slope /= lengths[e]
         if slope > rough:
             rough = slope
     bar = (1.0 - 1e-10) * rough
@@ -260,8 +269,11 @@ def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, mor
         # way, however short, becomes one this way
         if climb == 0.0 or (climb < 0.0 and piece[y] < 0):
             continue
-        fine = add(climb, sign * step[1], more, 0.0)
-        # dividing by 1 is exact, and most graphs have unit lengths
+        # what is next to nothing beside the climb fits into its low part
+        if climb > 2.0**48 * abs(more):
+            fine = (climb, sign * step[1] + more)
+        else:
+            fine = add(climb, sign * step[1], more, 0.0)
         if lengths[e] != 1.0:
             fine = divide_double(fine[0], fine[1], lengths[e])
         if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
