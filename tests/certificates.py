@@ -119,7 +119,7 @@ class File:
 
 
 def stated_case(file: File) -> Case | None:
-    """The problem a file without prior states; None if it is none that wayfield would take."""
+    """The problem that a file states; None if it is none that wayfield would take."""
     n, _, _ = struct.unpack("<3Q", file.sections["size"])
     directed, fill, p = struct.unpack("<BBd", file.sections["kind"])
     tails, heads = file.indices("tail").astype(int), file.indices("head").astype(int)
@@ -131,11 +131,14 @@ def stated_case(file: File) -> Case | None:
         graph = wf.Graph.from_edges(tails, heads, lengths, num_vertices=n, directed=bool(directed))
     except wf.InputError:
         return None
-    return Case(graph, labels, method)
+    prior = file.doubles("prio") if "prio" in file.sections else None
+    return Case(graph, labels, method, prior)
 
 
 def exact_field(case: Case) -> list[Fraction | float] | None:
     """The exact extension of a case, NaN where there is none; None without a reference."""
+    if case.prior is not None:
+        return None
     whole = case.graph.components
     orphaned = ~np.isin(whole, whole[case.labels.vertices])
     kept = np.flatnonzero(~orphaned)
@@ -164,19 +167,25 @@ def exact_field(case: Case) -> list[Fraction | float] | None:
 
 
 def is_true(file: File) -> bool | None:
-    """Whether the exact field lies in the file's bracket; None where no reference is at hand."""
+    """Whether the exact field lies in the file's bracket.
+
+    Where no exact reference is at hand: False if the solver's own bracket is disjoint from it, and
+    None if that leaves it open.
+    """
     case = stated_case(file)
-    exact = None if case is None else exact_field(case)
-    if exact is None:
+    if case is None:
         return None
-    rows = zip(
-        exact, *(file.doubles(tag).tolist() for tag in ("lowr", "valu", "uppr")), strict=True
-    )
+    low, value, high = (file.doubles(tag) for tag in ("lowr", "valu", "uppr"))
+    exact = exact_field(case)
+    if exact is None:
+        field = case.solve()
+        if field.lower is None or field.upper is None:
+            return None
+        return False if ((field.upper < low) | (field.lower > high)).any() else None
+    rows = zip(exact, low.tolist(), value.tolist(), high.tolist(), strict=True)
     return all(
-        low <= u <= high and low <= value <= high
-        if u == u
-        else low != low and value != value and high != high
-        for u, low, value, high in rows
+        a <= u <= b and a <= v <= b if u == u else a != a and v != v and b != b
+        for u, a, v, b in rows
     )
 
 

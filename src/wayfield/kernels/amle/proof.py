@@ -50,6 +50,7 @@ from ..doubledouble import (
     fast_two_sum,
     multiply,
     multiply_double,
+    two_sum,
 )
 from .divide import Fixing
 from .frames import UNFIXED
@@ -342,7 +343,8 @@ def _margins(
         if steep[c] == np.inf:
             unproved += 1
             continue
-        far = add(field.high[x] - base[x], field.low[x], -barrier.high[x], -barrier.low[x])
+        off = two_sum(field.high[x] - base[x], field.low[x])
+        far = add(off[0], off[1], -barrier.high[x], -barrier.low[x])
         margin[x] = (1.0 + 1e-9) * far[0]
     return unproved
 
@@ -362,7 +364,8 @@ def _bent(
     bend = multiply_double(square[0], square[1], k)
     first = np.rint(bend[0] / grain) * grain
     rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
-    return add(high - base, low, -first, -rest)
+    off = two_sum(high - base, low)
+    return add(off[0], off[1], -first, -rest)
 
 
 @njit(cache=True, nogil=True)
