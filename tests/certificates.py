@@ -126,8 +126,8 @@ def stated_case(file: File) -> Case | None:
     lengths = file.doubles("leng") if "leng" in file.sections else None
     labels = wf.Labels(file.indices("labv").astype(int), file.doubles("laby"))
     rule = (None, "cost", "flat", "lower")[fill]
-    method: Method = wf.AMLE(fill=rule) if p == np.inf else wf.PLaplacian(p)
     try:
+        method: Method = wf.AMLE(fill=rule) if p == np.inf else wf.PLaplacian(p)
         graph = wf.Graph.from_edges(tails, heads, lengths, num_vertices=n, directed=bool(directed))
     except wf.InputError:
         return None

@@ -10,8 +10,10 @@ import hashlib
 import os
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -22,6 +24,7 @@ from shell import wayfield
 from wayfield.extension import Extension
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
+from wayfield_verify._powers import power, sign_of_balance
 
 COUNT = int(os.environ.get("WAYFIELD_CERTIFICATES", "60"))
 STEP = 20
@@ -106,6 +109,30 @@ def test_p_is_part_of_what_is_proved(tmp_path: Path) -> None:
             # a last place of p moves the solution by less than the bracket is wide
             close = abs(other - p) < 1e-12 * p
             assert close or not accepted(file.write(tmp_path / "other.cert")), (p, other)
+
+
+@pytest.mark.parametrize("q", [1, 2, 3, 1.5, 7.25, 2.0**-20 + 1, 511, 65_535, 1e9, 1e300])
+def test_powers_are_enclosed(q: float) -> None:
+    """By logarithms of many digits; and no number grows long, however large q is."""
+    exponent = Fraction(q)
+    for ratio in (Fraction(1), Fraction(1, 2), Fraction(2, 3), 1 - Fraction(1, 10**12)):
+        lo, hi, e = power(ratio, exponent, 128)
+        assert 0 <= lo <= hi < 2**131
+        with mp.workdps(400):
+            exact = mp.mpf(ratio.numerator) / ratio.denominator
+            true = mp.exp(mp.mpf(q) * mp.log(exact))
+            least, most = (mp.ldexp(mp.mpf(bound), e) for bound in (lo, hi))
+            assert least <= true * (1 + mp.mpf(10) ** -40)
+            assert true * (1 - mp.mpf(10) ** -40) <= most
+
+
+def test_signs_of_balances() -> None:
+    three_four_five = [Fraction(3), Fraction(4), Fraction(-5)]
+    assert [sign_of_balance(three_four_five, Fraction(q)) for q in (1, 2, 3)] == [1, 0, -1]
+    assert sign_of_balance([Fraction(1, 3), Fraction(-1, 3), Fraction(0)], Fraction(3, 2)) == 0
+    assert sign_of_balance([Fraction(4), Fraction(1), Fraction(-9)], Fraction(1.5)) == -1
+    # 8 · 1 = 4^1.5: where sums agree and q is not whole, digits do not tell
+    assert sign_of_balance([Fraction(1)] * 8 + [Fraction(-4)], Fraction(1.5)) is None
 
 
 def plan_case(seed: int, lengths: bool, **settings: object) -> wf.Answer:

@@ -102,12 +102,13 @@ def _of_fraction(ratio: Fraction, bits: int) -> Enclosure:
 
 def _product(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:
     lo, hi, e = a[0] * b[0], a[1] * b[1], a[2] + b[2]
-    cut = max(0, lo.bit_length() - bits)
+    # by the longer of the two: for a huge q the bounds part, and hi would grow without end
+    cut = max(0, hi.bit_length() - bits)
     return lo >> cut, -(-hi >> cut), e + cut
 
 
 def _root(a: Enclosure, bits: int) -> Enclosure:
     lo, hi, e = a
-    shift = max(0, 2 * bits - lo.bit_length())
+    shift = max(0, 2 * bits - hi.bit_length())
     shift += (e - shift) % 2  # the exponent is halved, so it has to be even
     return isqrt(lo << shift), isqrt((hi << shift) - 1) + 1, (e - shift) // 2
