@@ -13,8 +13,8 @@ test: .venv/ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: .venv/ready
-	$(BIN)/ruff check src tests benchmarks examples docs/hooks.py
-	$(BIN)/ruff format --check src tests benchmarks examples docs/hooks.py
+	$(BIN)/ruff check src tests benchmarks examples training conftest.py docs/hooks.py
+	$(BIN)/ruff format --check src tests benchmarks examples training conftest.py docs/hooks.py
 
 types: .venv/ready
 	$(BIN)/mypy

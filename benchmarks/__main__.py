@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import amle, audit, many, planner, plaplacian
+from benchmarks import amle, audit, buffer_planner, many, planner, plaplacian, replay
 
 if __name__ == "__main__":
     amle.main([100_000, 1_000_000])
@@ -11,3 +11,5 @@ if __name__ == "__main__":
     audit.main()
     plaplacian.ratios()
     plaplacian.grid(334, 16.0)
+    replay.main([1_000_000])
+    buffer_planner.main(1_000_000)

@@ -82,6 +82,8 @@ def _run(script: Path, picture: Path) -> str:
     import matplotlib as mpl
 
     mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
     arguments, sys.argv = sys.argv, [str(script), str(picture)]
     try:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -91,7 +93,7 @@ def _run(script: Path, picture: Path) -> str:
         return f"Not drawn here: {error}"
     finally:
         sys.argv = arguments
-        mpl.pyplot.close("all")
+        plt.close("all")
     return printed.getvalue()
 
 

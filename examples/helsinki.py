@@ -1,7 +1,7 @@
 """Mend a street network by fifteen measured times: central Helsinki, from OpenStreetMap.
 
 What is believed is every street at 30 km/h. In truth speeds differ, and every crossing costs twelve
-seconds. Fifteen times measured on the way to one place foretell the others better than one factor
+seconds. Fifteen times measured on the way to one place predict the others better than one factor
 can, and the mended streets serve other places as well. All streets exist, only their speeds are in
 doubt: so slowness is fitted, and no street is called false.
 
@@ -28,7 +28,7 @@ ELSEWHERE = 20
 
 
 def main(path: Path = PICTURE) -> None:
-    """Measure, mend, foretell, draw."""
+    """Measure, mend, predict, draw."""
     city = helsinki()
     rng = np.random.default_rng(0)
     goal, *others = rng.choice(city.nodes.size, 1 + ELSEWHERE, replace=False).tolist()
@@ -55,11 +55,11 @@ def main(path: Path = PICTURE) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _error(foretold: NDArray[np.float64], world: wf.Graph, goal: int) -> float:
-    """Mean of |foretold - true| / true, over all places but the goal."""
+def _error(predicted: NDArray[np.float64], world: wf.Graph, goal: int) -> float:
+    """Mean of |predicted - true| / true, over all places but the goal."""
     truth = wf.cost_to_go(world, goal)
     away = truth > 0
-    return float(np.mean(np.abs(foretold - truth)[away] / truth[away]))
+    return float(np.mean(np.abs(predicted - truth)[away] / truth[away]))
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def test_a_false_partition_is_seen(flaw: str) -> None:
     false = {
         "basin": {"basin": np.array([-1, 0, 0, 0, 0])},
         "cycle": {"cycle_members": np.array([3, 4])},
-        "halt": {"successor": np.array([0, 0, 3, 2, -1])},
+        "halt": {"successor": np.array([0, 0, 3, 2, 4])},
         "goal": {"cycle_members": np.array([0, 3])},
     }[flaw]
     labels = wf.Labels([0, 3], [0.0, 1.0])

@@ -49,9 +49,8 @@ def certificate(graph, values, goal, error=0.0, *, rule="slope", labels=None, **
 def optimal_moves(graph, truth, plan):
     """(n,) bool: whether the move is one of the best; False where the goal is out of reach."""
     cost = truth[plan.successor] + 0.0
-    cost[plan.successor < 0] = inf
-    moved = np.flatnonzero(plan.successor >= 0)
-    moved = moved[moved != plan.goal]
+    cost[plan.dead_ends] = inf
+    moved = np.flatnonzero(plan.successor != np.arange(truth.size))
     for s in moved:
         row = graph.indptr[s] + np.searchsorted(graph.neighbours(int(s)), plan.successor[s])
         cost[s] += graph.lengths[row]
@@ -84,13 +83,13 @@ def twin_gap(graph, values, plan, s):
 
 def leads_on(plan, s):
     """Whether there is a move from s, to a state from which the goal can be reached."""
-    return plan.successor[s] >= 0 and bool(plan.reachable[plan.successor[s]])
+    return s not in plan.dead_ends and bool(plan.reachable[plan.successor[s]])
 
 
 def twin_walk(plan, s):
     """States from s on, each once, the goal left out."""
     path = []
-    while s >= 0 and s != plan.goal and s not in path:
+    while s != plan.goal and s not in path:
         path.append(s)
         s = int(plan.successor[s])
     return path
@@ -190,8 +189,8 @@ def test_no_adversary_gets_a_wrong_move_certified(attacks) -> None:
     for cert, _, optimal in attacks:
         assert not (cert.certified & ~optimal).any()
         assert not cert.refuted
-        decisions += int((cert.plan.successor >= 0).sum()) - 1
-        wrong += int((~optimal & (cert.plan.successor >= 0)).sum())
+        decisions += optimal.size - cert.plan.dead_ends.size - 1
+        wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
         certified += int(cert.certified.sum()) - 1
     assert decisions >= 100_000
     assert wrong > 10_000
@@ -228,7 +227,7 @@ def test_bounds_of_their_own_at_the_vertices() -> None:
         assert not (cert.certified & ~optimal).any()
         assert not (certificate(graph, values, 0, errors.max()).certified & ~optimal).any()
         certified += int(cert.certified.sum()) - 1
-        wrong += int((~optimal & (cert.plan.successor >= 0)).sum())
+        wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
     assert certified > 1_000
     assert wrong > 1_000
 
@@ -399,7 +398,8 @@ def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> No
     labels = wf.Labels([1, 2], [0.0, -5.0])
     field = wf.extend(one_way(), labels, wf.AMLE())
     plan = wf.plan(one_way(), field.values, 1)
-    assert plan.successor.tolist() == [2, 1, -1]
+    assert plan.successor.tolist() == [2, 1, 2]
+    assert plan.dead_ends.tolist() == [2]
     for error in (0.0, 0.1, 1e9):
         cert = certify(one_way(), labels, field, plan, error)
         assert cert.gap.tolist() == [-inf, inf, -inf]

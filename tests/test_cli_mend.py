@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import wayfield as wf
 from shell import wayfield
+from wayfield.cli._mending import suspect_columns
 from wayfield.files import Style, are_trips, read_edges, read_trips
 from wayfield.mend import Fit
 
@@ -107,10 +109,56 @@ def test_plan_reads_the_mended_graph_back() -> None:
 def test_a_directed_graph_comes_back_directed() -> None:
     write("arcs.csv", network(*((y, x) for x, y in RING), FALSE))
     told = mended("arcs.csv", write("t.csv", "from,to,time\nAsh,Fir,10\n"), "--directed")
-    assert told["finding"] == "1 arc is probably false: Ash → Fir (+8)"
+    assert told["finding"] == "1 edge is probably false: Ash → Fir (+8)"
     back = read_edges("wayfield-mend/mended.csv")
     assert back.one_way
     assert back.to_graph()[0].num_arcs == 21
+
+
+def test_an_edge_that_is_dear_one_way_is_not_called_false() -> None:
+    both_ways = network(*((y, x) for x, y in RING), FALSE, FALSE[::-1])
+    write("arcs.csv", both_ways)
+    told = mended("arcs.csv", write("t.csv", "from,to,time\nAsh,Fir,10\n"), "--directed")
+    assert told["finding"] == "1 edge is dear in one direction only: Ash → Fir (+8)"
+    assert (told["edges"], told["graph"]["arcs"], told["dearer"]) == (11, 22, 1)
+    assert told["false"] == []
+    (suspect,) = rows("wayfield-mend/suspects.csv")
+    assert (suspect["from"], suspect["to"], suspect["kind"]) == ("Ash", "Fir", "one way")
+
+
+def test_both_ways_of_a_false_edge_are_one_edge() -> None:
+    write("arcs.csv", network(*((y, x) for x, y in RING), FALSE, FALSE[::-1]))
+    trips = write("t.csv", "from,to,time\nAsh,Fir,10\nFir,Ash,10\n")
+    told = mended("arcs.csv", trips, "--directed")
+    assert told["finding"] == "1 edge is probably false: Ash – Fir (+8)"
+    assert told["dearer"] == 1
+    (suspect,) = rows("wayfield-mend/suspects.csv")
+    assert suspect["kind"] == "false"
+
+
+def test_suspects_stand_out_from_what_all_edges_have_in_common() -> None:
+    ring = wf.Graph.from_edges(*np.transpose(RING))
+    lengths = 1.9 * ring.lengths
+    for x, y, cost in ((0, 1, 19.0), (4, 5, 2.4), (7, 8, 2.1)):
+        ends = np.minimum(ring.tails, ring.indices), np.maximum(ring.tails, ring.indices)
+        lengths[(ends[0] == x) & (ends[1] == y)] = cost
+    dearer = wf.Graph(ring.indptr, ring.indices, lengths, directed=False)
+    found = wf.mend(ring, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(dearer))
+    columns = suspect_columns(found, wf.Names(JUNCTIONS))
+    assert columns["kind"] == ["false", "slow", "dearer"]
+    assert columns["from"] == ["Ash", "Elm", "Hill"]
+    assert (found.added > 0).all(), "all are dearer than believed"
+
+
+def test_every_false_edge_is_listed_and_three_are_named() -> None:
+    ring = wf.Graph.from_edges(range(40), [*range(1, 40), 0])
+    low = np.minimum(ring.tails, ring.indices)
+    far = np.where((np.abs(ring.tails - ring.indices) == 1) & (low % 10 == 0), 9.0, 1.0)
+    dearer = wf.Graph(ring.indptr, ring.indices, far, directed=False)
+    told = wf.mend(ring, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(dearer)).facts()
+    assert [each["called"] for each in told["false"]] == ["0 – 1", "10 – 11", "20 – 21", "30 – 31"]
+    named = "0 – 1 (+8), 10 – 11 (+8), 20 – 21 (+8) …"
+    assert told["finding"] == f"4 edges are probably false: {named}"
 
 
 def test_a_right_graph_is_left_alone_and_that_is_said() -> None:
@@ -119,6 +167,20 @@ def test_a_right_graph_is_left_alone_and_that_is_said() -> None:
     assert told["against"]["too_optimistic"] == 0
     assert rows("wayfield-mend/suspects.csv") == []
     assert all(row["believed"] == row["length"] for row in rows("wayfield-mend/mended.csv"))
+
+
+def test_a_fault_that_is_proved_but_not_placed_is_not_called_none() -> None:
+    street = "".join(f"v{x},v{x + 1},1\n" for x in range(20))
+    write("street.csv", f"from,to,minutes\n{street}")
+    trips = "v0,v4,4\nv1,v6,5\nv3,v8,5\nv15,v18,9\n"
+    write("walks.csv", f"start,end,minutes\n{trips}")
+    told = wayfield("mend", "street.csv", "walks.csv", "--json").json
+    assert told["against"]["too_optimistic"] == 1
+    assert told["finding"].startswith(
+        "1 of the trips proves that the graph is wrong, but not where"
+    )
+    assert "more trips would tell where" in told["advice"]
+    assert "Dijkstra is as good" not in told["finding"]
 
 
 def test_a_slow_place_is_named() -> None:
@@ -205,6 +267,68 @@ def test_units_are_those_of_the_trips() -> None:
     assert told["finding"] == "1 edge is probably false: Ash – Fir (+480)"
 
 
+def test_another_unit_is_asked_about() -> None:
+    seconds = write("s.csv", "start,end,s\nFir,Ash,600\nElm,Ash,480\n")
+    answer = wayfield("mend", "roads.csv", seconds, "--method", "repair", "--no-files")
+    asked = "are both in the same unit? If not, pass --length-unit "
+    assert f"units     the costs of the trips are 120 times the graph's own distances: {asked}" in (
+        answer.out
+    )
+    told = mended("roads.csv", seconds, "--length-unit", 10, "--no-files")
+    assert told["units"].endswith("pass --length-unit 120"), "of lengths as they stand in the file"
+    known = write("k.csv", "junction,s\nAsh,0\nCedar,240\nBirch Lane,120\n")
+    told = mended("roads.csv", known, "--goal", "Ash", "--no-files")
+    assert told["units"].startswith("labels are 60 times")
+    assert mended("roads.csv", "trips.csv", "--length-unit", 2, "--no-files")["units"] is None
+
+
+def test_rounding_is_offered_as_a_reason_and_never_assumed() -> None:
+    odd = write("odd.csv", network(length=2.04))
+    trips = write("t.csv", "start,end,minutes\nElm,Ash,8.2\nHill,Ash,6.1\nDale,Ash,9\n")
+    answer = wayfield("mend", odd, trips, "--method", "repair", "--no-files")
+    said = "the costs have 1 decimal, and rounding alone would explain 2 of these contradictions"
+    assert f"rounding  {said}: if they are rounded, pass --error 0.05\n" in answer.out
+    told = mended(odd, trips, "--no-files")
+    assert told["trips"]["error"] == 0.0
+    assert told["rounding"] == {"decimals": 1, "error": 0.05, "explains": 2}
+    told = mended(odd, trips, "--no-files", "--error", 0.05)
+    assert told["rounding"] is None
+    assert told["against"]["too_optimistic"] == 1
+
+
+def test_whole_costs_of_whole_lengths_are_not_taken_for_rounded() -> None:
+    one_more = write("t.csv", "start,end,minutes\nElm,Ash,9\n")
+    told = mended(write("right.csv", network()), one_more, "--no-files")
+    assert told["against"]["too_optimistic"] == 1
+    assert told["rounding"] is None
+
+
+def test_labels_are_counted_as_plan_counts_them() -> None:
+    words = ("roads.csv", "known.csv", "--goal", "Ash", "--no-files", "--json")
+    planned = wayfield("plan", *words).json
+    told = mended(*words[:-1])
+    for key in ("count", "least", "largest", "per_graph_distance"):
+        assert told["labels"][key] == planned["labels"][key]
+    assert told["against"] == planned["contradictions"]
+    answer = wayfield("mend", *words[:-1], "--method", "repair")
+    assert "labels    3 (30 % of the vertices), values 0 to 10; goal Ash\n" in answer.out
+    assert "2 of 3 labels prove the graph too optimistic" in answer.out
+
+
+@pytest.mark.parametrize("data", [("trips.csv",), ("known.csv", "--goal", "Ash")])
+def test_the_advice_is_a_command_that_runs(data: tuple[str, ...]) -> None:
+    rows = "\n".join(f"{name},{x},{x * x % 7}" for x, name in enumerate(JUNCTIONS))
+    write("my places.csv", f"name,x,y\n{rows}\n")
+    told = mended("roads.csv", *data, "--out", "new folder", "--positions", "my places.csv")
+    _, command, _ = told["advice"].split("`")
+    first, *words = shlex.split(command)
+    assert first == "wayfield"
+    answer = wayfield(*words, "--start", "Fir", "--json", "--no-files")
+    assert answer.code == 0, answer.err
+    assert answer.json["goal"] == "Ash"
+    assert answer.json["routes"][0]["cost"] == 10.0
+
+
 # ------------------------------------------------------------------ labels or trips
 
 
@@ -230,7 +354,7 @@ def test_the_user_settles_it() -> None:
     told = mended("roads.csv", "odd.csv", "--trips")
     assert told["trips"]["count"] == 1
     told = mended("roads.csv", "odd.csv", "--labels", "--goal", "Ash")
-    assert told["labels"]["count"] == 1
+    assert told["labels"]["count"] == 2, "the goal's own counts"
     columns = ("--trip-start", "other", "--trip-end", "node", "--trip-cost", "minutes")
     told = mended("roads.csv", "odd.csv", *columns)
     assert told["input"]["trips"]["read_as"].startswith("start = 'other', end = 'node'")
@@ -321,6 +445,34 @@ def test_fewer_labels_than_folds_are_left_out_one_by_one() -> None:
 
 
 # ------------------------------------------------------------------ in plan and compare
+
+
+def test_plan_without_labels_follows_the_shortest_paths() -> None:
+    answer = wayfield("plan", "roads.csv", "--goal", "Ash", "--start", "Elm", "--json")
+    assert answer.code == 0, answer.err
+    told = answer.json
+    assert told["method"] == "graph distance"
+    assert told["routes"][0]["path"] == ["Elm", "Fir", "Ash"]
+    values = {row["name"]: float(row["value"]) for row in rows("wayfield-plan/values.csv")}
+    assert values["Cedar"] == 4.0
+    assert "`wayfield mend` tells whether it is wrong" in told["advice"]
+    answer = wayfield("plan", "roads.csv", "--goal", "Ash", "--no-files")
+    assert "\nmethod    graph distance; " in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "which vertex is the goal? pass --goal"),
+        (("--goal", "Ash", "--mend"), "--mend needs LABELS"),
+        (("--goal", "Ash", "--method", "amle"), "--method needs LABELS"),
+        (("--goal", "Ash", "--prior", "distance"), "--prior needs LABELS"),
+    ],
+)
+def test_what_needs_labels(words: tuple[str, ...], message: str) -> None:
+    answer = wayfield("plan", "roads.csv", *words)
+    assert answer.code == 2
+    assert message in answer.err
 
 
 def test_plan_on_the_mended_graph() -> None:

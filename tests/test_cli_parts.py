@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -94,6 +95,37 @@ def legend(
     """The words of a picture's legend."""
     axes = wf.plots.answer(found, starts=starts, ax=Figure().subplots(), diagram=diagram)
     return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_a_picture_says_and_shows_what_was_mended() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
+    found = wf.solve(ring, labels, 0, mend=wf.LeastRepair())
+    for diagram in (True, False):
+        assert "costs more than believed" in legend(found, diagram=diagram)
+    axes = wf.plots.answer(found, "abcdefghij", ax=Figure().subplots())
+    told = "Planned on the mended graph: 1 edge is probably false: a – f (+4)"
+    assert " ".join(axes.get_title("left").split()) == told
+    right = wf.solve(ring, wf.Labels([0, 5], [0.0, 1.0]), 0, mend=wf.LeastRepair())
+    assert "costs more than believed" not in legend(right)
+    axes = wf.plots.answer(right, ax=Figure().subplots())
+    assert axes.get_title("left").startswith("Planned on the graph as it is")
+
+
+def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    lengths = np.where(
+        np.abs(ring.tails - ring.indices) == 5, 5.0, 1.0 + 0.001 * (ring.tails + ring.indices)
+    )
+    mended = replace(ring, lengths=lengths)
+    found = replace(
+        wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastRepair()), graph=mended
+    )
+    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots(), unit="minutes")
+    assert {text.get_text() for text in axes.texts} == {"a", "f"}
+    assert axes.get_title("left") == found.finding("abcdefghij")
+    assert axes.figure.axes[-1].get_ylabel() == "added cost (minutes)"
+    assert "as believed, within 5 %" in [each.get_text() for each in axes.get_legend().get_texts()]
 
 
 def test_legends_explain_what_occurs_and_nothing_else() -> None:

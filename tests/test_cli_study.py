@@ -234,7 +234,7 @@ def test_the_list_of_studies(command: Command) -> None:
 @pytest.mark.parametrize("words", [["nonsense"], ["run", "nonsense"], ["status", "nonsense"]])
 def test_a_study_nobody_knows(command: Command, words: list[str]) -> None:
     answer = command("study", *words)
-    known = "known are paper, directed, wrong-graphs, or give a TOML file"
+    known = "known are paper, directed, wrong-graphs, pointmaze, antmaze, or give a TOML file"
     assert (answer.code, answer.out) == (2, "")
     assert answer.err == f"wayfield: unknown study 'nonsense'; {known}\n"
 
@@ -268,7 +268,7 @@ def test_an_experiment_that_lacks_something(
     city = dataclasses.replace(toy, name="city", lacks=lambda: "this needs a map")
     both = Study("both", "Two toys", (toy, city), (Profile("all", "all of it"),))
     monkeypatch.setitem(experiments.STUDIES, "both", both)
-    assert both.left_out == {"city": "this needs a map"}
+    assert both.left_out() == {"city": "this needs a map"}
     answer = command("study", "both", "--workers", 1)
     assert answer.code == 0, answer.err
     assert "city is left out: this needs a map" in answer.err

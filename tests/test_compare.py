@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.compare import MENDED, PLAIN, default_methods
-from wayfield.cross_validation import Folds
+from wayfield.compare import MENDED, PLAIN, default_methods, left_out_text
+from wayfield.cross_validation import Folds, clearly_better
 from wayfield.errors import OutOfTime
 from worlds import random_graph
 
@@ -340,6 +341,39 @@ def test_the_mended_graph_wins_where_edges_are_false(maze: wf.Graph) -> None:
     assert found.remarks == ()
     walked = wf.compare(graph, labels, 0, [wf.Best()], world=maze)
     assert walked.scores[1].success > walked.scores[0].success
+
+
+def test_a_mended_graph_is_judged_as_mend_judges() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5], np.full(11, 2.0))
+    labels = wf.Labels([0, 3, 4, 5, 6, 7, 8], [0.0, 6.0, 8.0, 10.0, 8.0, 6.0, 4.0])
+    found = wf.compare(ring, labels, 0, [wf.Best()])
+    mended = found.scores[1].mended
+    assert mended is not None
+    assert mended.finding() == "1 edge is probably false: 0 – 5 (+8)"
+    assert not clearly_better(found.scores[1].held_out, found.scores[0].held_out)
+    assert found.choice is found.scores[1]
+    assert found.verdict.startswith("Use the mended graph")
+
+
+def test_a_mended_graph_that_took_long_is_judged_by_its_own_referee(maze: wf.Graph) -> None:
+    graph, labels = false_shortcuts(maze)
+    found = wf.compare(graph, labels, 0, [wf.Best()])
+    plain, mended = found.scores
+    late = replace(mended, held_out=None, own_error=0.5)
+    found = replace(found, scores=(plain, late))
+    assert found.choice is late
+    assert found.verdict.startswith("Use the mended graph: it predicts labels left out within 0.5,")
+    assert left_out_text(late) == "0.5"
+
+
+def test_a_mend_in_vain_is_not_recommended() -> None:
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    labels = wf.Labels([0, 2, 4, 6, 9], [0.0, 2.5, 3.6, 6.6, 8.7])
+    found = wf.compare(path, labels, 0, [wf.Best()])
+    assert found.scores[1].mended.unchanged
+    assert found.choice is found.scores[0]
+    (remark,) = found.remarks
+    assert remark.endswith("but no mending by these labels predicts the others better.")
 
 
 def test_contradictions_are_a_reason_to_mend(maze: wf.Graph) -> None:

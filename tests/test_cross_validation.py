@@ -155,7 +155,7 @@ def test_bad_input_is_named() -> None:
         wf.cross_validate(RING, [0.0], 0)  # type: ignore[arg-type]
 
 
-def test_labels_left_out_are_foretold_by_graphs_mended_by_the_others() -> None:
+def test_labels_left_out_are_predicted_by_graphs_mended_by_the_others() -> None:
     ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     labels = wf.Labels([0, 3, 4, 5, 6], [0.0, 3.0, 4.0, 5.0, 4.0])
     parts = Folds(ring, labels, 0, wf.cost_to_go(ring, 0), folds=4)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import re
+import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +15,8 @@ from typing import Any
 import pytest
 
 import wayfield as wf
-import wayfield.sklearn
+from shell import wayfield
+from wayfield.sklearn import GraphValueRegressor
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -30,7 +33,7 @@ def public_names() -> Iterator[tuple[str, Any]]:
         for inner in getattr(value, "__all__", []):
             if inspect.isfunction(getattr(value, inner)):
                 yield f"{name}.{inner}", getattr(value, inner)
-    yield "sklearn.GraphValueRegressor", wayfield.sklearn.GraphValueRegressor
+    yield "sklearn.GraphValueRegressor", GraphValueRegressor
 
 
 @pytest.mark.parametrize(("name", "value"), list(public_names()))
@@ -45,6 +48,64 @@ def test_every_public_name_is_in_the_reference(name: str) -> None:
     home, _, short = name.rpartition(".")
     entry = re.compile(rf"^::: wayfield\.{home}\.?([a-z_]+\.)*{short}$", flags=re.MULTILINE)
     assert entry.search(REFERENCE), f"docs/api has no entry for {name}"
+
+
+# -------------------------------------------------------------------- commands on the pages
+
+CONSOLE = re.compile(r"^```console\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+VARIES = re.compile(r"\b[\d.]+ m?s\b|\b[\d.]+e-\d+|─+")
+"""Times, rounding errors, and lines as wide as the table."""
+
+
+def sessions(page: str) -> list[tuple[str, list[str]]]:
+    """The commands of a page in their order, each with the lines that are shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    for block in CONSOLE.findall((ROOT / page).read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def settled(text: str) -> list[str]:
+    """Lines without what varies from run to run; blank ones left out."""
+    lines = (" ".join(VARIES.sub("~", line).split()) for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in (ROOT / "examples" / "data").glob("*.csv"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("page", ["docs/command-line.md", "docs/how-to/is-my-graph-wrong.md"])
+def test_commands_print_what_their_page_shows(page: str) -> None:
+    commands = sessions(page)
+    assert commands
+    for command, shown in commands:
+        first, *words = shlex.split(command)
+        assert first == "wayfield"
+        answer = wayfield(*words)
+        assert answer.code == (2 if shown[0].startswith("wayfield: ") else 0), answer.err
+        printed = iter(settled(answer.out + answer.err))
+        for line in settled("\n".join(shown)):
+            assert line == "…" or line in printed, f"{command}: {line}"
+
+
+@pytest.mark.usefixtures("data")
+def test_the_commands_of_the_readme_run() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^wayfield ((?:plan|compare|mend) [^#\n]*)", text, flags=re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        answer = wayfield(*shlex.split(command))
+        assert answer.code == 0, answer.err
+        assert "same unit" not in answer.out, "the example is in one unit"
 
 
 # -------------------------------------------------------------------- hooks of the site

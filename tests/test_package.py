@@ -43,7 +43,7 @@ def test_every_name_is_there(name: str) -> None:
     value = getattr(wf, name)
     assert value is getattr(wf, name)
     assert name in dir(wf)
-    assert inspect.ismodule(value) == (name in ("audit", "plots"))
+    assert inspect.ismodule(value) == (name in ("audit", "plots", "sim"))
 
 
 def test_a_star_brings_all_of_them() -> None:

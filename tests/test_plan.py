@@ -25,7 +25,8 @@ def test_every_outcome_is_the_walkers(world, rule, ties, tolerance) -> None:
     graph, values, goal = world
     plan = wf.plan(graph, values, goal, rule, ties, tolerance)
     move = moves(graph, values, goal, rule, ties, tolerance)
-    assert plan.successor.tolist() == list(move.values())
+    assert plan.successor.tolist() == [s if y < 0 else y for s, y in move.items()]
+    assert plan.dead_ends.tolist() == [s for s, y in move.items() if y < 0]
     lengths = rows(graph)
     cycles = set()
     for start in range(graph.num_vertices):
@@ -71,7 +72,7 @@ def test_exit_ties_fail_only_in_a_plateau_without_exit(world) -> None:
     hops = level_hops(graph, values, goal, 0.0)
     for s in range(graph.num_vertices):
         y = int(plan.successor[s])
-        if s != goal and y >= 0 and hops[s] < inf:
+        if y != s and hops[s] < inf:
             assert (values[y], hops[y]) < (values[s], hops[s])
     for cycle in plan.cycles:
         assert max(hops[int(x)] for x in cycle) == inf
@@ -85,7 +86,7 @@ def test_a_tolerance_keeps_plateaus_free_of_loops(world, tolerance) -> None:
     hops = level_hops(graph, values, goal, tolerance)
     for s in range(graph.num_vertices):
         y = int(plan.successor[s])
-        if s == goal or y < 0 or hops[s] == inf:
+        if y == s or hops[s] == inf:
             continue
         if hops[s] == 0:
             assert values[s] - values[y] > tolerance
@@ -143,15 +144,27 @@ def test_q_is_not_scale_free_and_slope_is() -> None:
 def test_infinite_states_are_left_but_never_entered() -> None:
     path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
     plan = wf.plan(path, [0.0, 1.0, inf, 5.0, inf], 0)
-    assert plan.successor.tolist() == [0, 0, 1, -1, 3]
+    assert plan.successor.tolist() == [0, 0, 1, 3, 3]
+    assert plan.dead_ends.tolist() == [3]
     assert plan.basin.tolist() == [-1, -1, -1, -2, -2]
+
+
+def test_a_state_without_a_move_stays_and_points_at_no_other() -> None:
+    """It was -1 there, and in silence an index of the last vertex."""
+    arcs = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4, directed=True)
+    plan = wf.plan(arcs, [2.0, 1.0, 0.0, 5.0], 2)
+    assert plan.values[plan.successor].tolist() == [1.0, 0.0, 0.0, 5.0]
+    assert plan.dead_ends.tolist() == [3]
+    assert plan.rollout(3).path.tolist() == [3]
+    assert plan.rollout(3).outcome == wf.Outcome.DEAD_END
+    assert not plan.dead_ends.flags.writeable
 
 
 def test_huge_values_and_lengths_do_not_overflow_the_choice() -> None:
     graph = wf.Graph.from_edges([0, 1], [1, 2], lengths=[1e-100, 1e100])
     with np.errstate(over="ignore"):
         for goal in range(3):
-            assert (wf.plan(graph, [1e308, -1e308, 1.7e308], goal).successor >= 0).all()
+            assert not wf.plan(graph, [1e308, -1e308, 1.7e308], goal).dead_ends.size
 
 
 # ---------------------------------------------------------------- single walks

@@ -221,7 +221,7 @@ class Spy:
 
 
 @pytest.mark.parametrize(("count", "folds"), [(12, 5), (4, 4), (3, 3)])
-def test_no_trip_is_foretold_by_a_fit_that_has_seen_it(count: int, folds: int) -> None:
+def test_no_trip_is_predicted_by_a_fit_that_has_seen_it(count: int, folds: int) -> None:
     starts = np.arange(1, count + 1)
     spy = Spy()
     trips = wf.Trips(starts, np.zeros_like(starts), 2.0 * starts + 0.1 * (-1.0) ** starts)

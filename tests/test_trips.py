@@ -207,5 +207,5 @@ def test_a_hub_of_many_arcs_takes_no_longer(method: MendMethod, false: int) -> N
     star = wf.Graph.from_edges(np.zeros_like(leaves), leaves)
     labels = wf.Labels(leaves[:20_000], np.where(leaves[:20_000] % 5 < 2, 4.0, 1.0))
     began = time.process_time()
-    assert wf.mend(star, labels, 0, method).facts()["false_count"] == false
+    assert len(wf.mend(star, labels, 0, method).facts()["false"]) == false
     assert time.process_time() - began < 30.0  # hours, if every arc looked at all others

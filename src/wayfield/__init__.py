@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "certify": ("Certificate", "DistanceCertificate", "certify"),
+    "chance": ("Doubt", "ExpectedCost", "Transitions", "expected_cost"),
     "compare": ("Comparison", "Score", "compare"),
     "cross_validation": ("CrossValidation", "cross_validate"),
     "descending": ("Descending", "descending"),
@@ -52,12 +53,12 @@ _HOMES = {
     ),
     "oracle": ("cost_to_go", "sample_labels"),
     "plan": ("Outcome", "Plan", "Rollout", "plan"),
-    "replay": ("ReachReport", "Replay", "replay_graph"),
+    "replay": ("Planner", "ReachReport", "Replay", "replay_graph"),
     "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
 }
-_ROOMS = ("audit", "plots")
+_ROOMS = ("audit", "plots", "sim")
 """Modules that are public as a whole."""
 _BACK_ROOMS = ("errors", "extension", "files", "replay", "sklearn", "study")
 """Modules that can be reached from here, though few have reason to."""
@@ -70,11 +71,16 @@ if TYPE_CHECKING:
     from . import files as files
     from . import plots as plots
     from . import replay as replay
+    from . import sim as sim
     from . import sklearn as sklearn
     from . import study as study
     from .certify import Certificate as Certificate
     from .certify import DistanceCertificate as DistanceCertificate
     from .certify import certify as certify
+    from .chance import Doubt as Doubt
+    from .chance import ExpectedCost as ExpectedCost
+    from .chance import Transitions as Transitions
+    from .chance import expected_cost as expected_cost
     from .compare import Comparison as Comparison
     from .compare import Score as Score
     from .compare import compare as compare
@@ -125,6 +131,7 @@ if TYPE_CHECKING:
     from .plan import Plan as Plan
     from .plan import Rollout as Rollout
     from .plan import plan as plan
+    from .replay import Planner as Planner
     from .replay import ReachReport as ReachReport
     from .replay import Replay as Replay
     from .replay import replay_graph as replay_graph

@@ -14,7 +14,9 @@ starts; then the one whose walks are cheaper; then the one whose median route to
 errors; then the one listed first. Figures that agree in the digits shown are equal. Without a
 world, fields that predict labels left out clearly better than the graph distance come first: of
 these the one that reaches from most starts, then the one with the least error. If there are none,
-nothing speaks for the labels.
+nothing speaks for the labels. A mended graph is held to the rule by which `mend` itself decides
+(`wayfield.mend.Best`): it is better if it was changed at all, and its errors are smaller by more
+than one standard error.
 
 This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
 """
@@ -24,6 +26,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -59,13 +62,13 @@ from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
-from .mend import Best, Contradictions, MendMethod, contradictions
+from .mend import Best, Contradictions, Mended, MendMethod, contradictions
 from .mend.referee import FEWEST as FEWEST_TRIPS
 from .oracle import cost_to_go
 from .plan import Plan, plan
 from .sinks import drop_false_sinks
 from .solve import Answer, solve
-from .solve.advice import IN_PYTHON, SAME_UNIT, contradiction_remark, unit_remark
+from .solve.advice import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
 
 PLAIN = "graph distance"
 MENDED = "mended graph"
@@ -120,6 +123,10 @@ class Score:
         How the field was made of the labels; None for the graph distance.
     out_of_time : bool
         Whether the time limit ended it; then there is no field, and nothing was walked.
+    mended : Mended or None
+        The mended graph whose distances the field is, if it is such a one.
+    own_error : float
+        The held-out error by which that was chosen; NaN unless it took too long to mend again.
 
     Examples
     --------
@@ -138,15 +145,22 @@ class Score:
     held_out: FloatArray | None = field(default=None, repr=False)
     recipe: Recipe | None = None
     out_of_time: bool = False
+    mended: Mended | None = field(default=None, repr=False)
+    own_error: float = field(default=np.nan, repr=False)
 
     @property
     def label_error(self) -> float:
-        """Mean absolute error at labels left out; NaN if none were."""
-        return np.nan if self.held_out is None else mean_error(self.held_out)[0]
+        """Mean absolute error at labels left out; NaN if none were.
+
+        Of a mended graph that took too long to mend again, the error by which it was chosen.
+        """
+        if self.held_out is not None:
+            return mean_error(self.held_out)[0]
+        return self.own_error
 
     @property
     def label_spread(self) -> float:
-        """Standard error of `label_error`."""
+        """Standard error of `label_error`; NaN if it is not known."""
         return np.nan if self.held_out is None else mean_error(self.held_out)[1]
 
     @property
@@ -227,8 +241,13 @@ class Comparison:
         plain = self.scores[0].held_out
         if not self.own_world or plain is None:
             return []
-        rivals = [score for score in self._fields if score.held_out is not None]
-        return [s for s in rivals if s.held_out is not None and clearly_better(s.held_out, plain)]
+        return [score for score in self._fields if _beats(score, plain)]
+
+    @property
+    def _mended_in_vain(self) -> bool:
+        """Whether a graph was mended, and judged to be no better for it."""
+        tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
+        return self.own_world and bool(tried) and not any(s in self._clear for s in tried)
 
     @property
     def _fields(self) -> list[Score]:
@@ -255,13 +274,15 @@ class Comparison:
 
     def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
         """Yield the remarks; `calls` says how the reader calls what is recommended."""
-        low, high = SAME_UNIT
-        if 0.0 <= self.factor < low or self.factor > high:
+        if differ_in_unit(self.factor):
             yield unit_remark(self.factor, calls)
         elif self.contradictions is not None and not self._mends:
             remark = contradiction_remark(self.contradictions, calls)
-            if remark:
-                yield f"{remark[0].upper()}{remark[1:]}."
+            if remark and self._mended_in_vain:
+                proof = remark.partition(": ")[0]
+                yield f"{proof}, but no mending by these labels predicts the others better."
+            elif remark:
+                yield f"{remark}."
         late = [score.name for score in self.scores if score.out_of_time]
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
@@ -393,6 +414,19 @@ def _folds(
     return Folds(graph, labels, goal, distance, folds)
 
 
+def _beats(score: Score, plain: FloatArray) -> bool:
+    """Whether a field predicts labels left out better than the graph distance; see the module."""
+    ours, mended = score.held_out, score.mended
+    if mended is None:
+        return ours is not None and clearly_better(ours, plain)
+    if mended.unchanged or isnan(score.label_error):
+        return False
+    if ours is None:
+        return True  # `Best` has changed the graph, by this very rule
+    gain = np.abs(plain) - np.abs(ours)
+    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
+
+
 def _figures(score: Score) -> str:
     """Write a row of the table, its name apart."""
     seconds = f"{score.seconds:8.3g}"
@@ -411,7 +445,7 @@ def _called(score: Score) -> str:
 
 def left_out_text(score: Score) -> str:
     """Write the error at labels left out."""
-    return "–" if score.held_out is None else error_text(score.label_error, score.label_spread)
+    return "–" if isnan(score.label_error) else error_text(score.label_error, score.label_spread)
 
 
 def default_methods(directed: bool) -> list[Method]:
@@ -485,7 +519,11 @@ class _Contest(NamedTuple):
             margins = found.route_margins
             margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
             score = self.walks.score(recipe.name, found.plan, margin, seconds, recipe)
-            return replace(score, held_out=self._errors(recipe, seconds))
+            errors, mended = self._errors(recipe, seconds), found.mended
+            own = None if mended is None else mended.scores.get(mended.chosen)
+            late = errors is None and self.parts is not None
+            own_error = np.nan if own is None or not late else own.error
+            return replace(score, held_out=errors, mended=mended, own_error=own_error)
 
     def _follow(self, recipe: Recipe) -> tuple[Answer, float]:
         """Solve by a recipe; return the answer, and the seconds that its field took."""
@@ -574,5 +612,4 @@ def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
     keys = tails * n + arcs.indices
     wanted = np.arange(n) * n + successor
     at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
-    there = (successor >= 0) & (keys[at] == wanted)
-    return np.where(there, at, -1)
+    return np.where(keys[at] == wanted, at, -1)

@@ -109,17 +109,21 @@ class CrossValidation(KeepsReadOnly):
         return False if clearly_better(graphs, ours) else None
 
     @property
-    def verdict(self) -> str:
-        """One sentence."""
-        helps = self.labels_help
-        said = "the labels help" if helps else "the graph distance does better"
+    def errors(self) -> str:
+        """Both errors in a sentence that judges nothing."""
         ours = error_text(self.error, self.spread)
         graphs = error_text(self.distance_error, self.distance_spread)
         return (
             f"{self.values.size:,} labels left out in turn are predicted within {ours} from the "
-            f"others, within {graphs} by the graph distance times {self.factor:.3g}: "
-            f"{'no clear difference' if helps is None else said}"
+            f"others, within {graphs} by the graph distance times {self.factor:.3g}"
         )
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        helps = self.labels_help
+        said = "the labels help" if helps else "the graph distance does better"
+        return f"{self.errors}: {'no clear difference' if helps is None else said}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by their names."""
@@ -348,7 +352,7 @@ def error_text(error: float, spread: float) -> str:
     """Write an error with its spread, as many digits as that leaves."""
     if not np.isfinite(error):
         return "∞"
-    if spread == 0.0:
+    if spread == 0.0 or np.isnan(spread):
         return short(error)
     return f"{short(error)} ± {spread:.2g}" if spread < 1e2 else f"{short(error)} ± {short(spread)}"
 

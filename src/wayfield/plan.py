@@ -127,7 +127,8 @@ class Plan(KeepsReadOnly):
     Attributes
     ----------
     successor : (n,) int64 array
-        Next state; the goal's is itself; -1 where no arc leads to a finite value.
+        Next state. The goal's is itself, and so is that of a dead end, from which no arc leads to
+        a finite value: every entry is a state, and the plan stays where it has no move.
     reached : (n,) bool array
         Whether the plan leads from this start to the goal.
     steps : (n,) int64 array
@@ -175,6 +176,12 @@ class Plan(KeepsReadOnly):
         """
         ends = self.cycle_offsets.tolist()
         return tuple(self.cycle_members[i:j] for i, j in pairwise(ends))
+
+    @cached_property
+    def dead_ends(self) -> NDArray[np.int64]:
+        """States without a move, other than the goal, ascending."""
+        states = np.arange(self.successor.size)
+        return frozen(np.flatnonzero((self.successor == states) & (states != self.goal)))
 
     @cached_property
     def reachable(self) -> BoolArray:

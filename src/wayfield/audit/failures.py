@@ -191,9 +191,8 @@ def _levels(
 def _partitions(plan: Plan) -> bool:
     """Check the basin partition: O(n)."""
     successor, basin, members = plan.successor, plan.basin, plan.cycle_members
-    moves = successor >= 0
-    stays = np.array_equal(basin[successor[moves]], basin[moves])
-    halts = bool((basin[~moves] == DEAD_END).all())
+    stays = np.array_equal(basin[successor], basin)
+    halts = bool((basin[plan.dead_ends] == DEAD_END).all())
     following = np.roll(members, -1)
     begins, ends = plan.cycle_offsets[:-1], plan.cycle_offsets[1:]
     following[ends - 1] = members[begins]

@@ -21,6 +21,7 @@ from .maze import maze
 from .mend import mend
 from .plan import plan
 from .study import report, reproduce, study_app
+from .watch import watch
 
 __all__ = ["app", "main"]
 
@@ -38,6 +39,8 @@ wayfield compare roads.csv known.csv --goal Bern
 wayfield mend roads.csv trips.csv
 
 wayfield maze medium --method harmonic --picture field.png
+
+wayfield watch antmaze-medium --goal 22 --start 390 --seed 58
 
 wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
@@ -153,6 +156,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (compare, _DATA),
     (mend, _DATA),
     (maze, _DATA),
+    (watch, _DATA),
     (reproduce, _STUDIES),
     (report, _STUDIES),
     (doctor, _HOUSE),

@@ -104,9 +104,9 @@ def compile_kernels(
 
     what = f"the kernels of {method_word(methods[0])}" if len(methods) == 1 else "the kernels"
     what += "" if mend is None else " and those of mending" if methods else " of mending"
-    what += "" if shortfall() else ", once"
     half = "half " if len(methods) == 1 and mend is None else ""
-    message = f"compiling {what}: about {half}a minute …"
+    kept = "" if shortfall() else "; later runs need not"
+    message = f"compiling {what}, about {half}a minute{kept} …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         if mend is not None:
             warm_up_mend(mend, directed)

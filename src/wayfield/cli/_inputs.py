@@ -28,7 +28,12 @@ EdgeFile = Annotated[
     Path, typer.Argument(metavar="EDGES", help="Edges: from, to, length.", show_default=False)
 ]
 LabelFile = Annotated[
-    Path, typer.Argument(metavar="LABELS", help="Known values: vertex, value.", show_default=False)
+    Path | None,
+    typer.Argument(
+        metavar="LABELS",
+        help="Known values: vertex, value. Without them: the graph's own distances.",
+        show_default=False,
+    ),
 ]
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
 Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)]
@@ -126,7 +131,7 @@ class Contents:
 
     wanted: Wanted
     edges: EdgeTable
-    table: VertexTable
+    table: VertexTable | None
     places: VertexTable | None
     prior: VertexTable | None
     labels: Labels
@@ -145,7 +150,9 @@ class Contents:
     def build(self) -> Given:
         """Build the graph, and say how the files were understood."""
         wanted = self.wanted
-        read: dict[str, tuple[Path, Table]] = {"labels": (wanted.labels, self.table)}
+        read: dict[str, tuple[Path, Table]] = {}
+        if wanted.labels is not None and self.table is not None:
+            read["labels"] = (wanted.labels, self.table)
         if wanted.positions is not None and self.places is not None:
             read["positions"] = (wanted.positions, self.places)
         if wanted.prior is not None and self.prior is not None:
@@ -172,8 +179,8 @@ def describe_files(
     for _, table in read.values():
         remarks += table.notes
     remarks = [in_flags(remark) for remark in (*edges.notes, *remarks)]
-    (_, data), *_ = read.values()
-    if {edges.decimal, data.decimal} == {".", ","}:
+    marks = {edges.decimal, *(data.decimal for _, data in list(read.values())[:1])}
+    if marks == {".", ","}:
         remarks.append("one file has decimal points, the other decimal commas")
     said, facts = [("edges", f"{path.name}: {edges.said}")], {}
     facts["edges"] = {"path": str(path), "read_as": edges.said}
@@ -214,7 +221,7 @@ class Wanted:
     """What the user said about the files; None is "look and guess"."""
 
     edges: Path
-    labels: Path
+    labels: Path | None
     goal: str | None
     goal_value: float | None
     directed: bool
@@ -229,9 +236,11 @@ class Wanted:
         from ..files import Style, read_labels
 
         edges, style = self.read_edges(stages), Style(*self.text)
-        tell = stages.begin(f"reading {self.labels.name}")
-        columns = said_columns(self.label_columns)
-        table = read_labels(self.labels, edges.names, columns, style, error, tell)
+        table = None
+        if self.labels is not None:
+            tell = stages.begin(f"reading {self.labels.name}")
+            columns = said_columns(self.label_columns)
+            table = read_labels(self.labels, edges.names, columns, style, error, tell)
         places = self.read_places(edges.names)
         labels, goal = self._with_goal(table, edges.names)
         prior = None if self.prior is None else self._read_prior(labels, edges.names, style)
@@ -271,12 +280,17 @@ class Wanted:
             )
         return found
 
-    def _with_goal(self, table: VertexTable, names: Names) -> tuple[Labels, int]:
+    def _with_goal(self, table: VertexTable | None, names: Names) -> tuple[Labels, int]:
         """Find the goal, and make sure that it has a label."""
         import numpy as np
 
         from ..labels import Labels
 
+        if table is None:
+            if self.goal is None:
+                raise InputError("which vertex is the goal? pass --goal")
+            goal = names.index(self.goal, "--goal ")
+            return Labels([goal], [self.goal_value or 0.0]), goal
         labels = table.labels
         assert labels is not None
         if self.goal is None:
@@ -320,11 +334,11 @@ def _field(prior: VertexTable | None, n: int) -> FloatArray | None:
     return field
 
 
-def _positions(table: VertexTable, places: VertexTable | None) -> FloatArray | None:
+def _positions(table: VertexTable | None, places: VertexTable | None) -> FloatArray | None:
     """Return positions of all vertices, if there are any of all of them."""
     import numpy as np
 
     if places is not None:
         return places.positions
-    known = table.positions
+    known = None if table is None else table.positions
     return None if known is None or np.isnan(known).any() else known

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arrays import plain
-from .._text import number_of, quoted, seconds_text, short
+from .._text import number_of, percent, quoted, seconds_text, short
+from ..cross_validation import fit_factor
 from ..errors import InputError
 from ..files import EdgeTable, Style, are_trips, read_labels, read_trips
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..mend import Mended, MendProblem, Trips, contradictions
-from ..mend.findings import edges_once, finding
+from ..mend.findings import edges_once, finding, suspects
 from ..mend.mending import make_problem
+from ..mend.referee import PLAIN
 from ..names import Names
 from ..oracle import cost_to_go
 from ..plan import plan
+from ..solve.advice import differ_in_unit, unit_remark
 from ..solve.words import Line
 from ._inputs import Wanted, describe_files, said_columns
+from ._show import AS_OPTIONS
 from ._solving import in_units
 
 if TYPE_CHECKING:
@@ -36,6 +40,15 @@ NEEDED_FOR_OSRM = (
 )
 SPEEDS = (1.0, 300.0)
 """Medians in km/h that a road network may have."""
+UNITS = frozenset(
+    {
+        *("s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
+        *("m", "metre", "metres", "meter", "meters", "km", "mile", "miles"),
+    }
+)
+"""Headings that name a unit."""
+MOST_DECIMALS = 3
+"""Numbers with more were not rounded by hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +75,30 @@ class Evidence:
     goal: int | None
     said: list[Line]
     facts: dict[str, Any]
+    unit: float
+    """Units of cost to one of length, as the user said."""
+    heading: str
+    """What stands above the costs."""
 
     @property
     def names(self) -> Names:
         """What the vertices are called."""
         return self.edges.names
+
+    @property
+    def measured_in(self) -> str:
+        """The unit of the costs if their heading is one, else empty."""
+        return self.heading if self.heading.strip().lower() in UNITS else ""
+
+    @property
+    def some_goal(self) -> str:
+        """Where to plan to: the goal, or if none was named the end of most trips."""
+        goal = self.goal
+        if goal is None:
+            assert isinstance(self.data, Trips)
+            ends, counts = np.unique(self.data.ends, return_counts=True)
+            goal = int(ends[np.argmax(counts)])
+        return str(self.names[goal])
 
     @property
     def word(self) -> str:
@@ -106,6 +138,7 @@ def read_evidence(
     """
     edges, style = wanted.read_edges(stages), Style(*wanted.text)
     names, path, columns = edges.names, wanted.labels, said_columns(asked.columns)
+    assert path is not None
     goal = None if wanted.goal is None else names.index(wanted.goal, "--goal ")
     tell = stages.begin(f"reading {path.name}")
     found = asked.kind
@@ -135,7 +168,9 @@ def read_evidence(
         said.append(("note", note))
         facts["notes"].append(note)
     graph = in_units(graph, asked.unit)
-    given = Evidence(edges, graph, data, goal, [Line(*line) for line in said], facts)
+    given = Evidence(
+        edges, graph, data, goal, [Line(*line) for line in said], facts, asked.unit, table.heading
+    )
     _refuse_unreachable(given, path)
     return given
 
@@ -199,54 +234,102 @@ def facts(given: Evidence, found: Mended, upper: bool, starts: Sequence[int]) ->
     told = found.facts(names)
     against = _against(given, problem)
     agreed = not (against["too_optimistic"] or against["too_pessimistic"])
-    told["finding"] = finding(told, given.word, agreed)
+    told["finding"] = finding(told, given.word, agreed, against["too_optimistic"])
     after = problem.distances(found.graph.lengths)
     more: dict[str, Any] = {
         "graph": {
             "vertices": given.graph.num_vertices,
+            "arcs": given.graph.num_arcs,
             "least_length": given.graph.lengths.min(initial=np.inf),
             "largest_length": given.graph.lengths.max(initial=-np.inf),
         },
-        given.word: _data_facts(problem, data),
+        given.word: _data_facts(problem, given),
         "against": against,
+        "rounding": _rounding(given, problem),
         "misfit": {
             "believed": _misfit(problem, problem.distances()),
             "mended": _misfit(problem, after),
         },
+        "goal": None if given.goal is None else str(given.names[given.goal]),
         "routes": [_route(given, found, start) for start in starts],
     }
+    more["units"] = _units(given, more[given.word]["per_graph_distance"])
     return told | dict(plain(more))
 
 
-def _data_facts(problem: MendProblem, data: Labels | Trips) -> dict[str, Any]:
+def _data_facts(problem: MendProblem, given: Evidence) -> dict[str, Any]:
+    """Describe the labels, the goal's own among them as `plan` counts them, or the trips."""
+    data, costs, more = given.data, problem.costs, {}
+    if isinstance(data, Trips):
+        more = {"ends": problem.goals.size, "merged": data.merged}
+    else:
+        costs = np.append(costs, 0.0)
     return {
-        "count": problem.costs.size,
-        "ends": problem.goals.size,
-        "least": problem.costs.min(),
-        "largest": problem.costs.max(),
+        "count": costs.size,
+        **more,
+        "least": costs.min(),
+        "largest": costs.max(),
         "error": problem.error,
         "upper_bounds": problem.upper,
-        "merged": data.merged if isinstance(data, Trips) else 0,
+        "per_graph_distance": fit_factor(problem.costs, problem.distances()),
     }
 
 
 def _against(given: Evidence, problem: MendProblem) -> dict[str, Any]:
-    """Count what speaks against the graph as it is; what was paid may be more than the least."""
-    if isinstance(given.data, Labels) and given.goal is not None:
-        labels = _with_goal(given.data, given.goal)
-        proof = contradictions(given.graph, labels)
-        dear, cheap = proof.optimistic.excess, proof.pessimistic.excess
-    else:
-        over = problem.costs - problem.error - problem.distances()
-        dear, cheap = over[over > 0], (-over - 2 * problem.error)[over < -2 * problem.error]
-    tiny = 1e-9 * problem.costs.max()
-    dear, cheap = dear[(dear > tiny) & (not problem.upper)], cheap[cheap > tiny]
+    """Count what speaks against the graph as it is."""
+    dear, cheap = _excesses(given, problem)
     return {
         "too_optimistic": dear.size,
         "by_up_to": dear.max(initial=0.0),
         "too_pessimistic": cheap.size,
         "over_by_up_to": cheap.max(initial=0.0),
     }
+
+
+def _excesses(given: Evidence, problem: MendProblem) -> tuple[FloatArray, FloatArray]:
+    """By how much costs prove the graph too cheap, and too dear; a detour proves nothing."""
+    if isinstance(given.data, Labels) and given.goal is not None:
+        labels = _with_goal(given.data, given.goal)
+        proof = contradictions(given.graph, replace(labels, error=problem.error))
+        dear, cheap = proof.optimistic.excess, proof.pessimistic.excess
+    else:
+        over = problem.costs - problem.error - problem.distances()
+        dear, cheap = over[over > 0], (-over - 2 * problem.error)[over < -2 * problem.error]
+    tiny = 1e-9 * problem.costs.max()
+    return dear[(dear > tiny) & (not problem.upper)], cheap[cheap > tiny]
+
+
+def _rounding(given: Evidence, problem: MendProblem) -> dict[str, Any] | None:
+    """Count the contradictions that vanish if costs are rounded to their last digit.
+
+    None if none do, if an error was named, or if the lengths have no more digits than the costs.
+    """
+    digits = _decimals(problem.costs)
+    if problem.error or digits is None or _decimals(given.graph.lengths, digits) is not None:
+        return None
+    error = 0.5 * 10.0**-digits
+    before, after = (
+        sum(side.size for side in _excesses(given, each))
+        for each in (problem, replace(problem, error=error))
+    )
+    explained = before - after
+    return {"decimals": digits, "error": error, "explains": explained} if explained else None
+
+
+def _decimals(numbers: FloatArray, most: int = MOST_DECIMALS) -> int | None:
+    """Count the decimals that all of these numbers make do with; None if that is more than most."""
+    for digits in range(most + 1):
+        if np.allclose(np.round(numbers, digits), numbers, rtol=1e-12, atol=0.0):
+            return digits
+    return None
+
+
+def _units(given: Evidence, factor: float) -> str | None:
+    """Ask about units if the costs are far from the graph's distances."""
+    if not differ_in_unit(factor):
+        return None
+    what = "the costs of the trips" if given.word == "trips" else "labels"
+    return unit_remark(factor, AS_OPTIONS, what, given.unit)
 
 
 def _with_goal(labels: Labels, goal: int) -> Labels:
@@ -282,12 +365,15 @@ def _route(given: Evidence, found: Mended, start: int) -> dict[str, Any]:
 def lines(told: Mapping[str, Any], word: str) -> list[Line]:
     """Turn the facts into lines."""
     graph, data = told["graph"], told[word]
-    edges = number_of(told["edges"], "arcs" if told["directed"] else "edges")
+    edges = number_of(told["edges"], "edges")
+    edges += f" ({number_of(graph['arcs'], 'arcs')}, directed)" if told["directed"] else ""
     span = f"lengths {short(graph['least_length'])} to {short(graph['largest_length'])}"
     where = number_of(graph["vertices"], "vertices", "vertex")
-    said = [Line("graph", f"{where}, {edges}, {span}"), Line(word, _data_text(data, word))]
+    said = [Line("graph", f"{where}, {edges}, {span}"), Line(word, _data_text(told, word))]
     said.append(Line("against", _against_text(told["against"], data["count"], word)))
-    chosen = f"{told['chosen']} chosen; " if told["chosen"] else ""
+    said += [Line("rounding", _rounding_text(told["rounding"]))] if told["rounding"] else []
+    said += [Line("units", told["units"])] if told["units"] else []
+    chosen = f"{_candidate(told['chosen'])} chosen; " if told["chosen"] else ""
     made = f"{told['method']}: {chosen}{told['status']}; {seconds_text(told['seconds'])}"
     said.append(Line("method", made))
     if told["scores"]:
@@ -296,7 +382,7 @@ def lines(told: Mapping[str, Any], word: str) -> list[Line]:
     said.append(
         Line(
             "fit",
-            f"{word} are off by {short(fit['believed'])} in the mean on the graph as it is, "
+            f"{word} are off by {short(fit['believed'])} on average on the graph as it is, "
             f"by {short(fit['mended'])} on the mended one",
         )
     )
@@ -304,16 +390,28 @@ def lines(told: Mapping[str, Any], word: str) -> list[Line]:
     return said + [Line("route", _route_text(route)) for route in told["routes"]]
 
 
-def _data_text(data: Mapping[str, Any], word: str) -> str:
-    text = number_of(data["count"], word)
-    if word == "trips":
-        text += f" to {number_of(data['ends'], 'ends')}"
-    low, high = data["least"], data["largest"]
-    costs = f"cost {short(low)}" if low == high else f"costs {short(low)} to {short(high)}"
+def _data_text(told: Mapping[str, Any], word: str) -> str:
+    data = told[word]
+    low, high = short(data["least"]), short(data["largest"])
     error = f", within {short(data['error'])}" if data["error"] else ""
     bound = ", upper bounds" if data["upper_bounds"] else ""
+    if word == "labels":
+        share = percent(data["count"] / told["graph"]["vertices"])
+        text = f"{data['count']:,} ({share} of the vertices), values {low} to {high}{error}{bound}"
+        return f"{text}; goal {quoted(told['goal'])}"
+    text = f"{number_of(data['count'], word)} to {number_of(data['ends'], 'ends')}"
+    costs = f"cost {low}" if low == high else f"costs {low} to {high}"
     merged = f"; {number_of(data['merged'], 'rows')} repeated a trip" if data["merged"] else ""
     return f"{text}, {costs}{error}{bound}{merged}"
+
+
+def _rounding_text(rounding: Mapping[str, Any]) -> str:
+    digits, count = rounding["decimals"], rounding["explains"]
+    costs = f"have {number_of(digits, 'decimals')}" if digits else "are whole numbers"
+    return (
+        f"the costs {costs}, and rounding alone would explain {count:,} of these contradictions: "
+        f"if they are rounded, pass --error {rounding['error']:g}"
+    )
 
 
 def _against_text(against: Mapping[str, Any], count: int, word: str) -> str:
@@ -329,16 +427,22 @@ def _against_text(against: Mapping[str, Any], count: int, word: str) -> str:
     return "; ".join(told) or f"none of the {number_of(count, word)} contradicts the graph"
 
 
+def _candidate(name: str) -> str:
+    return "the graph as it is" if name == PLAIN else f"“{name}”"
+
+
 def _scores_text(scores: Mapping[str, Any], word: str) -> str:
-    """Say how the candidates foretold what they had not seen."""
-    told = []
+    """Say how well the candidates predicted what they had not seen."""
+    told = [f"{short(scores[PLAIN]['error'])} by the graph as it is"]
     for name, score in scores.items():
+        if name == PLAIN:
+            continue
         gain = ""
         if score["spread"]:
             better = "better" if score["gain"] >= 0 else "worse"
             gain = f" ({short(abs(score['gain']))} ± {short(score['spread'])} {better})"
-        told.append(f"{name} {short(score['error'])}{gain}")
-    return f"{word} left out in turn are foretold within: {'; '.join(told)}"
+        told.append(f"{short(score['error'])} by “{name}”{gain}")
+    return f"{word} left out in turn are predicted within {'; '.join(told)}"
 
 
 def _route_text(route: Mapping[str, Any]) -> str:
@@ -365,11 +469,12 @@ def edge_columns(found: Mended, names: Names) -> dict[str, Any]:
 
 
 def suspect_columns(found: Mended, names: Names) -> dict[str, Any]:
-    """One row per edge that costs more than believed, in the order of evidence."""
-    called, arcs, believed = names.as_numbers(), found.suspects, found.believed
+    """One row per edge that stands out, and how, in the order of evidence."""
+    (arcs, kinds), called, believed = suspects(found), names.as_numbers(), found.believed
     return {
         "from": _taken(called, believed.tails[arcs]),
         "to": _taken(called, believed.indices[arcs]),
+        "kind": kinds,
         "believed": believed.lengths[arcs],
         "added": found.added[arcs],
         "length": found.graph.lengths[arcs],

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._optional import missing, need
 from ..graph import Graph
 from ..names import Names
+from ..plan import Plan
 from ..plots import answer as draw_answer
 from ..plots._answer import MOST_PLACED, has_places
 from ..solve import Answer
@@ -34,7 +35,7 @@ def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
         "lower": np.ma.masked_invalid(unknown if field.lower is None else field.lower),
         "upper": np.ma.masked_invalid(unknown if field.upper is None else field.upper),
         "labelled": answer.labels.mask(answer.graph),
-        "successor": _taken(called, moves.successor),
+        "successor": _taken(called, moves),
         "outcome": list(map(str, answer.outcomes)),
         "steps": np.ma.masked_array(moves.steps, ~moves.reached),
         "cost": np.ma.masked_invalid(moves.cost),
@@ -86,8 +87,11 @@ def _walked(graph: Graph, path: NDArray[np.int64]) -> list[float]:
     return list(accumulate(lengths))
 
 
-def _taken(called: NDArray[np.int64] | list[str], vertices: NDArray[np.int64]) -> Any:
-    """Names of vertices, none where a vertex is negative."""
+def _taken(called: NDArray[np.int64] | list[str], moves: Plan) -> Any:
+    """Names of the next states, none where there is no move."""
+    halts = np.zeros(moves.successor.size, dtype=bool)
+    halts[moves.dead_ends] = True
     if isinstance(called, np.ndarray):
-        return np.ma.masked_array(called[np.maximum(vertices, 0)], vertices < 0)
-    return [None if x < 0 else called[x] for x in vertices.tolist()]
+        return np.ma.masked_array(called[moves.successor], halts)
+    heads = zip(moves.successor.tolist(), halts.tolist(), strict=True)
+    return [None if none else called[y] for y, none in heads]

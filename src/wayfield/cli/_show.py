@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Line = tuple[str, str]
 """A word for the margin, and what there is to say about it."""
 
-_STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised"), "yellow")
+_STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised", "rounding", "units"), "yellow")
 _STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
 AS_OPTIONS = {
     "amle": "--method amle",

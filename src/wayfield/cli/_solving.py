@@ -116,9 +116,11 @@ class Request:
         parts = Folds(self.graph, self.labels, self.goal, distance, self.folds)
         if self.mend is not None:
             found = parts.compared(parts.predict_mended(self.mend, self.method))
+            told = found.facts() | {"verdict": found.errors}  # the mend has judged by its own rule
         else:
             found = parts.validate(self.method or AMLE(), prior=self.prior, trimmed=self.drop)
-        facts: dict[str, Any] = plain(found.facts())
+            told = found.facts()
+        facts: dict[str, Any] = plain(told)
         return facts
 
 

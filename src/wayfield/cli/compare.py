@@ -150,13 +150,14 @@ def _make_ready(stages: Stages, chosen: list[Method | MendMethod], directed: boo
     """Compile what is needed, once it is known that every method is defined on the graph."""
     from ..compare import default_methods
     from ..mend import MendMethod
+    from ..mend._words import DEFAULT, parse_mend
 
     methods = [method for method in chosen if not isinstance(method, MendMethod)]
     mends = [method for method in chosen if isinstance(method, MendMethod)]
     for method in methods:
         check_direction(directed, method)
     if not chosen:
-        methods = default_methods(directed)
+        methods, mends = default_methods(directed), [parse_mend(DEFAULT)]
     with stages.aside():
         compile_kernels(notes(), methods, directed, mend=mends[0] if mends else None)
 

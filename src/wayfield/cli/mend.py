@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from ..mend import Mended, MendMethod
     from ._mending import Evidence
 
-MENDS = "best (of the others, or none), smooth, both, no-shortcuts, repair, repair-all."
+MENDS = "best (of the others, or none of them), smooth, both, no-shortcuts, repair, repair-all."
 """The words that --method takes, for the help: asking the library would load all of it."""
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
 
@@ -55,7 +56,7 @@ def mend(
         Path,
         typer.Argument(
             metavar="LABELS|TRIPS",
-            help="Costs to the goal: vertex, value. Or of trips: start, end, cost.",
+            help="Labels, costs to the goal: vertex, value. Or trips: start, end, cost.",
             show_default=False,
         ),
     ],
@@ -70,14 +71,17 @@ def mend(
     ] = None,
     kind: Annotated[
         bool | None,
-        typer.Option("--trips/--labels", help="What the second file holds; else its header says."),
+        typer.Option("--trips/--labels", help="What the second file holds, if it is not clear."),
     ] = None,
     error: Annotated[
-        float, typer.Option(metavar="E", min=0.0, help="How far costs may be off.")
+        float,
+        typer.Option(
+            metavar="E", min=0.0, help="How far costs may be off: half the last digit if rounded."
+        ),
     ] = 0.0,
     bound: Annotated[
         str | None,
-        typer.Option(metavar="upper", help="Costs were paid, by ways that may not be cheapest."),
+        typer.Option(metavar="upper", help="Costs were paid on routes that may not be cheapest."),
     ] = None,
     directed: Directed = False,
     length_unit: LengthUnit = 1.0,
@@ -87,7 +91,7 @@ def mend(
     files: Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")] = True,
     osrm: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write speeds as OSRM's traffic updates have them, too."),
+        typer.Option(metavar="FILE", help="Also write speeds for OSRM's traffic updates."),
     ] = None,
     force: Force = False,
     json_wanted: Json = False,
@@ -109,17 +113,17 @@ def mend(
     decimal: Decimal = None,
     thousands: Thousands = None,
 ) -> None:
-    """Find where a graph is wrong, by what a few labels or trips cost, and mend its costs.
+    """Find where a graph is wrong, from a few measured costs, and mend its edges.
 
-    EDGES is a graph as for plan, which may be wrong: slow where nobody knows, with edges that do
-    not exist. LABELS are costs to the goal from a few vertices, TRIPS costs between pairs of them.
-    The costs of the edges are fitted to them, and left as they are unless that foretells them
-    better.
+    EDGES is a graph as for plan that may be wrong: slower in places than it says, or with edges
+    that do not exist. LABELS are costs to the goal from a few vertices, TRIPS costs between pairs.
+    The costs of the edges are fitted to them, and left as they are unless the fit predicts
+    held-out costs better.
 
-    Writes mended.csv (every edge: believed, added, length; plan reads it back), suspects.csv (the
-    edges that cost more than believed, in the order of evidence), summary.json, and mended.png if
-    positions are given or the graph has up to 5,000 vertices. --osrm FILE writes from,to,km/h of
-    every arc, for lengths in metres, costs in seconds and ids of OpenStreetMap as names.
+    Writes mended.csv (every edge: believed, added, length; a graph that plan reads), suspects.csv
+    (the edges that stand out as dearer, and how), summary.json, and mended.png if positions are
+    given or the graph has up to 5,000 vertices. --osrm FILE also writes from,to,km/h of every arc,
+    for lengths in metres, costs in seconds and OpenStreetMap's ids as names.
 
     Example: wayfield mend roads.csv trips.csv
 
@@ -173,7 +177,9 @@ def mend(
         )
         told: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
         told |= mending.facts(given, found, upper, starts)
-        told["advice"] = _advice(found, out if files else None)
+        told["advice"] = _advice(
+            given, found, out if files else None, positions, told["against"]["too_optimistic"]
+        )
         speeds = None if osrm is None else mending.osrm_rows(given, found, length_unit)
         stages.begin("writing")
         told |= _written(Outbox(out, force) if files else None, given, found, told)
@@ -195,14 +201,26 @@ def _make_ready(stages: Stages, method: MendMethod, directed: bool) -> None:
         compile_kernels(notes(), mend=method, directed=directed)
 
 
-def _advice(found: Mended, out: Path | None) -> str:
-    """Say what to do next."""
+def _advice(
+    given: Evidence, found: Mended, out: Path | None, positions: Path | None, proofs: int
+) -> str:
+    """Say what to do next, as a command that can be run.
+
+    `proofs` is how many of the data prove the graph too optimistic.
+    """
+    if found.unchanged and proofs:
+        return (
+            f"more {given.word} would tell where; `--method repair` shows the least change that "
+            "explains these, though others may, too"
+        )
     if found.unchanged:
-        return "plan on the graph as it is; more labels or trips might show a fault"
+        return f"plan on the graph as it is; more {given.word} might show a fault"
     if out is None:
-        return "leave out --no-files to have the mended graph, for `wayfield plan`"
-    look = f"check the edges in {out / 'suspects.csv'}, the first ones first"
-    return f"{look}; {out / 'mended.csv'} is a graph for `wayfield plan`"
+        return "leave out --no-files to write the mended graph, which `wayfield plan` reads"
+    look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
+    words = ["wayfield", "plan", str(out / "mended.csv"), "--goal", given.some_goal]
+    words += [] if positions is None else ["--positions", str(positions)]
+    return f"{look if found.suspects.size else ''}`{shlex.join(words)}` plans on the mended graph"
 
 
 def _written(
@@ -247,7 +265,8 @@ def _draw(given: Evidence, found: Mended, path: Path) -> None:
     from ..plots import mended
 
     figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
-    mended(found, given.names, given.data, given.goal, figure.subplots())
+    where = given.data, given.goal, figure.subplots()
+    mended(found, given.names, *where, unit=given.measured_in)
     with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(path)

@@ -61,7 +61,7 @@ _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
 def plan(
     edges: EdgeFile,
-    labels: LabelFile,
+    labels: LabelFile = None,
     goal: Goal = None,
     method: Annotated[
         str | None,
@@ -120,7 +120,8 @@ def plan(
 
     EDGES has a row per edge: from, to and a length. LABELS has a row per known state: its name
     and its cost to the goal, the goal's own included. Both may be CSV, TSV, other text (also
-    .gz), Parquet or .npz; columns are guessed and the guess is printed.
+    .gz), Parquet or .npz; columns are guessed and the guess is printed. Without LABELS the plan
+    follows the graph's own shortest paths.
 
     Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of
     every state), routes.csv, and plan.png unless the graph is large and no positions are given. Of
@@ -128,6 +129,8 @@ def plan(
     did not write is never replaced, unless by --force.
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
+
+    Example: wayfield plan wayfield-mend/mended.csv --goal Bern
     """
     from .._proof_file import check_path
     from ..extension import AMLE
@@ -152,7 +155,14 @@ def plan(
         raise InputError("--mend and --prior exclude each other: a mended graph is its own prior")
     if mend and drop_false_sinks and method is None:
         raise InputError("--mend leaves no false sinks to drop: leave out --drop-false-sinks")
-    chosen = None if mend and method is None else parse_method(method or "amle")
+    if labels is None:
+        needed = {"--mend": mend, "--prior": prior, "--method": method, "--repair": repair}
+        needed |= {"--drop-false-sinks": drop_false_sinks}
+        for option, given_option in needed.items():
+            if given_option:
+                raise InputError(f"{option} needs LABELS: without them, distances are planned on")
+    by_distance = labels is None or (mend and method is None)
+    chosen = None if by_distance else parse_method(method or "amle")
     mending = parse_mend(DEFAULT) if mend else None
     if certificate is not None and not force:
         check_path(certificate)
@@ -172,11 +182,13 @@ def plan(
             with stages.aside():
                 show(given.said, Console())
         graph = in_units(given.graph, length_unit)
-        field = cost_to_go(graph, given.goal) if prior == DISTANCE else given.prior
-        doing = "extending" if chosen is not None else "mending"
-        stages.begin(f"{doing}, planning, certifying")
+        measured = prior == DISTANCE or labels is None
+        field = cost_to_go(graph, given.goal) if measured else given.prior
+        doing = "mending, " if mend else "extending, " if chosen is not None else ""
+        stages.begin(f"{doing}planning, certifying")
+        how = AMLE(fill="flat") if labels is None else chosen  # 0 to add: the distances themselves
         request = Request(
-            graph, given.labels, given.goal, chosen, field,
+            graph, given.labels, given.goal, how, field,
             drop_false_sinks, repair, error, folds, mending,
         )  # fmt: skip
         answer, held_out = request.solve()

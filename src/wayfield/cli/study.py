@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ..errors import InputError, WayfieldError
 from ._common import compile_kernels, notes, say
@@ -52,6 +53,13 @@ Out = Annotated[
     typer.Option(help="Folder for the report.", show_default="report, or report/STUDY"),
 ]
 Results = Annotated[Path, typer.Option(help="Folder of the results; a run picks up what is there.")]
+ResultsOrOut = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the results; a run picks up what is there.",
+        show_default="results; for antmaze with --out, that folder",
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of processes.", show_default="one per processor")
 ]
@@ -66,6 +74,13 @@ AcceptStale = Annotated[
     typer.Option(
         "--accept-stale",
         help="Use results that other code or packages computed; the report then says so.",
+    ),
+]
+Official = Annotated[
+    bool,
+    typer.Option(
+        "--official",
+        help="The profile official: pointmaze by OGBench's own evaluation, in MuJoCo.",
     ),
 ]
 
@@ -109,7 +124,7 @@ def list_studies() -> None:
         table = Table.grid(padding=(0, 2))
         for profile in study.profiles:
             count = len(study.tasks(profile))
-            table.add_row(f"  --profile {profile.name}", f"{count:,} tasks", profile.about)
+            table.add_row(f"  --profile {profile.name}", f"{count:,} tasks", Text(profile.about))
         console.print(table)
         names = ", ".join(experiment.name for experiment in study.experiments)
         console.print(f"  experiments: {names}\n", highlight=False)
@@ -121,11 +136,12 @@ def run_study(
     profile: WhichProfile = None,
     goals: Goals = None,
     out: Out = None,
-    results: Results = RESULTS,
+    results: ResultsOrOut = None,
     workers: Workers = None,
     cluster: Cluster = None,
     accept_stale: AcceptStale = False,
     force: Force = False,
+    official: Official = False,
 ) -> None:
     """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
 
@@ -135,10 +151,16 @@ def run_study(
     from ..experiments import find_study
     from ..study.pools import processors
 
+    if official and profile is not None:
+        raise typer.BadParameter("--official and --profile exclude each other")
     study = find_study(which)
-    tasks = study.tasks(study.profile(profile, goals))
+    chosen = study.profile("official" if official else profile, goals)
+    tasks, lacking = study.tasks(chosen), study.left_out(chosen)
+    if not tasks and lacking:
+        raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
     page = _prepare_report(study, out, force)
-    for name, lack in study.left_out.items():
+    results = _results(study, out, results)
+    for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
     busy = 0 if cluster else workers or processors()
@@ -170,7 +192,7 @@ def report(
     profile: WhichProfile = None,
     goals: Goals = None,
     out: Out = None,
-    results: Results = RESULTS,
+    results: ResultsOrOut = None,
     accept_stale: AcceptStale = False,
     force: Force = False,
 ) -> None:
@@ -181,6 +203,7 @@ def report(
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
+    results = _results(study, out, results)
     found = what_is_there(look_up(tasks, Store(results)), accept_stale)
     lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
     for experiment, count in lacking.items():
@@ -299,6 +322,13 @@ def _run_tasks(
     return outcome
 
 
+def _results(study: Study, out: Path | None, results: Path | None) -> Path:
+    """Folder of the results, if it is not named: for some studies where the report is."""
+    if results is None and out is not None and study.together:
+        return out
+    return results or RESULTS
+
+
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     """Find out now what would stop the report after all the computing; return its page."""
     from .._optional import need
@@ -342,9 +372,10 @@ def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None
     from ..report import plural
 
     console = Console()
-    if shares := _success(study, outcome):
-        table = Table("arm", "cells", "success", title="mean success", title_justify="left")
-        for arm, found in shares.items():
+    measure, figures = _figures(study, outcome)
+    if figures:
+        table = Table("arm", "cells", measure, title=f"mean {measure}", title_justify="left")
+        for arm, found in figures.items():
             table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
         console.print(table)
     ran = len(outcome.tables) - outcome.reused
@@ -356,13 +387,19 @@ def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None
         raise typer.Exit(1)
 
 
-def _success(study: Study, outcome: Run) -> dict[str, list[float]]:
-    """Success in every cell of the study's first experiment, by arm."""
+def _figures(study: Study, outcome: Run) -> tuple[str, dict[str, list[float]]]:
+    """SPL in every cell of the study's first experiment if rows have it, else success, by arm."""
     from ..study.tasks import success
 
-    shares: defaultdict[str, list[float]] = defaultdict(list)
+    figures: defaultdict[str, list[float]] = defaultdict(list)
+    measure = "success"
     for task, rows in outcome.tables.items():
         if task.experiment.name == study.experiments[0].name:
-            for arm, share in success(rows).items():
-                shares[arm].append(share)
-    return shares
+            if rows and all("spl" in row for row in rows):
+                measure = "SPL"
+                found = {str(row["arm"]): float(row["spl"]) for row in rows}
+            else:
+                found = success(rows)
+            for arm, figure in found.items():
+                figures[arm].append(figure)
+    return measure, figures

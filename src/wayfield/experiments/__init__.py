@@ -14,6 +14,8 @@ from ..errors import InputError
 from ..paper import PAIRS
 from ..study import Experiment, Profile, Study, load_config
 from . import (
+    antmaze,
+    antmaze_buffer,
     directed,
     finite_p,
     held_out,
@@ -24,6 +26,7 @@ from . import (
     ordering,
     paper_study,
     pictures,
+    pointmaze,
     resolution,
     rollout,
     solver_audit,
@@ -70,7 +73,14 @@ PAPER: tuple[Experiment[Any], ...] = (
     ties.EXPERIMENT,
 )
 """What ``make reproduce`` runs, in the order of the report."""
-EXPERIMENTS: tuple[Experiment[Any], ...] = (*PAPER, directed.EXPERIMENT, *wrong_graphs.WRONG)
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    *PAPER,
+    directed.EXPERIMENT,
+    *wrong_graphs.WRONG,
+    *pointmaze.POINT,
+    antmaze.EXPERIMENT,
+    antmaze_buffer.EXPERIMENT,
+)
 """All of them, by name in a study of one's own."""
 
 STUDIES = {
@@ -103,9 +113,31 @@ STUDIES = {
             wrong_graphs.WRONG,
             (
                 Profile("standard", "14 worlds of about 1,600 states, eight seeds"),
-                Profile("quick", "small worlds, seconds"),
+                Profile("quick", "two seeds of small worlds, no findings: about a minute"),
             ),
             wrong_graphs.cover,
+        ),
+        Study(
+            "pointmaze",
+            "From a replay buffer to a plan that arrives",
+            pointmaze.POINT,
+            (
+                Profile("standard", "three mazes, seven graphs, three seeds, less data: minutes"),
+                Profile("quick", "a part of it, under a minute"),
+                Profile("official", "OGBench's own evaluation in MuJoCo; needs wayfield[sim]"),
+            ),
+            pointmaze.cover,
+        ),
+        Study(
+            "antmaze",
+            "The paper's plans, walked by an ant",
+            (antmaze.EXPERIMENT, antmaze_buffer.EXPERIMENT),
+            (
+                Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
+                Profile("quick", "a few small cells, a minute"),
+            ),
+            antmaze.cover,
+            together=True,
         ),
     )
 }

@@ -46,6 +46,8 @@ class TripTable:
         What was not used, and what else might have been meant.
     decimal : str or None
         The decimal mark of the costs, if they have one.
+    heading : str
+        What stands above the costs; empty without a header.
     """
 
     starts: NDArray[np.int64]
@@ -54,6 +56,7 @@ class TripTable:
     said: str
     notes: tuple[str, ...] = ()
     decimal: str | None = None
+    heading: str = ""
 
     def __repr__(self) -> str:
         return f"TripTable({self.starts.size:,} rows; {self.said})"
@@ -157,6 +160,7 @@ def read_trips(
         sheet.understood(at),
         (*notes, *unused_note(sheet, at)),
         cost.decimal,
+        "" if sheet.header is None else sheet.header[at["cost"]],
     )
 
 

@@ -47,6 +47,8 @@ class VertexTable:
         What was not used, and what else might have been meant.
     decimal : str or None
         The decimal mark of the numbers, if they have one.
+    heading : str
+        What stands above the values; empty without a header, or without values.
     """
 
     labels: Labels | None
@@ -54,6 +56,7 @@ class VertexTable:
     said: str
     notes: tuple[str, ...] = ()
     decimal: str | None = None
+    heading: str = ""
 
     def __repr__(self) -> str:
         return f"VertexTable({self.labels}; {self.said})"
@@ -131,6 +134,7 @@ def read_labels(
         _said(sheet, at),
         (*doubts(sheet, at, columns or {}), *notes),
         numbers["value"].decimal,
+        "" if sheet.header is None else sheet.header[at["value"]],
     )
 
 

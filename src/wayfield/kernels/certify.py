@@ -70,7 +70,7 @@ def decisions(
     safe = np.zeros(n, np.bool_)
     for s in range(n):
         chosen = successor[s]
-        if s == goal or chosen < 0 or lower[chosen] == inf:
+        if chosen == s or lower[chosen] == inf:  # the goal, a dead end, a move to nowhere
             continue
         # the plan keeps heads, not slots: rows are short
         slot = indptr[s]
@@ -113,9 +113,8 @@ def along_walks(
             seen[x] = True
             path[size] = x
             size += 1
-            # a dead end is marked as seen and ends the loop by that
-            if successor[x] >= 0:
-                x = successor[x]
+            # a dead end is its own successor: marked as seen, it ends the loop
+            x = successor[x]
         # the second turn carries a cycle's least all the way round; elsewhere it changes nothing
         for _ in range(2):
             y = x

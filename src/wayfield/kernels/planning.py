@@ -258,13 +258,14 @@ def outcomes(
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]:
     """Follow the moves from every start: successor, steps, cost, basin, a vertex of each cycle.
 
-    Steps are -1 and costs inf where the goal is not reached. Basins are `GOAL`, `DEAD_END` or
-    the number of a cycle, as they are met.
+    A state without a move is its own successor, as the goal is. Steps are -1 and costs inf where
+    the goal is not reached. Basins are `GOAL`, `DEAD_END` or the number of a cycle, as they are
+    met.
     """
     n = slots.size
     successor = np.empty(n, np.int64)
     for s in range(n):
-        successor[s] = arcs.indices[slots[s]] if slots[s] >= 0 else -1
+        successor[s] = arcs.indices[slots[s]] if slots[s] >= 0 else s
     successor[goal] = goal
     steps = np.full(n, -1, np.int64)
     cost = np.full(n, inf)
@@ -279,7 +280,7 @@ def outcomes(
         while basin[x] == UNSEEN:
             path[size] = x
             size += 1
-            if successor[x] < 0:
+            if successor[x] == x:
                 basin[x] = DEAD_END
             else:
                 basin[x] = ON_PATH

@@ -29,8 +29,8 @@ def walk(successor: IntArray, start: int) -> IntArray:
     path[0] = start
     size = 1
     x = start
-    # the goal is its own successor; a state that repeats is written down before the loop ends
-    while not seen[x] and successor[x] >= 0 and successor[x] != x:
+    # the goal and dead ends are their own successors; a state that repeats is written down first
+    while not seen[x] and successor[x] != x:
         seen[x] = True
         x = successor[x]
         path[size] = x

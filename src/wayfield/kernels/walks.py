@@ -1,8 +1,8 @@
 """What walks by a plan meet, for every start at once.
 
-Moves form a functional graph: each state has one successor, the goal is its own, -1 is none. A walk
-ends at the goal, at a state without a move, or when it would repeat a state. Each question takes
-O(n) for all starts together.
+Moves form a functional graph: each state has one successor. The goal is its own, and so is a state
+without a move, unless it has -1. A walk ends at the goal, at a state without a move, or when it
+would repeat a state. Each question takes O(n) for all starts together.
 """
 
 from __future__ import annotations

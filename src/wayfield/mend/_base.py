@@ -101,7 +101,7 @@ class MendProblem:
 
 
 class Score(NamedTuple):
-    """How well a candidate foretold trips it had not seen.
+    """How well a candidate predicted trips it had not seen.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Score(NamedTuple):
         Mean of ``|least cost under the fit - cost of the trip|``, less the error of the costs where
         it is larger than that, over the trips held out.
     gain : float
-        By how much that is below the error of the graph as it is, in the mean over the trips.
+        By how much that is below the error of the graph as it is, on average over the trips.
     spread : float
         Standard error of `gain`.
     """

@@ -21,7 +21,7 @@ from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
 from ..names import Naming
 from ._base import Fit, MendMethod, MendProblem, Score
-from .findings import facts
+from .findings import facts, suspects
 from .referee import Best
 from .trips import Bound, Trips, check_bound
 
@@ -43,7 +43,7 @@ class Mended:
     chosen : str
         Of several candidates, the one taken; else empty.
     scores : mapping of str to Score
-        How the candidates foretold trips held out.
+        How well the candidates predicted trips held out.
     details : mapping of str to anything
         Further findings, named by the method.
     method : MendMethod
@@ -81,12 +81,12 @@ class Mended:
 
     @cached_property
     def suspects(self) -> NDArray[np.int64]:
-        """Arcs that cost more than believed, those that were lengthened most first.
+        """Arcs that stand out: dearer than believed by more than the whole graph is, most first.
 
-        Of an undirected edge, the arc from the lower to the higher vertex.
+        One for every edge: of an undirected one the arc from the lower to the higher vertex, of
+        two ways between the same vertices the one that stands out more.
         """
-        arcs = np.flatnonzero(self._edges & (self.added > 0))
-        return frozen(arcs[np.argsort(-self.added[arcs], kind="stable")])
+        return frozen(suspects(self)[0])
 
     @property
     def unchanged(self) -> bool:
@@ -182,7 +182,7 @@ def mend(
     goal : int, optional
         Where the labels lead; needed with labels, and only with them.
     method : MendMethod, optional
-        `Best()` unless given: of several ways the one that foretells held-out costs best, or none.
+        `Best()` unless given: of several ways the one that predicts held-out costs best, or none.
     bound : {"upper"} or None
         "upper" if the labels' values were paid by ways that may not be the cheapest. Trips say so
         themselves.

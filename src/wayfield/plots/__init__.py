@@ -5,13 +5,14 @@ as a raster with contour lines, walls left blank; any other graph with positions
 its edges and vertices. Colours of the field are cool and those of failing starts warm, so that the
 two are told apart at a glance. States without a value are grey and crossed, and what has no way
 back is marked with a chevron. `answer` draws all that `solve` found, names and routes included;
-`mended` draws what a mend added to the cost of every edge; `witness` draws a small graph twice,
-with its values as numbers.
+`mended` draws what a mend added to the cost of every edge; `walk` and `film` draw bodies on their
+way through a maze; `witness` draws a small graph twice, with its values as numbers.
 """
 
 from ._answer import answer
 from ._field import field
 from ._mended import mended
+from ._walks import film, walk
 from ._witness import witness
 
-__all__ = ["answer", "field", "mended", "witness"]
+__all__ = ["answer", "field", "film", "mended", "walk", "witness"]

@@ -34,7 +34,8 @@ MOST_PLACED = 5_000
 
 _NAMED, _NAMED_LARGE = 60, 16  # names written at most, in diagrams and in fields
 _INK, _ALARM = "#17222b", "#c8402a"
-_LOST, _ROUTE, _RAISED = "#c4c9ce", "#f59f00", "#1b7837"
+_LOST, _ROUTE, _RAISED, _MENDED = "#c4c9ce", "#f59f00", "#1b7837", "#d7301f"
+_MOST_MENDED = 200  # edges that are dashed
 
 
 def answer(
@@ -46,6 +47,8 @@ def answer(
     diagram: bool | None = None,
 ) -> Axes:
     """Draw the field, the plan, the labels and some routes of an answer.
+
+    If the graph was mended, the title says what was found, and edges that stand out are dashed.
 
     Parameters
     ----------
@@ -84,6 +87,9 @@ def answer(
             _draw_diagram(found, graph, Caller(names, graph.num_vertices), routes, ax)
         else:
             _draw_large(found, graph, Caller(names, graph.num_vertices), routes, ax, bool(names))
+    if found.mended is not None:
+        which = "graph as it is" if found.mended.unchanged else "mended graph"
+        marks.draw_title(ax, f"Planned on the {which}: {found.mended.finding(names)}")
     return ax
 
 
@@ -106,7 +112,7 @@ def _draw_diagram(
     places = _places(graph)
     canvas = make_canvas(ax, graph, places)
     size = float(np.clip(0.19 * canvas.room, 4.5, 9.0))
-    entries = draw_edges(canvas)
+    entries = [*_draw_mended(found, graph, ax), *draw_edges(canvas)]
     _draw_routes(graph, routes, ax, zorder=1.5)
     for x in np.flatnonzero(_moves(found)).tolist():
         colour = _INK if found.plan.reached[x] else _ALARM
@@ -133,6 +139,7 @@ def _draw_large(
 ) -> None:
     """Draw the field, with routes and culprits on top; names keep off what is marked, not all."""
     star, *entries = draw_field(graph, found.values, found.plan, found.labels, ax)
+    entries = [*_draw_mended(found, graph, ax), *entries]
     _draw_routes(graph, routes, ax, zorder=6)
     _draw_culprits(found, graph, ax, 7.0)
     marks.draw_legend(ax, [star, *_legend_answer(found, routes), *entries])
@@ -147,6 +154,18 @@ def _draw_large(
 def _places(graph: Graph) -> FloatArray:
     assert graph.positions is not None
     return graph.positions
+
+
+def _draw_mended(found: Answer, graph: Graph, ax: Axes) -> list[Any]:
+    """Dash the edges that were found to be dearer than believed; return their legend entry."""
+    if found.mended is None or not found.mended.suspects.size:
+        return []
+    arcs, places = found.mended.suspects[:_MOST_MENDED], _places(graph)
+    ends = np.stack([places[graph.tails[arcs]], places[graph.indices[arcs]]], axis=1)
+    look: dict[str, Any] = {"linewidths": 2.0, "linestyles": "dashed", "zorder": 2.5}
+    lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_MENDED, **look)
+    ax.add_collection(lines, autolim=False)
+    return [_entry("costs more than believed", color=_MENDED, lw=2, ls="--")]
 
 
 def _draw_routes(graph: Graph, routes: list[IntArray], ax: Axes, zorder: float) -> None:
@@ -226,7 +245,7 @@ def _labelled(found: Answer) -> BoolArray:
 def _moves(found: Answer) -> BoolArray:
     """Whether a state has a move that is drawn; those that cannot reach the goal have none."""
     successor = found.plan.successor
-    elsewhere: BoolArray = (successor >= 0) & (successor != np.arange(successor.size))
+    elsewhere: BoolArray = successor != np.arange(successor.size)
     return found.plan.reachable & elsewhere
 
 

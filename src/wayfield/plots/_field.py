@@ -126,7 +126,7 @@ def _draw_plan(canvas: Canvas, plan: Plan, arrows: bool) -> list[Any]:
     ax, positions = canvas.ax, canvas.positions
     entries = []
     marks.draw_star(ax, positions[plan.goal], canvas.star)
-    if arrows and (plan.successor >= 0).any():
+    if arrows:
         draw = _draw_moves if canvas.lattice is None else _draw_flow
         draw(canvas, plan)
         entries.append(marks.legend_arrow("next state" if canvas.lattice is None else "plan"))
@@ -150,7 +150,7 @@ def _draw_flow(canvas: Canvas, plan: Plan) -> None:
     chosen = _block_middles(canvas)
     ahead = chosen
     for _ in range(canvas.steps):
-        ahead = np.where(plan.successor[ahead] >= 0, plan.successor[ahead], ahead)
+        ahead = plan.successor[ahead]
     way = positions[ahead] - positions[chosen]
     length = np.hypot(*way.T)
     moves = length > 0
@@ -162,7 +162,7 @@ def _draw_flow(canvas: Canvas, plan: Plan) -> None:
 
 def _draw_moves(canvas: Canvas, plan: Plan) -> None:
     """One arrow per vertex, up to its successor's disc, in the tint of its loop if it fails."""
-    tail = np.flatnonzero((plan.successor >= 0) & (np.arange(plan.successor.size) != plan.goal))
+    tail = np.flatnonzero(plan.successor != np.arange(plan.successor.size))
     way = canvas.positions[plan.successor[tail]] - canvas.positions[tail]
     length = np.maximum(np.hypot(*way.T), 1e-300)
     way *= np.maximum(1 - 0.5 * canvas.disc * canvas.point / length, 0.5)[:, None]

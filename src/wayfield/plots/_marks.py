@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ GREY = "#c6cad0"
 CROSSES = "#7d848d"
 """Of the hatch over them."""
 
+_TITLE_LETTERS = 12  # of a title, to an inch
 _LETTERS = 8.0  # size of the legend's, in points
 _DASHES = (0, (4, 2))
 _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, -0.6], [0.05, 0]])
@@ -107,6 +109,12 @@ def draw_bars(ax: Axes, bars: FloatArray) -> None:
         bars, facecolors=GREY, edgecolors=CROSSES, hatch="xxx", linewidths=0, zorder=1.5
     )
     ax.add_collection(polygons)
+
+
+def draw_title(ax: Axes, text: str) -> None:
+    """Write a sentence above the picture, on as many lines as it needs; names as they are."""
+    wide = int(_TITLE_LETTERS * ax.figure.get_figure(root=True).get_figwidth())
+    ax.set_title("\n".join(wrap(text, wide)), loc="left", fontsize=9, parse_math=False)
 
 
 def legend_patch(text: str) -> Any:

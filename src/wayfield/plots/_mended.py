@@ -11,7 +11,7 @@ from .._optional import need
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..mend import Mended, Trips
-from ..mend.findings import edges_once
+from ..mend.findings import SAME, edges_once
 from ..names import Caller, Naming
 from . import _marks as marks
 from ._answer import with_places
@@ -32,11 +32,13 @@ def mended(
     data: Labels | Trips | None = None,
     goal: int | None = None,
     ax: Axes | None = None,
+    *,
+    unit: str = "",
 ) -> Axes:
-    """Draw every edge in the colour of what it costs more than believed.
+    """Draw every edge in the colour of what it costs more than believed; the title says the rest.
 
-    Edges that cost as much as believed are grey and thin, dearer ones red, cheaper ones blue; the
-    more, the darker and the broader.
+    Edges that cost what was believed, give or take 5 %, are grey and thin, dearer ones red, cheaper
+    ones blue; the more, the darker and the broader.
 
     Parameters
     ----------
@@ -44,13 +46,16 @@ def mended(
         What `mend` returned. Its graph has positions in the plane, or at most 5,000 vertices: then
         places are found for them.
     names : sequence or mapping, optional
-        What to call the vertices: ``names[x]``. Ends of the dearest edges are named.
+        What to call the vertices: ``names[x]``. Ends of the edges that stand out most
+        (`Mended.suspects`) are named, and no others but the goal.
     data : Labels or Trips, optional
         What the graph was mended by: its vertices are marked.
     goal : int, optional
         Where the labels lead, marked by a star.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
+    unit : str
+        Of the costs, for the colour bar.
 
     Examples
     --------
@@ -73,10 +78,11 @@ def mended(
     if graph.directed:
         ends = _aside(ends, 0.9 * canvas.point)
     thin = float(np.clip(0.08 * canvas.room, 0.4, 1.2))
-    same = order[added[order] == 0.0]
+    near = np.abs(edges.times - 1.0) <= SAME
+    same = order[near[order]]
     lines = need("matplotlib.collections", "plots").LineCollection
     ax.add_collection(lines(ends[same], colors=_UNCHANGED, linewidths=thin, zorder=1))
-    changed = order[added[order] != 0.0]
+    changed = order[~near[order]]
     if changed.size:
         norm, colours = _scale(added)
         share = np.sqrt(np.abs(added[changed]) / np.abs(added).max())
@@ -91,19 +97,20 @@ def mended(
         )
         ax.add_collection(drawn)
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
-        bar.set_label("added cost")
+        bar.set_label(f"added cost ({unit})" if unit else "added cost")
         bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
     sizes = _draw_data(ax, places, data, goal, 0.8 * max(canvas.disc, 4.0))
-    marks.draw_legend(ax, _legend(added, data, goal))
+    marks.draw_legend(ax, _legend(bool(same.size), data, goal))
+    marks.draw_title(ax, found.finding(names))
     ax.update_datalim(places)
     ax.autoscale_view()
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.06)
     ax.set_axis_off()
     if names is not None:
-        dearest = [e for e in changed[::-1].tolist() if added[e] > 0]
-        worst = [int(x) for e in dearest for x in (edges.tails[e], edges.heads[e])]
+        tails, heads = found.believed.tails, found.believed.indices
+        worst = [int(x) for arc in found.suspects for x in (tails[arc], heads[arc])]
         call = Caller(names, graph.num_vertices)
         chosen = dict.fromkeys([*([] if goal is None else [goal]), *worst])
         with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
@@ -171,7 +178,7 @@ def _marked(data: Labels | Trips | None) -> list[tuple[Any, str, str]]:
     return []
 
 
-def _legend(added: FloatArray, data: Labels | Trips | None, goal: int | None) -> list[Any]:
+def _legend(same: bool, data: Labels | Trips | None, goal: int | None) -> list[Any]:
     """Legend entries of what occurs."""
     line: Any = need("matplotlib.lines", "plots").Line2D
     dot: dict[str, Any] = {"ls": "", "mec": _ENDS, "ms": 6}
@@ -183,6 +190,7 @@ def _legend(added: FloatArray, data: Labels | Trips | None, goal: int | None) ->
     if isinstance(data, Trips):
         entries.append(line([], [], marker="o", mfc="white", label="start of a trip", **dot))
         entries.append(line([], [], marker="s", mfc=marks.GOAL, label="end of a trip", **dot))
-    if (added == 0.0).any():
-        entries.append(line([], [], color=_UNCHANGED, lw=1.2, label="as believed"))
+    if same:
+        told = f"as believed, within {100 * SAME:g} %"
+        entries.append(line([], [], color=_UNCHANGED, lw=1.2, label=told))
     return entries

@@ -104,7 +104,7 @@ def _draw(ax: Axes, found: Witness, plan: Plan, name: str) -> None:
 def _draw_moves(ax: Axes, found: Witness, plan: Plan, unit: float) -> None:
     """Draw an arrow in the middle part of the edge each move takes, a little to its right."""
     places = plane(found.graph)
-    tails = np.flatnonzero((plan.successor >= 0) & (np.arange(plan.successor.size) != plan.goal))
+    tails = np.flatnonzero(plan.successor != np.arange(plan.successor.size))
     way = places[plan.successor[tails]] - places[tails]
     aside = np.column_stack([way[:, 1], -way[:, 0]]) / np.hypot(*way.T)[:, None]
     begins = places[tails] + 0.3 * way + 0.07 * unit * aside

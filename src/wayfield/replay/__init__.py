@@ -7,8 +7,24 @@ neighbours (`Replay.attach`, or `attach` on any graph) for as long as they are n
 """
 
 from ._attach import attach
+from ._guesses import Suspects
+from ._moves import ActionCounts, Jumps
 from ._reach import ReachReport
 from ._replay import Replay, replay_graph
+from ._report import PlannerReport
 from ._scan import ToleranceScan, scan_tolerances
+from .planner import Planner
 
-__all__ = ["ReachReport", "Replay", "ToleranceScan", "attach", "replay_graph", "scan_tolerances"]
+__all__ = [
+    "ActionCounts",
+    "Jumps",
+    "Planner",
+    "PlannerReport",
+    "ReachReport",
+    "Replay",
+    "Suspects",
+    "ToleranceScan",
+    "attach",
+    "replay_graph",
+    "scan_tolerances",
+]

@@ -1,100 +1,93 @@
-"""A replay buffer's arrays: checked, and as transitions between merged observations."""
+"""A replay buffer's arrays, checked: which rows are transitions, and which follow each other."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
+from numpy.typing import ArrayLike
 
-from .._arrays import as_lengths, as_matrix, refuse
+from .._arrays import LARGEST, as_lengths, as_real_array, refuse
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import BoolArray, FloatArray
+from ..kernels.merging import Rows
+from ..kernels.stays import continues
 
 
 class Buffer(NamedTuple):
-    """A buffer as one list of observations and the transitions between them."""
+    """Observations in the order in which they were made; float32 stays float32."""
 
-    seen: FloatArray
-    tail: NDArray[np.int64]
-    head: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    size: int
-    """Rows of the buffer."""
+    first: Rows
+    """Where each row begins."""
+    second: Rows
+    """Where it ends; without rows if that is where the next one begins."""
+    valid: BoolArray
+    """Rows that are transitions."""
+    joined: BoolArray
+    """Rows that the next one continues."""
+    final: BoolArray
+    """Rows at which an episode ended."""
+
+    @property
+    def num_transitions(self) -> int:
+        """Number of rows that are transitions."""
+        return int(np.count_nonzero(self.valid))
 
 
 def read_rows(
     observations: ArrayLike, next_observations: ArrayLike | None, terminals: ArrayLike | None
 ) -> Buffer:
-    start = _finite_rows(observations, "observations")
-    size = len(start)
-    final = np.zeros(size, dtype=bool) if terminals is None else _flags(terminals, size)
+    """Check a buffer's arrays against each other."""
+    first = as_rows(observations, "observations")
+    size = len(first)
+    final = np.zeros(size, dtype=bool) if terminals is None else as_flags(terminals, size)
     if next_observations is not None:
-        end = _finite_rows(next_observations, "next_observations")
-        if end.shape != start.shape:
+        second = as_rows(next_observations, "next_observations")
+        if second.shape != first.shape:
             raise InputError(
-                f"observations are of shape {start.shape}, next_observations {end.shape}"
+                f"observations are of shape {first.shape}, next_observations {second.shape}"
             )
-        seen = np.stack([start, end], axis=1).reshape(-1, start.shape[1])
-        tail = 2 * np.arange(size)
-        return Buffer(seen, tail, tail + 1, tail[final] + 1, size)
-    tail = np.flatnonzero(~final[:-1])
-    if not tail.size:
+        both = np.result_type(first, second)
+        first, second = first.astype(both, copy=False), second.astype(both, copy=False)
+        return Buffer(first, second, np.ones(size, bool), continues(first, second, final), final)
+    valid = ~final
+    valid[-1] = False
+    if not valid.any():
         raise InputError(f"{size} observations in {final[:-1].sum() + 1} episodes: no transition")
-    return Buffer(start, tail, tail + 1, np.flatnonzero(final), size)
+    return Buffer(first, first[:0], valid, valid, final)
 
 
-def chosen_lengths(lengths: ArrayLike, rows: Buffer) -> FloatArray:
+def chosen_lengths(lengths: ArrayLike, buffer: Buffer) -> FloatArray:
     """Lengths of the transitions, out of one per row or one per transition."""
-    given = np.asarray(lengths).size
-    if given == rows.tail.size or given != rows.size:
-        return as_lengths(lengths, "lengths", rows.tail.size)
-    return as_lengths(lengths, "lengths", rows.size)[rows.tail]
+    given, size = np.asarray(lengths).size, buffer.valid.size
+    if given == buffer.num_transitions or given != size:
+        return as_lengths(lengths, "lengths", buffer.num_transitions)
+    return as_lengths(lengths, "lengths", size)[buffer.valid]
 
 
-def _flags(terminals: ArrayLike, size: int) -> BoolArray:
-    array = np.asarray(terminals)
+def as_flags(data: ArrayLike, size: int, name: str = "terminals") -> BoolArray:
+    """Return a flag per row, or say which is none."""
+    array = np.asarray(data)
+    if array.shape == (size, 1):
+        array = array[:, 0]
     if array.shape != (size,):
-        raise InputError(f"terminals must be of shape ({size},), not {array.shape}")
+        raise InputError(f"{name} must be of shape ({size},), not {array.shape}")
     if array.dtype != np.bool_:
-        refuse(~np.isin(array, (0, 1)), array, "terminals", "is neither 0 nor 1")
+        refuse(~np.isin(array, (0, 1)), array, name, "is neither 0 nor 1")
     return array.astype(bool)
 
 
-def _finite_rows(data: ArrayLike, name: str) -> FloatArray:
-    array = as_matrix(data, name)
-    refuse(~np.isfinite(array), array, name, "is not a finite number")
+def as_rows(data: ArrayLike, name: str) -> Rows:
+    """Return finite observations, one per row; float32 is kept, and nothing copied in vain."""
+    array = as_real_array(data, name)
+    if array.ndim != 2:
+        raise InputError(f"{name} must be two-dimensional, not of shape {array.shape}")
     if array.size == 0:
-        raise InputError(f"{name} are empty")
+        raise InputError(f"{name} are empty: their shape is {array.shape}")
+    kind = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    array = np.ascontiguousarray(array, dtype=kind)
+    low, high = float(array.min()), float(array.max())  # either is NaN if any entry is
+    if not (low >= -LARGEST and high <= LARGEST):
+        refuse(~np.isfinite(array), array, name, "is not a finite number")
+        refuse(np.abs(array) > LARGEST, array, name, f"is not between -{LARGEST:g} and {LARGEST:g}")
     return array
-
-
-def merged(points: FloatArray, tolerance: float) -> tuple[NDArray[np.int64], FloatArray]:
-    """Vertex of every point, and the first point of every vertex, in the order of appearance."""
-    unique, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
-    vertex, states = rank[inverse.ravel()], unique[order]
-    if tolerance == 0.0:
-        return vertex, states
-    leader = np.full(len(states), -1, dtype=np.int64)
-    tree = cKDTree(states)
-    for x in range(len(states)):
-        if leader[x] < 0:
-            near = np.asarray(tree.query_ball_point(states[x], tolerance))
-            leader[near[leader[near] < 0]] = x
-    leaders, group = np.unique(leader, return_inverse=True)
-    return group[vertex], states[leaders]
-
-
-def cheapest(
-    tail: IntArray, head: IntArray, length: FloatArray
-) -> tuple[tuple[IntArray, IntArray], FloatArray]:
-    """Return the distinct arcs, each with the least of its lengths."""
-    order = np.lexsort((length, head, tail))
-    tail, head, length = tail[order], head[order], length[order]
-    first = np.ones(tail.size, dtype=bool)
-    first[1:] = (tail[1:] != tail[:-1]) | (head[1:] != head[:-1])
-    return (tail[first], head[first]), length[first]

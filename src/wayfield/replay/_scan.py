@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import as_finite, frozen, refuse
 from ..errors import InputError
 from ..kernels._types import FloatArray
+from ..kernels.stays import step_lengths
 from ._buffer import read_rows
 from ._replay import replay_graph
 
@@ -114,6 +115,6 @@ def _median_step(
     observations: ArrayLike, next_observations: ArrayLike | None, terminals: ArrayLike | None
 ) -> float:
     """Distance that the median transition makes, of those that go anywhere; 1 if none does."""
-    rows = read_rows(observations, next_observations, terminals)
-    step = np.linalg.norm(rows.seen[rows.head] - rows.seen[rows.tail], axis=1)
+    buffer = read_rows(observations, next_observations, terminals)
+    step = step_lengths(buffer.first, buffer.second, buffer.valid)
     return float(np.median(step[step > 0])) if step.any() else 1.0

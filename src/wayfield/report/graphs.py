@@ -60,7 +60,7 @@ def graph_drawing(row: Row, description: str) -> str:
     for x, place in enumerate(places):
         parts.append(_vertex(row, x, place))
     for x, head in enumerate(row["successor"]):
-        if x != row["goal"] and head >= 0:
+        if head != x:
             parts.append(_arrow(places[x], places[head], row["arrives"][x]))
     width, height = places.max(axis=0) + _EDGE
     return drawing(tag("g", "".join(parts), class_="graph"), width, height, description)

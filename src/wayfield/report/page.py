@@ -156,7 +156,13 @@ def write_report(
     rows = as_records(tables)
     cover = study.cover(study, rows) if study.cover is not None else Cover(study.title)
     sections = [
-        show(_checked(section, experiment.name), experiment.name, rows, cover.compare)
+        show(
+            _checked(section, experiment.name),
+            experiment.name,
+            rows,
+            cover.compare,
+            experiment.lacks(),
+        )
         for experiment in study.experiments
         for section in experiment.sections
     ]

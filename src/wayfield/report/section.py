@@ -79,10 +79,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Shown:
-    """A section with everything that the rows at hand allow, ready for the page."""
+    """A section with everything that the rows at hand allow, ready for the page.
+
+    `lack` is what has to be installed before it can be run.
+    """
 
     section: Section
     missing: bool
+    lack: str | None
     compared: Sequence[str]
     charts: Sequence[Chart]
     drawings: Sequence[Chart]
@@ -102,6 +106,7 @@ def show(
     experiment: str,
     tables: Tables,
     compare: Callable[[str, tuple[str, ...]], str] | None = None,
+    lack: str | None = None,
 ) -> Shown:
     """Draw what the rows at hand allow.
 
@@ -115,6 +120,8 @@ def show(
         The rows at hand.
     compare : function of a table's name and columns, optional
         Writes a published table with ours beside it, as HTML.
+    lack : str, optional
+        What the experiment needs and is not installed.
     """
     missing = not len(tables.get(experiment, NO_ROWS))
     rows = NO_ROWS
@@ -127,6 +134,7 @@ def show(
     return Shown(
         section,
         missing,
+        lack,
         [] if compare is None else [compare(*entry) for entry in section.compared.items()],
         charts=drawn(section.charts),
         drawings=drawn(section.drawings),

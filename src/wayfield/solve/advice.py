@@ -59,13 +59,11 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
         stuck = _when_stuck(labels, exact, calls)
-        same_unit = SAME_UNIT[0] <= ratio <= SAME_UNIT[1]
-        return f"{stuck}; {proof}" if proof and same_unit else stuck
+        return f"{stuck}; {proof}" if proof and not differ_in_unit(ratio) else stuck
     if made["raised"] and made["raised"]["count"]:
         where = listed(made["raised"]["states"], made["raised"]["count"])
         return f"values were raised so that every walk arrives: check the labels around {where}"
-    low, high = SAME_UNIT
-    if ratio < low or ratio > high:
+    if differ_in_unit(ratio):
         return unit_remark(ratio, calls)
     if proof:
         return proof
@@ -73,6 +71,9 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
     if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
         states = "states lie" if behind > 1 else "state lies"
         return f"{behind:,} {states} behind labels: {calls['cost']} adds the way from there"
+    if facts["routes"] and labels["count"] == 1:
+        known = "these are the graph's own shortest paths"
+        return f"{known}; with a few measured costs, {calls['mend']} tells whether it is wrong"
     if not facts["routes"]:
         return f"every start that can reach the goal does; {calls['route']} shows its route"
     return f"{calls['compare']} tells whether the labels do better than the graph's own distances"
@@ -91,10 +92,21 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
     return f"{who} {by}: {calls['mend']} finds where, and mends it"
 
 
-def unit_remark(factor: float, calls: Mapping[str, str]) -> str:
-    """Ask about units, given labels over the graph's own distances."""
-    told = f"labels are {factor:.3g} times the graph's own distances"
-    return f"{told}: are both in the same unit? If not, {calls['unit']} {factor:.3g}"
+def unit_remark(
+    factor: float, calls: Mapping[str, str], what: str = "labels", unit: float = 1.0
+) -> str:
+    """Ask about units, given costs over the graph's own distances.
+
+    `unit` is what the lengths have been multiplied by already.
+    """
+    told = f"{what} are {factor:.3g} times the graph's own distances"
+    return f"{told}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
+
+
+def differ_in_unit(factor: float) -> bool:
+    """Whether costs over the graph's own distances are far enough from 1 to ask about units."""
+    low, high = SAME_UNIT
+    return 0.0 <= factor < low or factor > high
 
 
 def _when_stuck(labels: Mapping[str, Any], exact: bool, calls: Mapping[str, str]) -> str:

@@ -26,7 +26,7 @@ from ..oracle import cost_to_go
 from ..plan import Outcome, Plan, Rollout, false_sinks
 from ..sinks import TrimmedLabels
 from .advice import IN_PYTHON, advise
-from .words import lines
+from .words import DISTANCE, lines
 
 MOST_NAMED = 5
 """States of one kind that are named; the arrays hold all of them."""
@@ -258,13 +258,14 @@ class Answer:
 
     @property
     def _made_by(self) -> str:
-        """How the field was made: by a method, by mending, or by both."""
+        """How the field was made: by a method, by mending, by both, or of distances alone."""
+        known, made = self.plan.reachable, describe(self.field.method)
+        given = self.field.prior is not None
+        alone = given and np.array_equal(self.field.values[known], self.graph_distance[known])
         if self.mended is None:
-            return describe(self.field.method)
+            return DISTANCE if alone and len(self.labels) == 1 else made
         by = f"mended by {describe(self.mended.method)}"
-        known = self.plan.reachable
-        alone = np.array_equal(self.field.values[known], self.graph_distance[known])
-        return by if alone else f"{describe(self.field.method)}, {by}"
+        return by if alone else f"{made}, {by}"
 
     def _plan_facts(self, call: Caller) -> dict[str, Any]:
         """Outcomes of the starts that can reach the goal; the others are not the plan's fault."""

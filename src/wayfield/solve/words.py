@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from .._text import TIE, margin_text, number_of, percent, quoted, seconds_text, short
 
+DISTANCE = "graph distance"
+"""What the method is called if there is none."""
 _ROUTE_ENDS = 6
 _MOST_WEAK = 3
 
@@ -97,8 +99,12 @@ def _false_sinks(labels: Mapping[str, Any]) -> list[Line]:
 def _method(facts: Mapping[str, Any]) -> str:
     width = facts["bracket_width"]
     if facts["mended"] and facts["mended"]["chosen"]:
-        made = f"{facts['method']}: {facts['mended']['chosen']} chosen"
+        chosen = facts["mended"]["chosen"]
+        told = "the graph as it is" if chosen == "plain" else f"“{chosen}”"
+        made = f"{facts['method']}: {told} chosen"
         return f"{made}; {seconds_text(facts['mended']['seconds'])}"
+    if facts["method"] == DISTANCE:
+        return f"{DISTANCE}; {seconds_text(facts['seconds'])}"
     bracket = "no bracket" if width is None else f"exact values known to within {width:.1e}"
     return f"{facts['method']}: {facts['status']}; {bracket}; {seconds_text(facts['seconds'])}"
 

@@ -1,9 +1,10 @@
 """Are results those that would be computed now? What made them, and what has changed since.
 
 A result is fresh if the experiment's version, wayfield's version, its numerical source and the
-versions of NumPy, SciPy and Numba are the ones at hand. The numerical source is every room of the
-package that can have a say in a figure; it is digested room by room, so that what changed can be
-named. Comments, docstrings and blank lines have no say and are left out of the digest.
+versions of NumPy, SciPy, Numba and the experiment's own packages are the ones at hand. The
+numerical source is every room of the package that can have a say in a figure; it is digested room
+by room, so that what changed can be named. Comments, docstrings and blank lines have no say and
+are left out of the digest.
 
 Of an experiment of one's own the file it comes from counts as well: two studies may each have an
 experiment of one name, and must not take each other's results for theirs.
@@ -43,6 +44,14 @@ def versions() -> dict[str, str]:
     packages = {name: metadata.version(name) for name in PACKAGES}
     packages["wayfield"] = packages["wayfield"].partition(".dev")[0]
     return {"python": platform.python_version(), **packages}
+
+
+def _version(package: str) -> str:
+    """Version of a package, or that it is not there: results can be read without it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 @cache
@@ -129,12 +138,12 @@ def author(run: Callable[..., Any]) -> str:
     return module if file is None else Path(*Path(file).parts[-2:]).as_posix()
 
 
-def stamp(version: int, run: Callable[..., Any]) -> dict[str, Any]:
-    """Return all that a result is to be fresh by, as it is now."""
+def stamp(version: int, run: Callable[..., Any], packages: Sequence[str] = ()) -> dict[str, Any]:
+    """Return all that a result is to be fresh by, as it is now; `packages` have a say as well."""
     return {
         "version": version,
         "author": author(run),
-        "versions": versions(),
+        "versions": versions() | {name: _version(name) for name in packages},
         "source": source(),
     }
 
@@ -164,7 +173,7 @@ def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         found.append(f"version {then['version']} of the experiment, now {now['version']}")
     if (before := then.get("author", "")) != (after := now["author"]):
         found.append(f"computed by {before or 'wayfield'}, now by {after or 'wayfield'}")
-    for name in PACKAGES:
+    for name in (name for name in now["versions"] if name != "python"):
         before, after = then["versions"].get(name), now["versions"][name]
         if before != after:
             found.append(f"{name} {before}, now {after}")

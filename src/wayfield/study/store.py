@@ -209,7 +209,7 @@ def _header(task: Task) -> dict[str, Any]:
         "format": FORMAT,
         "experiment": task.experiment.name,
         "settings": task.cell.columns,
-        **stamp(task.experiment.version, task.experiment.run),
+        **stamp(task.experiment.version, task.experiment.run, task.experiment.packages),
     }
 
 

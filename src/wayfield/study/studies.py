@@ -64,6 +64,8 @@ class Study:
         The first is the one that runs if none is asked for.
     cover : function of the tables, optional
         The report's beginning and end: `wayfield.report.Cover`, read there.
+    together : bool
+        Whether results lie in the folder of the report if that is named and theirs is not.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Study:
     experiments: tuple[Experiment[Any], ...]
     profiles: tuple[Profile, ...]
     cover: Callable[..., Any] | None = None
+    together: bool = False
 
     def __post_init__(self) -> None:
         refuse_namesakes(self.experiments)
@@ -95,10 +98,10 @@ class Study:
             for cell in experiment.cells(chosen)
         ]
 
-    @property
-    def left_out(self) -> dict[str, str]:
-        """What experiments lack that are left out, by their names."""
-        lacking = {experiment.name: experiment.lacks() for experiment in self.experiments}
+    def left_out(self, profile: Profile | None = None) -> dict[str, str]:
+        """Say what those experiments of a profile lack that are left out, by their names."""
+        chosen = self.profile() if profile is None else profile
+        lacking = {each.name: each.lacks() for each in self.experiments if each.cells(chosen)}
         return {name: lack for name, lack in lacking.items() if lack is not None}
 
 

@@ -91,6 +91,8 @@ class Experiment(Generic[C]):
     lacks : function
         Says what it needs and is not installed, None if nothing is lacking. A study leaves out
         an experiment that lacks something.
+    packages : tuple of str
+        Packages beside NumPy, SciPy and Numba whose versions have a say in the figures.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Experiment(Generic[C]):
     sections: tuple[Any, ...] = ()
     measures: Callable[[Mapping[str, Records]], Mapping[str, Measure]] | None = None
     lacks: Callable[[], str | None] = _nothing
+    packages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):  # it is a folder, and a table to query
@@ -169,7 +172,9 @@ def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
 
 
 def success(rows: Sequence[Row]) -> dict[str, float]:
-    """Share of the pairs that reached, by arm; empty if the rows do not say.
+    """Share of the pairs that reached, or of the episodes that arrived, by arm.
+
+    Empty if the rows do not say.
 
     Examples
     --------
@@ -180,10 +185,13 @@ def success(rows: Sequence[Row]) -> dict[str, float]:
     """
     counts: dict[str, tuple[float, float]] = {}
     for row in rows:
-        if not {"arm", "reached", "pairs"} <= row.keys():
+        known = (("reached", "pairs"), ("arrived", "episodes"))
+        said = [names for names in known if {"arm", *names} <= row.keys()]
+        if not said:
             return {}
+        part, whole = (float(row[name]) for name in said[0])
         reached, pairs = counts.get(str(row["arm"]), (0.0, 0.0))
-        counts[str(row["arm"])] = reached + float(row["reached"]), pairs + float(row["pairs"])
+        counts[str(row["arm"])] = reached + part, pairs + whole
     return {arm: reached / pairs for arm, (reached, pairs) in counts.items() if pairs}
 
 

@@ -30,7 +30,7 @@ WRONG_WORLDS: dict[str, str] = {
     "alias100": "edges through thin walls, all",
     "road": "congested roads",
     "combo": "patches, walls and shortcuts",
-    "exact": "none: the graph is right",
+    "exact": "none: the graph is correct",
 }
 """What is wrong in every kind of world."""
 DEFECTS: dict[str, tuple[Defect, ...]] = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...report import Cover, Tile
+from ...report import Cover, Tile, plural
 from ...study import NO_ROWS, Experiment, Records, Study, Tables
-from .._wrong import OURS, REFERENCE
+from .._wrong import OURS, REFERENCE, SEEDS
 from . import every_world, helsinki, memory, other_goals, pictures, promises, shares, sources
-from ._shown import paired, percent, say_difference
+from ._shown import paired, percent, say_difference, too_few
 
 WRONG: tuple[Experiment[Any], ...] = (
     every_world.EXPERIMENT,
@@ -28,8 +28,8 @@ def cover(study: Study, tables: Tables) -> Cover:
     rows = tables.get(every_world.EXPERIMENT.name, NO_ROWS)
     return Cover(
         study.title,
-        note="An agent believes a graph and acts in a world that differs. Every arm is walked in "
-        "the world, and learns from what it meets there.",
+        note="An agent plans on a graph and acts in a world that differs from it. Every arm walks "
+        "in the world, and learns from what it meets there.",
         lead=_lead(rows) if len(rows) else "",
         tiles=[tile for _, some in _by_share(rows) for tile in _tiles(some)],
     )
@@ -41,13 +41,19 @@ def _by_share(rows: Records) -> list[tuple[float, Records]]:
 
 def _lead(rows: Records) -> str:
     """Say it in a sentence."""
+    seeds = plural(len(rows.values("seed")), "seed")
+    if too_few(rows):
+        return (
+            f"This is a quick look at small worlds, with {seeds}: enough to see that all of it "
+            f"runs, too few for findings or intervals. The standard profile has {len(SEEDS)} seeds."
+        )
     told = [
-        f"with {percent(fraction)} labels {say_difference(paired(some))}"
+        f"{say_difference(paired(some))} with {percent(fraction)} labels"
         for fraction, some in _by_share(rows)
     ]
     return (
-        "What a mended graph adds to the SPL of replanning Dijkstra, in the mean over worlds: "
-        f"{'; '.join(told)}. Where the graph is right, or wrong in ways a walker finds out "
+        "What a mended graph adds to the SPL of replanning Dijkstra, on average over worlds: "
+        f"{'; '.join(told)}. Where the graph is correct, or wrong in ways that a walker finds out "
         "cheaply, replanning Dijkstra is as good: the findings say where."
     )
 

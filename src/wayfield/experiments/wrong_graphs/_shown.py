@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,14 @@ from ...report import Chart, Look, Series, Table, chart
 from ...study.records import Records
 from ...study.statistics import t_interval
 from ...study.tasks import Row
-from .._wrong import LOOKS, OURS, REFERENCE, WRONG_WORLDS
+from .._wrong import LOOKS, MENDS, OURS, REFERENCE, WRONG_WORLDS
 
 NOTES = (
     "SPL: mean over starts of (reached) × least cost / cost paid. ± are 95 % intervals of paired "
     "differences over seeds, by Student's t.",
 )
+FEWEST_SEEDS = 4
+"""With fewer there are no intervals, and nothing is stated as a finding."""
 PAIRED_BY = ("world", "size", "label_fraction", "seed", "source", "data", "episodes")
 
 
@@ -54,18 +55,37 @@ def cell_by_cell(
     ]
 
 
-def say_difference(differences: FloatArray) -> str:
-    """Write a mean difference and its interval.
+def too_few(rows: Records) -> bool:
+    """Whether there are too few seeds to state anything."""
+    return len(rows.values("seed")) < FEWEST_SEEDS
+
+
+def interval(values: Sequence[float] | FloatArray) -> tuple[float, float]:
+    """Return the mean and half the width of its interval over seeds, 0 if they are too few.
 
     Examples
     --------
-    >>> say_difference(np.array([-0.1, -0.2, -0.3]))
-    '−0.200 ± 0.248'
+    >>> interval([0.1, 0.3])
+    (0.2, 0.0)
+    """
+    mean, half = t_interval(values)
+    return mean, half if len(values) >= FEWEST_SEEDS else 0.0
+
+
+def say_difference(differences: FloatArray) -> str:
+    """Write a mean difference, and its interval if there are seeds enough.
+
+    Examples
+    --------
+    >>> say_difference(np.array([-0.1, -0.2, -0.3, -0.2]))
+    '−0.200 ± 0.130'
+    >>> say_difference(np.array([-0.1, -0.3]))
+    '−0.200'
     """
     if not differences.size:
         return "–"
-    mean, half = t_interval(differences)
-    return signed(mean) + ("" if isnan(half) else f" ± {half:.3f}")
+    mean, half = interval(differences)
+    return signed(mean) + (f" ± {half:.3f}" if half else "")
 
 
 def signed(number: float) -> str:
@@ -79,11 +99,11 @@ def signed(number: float) -> str:
     return f"{number:+.3f}".replace("-", "−")
 
 
-def surely_above(differences: FloatArray) -> bool:
+def clearly_above(differences: FloatArray) -> bool:
     """Whether the whole interval of the mean lies above 0."""
-    if differences.size < 2:
+    if differences.size < FEWEST_SEEDS:
         return False
-    mean, half = t_interval(differences)
+    mean, half = interval(differences)
     return bool(mean - half > 0 and mean > 1e-9)
 
 
@@ -99,23 +119,34 @@ def named(worlds: Sequence[str]) -> str:
 
 
 def by_world(rows: Records, name: str, title: str, note: str = "") -> Table:
-    """SPL of every arm in every world, the mean over worlds, and what mending changes."""
-    looks = looks_of(rows)
+    """SPL of every arm in every world, and the mean over worlds.
+
+    First comes what it is about: mend, replanning Dijkstra and their difference; then the other
+    ways of mending, and the rest.
+    """
+    looks = sorted(looks_of(rows), key=_place)
+    compared = {OURS, REFERENCE} <= {look.name for look in looks}
     groups = rows.by("world")
-    lines = [[world, *_entries(some, looks)] for world, some in groups.items()]
+    lines = [[world, *_entries(some, looks, compared)] for world, some in groups.items()]
     if len(groups) > 1:
-        lines.append(["mean", *_entries(rows, looks)])
-    heads = ["world", *(look.title for look in looks)]
-    if {OURS, REFERENCE} <= {look.name for look in looks}:
-        heads.append("mend − replanning Dijkstra")
-    return Table(name, title, heads, lines, note)
+        lines.append(["mean", *_entries(rows, looks, compared)])
+    heads = [look.title for look in looks]
+    if compared:
+        heads.insert(2, "mend − replanning Dijkstra")
+    return Table(name, title, ["world", *heads], lines, note)
 
 
-def _entries(rows: Records, looks: Sequence[Look]) -> list[str]:
+def _place(look: Look) -> int:
+    """Say where a column stands in a table: ours, what it is compared with, other mends, others."""
+    return [look.name == OURS, look.name == REFERENCE, look.name in MENDS, True].index(True)
+
+
+def _entries(rows: Records, looks: Sequence[Look], compared: bool) -> list[str]:
     arms = rows.by("arm")
     means = [f"{arms[look.name].mean('spl'):.3f}" if look.name in arms else "–" for look in looks]
-    both = {OURS, REFERENCE} <= {look.name for look in looks}
-    return [*means, say_difference(paired(rows))] if both else means
+    if compared:
+        means.insert(2, say_difference(paired(rows)))
+    return means
 
 
 def spl_against(
@@ -129,11 +160,10 @@ def spl_against(
         points, ends = [], []
         for place, value in enumerate(values):
             if value in groups:
-                mean, half = t_interval(
-                    [some.mean("spl") for some in groups[value].by("seed").values()]
-                )
+                seeds = groups[value].by("seed").values()
+                mean, half = interval([some.mean("spl") for some in seeds])
                 points.append((float(place), mean))
-                ends.append((mean, mean) if isnan(half) else (mean - half, mean + half))
+                ends.append((mean - half, mean + half))
         if points:
             series.append(Series(look.title, look.colour, points, ends, look.shape))
     ticks = [(float(place), say(value)) for place, value in enumerate(values)]

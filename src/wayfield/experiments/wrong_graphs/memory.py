@@ -11,16 +11,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
-
 from ...graph import Graph
 from ...mend import Mended
 from ...report import Chart, Finding, Look, Section, Series, Table, chart
 from ...study import Experiment, Profile, Records, Row
-from ...study.statistics import t_interval
 from .._wrong import REFERENCE, SMALL, WRONG_WORLDS, WrongCell, read_grid, row, wrong_grid
 from .._wrong.arms import drive_by, mended
-from ._shown import NOTES, named, paired, say_difference
+from ._shown import NOTES, interval, named, paired, say_difference, too_few
 
 EPISODES = 200
 TANGIBLE = 0.005
@@ -70,9 +67,9 @@ def charts(rows: Records) -> Iterator[Chart]:
         series = []
         for look in LOOKS:
             groups = some.where(arm=look.name).by("episodes")
-            ends = [t_interval(groups[part].column("spl")) for part in groups]
+            ends = [interval(groups[part].column("spl")) for part in groups]
             points = [(float(place), mean) for place, (mean, _) in enumerate(ends)]
-            spans = [(mean - half, mean + half) for mean, half in ends if np.isfinite(half)]
+            spans = [(mean - half, mean + half) for mean, half in ends]
             series.append(Series(look.title, look.colour, points, spans, look.shape))
         ticks = [(float(place), part) for place, part in enumerate(some.values("episodes"))]
         title = f"SPL with memory: {WRONG_WORLDS[world]}"
@@ -93,6 +90,8 @@ def tables(rows: Records) -> list[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell how the worth of labels fades."""
+    if too_few(rows):
+        return
     told = [
         f"{say_difference(paired(some, 'mend_5'))} in episodes {part}"
         for part, some in rows.by("episodes").items()
@@ -103,7 +102,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         for world, some in last.by("world").items()
         if min(paired(some, arm).mean() for arm in ("mend_1", "mend_5")) < -TANGIBLE
     ]
-    text = f"Mend with 5 % labels less replanning Dijkstra, over all worlds: {', '.join(told)}. "
+    text = f"Mend with 5 % labels minus replanning Dijkstra, over all worlds: {', '.join(told)}. "
     text += (
         f"In the end a mended graph is behind by more than {TANGIBLE:g} in {named(behind)}."
         if behind

@@ -31,7 +31,7 @@ from .._wrong import (
     wrong_grid,
 )
 from .._wrong.arms import Walked, drive_by, mended
-from ._shown import NOTES, by_world, named, paired, percent, say_difference, surely_above
+from ._shown import NOTES, by_world, clearly_above, named, paired, percent, say_difference, too_few
 
 GOALS = 4
 HUBS = 8
@@ -107,11 +107,14 @@ def tables(rows: Records) -> Iterator[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell whether mended costs transfer."""
+    if too_few(rows):
+        return
     for data, some in rows.by("data").items():
         gains = {world: paired(group) for world, group in some.by("world").items()}
-        sure = [world for world, gain in gains.items() if surely_above(gain)]
-        text = f"SPL to goals without data: {say_difference(paired(some))} over all worlds"
-        text += f"; surely above 0 in {named(sure)}." if sure else "; surely above 0 in no world."
+        sure = [world for world, gain in gains.items() if clearly_above(gain)]
+        text = "Mend minus replanning Dijkstra in SPL, to goals without data: "
+        text += f"{say_difference(paired(some))} over all worlds"
+        text += f"; clearly above 0 in {named(sure) if sure else 'no world'}."
         question = f"Do costs mended with {DATA[data]} serve other goals?"
         yield Finding("new", question, text, f"{GOALS} goals per cell, {percent(FRACTION)}.")
 
@@ -129,7 +132,7 @@ EXPERIMENT = Experiment(
             "wrong-goals",
             "Goals without labels, and trips",
             f"The graph is mended with labels of one goal, or with as many trips to {HUBS} hubs at "
-            f"the least cost there is. Then it is walked to {GOALS} other goals. No field can do "
+            f"the least possible cost. Then walks on it go to {GOALS} other goals. No field can do "
             "that.",
             tables=tables,
             findings=findings,

@@ -18,6 +18,7 @@ from ...report import Finding, Section, Table
 from ...study import Experiment, Profile, Records, Row
 from .._wrong import OURS, REFERENCE, SMALL, Case, WrongCell, read_grid, wrong_grid
 from .._wrong.arms import drive_by, mended
+from ._shown import too_few
 
 LEVEL = 0.9
 CALIBRATION = 40
@@ -79,6 +80,8 @@ def tables(rows: Records) -> list[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell how often promises are kept, and what mending does to them."""
+    if too_few(rows):
+        return
     shares = [some.ratio("reached", "pairs") for some in rows.by("world", "arm").values()]
     plain, ours = (rows.where(arm=arm).mean("tightness") for arm in (REFERENCE, OURS))
     yield Finding(
@@ -86,9 +89,9 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"Are promises at level {LEVEL:g} kept?",
         f"{min(shares):.1%} to {max(shares):.1%} of the fresh walks stay within their bound, in "
         "every world and with either graph: more than promised only where most walks cost exactly "
-        "what was foretold. What a better graph buys is tightness: the bound is "
+        "what was predicted. What a better graph buys is a tighter bound: on average it is "
         f"{plain:.2f} times the least cost with the graph as it is, {ours:.2f} times with the "
-        "mended one, in the mean.",
+        "mended one.",
     )
 
 
@@ -105,7 +108,7 @@ EXPERIMENT = Experiment(
             "wrong-promises",
             "Promises",
             f"A bound on the cost of a walk, from what {CALIBRATION} earlier walks in the same "
-            f"world did cost: split conformal prediction at level {LEVEL:g}.",
+            f"world cost: split conformal prediction at level {LEVEL:g}.",
             tables=tables,
             findings=findings,
         ),

@@ -16,7 +16,7 @@ from ...report import Finding, Section, Table
 from ...study import Experiment, Profile, Records, Row
 from .._wrong import MENDS, SMALL, SOME, Case, WrongCell, read_grid, rows_of, wrong_grid
 from .._wrong.arms import drive_by
-from ._shown import NOTES, by_world, named, paired, percent, say_difference
+from ._shown import NOTES, by_world, named, paired, percent, say_difference, too_few
 
 SIGMA = 0.2
 ARMS = ("dijkstra", "residual", "knn", *MENDS)
@@ -65,14 +65,16 @@ def tables(rows: Records) -> Iterator[Table]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Tell whether labels that are not exact can do harm."""
+    if too_few(rows):
+        return
     for source, some in rows.by("source").items():
         means = {world: float(paired(group).mean()) for world, group in some.by("world").items()}
         worse = [world for world, mean in means.items() if mean < 0]
-        text = f"Mend less replanning Dijkstra: {say_difference(paired(some))} over all worlds. "
+        text = f"Mend minus replanning Dijkstra: {say_difference(paired(some))} over all worlds. "
         text += (
-            f"In the mean it is worse in {named(worse)}, by at most {-min(means.values()):.3f}."
+            f"On average it is worse in {named(worse)}, by at most {-min(means.values()):.3f}."
             if worse
-            else "In no world is it worse in the mean."
+            else "On average it is worse in no world."
         )
         question = f"Can mending do harm if {SOURCES[source]}?"
         yield Finding("new", question, text, f"{percent(FRACTION)} labels.")

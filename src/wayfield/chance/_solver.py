@@ -1,0 +1,284 @@
+"""Policy iteration for positive costs, with a proof of how far its values can be off.
+
+Values v are held as double-doubles. Write C for what a choice costs in the mean and R for the mean
+change of v that it brings, so that Bellman's equation says min (C + R) = 0 over the choices of a
+state, and let m be the least boundary value, `give_up` included.
+
+**Lower bound.** If C + R ≥ -ε C for every choice, then u = m + (1 - ε)(v - m) has
+
+    C + (1 - ε) R = (1 - ε)(C + R) + ε C ≥ ε² C ≥ 0,
+
+so u ≤ T u, and T's iterates rise from u to the expected cost.
+
+**Upper bound.** If C + R ≤ δ C for the policy's own choices, δ < 1, then with ε = δ / (1 - δ) the
+field m + (1 + ε)(v - m) lies above its image under the policy, and so above the expected cost.
+
+Both ratios are measured for the very numbers v, with all rounding counted in; ε is a relative
+error. A field that a policy does not raise also proves that policy proper: its mean falls with
+every move by what the move costs, and it cannot fall for ever.
+
+**Arrival.** The probability h of arrival satisfies R = 0 for the policy, and if |R| ≤ δ' C for a
+computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a supersolution: v is the
+barrier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..extension import Status
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.chance import (
+    Process,
+    components,
+    correct,
+    first_policy,
+    optimality_check,
+    policy_check,
+    policy_reaching,
+    policy_rows,
+    surely_arriving,
+    sweep,
+)
+from ..kernels.doubledouble import Pair
+from ._linear import PolicySystem
+
+STAGES = (1e-2, 1e-6, 2.0**-58)
+"""Relative accuracy at which a policy is evaluated: rough while it is poor, then to the end."""
+SWEEPS = 20
+"""Sweeps between two evaluations, at most."""
+MOST_ROUNDS = 200
+"""Evaluations after which the policy has not settled."""
+REFINEMENTS = 12
+"""Corrections of one evaluation, at most."""
+RTOL = 1e-9
+"""Reduction of the residual by one correction."""
+PROVED = 1e-9
+"""Relative width up to which a bracket is a proof; as a rule it is 2⁻⁵²."""
+
+
+class Bounded(NamedTuple):
+    """A field with bounds: ``lower <= exact <= upper`` wherever it is finite."""
+
+    values: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """What ends a walk: values at some states, and what stopping elsewhere costs.
+
+    In the units of the prepared process; inf where stopping is not allowed.
+    """
+
+    fixed: BoolArray
+    values: FloatArray
+    give_up: float
+
+    @property
+    def floor(self) -> float:
+        """The least that a walk can end with."""
+        return float(min(self.values[self.fixed].min(initial=np.inf), self.give_up))
+
+
+@dataclass
+class Solved:
+    """Values of a policy, and by which relative error they bracket the exact ones."""
+
+    pair: Pair
+    policy: IntArray
+    below: float
+    above: float
+    rounds: int
+    settled: bool
+
+    @property
+    def status(self) -> Status:
+        """Whether this is a proof."""
+        if self.below <= PROVED and self.above <= PROVED:
+            return Status.CONVERGED
+        return Status.UNVERIFIED if self.settled else Status.BUDGET
+
+
+def least_cost(process: Process, boundary: Boundary) -> Solved:
+    """Minimise the expected cost of ending on the boundary or giving up."""
+    fixed, give_up, floor = boundary.fixed, boundary.give_up, boundary.floor
+    allowed = process.fee < np.inf
+    alive = np.ones_like(fixed)
+    if give_up == np.inf:
+        alive = surely_arriving(process, fixed, allowed)
+    free = np.flatnonzero(alive & ~fixed)
+    values = Pair(boundary.values.copy(), np.zeros(fixed.size))
+    policy = first_policy(process, fixed, allowed, values.high, give_up)
+    guess = values.high.copy()
+    stage = 0
+    for rounds in range(1, MOST_ROUNDS + 1):
+        stopped = free[policy[free] < 0]
+        values.high[stopped], values.low[stopped] = give_up, 0.0
+        above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[stage] / 8)
+        proper = policy.copy()
+        options = (process, allowed, free, give_up, values, policy)
+        below, changed = optimality_check(*options, STAGES[stage])
+        if not changed and stage == len(STAGES) - 1:
+            return Solved(values, policy, below, _excess(above), rounds, True)
+        if not changed:
+            stage += 1
+            continue
+        if stage < len(STAGES) - 1:
+            values.low[:] = 0.0
+            # where all have given up so far, the way there is the order in which to reconsider
+            order = free[np.lexsort((guess[free], values.high[free]))]
+            for _ in range(SWEEPS):
+                change = sweep(process, order, allowed, give_up, floor, values.high, policy)
+                if change < STAGES[stage]:
+                    break
+        keep_proper(process, policy, proper)
+    stopped = free[policy[free] < 0]
+    values.high[stopped], values.low[stopped] = give_up, 0.0
+    above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[-1])
+    return Solved(values, policy, np.inf, _excess(above), MOST_ROUNDS, False)
+
+
+def value_of(process: Process, policy: IntArray, boundary: Boundary, guess: FloatArray) -> Solved:
+    """Return the expected cost of a given policy; it ends wherever it makes no move."""
+    chosen = np.zeros(process.owner.size, dtype=bool)
+    chosen[policy[policy >= 0]] = True
+    ends = boundary.fixed | ((policy < 0) & (boundary.give_up < np.inf))
+    alive = surely_arriving(process, ends, chosen & (process.fee < np.inf))
+    values = Pair(np.where(boundary.fixed, boundary.values, boundary.give_up), np.zeros(ends.size))
+    moving = np.where(alive & ~ends, policy, -1)
+    start = np.where(np.isfinite(guess), guess, 0.0)
+    values.high[moving >= 0], values.high[~alive] = start[moving >= 0], np.inf
+    above, below = evaluate(process, moving, values, start, 1.0, STAGES[-1])
+    return Solved(values, moving, below, _excess(above), 1, True)
+
+
+def keep_proper(process: Process, policy: IntArray, before: IntArray) -> None:
+    """Where a policy might go round for ever, take the moves of one that does not.
+
+    Only rounding can make that necessary. From there the former policy comes to rest, or to states
+    from which the new one may.
+    """
+    stuck = ~policy_reaching(process, policy, policy < 0)
+    policy[stuck] = before[stuck]
+
+
+def evaluate(
+    process: Process,
+    policy: IntArray,
+    values: Pair,
+    rank: FloatArray,
+    costs: float,
+    accuracy: float,
+) -> tuple[float, float]:
+    """Set the values of the states from which a proper policy moves; how far off they can be.
+
+    With costs = 1 those are its expected costs, with 0 the means of what it ends with. Moves lead
+    down in `rank` as a rule, which makes for a good order. The ratios are those of `policy_check`.
+    """
+    moving = np.flatnonzero(policy >= 0)
+    if moving.size == 0:
+        return 0.0, 0.0
+    part = components(process, policy)[moving]
+    places = np.lexsort((rank[moving], part))
+    order = moving[places]
+    system = PolicySystem(policy_rows(process, policy, order))
+    # checked in the order of memory, which is much faster
+    residual, above, below = policy_check(process, policy, moving, values, costs)
+    for _ in range(REFINEMENTS):
+        if max(above, below) <= accuracy:
+            break
+        kept = values.high[order], values.low[order], above, below
+        rtol = max(RTOL, min(0.1, accuracy / max(above, below) / 4))
+        correct(values, order, system.solve(residual[places], rtol))
+        residual, above, below = policy_check(process, policy, moving, values, costs)
+        if not max(above, below) < max(kept[2:]):  # as good as it gets, or NaN
+            values.high[order], values.low[order], above, below = kept
+            break
+    return above, below
+
+
+def _excess(above: float) -> float:
+    return above / (1.0 - above) if above < 1.0 else np.inf
+
+
+# ------------------------------------------------------------------ bounds
+
+
+def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
+    """Values with their bracket; boundary values are exact, and no value exceeds `most`."""
+    values, floor = solved.pair.high, boundary.floor
+    lower, upper = values.copy(), values.copy()
+    free = np.flatnonzero(np.isfinite(values) & ~boundary.fixed)
+    pair = Pair(values[free], solved.pair.low[free])
+    height = _rounded_up(np.abs(pair.high) + abs(floor))
+    # a factor that is no proof proves no more than what is trivial
+    down = solved.below if solved.below < 1.0 else np.inf
+    lower[free] = np.maximum(_shifted(pair, _times(down, height), -1.0), floor)
+    upper[free] = np.minimum(_shifted(pair, _times(solved.above, height), +1.0), most)
+    # values that were not verified may lie anywhere, below 0 even
+    return Bounded(np.clip(values, lower, upper), lower, upper)
+
+
+def arrival(
+    process: Process, solved: Solved, arrived: BoolArray, floor: float, *, sure: bool
+) -> tuple[Bounded, bool]:
+    """Probability that a policy ends in `arrived`, and whether its bracket is proved.
+
+    Where the graph of moves alone decides, it is 0 or 1 exactly. `sure` says that the policy ends
+    with probability 1 wherever it moves, and `solved` has its expected cost.
+    """
+    policy = solved.policy
+    can = policy_reaching(process, policy, arrived)
+    may_fail = policy_reaching(process, policy, ~can | ((policy < 0) & ~arrived))
+    values = (can & ~may_fail).astype(np.float64)
+    open_ = np.flatnonzero(can & may_fail)
+    if open_.size == 0:
+        return Bounded(values, values, values), True
+    moves = np.full_like(policy, -1)
+    moves[open_] = policy[open_]
+    barrier, above, rank = solved.pair, solved.above, solved.pair.high
+    if not sure:
+        barrier, floor = Pair(np.zeros(values.size), np.zeros(values.size)), 0.0
+        above = _excess(evaluate(process, moves, barrier, rank, 1.0, PROVED)[0])
+    pair = Pair(values.copy(), np.zeros(values.size))
+    accuracy = STAGES[-1] / max(1.0, _top(barrier, open_))
+    ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
+    # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
+    factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
+    slack = _times(factor, _rounded_up(np.abs(barrier.high[open_]) + abs(floor)))
+    inner = Pair(pair.high[open_], pair.low[open_])
+    lower, upper = values.copy(), values.copy()
+    values[open_] = np.clip(inner.high, 0.0, 1.0)
+    lower[open_] = np.maximum(_shifted(inner, slack, -1.0), 0.0)
+    upper[open_] = np.minimum(_shifted(inner, slack, +1.0), 1.0)
+    return Bounded(values, lower, upper), bool(slack.max() <= PROVED)
+
+
+def _top(pair: Pair, where: IntArray) -> float:
+    return float(np.abs(pair.high[where]).max())
+
+
+def _times(factor: float, height: FloatArray) -> FloatArray:
+    """Product in which an infinite factor, which is no proof, proves nothing at height 0 either."""
+    return factor * height if factor < np.inf else np.full_like(height, np.inf)
+
+
+def _rounded_up(a: FloatArray) -> FloatArray:
+    return a * (1.0 + 2.0**-50)
+
+
+def _shifted(pair: Pair, shift: FloatArray, sign: float) -> FloatArray:
+    """Pair plus sign · shift, rounded in the direction of the sign."""
+    with np.errstate(invalid="ignore"):
+        step = np.nextafter(pair.low + sign * _rounded_up(shift), sign * np.inf)
+        total = pair.high + step
+        back = total - pair.high
+        # what the rounded sum leaves over, exactly (Knuth's two-sum)
+        rest = (pair.high - (total - back)) + (step - back)
+    out = np.where(sign * rest > 0.0, np.nextafter(total, sign * np.inf), total)
+    return np.where(np.isfinite(shift), out, sign * np.inf)

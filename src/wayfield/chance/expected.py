@@ -1,0 +1,385 @@
+"""Expected cost: what it takes to arrive where moves may fail, and how likely arrival is.
+
+Equation
+    V(s) = min( g, min_a c(s, a) + Σ_y P(y | s, a) V(y) ) at every free state s: the least mean cost
+    of a walk that ends at a goal, at a label, or by giving up, which costs g (`give_up`).
+Boundary condition
+    V = 0 at goals; V equals the label at labelled states, which end the walk as goals do. A free
+    state without any action has V = g.
+Without giving up
+    g = +inf. Costs being positive, V(s) is finite just where some policy arrives with probability
+    1, which is a question about the graph of moves and is answered as such: V = +inf elsewhere.
+    On the other states this is a stochastic shortest path problem with a proper policy, in which
+    improper ones cost infinitely much (every end component costs at least its least cost per
+    move), so that the equation has one solution and value iteration converges to it from any
+    start [1]_.
+Method
+    Policy iteration from above, by sweeps in place while the policy is poor, and by linear systems
+    among strongly connected parts of the policy's moves; refined in double-doubles.
+Guarantee
+    A sub- and a supersolution around the result are verified for the very numbers handed out, by
+    the scaling argument of optimistic value iteration [3]_ (`chance._solver`), all rounding counted
+    in; interval iteration [2]_ would need many sweeps for the same bracket. Exact here means: for
+    the counts and costs that the transitions hold.
+
+References
+----------
+.. [1] D. P. Bertsekas, J. N. Tsitsiklis, An analysis of stochastic shortest path problems,
+   Mathematics of Operations Research 16(3), 1991.
+.. [2] S. Haddad, B. Monmege, Interval iteration algorithm for MDPs and IMDPs, Theoretical Computer
+   Science 735, 2018.
+.. [3] A. Hartmanns, B. L. Kaminski, Optimistic value iteration, CAV 2020.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import (
+    LARGEST,
+    KeepsReadOnly,
+    as_flag,
+    as_real,
+    as_vertices,
+    frozen,
+    refuse,
+)
+from .._text import number_of
+from ..errors import InputError, NotConverged
+from ..extension import Status
+from ..kernels._types import BoolArray, FloatArray
+from ..labels import Labels
+from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
+from .doubting import Doubt, doubt
+from .transitions import Transitions
+
+
+@runtime_checkable
+class HasTransitions(Protocol):
+    """Anything that transitions were counted from, such as a replay buffer."""
+
+    def transitions(self) -> Transitions:
+        """Return what was seen."""
+        ...
+
+
+@runtime_checkable
+class HasExpectedCost(HasTransitions, Protocol):
+    """What knows more than its transitions do: a replay buffer tells guesses from observations."""
+
+    def expected_cost(
+        self,
+        goal: ArrayLike,
+        give_up: float | None = None,
+        labels: Labels | None = None,
+        *,
+        check: bool = True,
+    ) -> ExpectedCost:
+        """Return the least expected cost, as the function `expected_cost` does."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedCost(KeepsReadOnly):
+    """Expected cost and probability of arrival from every state, and the plan that has them.
+
+    Attributes
+    ----------
+    values, lower, upper : (n,) float arrays
+        Expected cost, and rigorous bounds on it; +inf, in all three, where no policy arrives with
+        probability 1 and giving up is not allowed.
+    reach, reach_lower, reach_upper : (n,) float arrays
+        Probability that the plan ends at a goal or a label, and rigorous bounds on it; 0 where
+        there is no plan.
+    plan : (n,) int64 array
+        The action to take; -1 at goals and labels, where one gives up, and where the cost is
+        infinite. -1 is no action: `action` refuses those states, indexing with it would not.
+    gives_up : (n,) bool array
+        Where the plan gives up at once.
+    status : Status
+        How the solve ended.
+    iterations : int
+        Policies that were evaluated.
+    seconds : float
+        Wall-clock time of the solve.
+    transitions, goal, labels, give_up
+        What was solved; `goal` as an array of states.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> moves = wf.Transitions([0, 0, 1], [0, 0, 0], [1, 0, 2], count=[3, 1, 5])
+    >>> field = wf.expected_cost(moves, goal=2)
+    >>> field.values
+    array([2.33333333, 1.        , 0.        ])
+    >>> field.plan
+    array([ 0,  0, -1])
+    """
+
+    transitions: Transitions
+    goal: NDArray[np.int64]
+    labels: Labels | None
+    give_up: float | None
+    values: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    reach: FloatArray
+    reach_lower: FloatArray
+    reach_upper: FloatArray
+    plan: NDArray[np.int64]
+    gives_up: BoolArray
+    status: Status
+    iterations: int
+    seconds: float
+
+    @property
+    def width(self) -> float:
+        """Largest width of the bracket around the expected cost, where that is finite."""
+        known = np.isfinite(self.values)
+        return float((self.upper[known] - self.lower[known]).max(initial=0.0))
+
+    def action(self, states: ArrayLike) -> NDArray[np.int64]:
+        """Return the actions to take at these states, or say where there is none.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> field = wf.expected_cost(wf.Transitions([0], [4], [1]), goal=1)
+        >>> field.action([0])
+        array([4])
+        >>> field.action([0, 1])
+        Traceback (most recent call last):
+        wayfield.errors.InputError: states[1] = 1 has no action: it is a goal
+        """
+        index = as_vertices(states, "states")
+        n = self.values.size
+        refuse(index >= n, index, "states", f"is out of range for {number_of(n, 'states')}")
+        none = self.plan[index] < 0
+        if none.any():
+            s = index[np.argmax(none)]
+            refuse(none & (index == s), index, "states", f"has no action: {self._why_none(int(s))}")
+        actions: NDArray[np.int64] = self.plan[index]
+        return actions
+
+    def _why_none(self, state: int) -> str:
+        if state in self.goal:
+            return "it is a goal"
+        if self.gives_up[state]:
+            return "the plan gives up there"
+        known = self.labels is not None and state in self.labels.vertices
+        return "it is labelled" if known else "no policy surely arrives from there"
+
+    def under(
+        self, transitions: Transitions | HasTransitions, *, check: bool = True
+    ) -> ExpectedCost:
+        """Return what this plan costs, and how likely it arrives, under other odds.
+
+        Counts shrunk to a prior (`Transitions.shrunk`), fresh counts, or the world's own odds. The
+        plan is the same: its actions must occur at their states.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> few = wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 0], count=[3, 50, 50])
+        >>> plan = wf.expected_cost(few, goal=1)
+        >>> float(plan.values[0]), float(plan.under(few.shrunk(10)).values[0])
+        (1.0, 1.59...)
+        """
+        moves = _transitions(transitions)
+        if moves.num_states != self.values.size:
+            raise InputError(
+                f"the plan has {number_of(self.values.size, 'states')}, "
+                f"the transitions have {moves.num_states:,}"
+            )
+        start = time.perf_counter()
+        boundary = _boundary(moves, self.goal, self.labels, self.give_up)
+        guess = np.ldexp(self.values, -moves._cost_exponent)
+        solved = value_of(moves._process, moves._choices(self.plan), boundary, guess)
+        question = (moves, self.goal, self.labels, self.give_up)
+        return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
+
+    def doubt(self, draws: int = 100, level: float = 0.9, seed: int = 0) -> Doubt:
+        """Return how far cost and reach of this plan may be off because counts are few.
+
+        Odds are drawn from their Dirichlet posterior, each outcome's parameter being its count, and
+        the plan is evaluated under each draw. An outcome that was never seen has no odds in any of
+        them: shrink the counts first (`Transitions.shrunk`), and what was seen nearby is possible.
+
+        Parameters
+        ----------
+        draws : int
+            How many, at least 2.
+        level : float
+            Share of the draws between the bounds.
+        seed : int
+            Of the draws.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
+        >>> field = wf.expected_cost(moves, goal=1, give_up=100)
+        >>> doubt = field.doubt()
+        >>> doubt.reach_low[0] < field.reach[0] < doubt.reach_high[0]
+        np.True_
+        """
+        return doubt(self, draws, level, seed)
+
+    def __repr__(self) -> str:
+        known = np.isfinite(self.values)
+        parts = [f"{number_of(self.values.size, 'states')}: {self.status}"]
+        parts.append(f"bracket width {self.width:.1e}")
+        if not known.all():
+            parts.append(f"{int((~known).sum()):,} from which no policy surely arrives")
+        if self.gives_up.any():
+            parts.append(f"giving up at {int(self.gives_up.sum()):,}")
+        return f"ExpectedCost({', '.join(parts)})"
+
+
+def expected_cost(
+    transitions: Transitions | HasTransitions,
+    goal: ArrayLike,
+    give_up: float | None = None,
+    labels: Labels | None = None,
+    *,
+    check: bool = True,
+) -> ExpectedCost:
+    """Return the least expected cost of arriving, with a rigorous bracket, and the plan for it.
+
+    Parameters
+    ----------
+    transitions : Transitions
+        The process, or an object whose method ``transitions()`` returns one. A replay buffer with
+        guesses is solved on what was observed first: `Replay.expected_cost`.
+    goal : int or array of int
+        Where to arrive: one state, or any of several.
+    give_up : float, optional
+        What stopping short of the goal costs, allowed at every state without a label; 0 or more. A
+        risk is then worth taking if it is cheap enough. If not given, stopping is not allowed, and
+        a state from which no policy arrives with probability 1 has the value +inf.
+    labels : Labels, optional
+        Known costs-to-go of states beside the goal, a critic's for example. They are taken as they
+        are, and end a walk as arrivals: a finite cost-to-go says that one arrives.
+    check : bool
+        Raise `NotConverged` if the bracket could not be verified. If not, what there is is handed
+        back, with bounds that hold all the same, and `status` says what was missed.
+
+    Examples
+    --------
+    A door that leads to the goal in one of three cases, and else to a cellar without stairs. The
+    stairs take 20 moves and never fail.
+
+    >>> import wayfield as wf
+    >>> door, stairs = 0, 1
+    >>> moves = wf.Transitions(
+    ...     state=[0, 0, 0], action=[door, door, stairs], next_state=[2, 1, 2],
+    ...     count=[10, 20, 30], cost=[1, 1, 20])
+    >>> sure = wf.expected_cost(moves, goal=2)
+    >>> sure.values, sure.plan, sure.reach
+    (array([20., inf,  0.]), array([ 1, -1, -1]), array([1., 0., 1.]))
+    >>> risky = wf.expected_cost(moves, goal=2, give_up=25)
+    >>> risky.values.round(2), risky.plan, risky.reach.round(2)
+    (array([17.67, 25.  ,  0.  ]), array([ 0, -1, -1]), array([0.33, 0.  , 1.  ]))
+    """
+    if isinstance(transitions, HasExpectedCost):
+        return transitions.expected_cost(goal, give_up, labels, check=check)
+    moves = _transitions(transitions)
+    ends = _goals(goal, moves.num_states)
+    price = None if give_up is None else as_real(give_up, "give_up", 0.0, LARGEST)
+    _check_labels(labels, ends, moves.num_states)
+    as_flag(check, "check")
+    start = time.perf_counter()
+    boundary = _boundary(moves, ends, labels, price)
+    solved = least_cost(moves._process, boundary)
+    return _packaged((moves, ends, labels, price), boundary, solved, start, check, None)
+
+
+Question = tuple[Transitions, NDArray[np.int64], Labels | None, float | None]
+
+
+def _packaged(
+    question: Question,
+    boundary: Boundary,
+    solved: Solved,
+    start: float,
+    check: bool,
+    plan: NDArray[np.int64] | None,
+) -> ExpectedCost:
+    """Turn a solution into a result, or raise `NotConverged`; a given plan stays as it is."""
+    moves = question[0]
+    sure = plan is None
+    policy = solved.policy if plan is None else moves._choices(plan)
+    found = replace(solved, policy=policy)
+    cost = cost_bounds(solved, boundary, boundary.give_up if plan is None else np.inf)
+    values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in cost)
+    reach, proved = arrival(moves._process, found, boundary.fixed, boundary.floor, sure=sure)
+    status = solved.status
+    if status.good and not proved:
+        status = Status.UNVERIFIED
+    actions = np.where(policy >= 0, moves.actions[policy], -1) if plan is None else plan
+    stops = (policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
+    result = ExpectedCost(
+        *question,
+        values,
+        lower,
+        upper,
+        reach=frozen(reach.values),
+        reach_lower=frozen(reach.lower),
+        reach_upper=frozen(reach.upper),
+        plan=frozen(actions),
+        gives_up=frozen(stops),
+        status=status,
+        iterations=solved.rounds,
+        seconds=time.perf_counter() - start,
+    )
+    if check and not status.good:
+        raise NotConverged(str(status), max(solved.below, solved.above), result.width)
+    return result
+
+
+def _boundary(
+    moves: Transitions, goal: NDArray[np.int64], labels: Labels | None, give_up: float | None
+) -> Boundary:
+    fixed = np.zeros(moves.num_states, dtype=bool)
+    values = np.zeros(moves.num_states)
+    fixed[goal] = True
+    if labels is not None:
+        fixed[labels.vertices] = True
+        values[labels.vertices] = np.ldexp(labels.values, -moves._cost_exponent)
+    price = np.inf if give_up is None else float(np.ldexp(give_up, -moves._cost_exponent))
+    return Boundary(fixed, values, price)
+
+
+def _transitions(value: object) -> Transitions:
+    if isinstance(value, Transitions):
+        return value
+    if isinstance(value, HasTransitions) and callable(value.transitions):
+        return value.transitions()
+    raise InputError(f"transitions must be wayfield.Transitions, not {type(value).__name__}")
+
+
+def _goals(goal: ArrayLike, num_states: int) -> NDArray[np.int64]:
+    several = np.atleast_1d(np.asarray(goal))
+    if several.size == 0:
+        raise InputError("goal is empty: at least one state is needed")
+    index = as_vertices(several, "goal")
+    told = f"is not a state of {number_of(num_states, 'states')}"
+    refuse(index >= num_states, index, "goal", told)
+    return frozen(np.unique(index))
+
+
+def _check_labels(labels: Labels | None, goal: NDArray[np.int64], num_states: int) -> None:
+    if labels is None:
+        return
+    if not isinstance(labels, Labels):
+        raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
+    at = labels.vertices
+    told = f"is out of range for {number_of(num_states, 'states')}"
+    refuse(at >= num_states, at, "label vertices", told)
+    clash = np.isin(at, goal) & (labels.values != 0.0)
+    refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")

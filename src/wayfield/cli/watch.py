@@ -1,0 +1,99 @@
+"""``wayfield watch``: let a body walk plans in a maze, and film it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from ..errors import InputError
+from ._common import compile_kernels, explained, notes, read_layout, say
+from ._inputs import Force
+
+if TYPE_CHECKING:
+    from ..sim import Maze
+
+DISTANCE = "distance"
+
+
+def watch(
+    maze: Annotated[
+        str,
+        typer.Argument(
+            metavar="MAZE|FILE",
+            help="An environment such as antmaze-medium, pointmaze-large or AntMaze_UMaze-v5, or "
+            "a text file with a maze of your own: anything with a dot or a slash in it.",
+        ),
+    ] = "antmaze-medium",
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="How to extend the labels, or distance for the true one; may be given again, and "
+            "the walks are shown side by side.",
+            show_default="harmonic and amle",
+        ),
+    ] = None,
+    refinement: Annotated[int, typer.Option(min=1, help="Vertices along a cell's side.")] = 4,
+    label_fraction: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of the vertices labelled.")
+    ] = 0.05,
+    goal: Annotated[
+        int | None, typer.Option(help="Goal vertex.", show_default="drawn by the seed")
+    ] = None,
+    start: Annotated[
+        int | None, typer.Option(help="Vertex to begin at.", show_default="drawn by the seed")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the labels and of the walk.")] = 0,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The film: .gif, .webp or .png (animated).")
+    ] = Path("walk.gif"),
+    force: Force = False,
+) -> None:
+    """Let a body walk plans in a MuJoCo maze, and film it. Needs the extra sim.
+
+    Example: wayfield watch antmaze-medium --goal 22 --start 390 --seed 58
+    """
+    import numpy as np
+
+    from .. import cost_to_go, extend, grid_graph, plan, plots, sample_labels, sim
+    from .._arrays import as_vertex
+    from ..extension._words import parse_method
+    from ..files import Outbox, check_outputs
+    from ..plots._walks import FILMS
+
+    names = method or ["harmonic", "amle"]
+    methods = {name: None if name == DISTANCE else parse_method(name) for name in names}
+    if out.suffix.lower() not in FILMS:
+        raise InputError(f"cannot write {out}: the name of a film ends in {', '.join(FILMS)}")
+    if not out.parent.is_dir():
+        raise InputError(f"cannot write {out}: there is no folder {out.parent}")
+    check_outputs(out.parent, [out.name], force)
+    body = _open(maze)
+    compile_kernels(notes(), [each for each in methods.values() if each is not None])
+    graph = grid_graph(body.layout.without_teleports(), refinement)
+    room = body.coordinates.at(refinement).roomy
+    drawn = np.random.default_rng(seed).choice(room, 2, replace=False).tolist()
+    ends = [
+        as_vertex(given, name, graph.num_vertices) if given is not None else own
+        for given, own, name in zip((start, goal), drawn, ("start", "goal"), strict=True)
+    ]
+    labels = sample_labels(graph, ends[1], label_fraction, seed)
+    plans, walks = [], []
+    for name, each in methods.items():
+        with explained(notes(), f"{name}: planning and walking …"):
+            values = cost_to_go(graph, ends[1]) if each is None else extend(graph, labels, each)
+            plans.append(plan(graph, values, ends[1]))
+            walks.append(sim.walk(body, plans[-1], start=ends[0], seed=seed))
+        say(Console(), f"{name}: {walks[-1].ending} after {walks[-1].steps:,} steps")
+    with explained(notes(), "filming …"), Outbox(out.parent, force) as outbox:
+        plots.film(walks, plans, body, outbox.path(out.name), names, labels)
+    say(Console(), f"film: {out}")
+
+
+def _open(maze: str) -> Maze:
+    """Open an environment by its name, or build one from a file."""
+    from ..sim import make
+
+    return make(read_layout(maze) if any(mark in maze for mark in "./\\") else maze)

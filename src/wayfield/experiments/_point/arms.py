@@ -1,0 +1,116 @@
+"""The planners by name, and what a row says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...graph import Graph
+from ...kernels._types import FloatArray
+from ...replay import Planner
+from ...report import Look
+from ...study import Row
+from . import planners
+from .maze import places
+from .odds import arrival
+from .planners import Problem
+from .scene import Route, Scene, draw_episodes
+
+TASKS = 5
+OURS, REFERENCE, ORACLE = "planner", "dijkstra", "oracle"
+
+
+class Course(NamedTuple):
+    """Where to head for from every landmark, and how likely that arrives, said before walking."""
+
+    targets: FloatArray
+    foretold: FloatArray
+
+
+Make = Callable[[Problem], Course]
+
+
+def _routed(planner: Callable[[Problem], Route]) -> Make:
+    """Walk a route; what it comes to is foretold from the buffer."""
+
+    def course(problem: Problem) -> Course:
+        route = planner(problem)
+        return Course(route.targets(problem.scene), arrival(problem.scene, route))
+
+    return course
+
+
+def planned(problem: Problem, planner: Planner | None = None) -> Course:
+    """Ask `wayfield.Planner` for sub-goals, and for the probability that they arrive."""
+    scene = problem.scene
+    asked = Planner(scene.replay, guesses=problem.graph) if planner is None else planner
+    states, place = scene.states, problem.place
+    return Course(asked.subgoal(states, place), np.asarray(asked.reach(states, place)))
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A planner, how it is shown, and whether it looks at the graph at all."""
+
+    look: Look
+    make: Make
+    uses_graph: bool = True
+
+    @property
+    def name(self) -> str:
+        """In the rows."""
+        return self.look.name
+
+
+ARMS = (
+    Arm(Look(REFERENCE, "graph distance", "sweeps", "square"), _routed(planners.graph_distance)),
+    Arm(Look("ttgs", "TTGS weights", "line-b", "triangle"), _routed(planners.ttgs)),
+    Arm(Look("cut_off", "cut-off, as in GAS", "line-c", "diamond"), _routed(planners.cut_off)),
+    Arm(Look("amle", "AMLE of labels", "line-a"), _routed(planners.amle)),
+    Arm(Look("harmonic", "harmonic of labels", "harmonic"), _routed(planners.harmonic)),
+    Arm(Look("counts", "value iteration on counts", "nearest"), _routed(planners.counts), False),
+    Arm(
+        Look("counts_shrunk", "value iteration, shrunk", "nearest", "square"),
+        _routed(planners.counts_shrunk),
+        False,
+    ),
+    Arm(Look("chance", "chance alone", "line-d"), _routed(planners.chance_only)),
+    Arm(Look("evidence", "evidence alone", "line-d", "square"), _routed(planners.evidence_only)),
+    Arm(Look("observed", "observed first", "exact-line"), _routed(planners.observed_first)),
+    Arm(Look(OURS, "Planner", "exit", "diamond"), planned),
+    Arm(Look(ORACLE, "oracle", "oracle"), _routed(planners.oracle), False),
+)
+LOOKS = tuple(arm.look for arm in ARMS)
+
+
+def rows_of(scene: Scene, graph: Graph, episodes: int, arms: Iterable[Arm]) -> list[Row]:
+    """Walk every arm's courses: the same episodes of every task."""
+    return [row(scene, graph, episodes, arm) for arm in arms]
+
+
+def row(scene: Scene, graph: Graph, episodes: int, arm: Arm) -> Row:
+    """Say how often an arm arrives, in how many steps, and how often it said it would.
+
+    ``pairs`` are the episodes, and ``reached`` those that arrived; ``by_task`` tells them apart.
+    ``steps`` is the sum over them, ``foretold`` the mean over all starts.
+    """
+    reached, steps, foretold = [], 0, []
+    for task in range(TASKS):
+        drawn = draw_episodes(scene.maze, task, episodes // TASKS, scene.seed)
+        place = places([scene.maze.tasks[task][1]])[0]
+        course = arm.make(Problem(scene, graph, place))
+        walked = drawn.walk(scene, course.targets)
+        reached.append(int((walked > 0).sum()))
+        steps += int(walked[walked > 0].sum())
+        foretold.append(float(course.foretold[drawn.starts(scene)].mean()))
+    return {
+        "arm": arm.name,
+        "pairs": TASKS * (episodes // TASKS),
+        "reached": sum(reached),
+        "by_task": reached,
+        "steps": steps,
+        "foretold": float(np.mean(foretold)),
+    }

@@ -1,0 +1,563 @@
+"""Markov decision processes: who arrives surely, a first policy, sweeps, linear solves, checks.
+
+State s has the choices ``first[s]`` to ``first[s + 1]``; choice k has the outcomes ``ptr[k]`` to
+``ptr[k + 1]``, each with a head (the next state), a count and a cost. A policy holds a choice for
+every state, -1 where it makes no move. Values at states without a move are boundary values.
+
+An outcome that stays where it is can be left out: with D the counts of the others, a choice costs
+``fee`` = (Σ counts · costs) / D until it is left, and then leads on with ``odds`` = counts / D.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._jit import njit
+from ._types import BoolArray, FloatArray, IntArray
+from .doubledouble import DD_ERROR, Pair, add, multiply_double
+from .heap import Heap, drop_least, push
+
+ROUNDING = 2.0**-53
+SLACK = 2.0**-50
+"""More than what a few operations in doubles lose."""
+UNDERFLOW = 2.0**-1000
+"""More than all that a row can lose where products underflow."""
+NOTICEABLE = 2.0**-46
+"""Relative gain from which a sweep changes the policy: less may be rounding."""
+LOWERING = 0.3
+"""Least odds of leading on to rows already swept that the preconditioner counts on."""
+ORTHOGONAL = 1e-12
+"""Cosine between residual and shadow residual below which biconjugate gradients start anew."""
+
+
+class Process(NamedTuple):
+    """Choices and outcomes, with those that lead to each state."""
+
+    first: IntArray
+    ptr: IntArray
+    heads: IntArray
+    counts: FloatArray
+    costs: FloatArray
+    owner: IntArray
+    fee: FloatArray
+    odds: FloatArray
+    into_ptr: IntArray
+    into: IntArray
+    into_odds: FloatArray
+
+
+class Rows(NamedTuple):
+    """The matrix I - P of a policy by rows, without its diagonal of ones and with P's signs."""
+
+    ptr: IntArray
+    columns: IntArray
+    data: FloatArray
+
+
+# ------------------------------------------------------------------ preparing
+
+
+@njit(cache=True, nogil=True)
+def choice_figures(
+    ptr: IntArray, heads: IntArray, counts: FloatArray, costs: FloatArray, owner: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Fee of every choice and odds of every outcome; inf and 0 for a choice that never leaves."""
+    fee = np.full(owner.size, np.inf)
+    odds = np.zeros(heads.size)
+    for k in range(owner.size):
+        leaving = paid = 0.0
+        for e in range(ptr[k], ptr[k + 1]):
+            paid += counts[e] * costs[e]
+            if heads[e] != owner[k]:
+                leaving += counts[e]
+        if leaving > 0.0:
+            fee[k] = paid / leaving
+            for e in range(ptr[k], ptr[k + 1]):
+                if heads[e] != owner[k]:
+                    odds[e] = counts[e] / leaving
+    return fee, odds
+
+
+@njit(cache=True, nogil=True)
+def reversed_outcomes(
+    n: int, ptr: IntArray, heads: IntArray, odds: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """For every state the choices that may lead to it from elsewhere, and with which odds."""
+    into_ptr = np.zeros(n + 1, np.int64)
+    for e in range(heads.size):
+        if odds[e] > 0.0:
+            into_ptr[heads[e] + 1] += 1
+    for x in range(n):
+        into_ptr[x + 1] += into_ptr[x]
+    place = into_ptr[:-1].copy()
+    into = np.empty(into_ptr[n], np.int32)
+    into_odds = np.empty(into_ptr[n])
+    for k in range(ptr.size - 1):
+        for e in range(ptr[k], ptr[k + 1]):
+            if odds[e] > 0.0:
+                slot = place[heads[e]]
+                place[heads[e]] += 1
+                into[slot] = k
+                into_odds[slot] = odds[e]
+    return into_ptr, into, into_odds
+
+
+# ------------------------------------------------------------------ graph questions
+
+
+@njit(cache=True, nogil=True)
+def surely_arriving(process: Process, fixed: BoolArray, allowed: BoolArray) -> BoolArray:
+    """States from which some policy arrives at a fixed state with probability 1.
+
+    The largest set X of states that can reach a fixed one by choices that never leave X. `allowed`
+    loses the choices that do leave it.
+    """
+    n = fixed.size
+    alive = np.ones(n, np.bool_)
+    left = np.zeros(n, np.int64)
+    for k in range(allowed.size):
+        left[process.owner[k]] += allowed[k]
+    stack = np.empty(n, np.int64)
+    while True:
+        reached = _reaching(process, fixed, allowed)
+        size = 0
+        for s in range(n):
+            if alive[s] and not reached[s]:
+                alive[s] = False
+                stack[size] = s
+                size += 1
+        if size == 0:
+            return alive
+        while size > 0:
+            size -= 1
+            x = stack[size]
+            for k in range(process.first[x], process.first[x + 1]):
+                allowed[k] = False
+            for e in range(process.into_ptr[x], process.into_ptr[x + 1]):
+                k = process.into[e]
+                if allowed[k]:
+                    allowed[k] = False
+                    s = process.owner[k]
+                    left[s] -= 1
+                    # no need to wait for the next search: nothing is left to do here
+                    if left[s] == 0 and alive[s] and not fixed[s]:
+                        alive[s] = False
+                        stack[size] = s
+                        size += 1
+
+
+@njit(cache=True, nogil=True)
+def _reaching(process: Process, targets: BoolArray, allowed: BoolArray) -> BoolArray:
+    """States from which allowed choices lead to a target with positive probability."""
+    reached = targets.copy()
+    stack = np.empty(targets.size, np.int64)
+    size = 0
+    for s in range(targets.size):
+        if targets[s]:
+            stack[size] = s
+            size += 1
+    while size > 0:
+        size -= 1
+        y = stack[size]
+        for e in range(process.into_ptr[y], process.into_ptr[y + 1]):
+            k = process.into[e]
+            s = process.owner[k]
+            if allowed[k] and not reached[s]:
+                reached[s] = True
+                stack[size] = s
+                size += 1
+    return reached
+
+
+@njit(cache=True, nogil=True)
+def policy_reaching(process: Process, policy: IntArray, targets: BoolArray) -> BoolArray:
+    """States from which the policy leads to a target with positive probability."""
+    chosen = np.zeros(process.owner.size, np.bool_)
+    for s in range(policy.size):
+        if policy[s] >= 0:
+            chosen[policy[s]] = True
+    return _reaching(process, targets, chosen)
+
+
+@njit(cache=True, nogil=True)
+def first_policy(
+    process: Process, fixed: BoolArray, allowed: BoolArray, values: FloatArray, give_up: float
+) -> IntArray:
+    """Return a policy from which every state it moves from may come to rest, and guess its values.
+
+    Dijkstra's algorithm, in which a choice counts as soon as some of its outcomes are settled: the
+    others are taken for a return to where it was made. So every move may lead to a state settled
+    before, which makes the policy proper. States dearer than `give_up` make no move; dead ends are
+    settled from the start.
+    """
+    n = fixed.size
+    policy = np.full(n, -1, np.int64)
+    settled = fixed.copy()
+    for s in range(n):
+        dead = not (fixed[s] or allowed[process.first[s] : process.first[s + 1]].any())
+        if dead and give_up < np.inf:
+            settled[s] = True
+            values[s] = give_up
+    mass = np.zeros(process.owner.size)
+    onward = np.zeros(process.owner.size)
+    capacity = process.into.size + 1
+    heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
+    size = 0
+    queue = np.empty(n, np.int64)
+    tail = 0
+    for s in range(n):
+        if settled[s]:
+            queue[tail] = s
+            tail += 1
+    head = 0
+    while True:
+        while head < tail:
+            y = queue[head]
+            head += 1
+            for e in range(process.into_ptr[y], process.into_ptr[y + 1]):
+                k = process.into[e]
+                if allowed[k] and not settled[process.owner[k]]:
+                    mass[k] += process.into_odds[e]
+                    onward[k] += process.into_odds[e] * values[y]
+                    size = push(heap, size, (process.fee[k] + onward[k]) / mass[k], k)
+        if size == 0:
+            break
+        key = heap.keys[0]
+        k = heap.vertices[0]
+        size = drop_least(heap, size)
+        s = process.owner[k]
+        # an outdated key is passed over: the choice is in the heap with its own, too
+        if settled[s] or key != (process.fee[k] + onward[k]) / mass[k]:
+            continue
+        if not key < give_up:
+            continue
+        settled[s] = True
+        policy[s] = k
+        values[s] = key
+        queue[tail] = s
+        tail += 1
+    for s in range(n):
+        if not settled[s]:
+            values[s] = give_up
+    return policy
+
+
+@njit(cache=True, nogil=True)
+def components(process: Process, policy: IntArray) -> IntArray:
+    """Strong components of a policy's moves, numbered so that moves lead to lower numbers (Tarjan).
+
+    -1 at states without a move.
+    """
+    n = policy.size
+    component = np.full(n, -1, np.int64)
+    index = np.full(n, -1, np.int64)
+    low = np.empty(n, np.int64)
+    slot = np.empty(n, np.int64)
+    path = np.empty(n, np.int64)
+    stack = np.empty(n, np.int64)
+    seen = found = size = 0
+    for root in range(n):
+        if policy[root] < 0 or index[root] >= 0:
+            continue
+        depth = 0
+        path[0] = root
+        index[root] = low[root] = seen
+        slot[root] = process.ptr[policy[root]]
+        seen += 1
+        stack[size] = root
+        size += 1
+        while depth >= 0:
+            s = path[depth]
+            if slot[s] < process.ptr[policy[s] + 1]:
+                y = process.heads[slot[s]]
+                slot[s] += 1
+                if policy[y] < 0:
+                    continue
+                if index[y] < 0:
+                    index[y] = low[y] = seen
+                    slot[y] = process.ptr[policy[y]]
+                    seen += 1
+                    stack[size] = y
+                    size += 1
+                    depth += 1
+                    path[depth] = y
+                elif component[y] < 0:
+                    low[s] = min(low[s], index[y])
+                continue
+            if low[s] == index[s]:
+                while True:
+                    size -= 1
+                    component[stack[size]] = found
+                    if stack[size] == s:
+                        break
+                found += 1
+            depth -= 1
+            if depth >= 0:
+                low[path[depth]] = min(low[path[depth]], low[s])
+    return component
+
+
+# ------------------------------------------------------------------ values in doubles
+
+
+@njit(cache=True, nogil=True)
+def sweep(
+    process: Process,
+    order: IntArray,
+    allowed: BoolArray,
+    give_up: float,
+    floor: float,
+    values: FloatArray,
+    policy: IntArray,
+) -> float:
+    """Improve values and policy in place, state by state; the largest relative change.
+
+    Changes are relative to the height above `floor`. Values that are at least those of the policy
+    stay so, and the policy stays proper.
+    """
+    most = 0.0
+    for s in order:
+        best = give_up
+        choice = -1
+        for k in range(process.first[s], process.first[s + 1]):
+            if allowed[k]:
+                q = process.fee[k]
+                for e in range(process.ptr[k], process.ptr[k + 1]):
+                    if process.odds[e] > 0.0:
+                        q += process.odds[e] * values[process.heads[e]]
+                if q < best:
+                    best = q
+                    choice = k
+        gain = values[s] - best
+        if gain > NOTICEABLE * (values[s] - floor):
+            most = max(most, gain / (values[s] - floor))
+            values[s] = best
+            policy[s] = choice
+    return most
+
+
+@njit(cache=True, nogil=True)
+def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Rows:
+    """Matrix of a policy among the states in `order`, rows in that order."""
+    row = np.full(policy.size, -1, np.int64)
+    room = 0
+    for i in range(order.size):
+        row[order[i]] = i
+        room += process.ptr[policy[order[i]] + 1] - process.ptr[policy[order[i]]]
+    ptr = np.zeros(order.size + 1, np.int64)
+    columns = np.empty(room, np.int32)
+    data = np.empty(room)
+    size = 0
+    for i in range(order.size):
+        k = policy[order[i]]
+        for e in range(process.ptr[k], process.ptr[k + 1]):
+            j = row[process.heads[e]]
+            if process.odds[e] > 0.0 and j >= 0:
+                columns[size] = j
+                data[size] = process.odds[e]
+                size += 1
+        ptr[i + 1] = size
+    return Rows(ptr, columns[:size].copy(), data[:size].copy())
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int) -> float:
+    """Add to x a solution of (I - P) x = r: stabilised biconjugate gradients (van der Vorst).
+
+    Preconditioned by one Gauss-Seidel sweep, which by itself is exact where moves lead to earlier
+    rows only. `r` becomes the residual; its size relative to the first is returned.
+    """
+    n = x.size
+    shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
+    p_hat, s_hat = np.empty(n), np.empty(n)
+    start = size = _largest(r)
+    square = shadow_square = 0.0
+    rho = alpha = omega = 1.0
+    if start == 0.0:
+        return 0.0
+    for _ in range(steps):
+        before = rho
+        rho, square = _dot(shadow, r), _dot(r, r)
+        if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):  # as at first
+            shadow[:] = r
+            direction[:] = r
+            rho = shadow_square = square
+        else:
+            beta = (rho / before) * (alpha / omega)
+            for i in range(n):
+                direction[i] = r[i] + beta * (direction[i] - omega * v[i])
+        _swept(rows, direction, p_hat)
+        _product(rows, p_hat, v)
+        alpha = rho / _dot(shadow, v)
+        for i in range(n):
+            r[i] -= alpha * v[i]
+            x[i] += alpha * p_hat[i]
+        size = _largest(r)
+        if not size > rtol * start:
+            break
+        _swept(rows, r, s_hat)
+        _product(rows, s_hat, t)
+        square = _dot(t, t)
+        omega = _dot(t, r) / square if square > 0.0 else 0.0
+        for i in range(n):
+            x[i] += omega * s_hat[i]
+            r[i] -= omega * t[i]
+        size = _largest(r)
+        if not size > rtol * start:
+            break
+    return size / start
+
+
+@njit(cache=True, nogil=True)
+def _swept(rows: Rows, r: FloatArray, x: FloatArray) -> None:
+    """One Gauss-Seidel sweep from 0 in which values not yet known are taken to equal one's own.
+
+    From plain 0 an error that is the same far and wide would shrink only near its ends, by a few
+    states a sweep. Odds of at least `LOWERING` are left, lest a rare way on be counted on.
+    """
+    for i in range(x.size):
+        total = r[i]
+        later = 0.0
+        for e in range(rows.ptr[i], rows.ptr[i + 1]):
+            if rows.columns[e] < i:
+                total += rows.data[e] * x[rows.columns[e]]
+            else:
+                later += rows.data[e]
+        x[i] = total / max(1.0 - later, LOWERING)
+
+
+@njit(cache=True, nogil=True)
+def _product(rows: Rows, x: FloatArray, product: FloatArray) -> None:
+    """(I - P) x."""
+    for i in range(x.size):
+        total = x[i]
+        for e in range(rows.ptr[i], rows.ptr[i + 1]):
+            total -= rows.data[e] * x[rows.columns[e]]
+        product[i] = total
+
+
+@njit(cache=True, nogil=True)
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _largest(a: FloatArray) -> float:
+    most = 0.0
+    for i in range(a.size):
+        if not abs(a[i]) <= most:  # NaN is the largest of all
+            most = abs(a[i])
+    return most
+
+
+# ------------------------------------------------------------------ checks in double-doubles
+
+
+@njit(cache=True, nogil=True)
+def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float, float, float]:
+    """Σ counts · (costs · cost + value there - value here) over a choice's outcomes.
+
+    Taken in double-doubles and rounded at the end; a bound on the error before that rounding; and
+    Σ counts · cost, rounded down. `costs` is 1, or 0 to leave the costs out.
+    """
+    s = process.owner[k]
+    here, here_low = -values.high[s], -values.low[s]
+    high = low = size = paid = 0.0
+    for e in range(process.ptr[k], process.ptr[k + 1]):
+        y = process.heads[e]
+        paid += process.counts[e] * process.costs[e]
+        if y != s:
+            a, b = add(values.high[y], values.low[y], here, here_low)
+            size += process.counts[e] * abs(a)
+            a, b = multiply_double(a, b, process.counts[e])
+            high, low = add(high, low, a, b)
+        if costs > 0.0:
+            a, b = multiply_double(process.costs[e], 0.0, process.counts[e])
+            high, low = add(high, low, a, b)
+    terms = 2.0 * (process.ptr[k + 1] - process.ptr[k]) + 4.0
+    error = 2.0 * terms * DD_ERROR * (size + paid) + UNDERFLOW
+    return high, error, paid * (1.0 - 2.0 * terms * ROUNDING)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def policy_check(
+    process: Process, policy: IntArray, states: IntArray, values: Pair, costs: float
+) -> tuple[FloatArray, float, float]:
+    """How well values fit their policy: residuals of these states, and two ratios.
+
+    The ratios say by how much a balance lies above 0 or below at most, as a share of the choice's
+    cost, errors of rounding included.
+    """
+    residual = np.empty(states.size)
+    above = below = 0.0
+    for i in range(states.size):
+        k = policy[states[i]]
+        high, error, paid = balance(process, k, values, costs)
+        leaving = 0.0
+        for e in range(process.ptr[k], process.ptr[k + 1]):
+            if process.heads[e] != states[i]:
+                leaving += process.counts[e]
+        residual[i] = high / leaving
+        error += SLACK * (abs(high) + error)
+        over, under = (error + high) / paid, (error - high) / paid
+        # a NaN must not pass for a good fit
+        above = over if not over <= above else above
+        below = under if not under <= below else below
+    return residual, above, below
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def optimality_check(
+    process: Process,
+    allowed: BoolArray,
+    order: IntArray,
+    give_up: float,
+    values: Pair,
+    policy: IntArray,
+    least: float,
+) -> tuple[float, int]:
+    """How far below its choices a value may lie at most, and how many states a better move was set.
+
+    The first is the largest ratio by which a balance lies below 0, as in `policy_check`, over all
+    allowed choices. Where it exceeds `least` beyond rounding, the policy takes the best choice;
+    where a value exceeds `give_up`, it stops.
+    """
+    worst = 0.0
+    changed = 0
+    for s in order:
+        if values.high[s] > give_up or (values.high[s] == give_up and values.low[s] > 0.0):
+            policy[s] = -1
+            changed += 1
+            worst = np.inf
+            continue
+        best = 0.0
+        choice = -1
+        for k in range(process.first[s], process.first[s + 1]):
+            if not allowed[k]:
+                continue
+            high, error, paid = balance(process, k, values, 1.0)
+            under = (error - high + SLACK * (abs(high) + error)) / paid
+            worst = under if not under <= worst else worst
+            if k != policy[s] and under > least and -high > 4.0 * error and process.fee[k] < np.inf:
+                # by what the value would fall if this choice were made until it is left
+                gain = -high * process.fee[k] / paid
+                if gain > best:
+                    best = gain
+                    choice = k
+        if choice >= 0:
+            policy[s] = choice
+            changed += 1
+    return worst, changed
+
+
+@njit(cache=True, nogil=True)
+def correct(values: Pair, order: IntArray, correction: FloatArray) -> None:
+    """Add a correction to the values of the states in `order`."""
+    for i in range(order.size):
+        s = order[i]
+        values.high[s], values.low[s] = add(values.high[s], values.low[s], correction[i], 0.0)

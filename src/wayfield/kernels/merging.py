@@ -1,0 +1,270 @@
+"""Observations that are alike as one state: equal rows by hashing, nearby rows by a cover tree.
+
+Rows come in the order in which they were seen: row i of `first`, then row i of `second`, if there
+is one. The states are numbered in that order, too. They are never copied while there may be more of
+them, since there may be as many as rows: a state is known by the number of its first row, 2 i for
+row i of `first` and 2 i + 1 for row i of `second`.
+
+**Equal rows** share a slot of an open hash table that is never more than half full.
+
+**Nearby rows.** A row belongs to the first state within the tolerance of it, and is a state of its
+own if there is none. The states form a tree in which every node knows how far its farthest
+descendant is, so that a ball of states can be left out after one distance. New nodes go where a
+cover tree has them: below the nearest node whose radius covers them, with half that radius. The
+work per row grows with the number of states in a few tolerances around it and with the depth of the
+tree, not with the number of states or of coordinates. And since a node is older than all its
+descendants, a subtree below a state that comes too late is left out as well.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import njit
+from ._types import FloatArray, IntArray
+
+Rows = NDArray[Any]
+"""Observations, float32 or float64."""
+Numbers = NDArray[np.int32]
+
+_SLACK = 1.0 + 1e-9
+"""Balls are taken a little larger, so that rounding leaves nothing out."""
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(x: Rows, y: Rows) -> float:
+    """Square of the Euclidean distance, in double precision whatever the rows are."""
+    total = 0.0
+    for k in range(x.size):
+        gap = np.float64(x[k]) - np.float64(y[k])
+        total += gap * gap
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _row(first: Rows, second: Rows, number: int) -> Rows:
+    """Return the row of a number."""
+    return first[number >> 1] if number & 1 == 0 else second[number >> 1]
+
+
+@njit(cache=True, nogil=True)
+def _gathered(first: Rows, second: Rows, origin: IntArray) -> Rows:
+    states = np.empty((origin.size, first.shape[1]), first.dtype)
+    for state in range(origin.size):
+        states[state] = _row(first, second, origin[state])
+    return states
+
+
+@njit(cache=True, nogil=True)
+def _doubled(array: Rows) -> Rows:
+    """Return an array of twice the size that begins with this one."""
+    larger = np.empty(2 * array.size, array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+# ---------------------------------------------------------------- equal rows
+
+
+@njit(cache=True, nogil=True)
+def merge_equal(
+    first: Rows, second: Rows, bits: Rows, second_bits: Rows
+) -> tuple[Numbers, Numbers, Rows]:
+    """State of every row of `first` and `second`, and the states; `bits` are the rows as integers.
+
+    Zero and minus zero are equal.
+    """
+    origin, hashes = np.empty(16, np.int64), np.empty(16, np.uint64)
+    table = np.full(64, -1, np.int32)
+    of_first = np.empty(first.shape[0], np.int32)
+    of_second = np.empty(second.shape[0], np.int32)
+    count = 0
+    for i in range(first.shape[0]):
+        for turn in range(1 if second.shape[0] == 0 else 2):
+            row = first[i] if turn == 0 else second[i]
+            key = _hash(row, bits[i] if turn == 0 else second_bits[i])
+            # the slot of the state that equals the row, or the empty one where it belongs
+            last = table.size - 1
+            slot = np.int64(key & np.uint64(last))
+            while table[slot] >= 0:
+                state = table[slot]
+                if hashes[state] == key and _equal(_row(first, second, origin[state]), row):
+                    break
+                slot = (slot + 1) & last
+            state = table[slot]
+            if state < 0:
+                if count == origin.size:
+                    origin, hashes = _doubled(origin), _doubled(hashes)
+                state = count
+                origin[state], hashes[state], table[slot] = 2 * i + turn, key, state
+                count += 1
+                if 2 * count > table.size:
+                    table = _larger_table(table, hashes, count)
+            if turn == 0:
+                of_first[i] = state
+            else:
+                of_second[i] = state
+    return of_first, of_second, _gathered(first, second, origin[:count])
+
+
+@njit(cache=True, nogil=True)
+def _hash(row: Rows, bits: Rows) -> np.uint64:
+    key = np.uint64(14695981039346656037)
+    for k in range(row.size):
+        if row[k] != 0.0:
+            key = key ^ np.uint64(bits[k])
+        key = key * np.uint64(11400714819323198485)
+        key = key ^ (key >> np.uint64(29))
+    return key
+
+
+@njit(cache=True, nogil=True)
+def _equal(x: Rows, y: Rows) -> bool:
+    same = True
+    for k in range(x.size):
+        same = same and x[k] == y[k]
+    return same
+
+
+@njit(cache=True, nogil=True)
+def _larger_table(table: Numbers, hashes: Rows, count: int) -> Numbers:
+    larger = np.full(2 * table.size, -1, np.int32)
+    last = larger.size - 1
+    for state in range(count):
+        slot = np.int64(hashes[state] & np.uint64(last))
+        while larger[slot] >= 0:
+            slot = (slot + 1) & last
+        larger[slot] = state
+    return larger
+
+
+# ---------------------------------------------------------------- nearby rows
+
+
+class Tree(NamedTuple):
+    """States in a cover tree: -1 where there is no child or sibling."""
+
+    origin: IntArray
+    """Number of the state's first row."""
+    child: Numbers
+    sibling: Numbers
+    radius: FloatArray
+    """How near a row must be to be handed down to the node."""
+    reach: FloatArray
+    """Distance of the farthest descendant."""
+    waiting: Numbers
+    """Nodes still to be looked at by a search."""
+
+
+@njit(cache=True, nogil=True)
+def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Numbers, Rows]:
+    """State of every row of `first` and `second`, and the states."""
+    tree = _tree(16)
+    of_first = np.empty(first.shape[0], np.int32)
+    of_second = np.empty(second.shape[0], np.int32)
+    count = 0
+    for i in range(first.shape[0]):
+        for turn in range(1 if second.shape[0] == 0 else 2):
+            row = first[i] if turn == 0 else second[i]
+            # rows of transitions mostly begin where the one before ended
+            again = turn == 0 and 0 < i < second.shape[0] and _equal(row, second[i - 1])
+            if again:
+                state = of_second[i - 1]
+            else:
+                state = _first_near(tree, count, first, second, row, tolerance)
+            if state < 0:
+                if count == tree.child.size:
+                    tree = _larger_tree(tree)
+                state = count
+                tree.origin[state] = 2 * i + turn
+                _insert(tree, state, first, second, tolerance)
+                count += 1
+            if turn == 0:
+                of_first[i] = state
+            else:
+                of_second[i] = state
+    return of_first, of_second, _gathered(first, second, tree.origin[:count])
+
+
+@njit(cache=True, nogil=True)
+def _tree(size: int) -> Tree:
+    return Tree(
+        np.empty(size, np.int64),
+        np.full(size, -1, np.int32),
+        np.full(size, -1, np.int32),
+        np.zeros(size),
+        np.zeros(size),
+        np.empty(size, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _larger_tree(tree: Tree) -> Tree:
+    size = tree.child.size
+    larger = _tree(2 * size)
+    larger.origin[:size] = tree.origin
+    larger.child[:size] = tree.child
+    larger.sibling[:size] = tree.sibling
+    larger.radius[:size] = tree.radius
+    larger.reach[:size] = tree.reach
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _first_near(
+    tree: Tree, count: int, first: Rows, second: Rows, row: Rows, tolerance: float
+) -> int:
+    """Lowest of the `count` states within the tolerance of a row; -1 if there is none."""
+    best, waiting = count, min(count, 1)
+    tree.waiting[0] = 0
+    while waiting > 0:
+        waiting -= 1
+        node = tree.waiting[waiting]
+        # descendants are younger than the node: none of them can come before the best
+        if node >= best:
+            continue
+        squared = squared_distance(row, _row(first, second, tree.origin[node]))
+        if squared <= tolerance * tolerance:
+            best = node
+            continue
+        ball = (tolerance + tree.reach[node]) * _SLACK
+        if squared > ball * ball:
+            continue
+        below = tree.child[node]
+        while below >= 0:
+            tree.waiting[waiting] = below
+            waiting += 1
+            below = tree.sibling[below]
+    return best if best < count else -1
+
+
+@njit(cache=True, nogil=True)
+def _insert(tree: Tree, new: int, first: Rows, second: Rows, tolerance: float) -> None:
+    """Hang a new state below the last node on the way down whose radius covers it."""
+    tree.radius[new] = tolerance
+    if new == 0:
+        return
+    row = _row(first, second, tree.origin[new])
+    node, away = 0, sqrt(squared_distance(row, _row(first, second, tree.origin[0])))
+    while tree.radius[0] < away:
+        tree.radius[0] *= 2.0
+    while True:
+        tree.reach[node] = max(tree.reach[node], away)
+        nearest, least = -1, np.inf
+        below = tree.child[node]
+        while below >= 0:
+            state = _row(first, second, tree.origin[below])
+            distance = sqrt(squared_distance(row, state))
+            if distance <= tree.radius[below] and distance < least:
+                nearest, least = below, distance
+            below = tree.sibling[below]
+        if nearest < 0:
+            break
+        node, away = nearest, least
+    tree.radius[new] = tree.radius[node] / 2.0
+    tree.sibling[new] = tree.child[node]
+    tree.child[node] = new

@@ -1,0 +1,464 @@
+"""Mazes with a body in them: OGBench's and Gymnasium-Robotics', and layouts of one's own.
+
+`Maze` gives both suites one face: put the body somewhere, move it, read where it is. Nothing of
+the physics is changed. Environments are made by `make`, or by their own suites and wrapped.
+
+The ant's controller was trained at OGBench's gear 30 and 10 Hz. Gymnasium-Robotics' ant has
+gear 150 and 20 Hz: the same torques are divided by 5 and each is held for two steps.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes.util import find_library
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import as_choice, as_whole
+from .._optional import need
+from ..errors import InputError
+from ..kernels._types import FloatArray
+from ..layouts import Layout, layout_names, load_layout
+from .controllers import AntController, Controller, PointController, StepController
+from .coordinates import Coordinates, ogbench_coordinates, robotics_coordinates
+
+EXTRA = "sim"
+Body: TypeAlias = Literal["ant", "point"]
+Suite: TypeAlias = Literal["ogbench", "gymnasium-robotics"]
+
+OGBENCH_MAPS = ("arena", "medium", "large", "giant", "teleport")
+_OGBENCH_NAME = re.compile(
+    r"(?P<body>ant|point)maze-(?P<map>[a-z]+)"
+    r"(-(navigate|stitch|explore))?(-singletask(-task\d)?)?(-v0)?"
+)
+_ROBOTICS_NAME = re.compile(r"(Ant|Point)Maze_\w+-v\d+")
+_ANT = (15, 14, 8)
+"""Numbers in an ant's position and velocity, and its motors."""
+_DYNAMICS = {("ant", "ogbench"): (30.0, 0.1), ("ant", "gymnasium-robotics"): (150.0, 0.05)}
+"""Gear and seconds a step of the ants that the controller knows."""
+_FRAME = 480
+_LIMIT = 1000
+
+
+class Maze(ABC):
+    """A maze with a body in it.
+
+    Attributes
+    ----------
+    layout : Layout
+        Its walls.
+    body : {"ant", "point"}
+        Who walks.
+    suite : {"ogbench", "gymnasium-robotics"}
+        Whose physics it is.
+    coordinates : Coordinates
+        Where its cells lie, one vertex a cell; ``coordinates.at(r)`` refines them.
+    tolerance : float
+        Metres from the goal at which the environment counts the body as arrived.
+    limit : int
+        Steps that the environment allows.
+    hold : int
+        Steps for which an action is kept.
+
+    Examples
+    --------
+    >>> maze = make("pointmaze-medium")
+    >>> maze
+    Maze('medium', point, ogbench)
+    >>> maze.coordinates.xy[0], maze.tolerance, maze.limit
+    (array([0., 0.]), 1.0, 1000)
+    """
+
+    suite: Suite
+    hold = 1
+
+    def __init__(self, env: Any, layout: Layout, body: Body, coordinates: Coordinates) -> None:
+        self.env, self.layout, self.body, self.coordinates = env, layout, body, coordinates
+        self.limit = getattr(getattr(env, "spec", None), "max_episode_steps", None) or _LIMIT
+        self.tolerance = 0.0
+        if body == "ant":
+            _check_ant(self)
+
+    @property
+    def position(self) -> FloatArray:
+        """Generalised position; x and y come first."""
+        return self._data.qpos.copy()  # type: ignore[no-any-return]
+
+    @property
+    def velocity(self) -> FloatArray:
+        """Generalised velocity."""
+        return self._data.qvel.copy()  # type: ignore[no-any-return]
+
+    @property
+    def observation(self) -> FloatArray:
+        """What a planner of observations is shown: position and velocity, x and y first."""
+        return np.concatenate([self._data.qpos, self._data.qvel])
+
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds a step."""
+        return float(self._simulation.dt)
+
+    @property
+    def upright(self) -> float:
+        """Third entry of the body's up vector: 1 if it stands, -1 on its back."""
+        if self.body == "point":
+            return 1.0
+        x, y = self._data.qpos[4:6]
+        return float(1 - 2 * (x * x + y * y))
+
+    @property
+    @abstractmethod
+    def controller(self) -> Controller:
+        """What moves this body to a point nearby."""
+
+    @abstractmethod
+    def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
+        """Begin an episode: body at `start`, mark at `goal`, posture and chance from the seed."""
+
+    @abstractmethod
+    def step(self, action: FloatArray) -> None:
+        """Advance by one step."""
+
+    @abstractmethod
+    def render(self) -> NDArray[np.uint8]:
+        """Return what the environment's own camera sees; needs OpenGL."""
+
+    def limbs(self, position: FloatArray) -> FloatArray:
+        """(k, 2, 2) line segments, seen from above, of the body in a position; for drawing.
+
+        Four legs of two parts each for the ant, none for a point.
+        """
+        if self.body == "point":
+            return np.empty((0, 2, 2))
+        mujoco = need("mujoco", EXTRA)
+        model = self._simulation.model
+        data = mujoco.MjData(model)
+        data.qpos[:] = position
+        mujoco.mj_kinematics(model, data)
+        torso = model.geom("torso_geom").bodyid[0]
+        kinds = model.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE
+        capsules = np.flatnonzero(kinds & (model.body_rootid[model.geom_bodyid] == torso))
+        along = data.geom_xmat[capsules].reshape(-1, 3, 3)[:, :, 2]
+        reach = along * model.geom_size[capsules, 1:2]
+        middle = data.geom_xpos[capsules]
+        return np.stack([middle - reach, middle + reach], axis=1)[:, :, :2]
+
+    def close(self) -> None:
+        """Free the environment."""
+        self.env.close()
+
+    @property
+    def _simulation(self) -> Any:
+        return self.env.unwrapped
+
+    @property
+    def _data(self) -> Any:
+        return self._simulation.data
+
+    def __repr__(self) -> str:
+        return f"Maze({self.layout.name!r}, {self.body}, {self.suite})"
+
+
+class _OGBenchMaze(Maze):
+    """One of OGBench's, or its ant or point in a layout of one's own."""
+
+    suite: Suite = "ogbench"
+
+    def __init__(self, env: Any) -> None:
+        inner = env.unwrapped
+        body: Body = "ant" if inner.model.nq == _ANT[0] else "point"
+        unit, layout = float(inner._maze_unit), _layout_of(inner.maze_map)
+        super().__init__(env, layout, body, ogbench_coordinates(layout, unit=unit))
+        self.tolerance = float(inner._goal_tol)
+
+    @property
+    def observation(self) -> FloatArray:
+        return self.env.unwrapped.get_ob(ob_type="states")  # type: ignore[no-any-return]
+
+    @property
+    def controller(self) -> Controller:
+        return AntController() if self.body == "ant" else StepController()
+
+    def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
+        inner = self.env.unwrapped
+        inner.reset(seed=seed, options={"task_id": 1})  # its own start and goal are replaced now
+        inner.set_goal(goal_xy=goal)
+        inner.set_xy(start)
+
+    def step(self, action: FloatArray) -> None:
+        self.env.unwrapped.step(action)
+
+    def render(self) -> NDArray[np.uint8]:
+        return self.env.unwrapped.render()  # type: ignore[no-any-return]
+
+
+class _RoboticsMaze(Maze):
+    """One of Gymnasium-Robotics'."""
+
+    suite: Suite = "gymnasium-robotics"
+    hold = 1
+
+    def __init__(self, env: Any) -> None:
+        inner = env.unwrapped
+        self._ant = hasattr(inner, "ant_env")
+        layout = _layout_of([[cell == 1 for cell in row] for row in inner.maze.maze_map])
+        places = robotics_coordinates(layout, unit=float(inner.maze.maze_size_scaling))
+        super().__init__(env, layout, "ant" if self._ant else "point", places)
+        self.tolerance = 0.45  # of the suite's own compute_terminated
+        self.hold = 2 if self._ant else 1
+
+    @property
+    def controller(self) -> Controller:
+        return _Gentle() if self._ant else PointController()
+
+    def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
+        inner, body = self.env.unwrapped, self._simulation
+        inner.reset(seed=seed)
+        inner.goal = goal.copy()
+        inner.update_target_site_pos()
+        position = body.init_qpos.copy()
+        position[:2] = start
+        body.set_state(position, body.init_qvel)
+
+    def step(self, action: FloatArray) -> None:
+        self._simulation.step(np.asarray(action, dtype=np.float32))
+
+    def render(self) -> NDArray[np.uint8]:
+        return self.env.unwrapped.render()  # type: ignore[no-any-return]
+
+    @property
+    def _simulation(self) -> Any:
+        inner = self.env.unwrapped
+        return inner.ant_env if self._ant else inner.point_env
+
+
+class _Gentle(AntController):
+    """The ant's controller for motors five times as strong."""
+
+    def __call__(
+        self, position: FloatArray, velocity: FloatArray, target: FloatArray
+    ) -> FloatArray:
+        return super().__call__(position, velocity, target) / 5
+
+
+def make(maze: str | Layout, body: Body = "ant", suite: Suite = "ogbench") -> Maze:
+    r"""Make a maze with a body in it.
+
+    Parameters
+    ----------
+    maze : str or Layout
+        A name as OGBench (``"antmaze-medium"``, ``"pointmaze-large-navigate-v0"``) or
+        Gymnasium-Robotics (``"AntMaze_Large-v5"``, ``"PointMaze_UMaze-v3"``) spells it, which
+        settles the rest; or a layout, to be built from the suite's own blocks.
+    body : {"ant", "point"}
+        Who walks in a layout.
+    suite : {"ogbench", "gymnasium-robotics"}
+        Whose physics a layout is given.
+
+    Raises
+    ------
+    WayfieldError
+        If the suite is not installed.
+    InputError
+        If it has no such maze, or a layout has free cells at its border, costs, arrows or
+        teleports: the floor of these suites has none.
+
+    Examples
+    --------
+    >>> from wayfield import Layout
+    >>> make("antmaze-large")
+    Maze('large', ant, ogbench)
+    >>> make(Layout.from_text("#####\n#...#\n#.#.#\n#####", "bend"), "point")
+    Maze('bend', point, ogbench)
+    """
+    as_choice(body, "body", ("ant", "point"))
+    as_choice(suite, "suite", ("ogbench", "gymnasium-robotics"))
+    if isinstance(maze, str):
+        return _named(maze)
+    if not isinstance(maze, Layout):
+        raise InputError(f"a maze is a name or a wayfield.Layout, not {type(maze).__name__}")
+    _check_buildable(maze)
+    build = _built_by_ogbench if suite == "ogbench" else _built_by_robotics
+    return build(maze, body)
+
+
+def as_maze(env: Any) -> Maze:
+    """Return `env` as a `Maze`: a name, a Maze, or an environment of one of the two suites."""
+    if isinstance(env, Maze):
+        return env
+    if isinstance(env, str | Layout):
+        return make(env)
+    inner: Any = getattr(env, "unwrapped", None)
+    if all(hasattr(inner, name) for name in ("maze_map", "set_xy", "set_goal", "get_ob", "model")):
+        if inner.model.nq not in (_ANT[0], 2):
+            raise InputError(
+                f"no controller here moves this body: its position has {inner.model.nq} numbers"
+            )
+        return _OGBenchMaze(env)
+    if hasattr(inner, "maze") and (hasattr(inner, "ant_env") or hasattr(inner, "point_env")):
+        return _RoboticsMaze(env)
+    raise InputError(
+        f"{_called(env)} is no maze of OGBench (antmaze, pointmaze) or of Gymnasium-Robotics "
+        "(AntMaze_…-v5, PointMaze_…-v3) that is known here"
+    )
+
+
+# -------------------------------------------------------------------- by name
+
+
+def _named(name: str) -> Maze:
+    if match := _OGBENCH_NAME.fullmatch(name):
+        return _ogbench(match["map"], "ant" if match["body"] == "ant" else "point")
+    if _ROBOTICS_NAME.fullmatch(name):
+        return _robotics(name)
+    raise InputError(
+        f"unknown environment {name!r}; OGBench's are called antmaze-… or pointmaze-… with "
+        f"{', '.join(OGBENCH_MAPS)}, Gymnasium-Robotics' AntMaze_…-v5 or PointMaze_…-v3"
+    )
+
+
+def _ogbench(which: str, body: Body) -> Maze:
+    mazes = _ogbench_mazes()
+    if which not in OGBENCH_MAPS:
+        hint = f"; build it with make(wf.load_layout({which!r}))" if which in layout_names() else ""
+        raise InputError(f"OGBench has no maze {which!r}; it has {', '.join(OGBENCH_MAPS)}{hint}")
+    with _no_litter():
+        env = mazes.make_maze_env(body, "maze", maze_type=which, width=_FRAME, height=_FRAME)
+    return _OGBenchMaze(env)
+
+
+def _robotics(name: str, **settings: Any) -> Maze:
+    gymnasium, suite = _gymnasium(), need("gymnasium_robotics", EXTRA)
+    gymnasium.register_envs(suite)
+    try:
+        with _no_litter():
+            env = gymnasium.make(name, render_mode="rgb_array", **settings)
+    except gymnasium.error.UnregisteredEnv as error:
+        raise InputError(f"Gymnasium-Robotics {suite.__version__}: {error}") from error
+    return as_maze(env)
+
+
+# -------------------------------------------------------------------- from a layout
+
+
+def _built_by_ogbench(layout: Layout, body: Body) -> Maze:
+    """OGBench's own class with another map: it reads its map when it writes the walls."""
+    mazes = _ogbench_mazes()
+    free = np.argwhere(layout.free)
+
+    with _no_litter():
+        own = type(mazes.make_maze_env(body, "maze", maze_type="arena"))
+
+        class Drawn(own):  # type: ignore[misc, valid-type]
+            def update_tree(self, tree: Any) -> None:
+                self.maze_map = np.where(layout.free, 0, 1)
+                super().update_tree(tree)
+
+            def set_tasks(self) -> None:
+                first, last = (tuple(cell.tolist()) for cell in free[[0, -1]])
+                self.task_infos = [{"task_name": "task1", "init_ij": first, "goal_ij": last}]
+
+        maze = _OGBenchMaze(Drawn(maze_type="arena", width=_FRAME, height=_FRAME))
+    maze.layout = layout
+    maze.coordinates = ogbench_coordinates(layout, unit=maze.coordinates.unit)
+    return maze
+
+
+def _built_by_robotics(layout: Layout, body: Body) -> Maze:
+    kind = "AntMaze_UMaze-v5" if body == "ant" else "PointMaze_UMaze-v3"
+    walls = np.where(layout.free, 0, 1).tolist()
+    maze = _robotics(kind, maze_map=walls, max_episode_steps=_LIMIT)
+    maze.layout = layout
+    maze.coordinates = robotics_coordinates(layout, unit=maze.coordinates.unit)
+    return maze
+
+
+def _check_buildable(layout: Layout) -> None:
+    if layout.directed or not layout.is_unit:
+        raise InputError(f"{layout!r} cannot be built: the floor has no arrows, costs or teleports")
+    edge = np.ones(layout.shape, dtype=np.bool_)
+    edge[1:-1, 1:-1] = False
+    if (edge & layout.free).any():
+        row, column = np.argwhere(edge & layout.free)[0].tolist()
+        raise InputError(
+            f"cell ({row}, {column}) of {layout.name!r} is free and at the border, where the body "
+            "would walk out: put walls around the maze"
+        )
+
+
+def _layout_of(walls: Any) -> Layout:
+    """Return the layout with these walls, under its own name if it is a known one."""
+    free = ~np.asarray(walls).astype(np.bool_)
+    for name in layout_names():
+        known = load_layout(name)
+        if np.array_equal(known.free, free):
+            return known
+    return Layout("custom", free)
+
+
+# -------------------------------------------------------------------- the suites themselves
+
+
+def _ogbench_mazes() -> Any:
+    _gymnasium()
+    return need("ogbench.locomaze.maze", EXTRA)
+
+
+def _gymnasium() -> Any:
+    """Import MuJoCo so that it can draw without a screen, then Gymnasium."""
+    headless = sys.platform == "linux" and not os.environ.get("DISPLAY")
+    chosen = os.environ.get("MUJOCO_GL") or "mujoco" in sys.modules
+    if headless and not chosen and find_library("EGL"):
+        os.environ["MUJOCO_GL"] = "egl"
+    need("mujoco", EXTRA)
+    return need("gymnasium", EXTRA)
+
+
+def _check_ant(maze: Maze) -> None:
+    """Refuse an ant that the controller was not trained for."""
+    model = maze._simulation.model
+    gears = model.actuator_gear[:, 0]
+    gear, seconds = _DYNAMICS["ant", maze.suite]
+    known = (model.nq, model.nv, model.nu) == _ANT and np.allclose(gears, gear)
+    if not (known and np.isclose(maze.seconds, seconds)):
+        raise InputError(
+            f"{_called(maze.env)} is of another version than the controller knows: gear "
+            f"{gears[0]:g} and {maze.seconds:g} s a step, not {gear:g} and {seconds:g} s"
+        )
+
+
+def _called(env: Any) -> str:
+    spec = getattr(env, "spec", None)
+    return repr(spec.id) if spec is not None else type(env).__name__
+
+
+@contextmanager
+def _no_litter() -> Iterator[None]:
+    """Clear away the models that both suites leave behind in the temporary folder."""
+    before = tempfile.tempdir
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder
+        try:
+            yield
+        finally:
+            tempfile.tempdir = before
+
+
+@contextmanager
+def global_seed(seed: int) -> Iterator[None]:
+    """Seed NumPy's global generator, from which OGBench draws, and put it back afterwards."""
+    state = np.random.get_state()  # noqa: NPY002
+    np.random.seed(as_whole(seed, "seed", 0, 2**32 - 1))  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002

@@ -1,0 +1,345 @@
+"""Walking a plan: a body in a maze follows sub-goals that are planned anew at every step.
+
+Where the body is, (x, y), belongs to a vertex of the plan's graph. The sub-goal is the vertex that
+the plan reaches from there after `look_ahead` cells, or the goal itself once the plan comes to it
+within that. The controller sees only the sub-goal.
+
+A walk ends when the environment counts the body as arrived, when it lies on its back for two
+seconds (no ant gets up again), when it has come to rest short of the goal, or when the time runs
+out. It has *looped* if it came to rest, which is what most loops look like: the sub-goal lies
+underfoot. It has also looped if time ran out and in the last third of it the body came to no place
+that was new to it, places being squares of a quarter of a cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import KeepsReadOnly, as_finite, as_real, as_vertex, as_whole, frozen
+from ..errors import InputError
+from ..kernels._types import FloatArray
+from ..plan import Plan
+from .coordinates import Coordinates, as_point
+from .mazes import Maze, as_maze, global_seed
+
+ON_ITS_BACK = 2.0
+"""Seconds after which a body on its back has fallen."""
+AT_REST, STILL = 5.0, 1e-4
+"""A body that moves less than so many metres a step, for so many seconds, stays where it is."""
+PLACES = 4
+"""Places along the side of a cell that tell whether a walk comes to anything new."""
+
+
+class Ending(StrEnum):
+    """How a walk ended.
+
+    Examples
+    --------
+    >>> Ending.OUT_OF_TIME
+    <Ending.OUT_OF_TIME: 'out of time'>
+    """
+
+    ARRIVED = "arrived"
+    """Within the environment's own tolerance of the goal."""
+    LOOPED = "looped"
+    """At rest short of the goal, or no new place in the last third of its time."""
+    FELL = "fell"
+    """On its back for two seconds."""
+    OUT_OF_TIME = "out of time"
+    """Still under way, or pushing against a wall, at the last step."""
+
+
+@runtime_checkable
+class Guide(Protocol):
+    """Any planner: shown an observation and the goal, it says where to go next."""
+
+    def subgoal(self, observation: Any, goal: Any) -> Any:
+        """Return a place nearby whose first two entries are x and y."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Walk(KeepsReadOnly):
+    """What became of a body that followed a plan.
+
+    Attributes
+    ----------
+    ending : Ending
+        How it ended; ``arrived``, ``looped``, ``fell`` or ``out of time``.
+    steps : int
+        Steps of the environment that it took.
+    path : (steps + 1, 2) float array
+        Where the body was, the start first.
+    subgoals : (steps, 2) float array
+        Where it was headed.
+    positions : (steps + 1, nq) float array
+        Its generalised positions: enough to draw it.
+    start, goal : (2,) float arrays
+        Where it began and was to go.
+    seconds : float
+        Simulated time.
+    seed : int
+        Of its posture at the start and of all chance on the way.
+    frames : tuple of (height, width, 3) uint8 arrays
+        Pictures by the environment's camera, if any were asked for.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.sim.make("pointmaze-medium")
+    >>> graph = wf.grid_graph(maze.layout, refinement=4)
+    >>> plan = wf.plan(graph, wf.cost_to_go(graph, 400), goal=400)
+    >>> went = wf.sim.walk(maze, plan, start=0)
+    >>> went.arrived, went.path.shape[0] == went.steps + 1
+    (True, True)
+    """
+
+    ending: Ending
+    steps: int
+    path: FloatArray
+    subgoals: FloatArray
+    positions: FloatArray
+    start: FloatArray
+    goal: FloatArray
+    seconds: float
+    seed: int
+    frames: tuple[NDArray[np.uint8], ...] = field(default=())
+
+    @property
+    def arrived(self) -> bool:
+        """Whether it came to the goal."""
+        return self.ending is Ending.ARRIVED
+
+    @property
+    def metres(self) -> float:
+        """How far the body moved."""
+        return float(np.hypot(*np.diff(self.path, axis=0).T).sum())
+
+    def __repr__(self) -> str:
+        return f"Walk({self.ending}, {self.steps:,} steps, {self.metres:.1f} m)"
+
+
+def walk(
+    env: Any,
+    planner: Any,
+    goal: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    *,
+    seed: int = 0,
+    look_ahead: float = 1.0,
+    limit: int | None = None,
+    patience: int | None = None,
+    frames: int = 0,
+) -> Walk:
+    """Let a body walk by a plan, or by any planner, and say how it ended.
+
+    Parameters
+    ----------
+    env : Maze, environment or str
+        As `make` returns it, as OGBench or Gymnasium-Robotics makes it, or a name.
+    planner : Plan, Answer, or anything with ``subgoal(observation, goal)``
+        A plan must be on ``grid_graph(maze.layout, r)`` for some r. Another planner, such as a
+        `wayfield.Planner`, is shown the goal as it was given and as many numbers of the body's
+        position and velocity (x, y first), at every step, and returns a place whose first two
+        entries are x and y.
+    goal : vertex, (x, y) or observation, optional
+        Where to go: a vertex of the plan's graph, a point, or an observation that begins with
+        x, y. The plan's own goal if not given.
+    start : vertex or (x, y), optional
+        Where to begin; if not given, a vertex with room for the body, drawn by the seed. Legs of
+        an ant that begins closer to a wall than a metre begin inside the wall.
+    seed : int
+        Of the start, the posture and all chance: the same seed gives the same walk.
+    look_ahead : float
+        Cells between the body and its sub-goal on a plan.
+    limit : int, optional
+        Steps; the environment's own limit if not given.
+    patience : int, optional
+        End the walk as looped after this many steps without a new place; by default it goes on
+        to the limit.
+    frames : int
+        Keep a picture by the environment's camera every so many steps; 0 for none.
+
+    Raises
+    ------
+    InputError
+        If the plan is on another graph or leads to another goal, or start or goal lies in a wall.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> graph = wf.grid_graph(wf.load_layout("medium"), refinement=4)
+    >>> plan = wf.plan(graph, wf.cost_to_go(graph, 400), goal=400)
+    >>> walk("antmaze-medium", plan, start=170)
+    Walk(arrived, 119 steps, 17.3 m)
+    """
+    maze = as_maze(env)
+    seed = as_whole(seed, "seed", 0, 2**32 - 1)
+    limit = maze.limit if limit is None else as_whole(limit, "limit", 1)
+    guide = _PlanGuide.of(maze, planner, goal, look_ahead) or _OtherGuide.of(maze, planner, goal)
+    begin = _start(maze, guide, start, seed)
+    watch = _Watch(maze, limit, patience)
+    every, control = as_whole(frames, "frames", 0), maze.controller
+    positions: list[FloatArray] = []
+    subgoals: list[FloatArray] = []
+    pictures: list[NDArray[np.uint8]] = []
+    with global_seed(seed):
+        maze.place(begin, guide.goal, seed)
+        positions.append(maze.position)
+        ending = watch.look(positions[-1], guide.goal)
+        action = np.empty(0)
+        while ending is None:
+            if every and len(subgoals) % every == 0:
+                pictures.append(maze.render())
+            if len(subgoals) % maze.hold == 0:
+                target = guide.target(maze, positions[-1][:2])
+                action = control(positions[-1], maze.velocity, target)
+            maze.step(action)
+            subgoals.append(target)
+            positions.append(maze.position)
+            ending = watch.look(positions[-1], guide.goal)
+    whole = np.array(positions)
+    return Walk(
+        ending,
+        len(subgoals),
+        path=frozen(whole[:, :2].copy()),
+        subgoals=frozen(np.array(subgoals).reshape(-1, 2)),
+        positions=frozen(whole),
+        start=frozen(begin),
+        goal=frozen(guide.goal),
+        seconds=len(subgoals) * maze.seconds,
+        seed=seed,
+        frames=tuple(pictures),
+    )
+
+
+# -------------------------------------------------------------------- who says where to go
+
+
+class _PlanGuide:
+    """A plan on the maze's grid: the vertex some cells ahead, the goal itself when it is near."""
+
+    def __init__(self, places: Coordinates, plan: Plan, goal: FloatArray, cells: float) -> None:
+        self.places, self.goal = places, goal
+        ahead = steps_ahead(plan, max(1, round(cells * places.refinement)))
+        self._targets = places.xy[ahead]
+        self._targets[ahead == plan.goal] = goal
+
+    @classmethod
+    def of(cls, maze: Maze, planner: Any, goal: Any, look_ahead: float) -> _PlanGuide | None:
+        plan = planner if isinstance(planner, Plan) else getattr(planner, "plan", None)
+        if not isinstance(plan, Plan):
+            return None
+        places = maze.coordinates.of(plan.graph)
+        cells = as_real(look_ahead, "look_ahead", 1e-6)
+        point = places.xy[plan.goal] if goal is None else _point(goal, "goal", places)
+        if places.vertex(point) != plan.goal:
+            raise InputError(
+                f"the plan leads to vertex {plan.goal}, but the goal lies at vertex "
+                f"{places.vertex(point)}"
+            )
+        return cls(places, plan, point, cells)
+
+    def target(self, maze: Maze, xy: FloatArray) -> FloatArray:
+        return self._targets[self.places.vertex(xy)]  # type: ignore[no-any-return]
+
+
+class _OtherGuide:
+    """Any other planner."""
+
+    def __init__(self, places: Coordinates, planner: Guide, given: Any, goal: FloatArray) -> None:
+        self.places, self.planner, self.given, self.goal = places, planner, given, goal
+
+    @classmethod
+    def of(cls, maze: Maze, planner: Any, goal: Any) -> _OtherGuide:
+        if not isinstance(planner, Guide):
+            raise InputError(
+                "a planner is a wayfield.Plan or has a method subgoal(observation, goal), unlike "
+                f"{type(planner).__name__}"
+            )
+        if goal is None or np.ndim(goal) == 0:
+            raise InputError(f"this planner needs a goal as (x, y) or an observation, not {goal!r}")
+        point = as_finite(np.ravel(np.asarray(goal))[:2], "goal", 2)
+        return cls(maze.coordinates, planner, goal, _free(point, "goal", maze.coordinates))
+
+    def target(self, maze: Maze, xy: FloatArray) -> FloatArray:
+        shown = maze.observation[: np.size(self.given)]
+        subgoal = self.planner.subgoal(shown, self.given)
+        return as_finite(np.ravel(np.asarray(subgoal))[:2], "the planner's sub-goal", 2)
+
+
+def steps_ahead(plan: Plan, steps: int) -> NDArray[np.int64]:
+    """(n,) vertices to which the plan leads from each vertex in so many steps.
+
+    The goal is never left, nor a state without a move.
+    """
+    here = np.arange(plan.successor.size)
+    onward = np.where(plan.successor >= 0, plan.successor, here)
+    for _ in range(steps):
+        here = onward[here]
+    return here
+
+
+def _start(maze: Maze, guide: _PlanGuide | _OtherGuide, start: Any, seed: int) -> FloatArray:
+    if start is not None:
+        return _point(start, "start", guide.places)
+    places = guide.places
+    drawn: FloatArray = places.xy[np.random.default_rng(seed).choice(places.roomy)].copy()
+    return drawn
+
+
+def _point(value: Any, name: str, places: Coordinates) -> FloatArray:
+    """Return a vertex or an (x, y) as a point that is not in a wall."""
+    if np.ndim(value) == 0:
+        there: FloatArray = places.xy[as_vertex(value, name, len(places.xy))].copy()
+        return there
+    return _free(as_point(np.ravel(np.asarray(value))[:2], name), name, places)
+
+
+def _free(point: FloatArray, name: str, places: Coordinates) -> FloatArray:
+    if not places.is_free(point):
+        x, y = point
+        raise InputError(f"the {name} ({x:g}, {y:g}) lies in a wall of {places.layout.name!r}")
+    return point
+
+
+# -------------------------------------------------------------------- how it ends
+
+
+class _Watch:
+    """Looks at every position, and says how the walk has ended, None as long as it has not."""
+
+    def __init__(self, maze: Maze, limit: int, patience: int | None) -> None:
+        self.maze, self.limit = maze, limit
+        self.patience = limit if patience is None else as_whole(patience, "patience", 1)
+        self.places = maze.coordinates.at(PLACES)
+        self.most_down = round(ON_ITS_BACK / maze.seconds)
+        self.most_still = round(AT_REST / maze.seconds)
+        self.seen: set[int] = set()
+        self.last = np.full(2, np.inf)
+        self.step, self.newest, self.down, self.still = -1, 0, 0, 0
+
+    def look(self, position: FloatArray, goal: FloatArray) -> Ending | None:
+        self.step += 1
+        place = self.places.vertex(position[:2])
+        if place not in self.seen:
+            self.seen.add(place)
+            self.newest = self.step
+        self.down = self.down + 1 if self.maze.upright < 0 else 0
+        moved = np.abs(position[:2] - self.last).max()
+        self.still, self.last = self.still + 1 if moved < STILL else 0, position[:2]
+        if np.hypot(*(position[:2] - goal)) <= self.maze.tolerance:
+            return Ending.ARRIVED
+        if self.down >= self.most_down:
+            return Ending.FELL
+        idle = self.step - self.newest
+        if self.still >= self.most_still or (idle >= self.patience and self.step < self.limit):
+            return Ending.LOOPED
+        if self.step >= self.limit:
+            return Ending.LOOPED if 3 * idle >= self.limit else Ending.OUT_OF_TIME
+        return None
