@@ -118,7 +118,7 @@ def test_brackets_are_narrow(shape: Callable[[int], Edges], sigma: float, direct
     graph, labels = world(shape, 20_000, sigma, directed)
     result = wf.extend(graph, labels, wf.AMLE(fill="flat"))
     assert result.status is wf.Status.CONVERGED
-    assert result.width <= 2e-11
+    assert result.width <= 1e-11
     assert result.residual <= 1e-15
 
 

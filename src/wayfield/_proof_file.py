@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError
-from .kernels._types import BoolArray
+from .kernels._types import BoolArray, FloatArray
 
 MAGIC = b"wayfield proof 1"
 
@@ -37,8 +37,28 @@ def singles(tag: str, numbers: NDArray[Any]) -> Section:
 
 
 def indices(tag: str, numbers: NDArray[Any]) -> Section:
-    """Return a section of 32-bit indices, -1 being the largest of them."""
-    return tag, np.ascontiguousarray(numbers).astype("<i8").astype("<u4").tobytes()
+    """Return a section of 32-bit indices."""
+    return tag, np.ascontiguousarray(numbers, "<u4").tobytes()
+
+
+def counts(tag: str, numbers: NDArray[Any]) -> Section:
+    """Return a section of whole numbers, each of 1, 2, 4 or 8 bytes: as few as the largest asks."""
+    most = int(numbers.max(initial=0))
+    width = next(size for size in (1, 2, 4, 8) if most < 1 << 8 * size)
+    return tag, numbers.astype(f"<u{width}").tobytes()
+
+
+def doubles_between(least: FloatArray, most: FloatArray) -> NDArray[np.uint64]:
+    """Return how many doubles up `most` lies from `least`, 0 where it is NaN."""
+    steps = (_place(most) - _place(least)).view(np.uint64)  # modulo 2^64: it may exceed 2^63
+    steps[np.isnan(most)] = 0
+    return steps
+
+
+def _place(numbers: FloatArray) -> NDArray[np.int64]:
+    """Return the place of every double in the order of all of them, 0 being that of 0."""
+    bits = np.ascontiguousarray(numbers).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
 
 def bits(tag: str, flags: BoolArray) -> Section:
@@ -58,20 +78,33 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     return path
 
 
+def digest(sections: Iterable[Section]) -> bytes:
+    """Return the digest that a certificate of these sections begins with."""
+    return _digest(_parts(sections))
+
+
 def write(path: str | os.PathLike[str], sections: Iterable[Section]) -> Path:
     """Write a certificate; a reader sees the old file or the whole new one."""
-    path = Path(path)
-    parts = []
-    for tag, payload in sections:
-        parts += [struct.pack("<4sQ", tag.encode(), len(payload)), payload]
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part)
+    path, parts = Path(path), _parts(sections)
     temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:
-            file.writelines([MAGIC, digest.digest(), *parts])
+            file.writelines([MAGIC, _digest(parts), *parts])
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def _parts(sections: Iterable[Section]) -> list[bytes]:
+    parts = []
+    for tag, payload in sections:
+        parts += [struct.pack("<4sQ", tag.encode(), len(payload)), payload]
+    return parts
+
+
+def _digest(parts: Iterable[bytes]) -> bytes:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part)
+    return found.digest()

@@ -326,31 +326,34 @@ def _require_bracket(
 
 
 def _sentences(certificate: Certificate, connected: list[bool]) -> list[str]:
-    p, n = certificate.p, certificate.num_vertices
+    p = certificate.p
     name = {2.0: "harmonic extension", math.inf: "AMLE"}.get(
         p, f"p-Laplacian extension (p = {p!r})"
     )
     way = "directed" if certificate.directed else "undirected"
     rule = "" if certificate.fill is None else f", filled by the rule {certificate.fill!r},"
-    corrects = "" if certificate.prior is None else " corrections of a prior by"
-    width = max(
-        (
-            up - low
-            for low, up in zip(certificate.lower, certificate.upper, strict=True)
-            if math.isfinite(up) and math.isfinite(low)
-        ),
-        default=0.0,
-    )
+    prior = "" if certificate.prior is None else ", as corrections of a prior,"
+    size = f"{number_of(certificate.num_vertices, 'vertex', 'vertices')} and "
+    size += number_of(len(certificate.edges), "arc" if certificate.directed else "edge")
+    rows = zip(certificate.lower, certificate.upper, strict=True)
+    widths = (high - low for low, high in rows if math.isfinite(high) and math.isfinite(low))
     found = [
-        f"The {name} of{corrects} {len(certificate.labels)} labels on this {way} graph of {n} "
-        f"vertices and {len(certificate.edges)} edges{rule} exists and is unique.",
-        f"At every vertex it lies between the file's bounds, and so does the file's value; "
-        f"the bounds are about {width:.3g} apart at most.",
+        f"The {name} of {number_of(len(certificate.labels), 'label')}{prior} on this {way} graph "
+        f"of {size}{rule} exists and is unique.",
+        "At every vertex it lies between the file's bounds, and so does the file's value; "
+        f"the bounds are about {max(widths, default=0.0):.3g} apart at most.",
     ]
     if certificate.fixed is not None:
-        unfixed = (not held for held in certificate.fixed)
-        filled = sum(map(bool.__and__, connected, unfixed))
-        found.append(f"Exactly {filled} vertices lie on no descent between labels, and are filled.")
-    if not all(connected):
-        found.append(f"{connected.count(False)} vertices are connected to no label.")
+        filled = sum(a and not b for a, b in zip(connected, certificate.fixed, strict=True))
+        found.append(
+            f"Filled, since no walk through them descends from label to label: exactly "
+            f"{number_of(filled, 'vertex', 'vertices')}."
+        )
+    if lone := connected.count(False):
+        found.append(f"Connected to no label: {number_of(lone, 'vertex', 'vertices')}.")
     return found
+
+
+def number_of(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

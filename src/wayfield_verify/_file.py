@@ -15,7 +15,7 @@ import stat
 import struct
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -23,12 +23,13 @@ from pathlib import Path
 
 MAGIC = b"wayfield proof 1"
 START = len(MAGIC) + hashlib.sha256().digest_size
-NO_MOVE = 2**32 - 1
 FILLS = (None, "cost", "flat", "lower")
 RULES = ("slope", "q")
 LARGEST_EXPONENT = 2000
 LONGEST_WHOLE = 4096
 """Bytes of a numerator or denominator."""
+WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
+"""Unsigned integers by their number of bytes."""
 
 
 class Unreadable(Exception):  # noqa: N818
@@ -41,9 +42,9 @@ class Barriers:
 
     offset: float
     exponent: int
-    base: array[float]
-    below: tuple[array[float], array[float]]
-    above: tuple[array[float], array[float]]
+    base: Sequence[float]
+    below: tuple[Sequence[float], Sequence[float]]
+    above: tuple[Sequence[float], Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -53,32 +54,37 @@ class Plan:
     goal: int
     rule: str
     tolerance: float
-    successor: array[int]
-    cost: array[float]
-    error: array[float] | None
-    """A bound on the field's error, by vertex; None where no moves are certified."""
-    optimal: list[bool]
+    successor: Sequence[int]
+    hops: Sequence[int]
+    """Moves to the goal; 0 at the goal, and where it is not reached."""
+    cost: Sequence[float] | None
+    """None on unit lengths: the cost is the number of moves."""
+    lifted: Sequence[float] | None
+    """The values that the plan stands on; None if these are the field's."""
+    error: Sequence[float] | None
+    """A bound on the error of the values; None where no moves are certified."""
+    optimal: Sequence[bool]
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the file says. Lists and arrays are by vertex unless said otherwise."""
+    """What the file says; by vertex, unless said otherwise."""
 
     num_vertices: int
     directed: bool
     fill: str | None
     p: float
     edges: list[tuple[int, int]]
-    lengths: array[float] | None
+    lengths: Sequence[float] | None
     """By edge; None if all are 1."""
     labels: dict[int, float]
-    prior: array[float] | None
+    prior: Sequence[float] | None
     corrections: dict[int, float]
     """Labels less the prior, rounded; the labels themselves without one."""
-    values: array[float]
-    lower: array[float]
-    upper: array[float]
-    fixed: list[bool] | None
+    values: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
+    fixed: Sequence[bool] | None
     reasons: Barriers | list[Fraction]
     plan: Plan | None
 
@@ -96,15 +102,10 @@ def _body(path: str | os.PathLike[str]) -> bytes:
         start = file.read(START)
         if not start.startswith(MAGIC):
             raise Unreadable("it does not begin as a certificate does")
-        if len(start) < START:
-            raise Unreadable("it ends within its first bytes")
-        digest = hashlib.sha256()
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-        if digest.digest() != start[len(MAGIC) :]:
-            raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
-        file.seek(START)
-        return file.read()
+        body = file.read()
+    if hashlib.sha256(body).digest() != start[len(MAGIC) :]:
+        raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
+    return body
 
 
 class _Sections:
@@ -127,14 +128,11 @@ class _Sections:
         return tag.decode("ascii", "replace"), size
 
     def has(self, tag: str) -> bool:
+        """Whether this section comes next."""
         return self._next()[0] == tag
 
-    def size(self, tag: str) -> int:
-        """Return the number of bytes of a section, if it comes next."""
-        return self._next()[1] if self.has(tag) else 0
-
     def take(self, tag: str, size: int | None) -> memoryview:
-        """Return the payload of a section, of `size` bytes if that is known."""
+        """Return the contents of a section, of `size` bytes if that is known."""
         found, length = self._next()
         if found != tag:
             raise Unreadable(f"section {tag!r} is missing, {found!r} stands in its place")
@@ -144,14 +142,25 @@ class _Sections:
         self._at = begin + length
         return self._body[begin : self._at]
 
+    def width(self, tag: str, count: int, widths: Sequence[int]) -> int:
+        """Return how many bytes each of `count` entries of the next section has."""
+        size = self._next()[1] if self.has(tag) else 0
+        return next((width for width in widths if width * count == size), widths[0])
+
+    def unpack(self, tag: str, layout: str) -> tuple[int | float, ...]:
+        """Return a section of fixed layout."""
+        return struct.unpack(layout, self.take(tag, struct.calcsize(layout)))
+
     def doubles(self, tag: str, count: int) -> array[float]:
         return _unpacked("d", self.take(tag, 8 * count))
 
-    def singles(self, tag: str, count: int) -> array[float]:
-        return _unpacked("f", self.take(tag, 4 * count))
-
     def indices(self, tag: str, count: int) -> array[int]:
         return _unpacked("I", self.take(tag, 4 * count))
+
+    def counts(self, tag: str, count: int) -> array[int]:
+        """Return unsigned integers whose number of bytes follows from the section's length."""
+        width = self.width(tag, count, (1, 2, 4, 8))
+        return _unpacked(WHOLE[width], self.take(tag, width * count))
 
     def bits(self, tag: str, count: int) -> list[bool]:
         payload = self.take(tag, (count + 7) // 8)
@@ -166,7 +175,7 @@ class _Sections:
 
 def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg]
     numbers = array(kind)
-    assert numbers.itemsize == {"d": 8, "f": 4, "I": 4}[kind]
+    assert numbers.itemsize == struct.calcsize(f"<{kind}")
     numbers.frombytes(payload)
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -174,8 +183,8 @@ def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg
 
 
 def _parse(sections: _Sections) -> Certificate:
-    n, num_edges, num_labels = struct.unpack("<3Q", sections.take("size", 24))
-    directed, fill, p = struct.unpack("<BBd", sections.take("kind", 10))
+    n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
+    directed, fill, p = sections.unpack("kind", "<BBd")
     _require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
     _require(p >= 2.0, f"p = {p} is not at least 2")
     _require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
@@ -194,15 +203,30 @@ def _parse(sections: _Sections) -> Certificate:
         _require(all(x > -math.inf for x in prior), "the prior is neither a number nor +inf")
         numbers = _finite(sections.doubles("corr", num_labels))
         corrections = dict(zip(vertices, numbers, strict=True))
-    values, lower, upper = (sections.doubles(tag, n) for tag in ("valu", "lowr", "uppr"))
+    values = sections.doubles("valu", n)
+    lower = [_moved(u, -steps) for u, steps in zip(values, sections.counts("lowr", n), strict=True)]
+    upper = [_moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
     fixed = sections.bits("fixd", n) if fill else None
     reasons = _reasons(sections, n, fixed)
-    plan = _plan(sections, n) if sections.has("goal") else None
+    plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
     sections.finish()
     return Certificate(
-        n, bool(directed), FILLS[fill], p, edges, lengths, labels, prior, corrections,
+        n, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
         values, lower, upper, fixed, reasons, plan,
     )  # fmt: skip
+
+
+def _moved(number: float, steps: int) -> float:
+    """Return the double that many places further up in the order of all doubles."""
+    if steps == 0:
+        return number
+    (place,) = struct.unpack("<q", struct.pack("<d", number))
+    # the doubles from 0 up are ordered as their bits are, those below it the other way round
+    place = (place if place >= 0 else -(2**63) - place) + steps
+    _require(abs(place) < 2**63, "a bound is beyond all doubles")
+    bits = place if place >= 0 else 2**63 - place
+    found: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    return found
 
 
 def _edges(sections: _Sections, n: int, count: int, directed: bool) -> list[tuple[int, int]]:
@@ -217,20 +241,22 @@ def _edges(sections: _Sections, n: int, count: int, directed: bool) -> list[tupl
     return edges
 
 
-def _reasons(sections: _Sections, n: int, fixed: list[bool] | None) -> Barriers | list[Fraction]:
+def _reasons(
+    sections: _Sections, n: int, fixed: Sequence[bool] | None
+) -> Barriers | list[Fraction]:
     if fixed is not None and sections.has("rati"):
         return list(_rationals(sections.take("rati", None), sum(fixed)))
-    offset, exponent = struct.unpack("<dq", sections.take("shif", 16))
+    offset, exponent = sections.unpack("shif", "<dq")
     _require(math.isfinite(offset), "the offset is not a number")
     _require(abs(exponent) <= LARGEST_EXPONENT, "the exponent is out of range")
     base = sections.doubles("base", n) if sections.has("base") else array("d", bytes(8 * n))
     parts = []
     for high, low in (("subh", "subl"), ("suph", "supl")):
         first = _finite(sections.doubles(high, n))
-        wide = sections.size(low) == 8 * n
-        rest = sections.doubles(low, n) if wide else sections.singles(low, n)
+        width = sections.width(low, n, (8, 4))
+        rest = _unpacked("d" if width == 8 else "f", sections.take(low, width * n))
         parts.append((first, _finite(rest)))
-    return Barriers(offset, exponent, _finite(base), *parts)
+    return Barriers(offset, int(exponent), _finite(base), *parts)
 
 
 def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
@@ -251,22 +277,27 @@ def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
     _require(at == len(payload), "there are more exact values than fixed vertices")
 
 
-def _plan(sections: _Sections, n: int) -> Plan:
-    goal, rule, tolerance = struct.unpack("<IBd", sections.take("goal", 13))
+def _plan(sections: _Sections, n: int, unit: bool) -> Plan:
+    goal, rule, tolerance = sections.unpack("goal", "<IBd")
     _require(goal < n, "the goal is no vertex")
     _require(rule < len(RULES), "its rule is unknown")
     _require(0.0 <= tolerance < math.inf, "the tie tolerance is not a number of at least 0")
     successor = sections.indices("succ", n)
-    _require(all(y < n or y == NO_MOVE for y in successor), "a move leads to no vertex")
-    cost = sections.doubles("cost", n)
-    _require(all(c >= 0.0 for c in cost), "a cost is negative or not a number")
+    _require(all(y < n for y in successor), "a move leads to no vertex")
+    hops = sections.counts("hops", n)
+    cost = None if unit else sections.doubles("cost", n)
+    _require(all(c >= 0.0 for c in cost or ()), "a cost is negative or not a number")
+    lifted = sections.doubles("lift", n) if sections.has("lift") else None
+    _require(all(u > -math.inf for u in lifted or ()), "a lifted value is no number, nor +inf")
     error, optimal = None, [False] * n
     if sections.has("erro"):
-        count = 1 if sections.size("erro") == 8 else n
+        count = sections.width("erro", 8, (1, n))
         error = sections.doubles("erro", count) * (n // count)
         _require(all(e >= 0.0 for e in error), "an error bound is negative or not a number")
         optimal = sections.bits("opti", n)
-    return Plan(goal, RULES[rule], tolerance, successor, cost, error, optimal)
+    return Plan(
+        int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal
+    )
 
 
 def _finite(numbers: array[float]) -> array[float]:

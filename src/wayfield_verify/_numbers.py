@@ -30,7 +30,7 @@ class Numbers:
             certificate.prior or (), certificate.lengths or (),
         ]  # fmt: skip
         if plan is not None:
-            doubles += [[plan.tolerance], plan.cost, plan.error or ()]
+            doubles += [plan.cost or (), plan.lifted or (), plan.error or ()]
         s = max(map(_places, doubles))
         if isinstance(reasons, Barriers):
             parts = (reasons.base, *reasons.below, *reasons.above)

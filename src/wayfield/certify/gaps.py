@@ -94,6 +94,8 @@ class Certificate(KeepsReadOnly):
         Whether the gaps hold for the exact extension; if not, for the computed values only.
     labels, extension, plan
         What was certified.
+    field : Extension
+        What was extended: `extension` itself, or what it was before `solve` repaired it.
 
     Examples
     --------
@@ -120,6 +122,7 @@ class Certificate(KeepsReadOnly):
     labels: Labels
     extension: Extension
     plan: Plan
+    field: Extension
 
     @cached_property
     def start_certified(self) -> BoolArray:
@@ -140,7 +143,8 @@ class Certificate(KeepsReadOnly):
         """Write the field, its proof, the plan and its certified moves into one file.
 
         As `Extension.certificate`, with the plan: ``python -m wayfield_verify FILE`` follows every
-        start, adds up what it costs, and proves the certified moves again. Returns the path.
+        start, adds up what it costs, and proves the certified moves again. Of a repaired plan the
+        lifted values are written as well. Returns the path.
 
         Examples
         --------
@@ -152,17 +156,25 @@ class Certificate(KeepsReadOnly):
         ...     answer.certificate(f"{folder}/plan.cert").name
         'plan.cert'
         """
-        plan = self.plan
+        return proof_file.write(path, self.sections())
+
+    def sections(self) -> list[proof_file.Section]:
+        """Return what the file is made of."""
+        plan, field = self.plan, self.field
         moves = struct.pack("<IBd", plan.goal, RULES.index(plan.rule), plan.tie_tolerance)
-        sections = [
-            *field_sections(self.extension),
+        found = [
+            *field_sections(field),
             ("goal", moves),
             proof_file.indices("succ", plan.successor),
-            proof_file.doubles("cost", plan.cost),
-            proof_file.doubles("erro", np.atleast_1d(self.error)),
-            proof_file.bits("opti", self.certified),
+            proof_file.counts("hops", np.maximum(plan.steps, 0)),
         ]
-        return proof_file.write(path, sections)
+        if not plan.graph.is_unit:
+            found.append(proof_file.doubles("cost", plan.cost))
+        if self.extension is not field:
+            found.append(proof_file.doubles("lift", plan.values))
+        found.append(proof_file.doubles("erro", np.atleast_1d(self.error)))
+        found.append(proof_file.bits("opti", self.certified))
+        return found
 
     def __repr__(self) -> str:
         states, starts = _percent(self.certified), _percent(self.start_certified)
@@ -237,6 +249,7 @@ def certify(
         labels=labels,
         extension=ext,
         plan=plan,
+        field=ext,
     )
 
 

@@ -27,7 +27,7 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..labels import Labels, check_labels
 from ._certificate import field_sections
 from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
-from ._proof import Proof
+from ._proof import Evidence, Proof
 
 
 class Status(StrEnum):
@@ -130,7 +130,7 @@ class Solution:
     residual: float = 0.0
     iterations: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
-    proof: Proof | None = None
+    evidence: Evidence | None = None
 
 
 @runtime_checkable
@@ -187,8 +187,8 @@ class Extension(KeepsReadOnly):
         The field that the labels corrected, see `extend`; None if they were extended by themselves.
     labels : Labels or None
         What was extended; None if put together by hand.
-    proof : Proof or None
-        What the bracket rests on; see `certificate`.
+    evidence : Evidence or None
+        What the solver kept of its bracket's proof; `certificate` writes it down.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class Extension(KeepsReadOnly):
     graph: Graph | None = None
     prior: FloatArray | None = None
     labels: Labels | None = None
-    proof: Proof | None = None
+    evidence: Evidence | None = None
 
     def certificate(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its bracket and their proof into one file, and return its path.
@@ -238,6 +238,21 @@ class Extension(KeepsReadOnly):
         'field.cert'
         """
         return proof_file.write(path, field_sections(self))
+
+    def proof(self) -> Proof:
+        """Return what proves the bracket, as it is written down; `InputError` if nothing does."""
+        known = self.graph is not None and self.labels is not None
+        if self.evidence is None or self.lower is None or self.upper is None or not known:
+            raise InputError(f"this field has no bracket that could be proved: {self!r}")
+        assert self.graph is not None
+        assert self.labels is not None
+        problem = make_problem(self.graph, self.labels, self.method, "nan")
+        if self.prior is not None:
+            problem = without_prior(problem, self.prior)
+        found = self.evidence.proof(problem)
+        if found is None:
+            raise InputError(f"the bracket of this field cannot be written down: {self!r}")
+        return found
 
     def check(self, graph: Graph) -> Self:
         """Return this extension if it is one on `graph`, else raise `InputError`."""
@@ -416,7 +431,7 @@ def package(
         problem.graph,
         prior,
         problem.labels,
-        solution.proof,
+        solution.evidence,
     )
     if check and not result.status.good:
         raise NotConverged(str(result.status), result.residual, result.width)

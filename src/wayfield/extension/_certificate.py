@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .. import _proof_file as proof_file
 from .._proof_file import Section
-from ..errors import InputError
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ._prior import less_prior
+from ._prior import bound_plus_prior, less_prior
 from ._proof import Barriers, Proof
 
 if TYPE_CHECKING:
@@ -24,18 +25,34 @@ FILLS = (None, "cost", "flat", "lower")
 
 def field_sections(field: Extension) -> list[Section]:
     """Return the field, its bracket and its proof; `InputError` if there is none."""
-    graph, labels, lower, upper, proof = (
-        field.graph, field.labels, field.lower, field.upper, field.proof
-    )  # fmt: skip
-    if graph is None or labels is None or proof is None or lower is None or upper is None:
-        raise InputError(f"this field has no bracket that could be proved: {field!r}")
-    statement = (("valu", field.values), ("lowr", lower), ("uppr", upper))
+    proof = field.proof()
+    graph, labels, lower, upper = field.graph, field.labels, field.lower, field.upper
+    assert graph is not None
+    assert labels is not None
+    assert lower is not None
+    assert upper is not None
+    if proof.bounds is not None:
+        lower, upper = _no_narrower(field, lower, upper, proof.bounds)
     return [
         *_graph_sections(graph, labels, proof),
         *_label_sections(labels, field.prior),
-        *(proof_file.doubles(tag, numbers) for tag, numbers in statement),
+        proof_file.doubles("valu", field.values),
+        proof_file.counts("lowr", proof_file.doubles_between(lower, field.values)),
+        proof_file.counts("uppr", proof_file.doubles_between(field.values, upper)),
         *_proof_sections(proof),
     ]
+
+
+def _no_narrower(
+    field: Extension, lower: FloatArray, upper: FloatArray, proved: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the bracket, widened where its barriers, which are rounded, prove no more."""
+    below, above = proved
+    if field.prior is not None:
+        assert field.labels is not None
+        below = bound_plus_prior(field.labels, field.prior, below, -1)
+        above = bound_plus_prior(field.labels, field.prior, above, +1)
+    return np.where(below < lower, below, lower), np.where(above > upper, above, upper)
 
 
 def _graph_sections(graph: Graph, labels: Labels, proof: Proof) -> list[Section]:

@@ -1,7 +1,8 @@
-"""What a bracket rests on, kept so that it can be written down and checked by others.
+"""What a bracket rests on: kept as the solver found it, and turned into a proof when asked for.
 
-A `Proof` says of a field what `wayfield_verify` needs to prove its bracket again: the equation, the
-set of vertices where it holds, and there either
+A solver hands on its `Evidence`, in its own units, as it stands: this costs no time. `field.
+certificate` makes a `Proof` of it, which says all that `wayfield_verify` needs to prove the bracket
+again: the equation, the set of vertices where it holds, and there either
 
 - **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
   offset + 2^exponent · (base + high + low). The exact field lies between them, by comparison;
@@ -14,10 +15,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.doubledouble import Pair
+
+if TYPE_CHECKING:
+    from ._base import Problem
 
 Fill: TypeAlias = Literal["cost", "flat", "lower"]
 
@@ -49,9 +53,20 @@ class Proof:
         filled.
     fill : str or None
         How the others were filled.
+    bounds : pair of (n,) float arrays, or None
+        What the reasons prove, filled; None if that is the bracket itself.
     """
 
     p: float
     reasons: Barriers | list[Fraction]
     fixed: BoolArray | None = None
     fill: Fill | None = None
+    bounds: tuple[FloatArray, FloatArray] | None = None
+
+
+class Evidence(Protocol):
+    """What a solver keeps of its bracket, in its own units."""
+
+    def proof(self, problem: Problem) -> Proof | None:
+        """Return the proof of the bracket of this problem; None if it cannot be written down."""
+        ...

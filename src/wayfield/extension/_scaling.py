@@ -141,6 +141,18 @@ class Scaled:
             kept.append(Pair(high, low))
         return Barriers(self.offset, self.exponent, kept[0], kept[1], base)
 
+    def around(self, barriers: Barriers) -> tuple[FloatArray, FloatArray]:
+        """Return the doubles next below the lower barrier and next above the upper one."""
+        assert barriers.base is not None
+        bounds = []
+        for pair in (barriers.below, barriers.above):
+            near, rest = normalised(Pair(barriers.base, pair.high))
+            field = normalised(Pair(near, rest + pair.low))
+            # the last sum is rounded, by less than this
+            slack = 2.0**-52 * np.abs(field.low)
+            bounds.append(self.enclosed(field, slack, slack))
+        return bounds[0][1], bounds[1][2]
+
     @staticmethod
     def _from(base: FloatArray | None, field: Pair) -> Pair:
         """Return the field less the base; where it is within reach of the base, that is exact."""

@@ -47,9 +47,10 @@ from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
 from ..kernels.midrange import imbalance
 from ._base import Problem, Solution, Status
+from ._evidence import Steepest
 from ._exact import rational_amle
 from ._filling import certainly_filled, fill
-from ._proof import Barriers, Fill, Proof
+from ._proof import Fill
 from ._scaling import Scaled
 
 LOOSE = 2.0**-10
@@ -118,11 +119,11 @@ class AMLE:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
             result = _unproved(scaled, fixing, status)
         else:
-            found = bracket(graph.arcs, graph.reverse_arcs, fixing)
-            result = _bracketed(scaled, fixing, found)
+            proof = bracket(graph.arcs, graph.reverse_arcs, fixing)
+            result = _bracketed(scaled, fixing, proof)
             if leave_flat:
-                result = _decided(problem, result, fixing._replace(values=found.field.high))
-        status, fixed, values, lower, upper, reasons = result
+                result = _decided(problem, result, fixing._replace(values=proof.field.high))
+        status, fixed, values, lower, upper, kept = result
         exempt = ~fixed | problem.labelled
         residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
         if leave_flat and fixing.finished:
@@ -130,12 +131,8 @@ class AMLE:
                 if field is not None:
                     fill(problem, fixed, rule, field, rounding)
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
-        proof = None
-        if reasons is not None:
-            proof = Proof(np.inf, reasons)
-            if leave_flat:
-                proof = replace(proof, fixed=fixed, fill=rule)
-        return Solution(values, lower, upper, status, residual, fixing.frames, details, proof)
+        evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
+        return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)
 
 
 class _Outcome(NamedTuple):
@@ -146,7 +143,8 @@ class _Outcome(NamedTuple):
     values: FloatArray
     lower: FloatArray | None = None
     upper: FloatArray | None = None
-    reasons: Barriers | list[Fraction] | None = None
+    kept: Pair | list[Fraction] | None = None
+    """What the bracket can be proved from again."""
 
 
 def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
@@ -159,10 +157,9 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     """Take the field with more digits, and its bracket."""
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
-    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
+    values, lower, upper = scaled.enclosed(*proof)
     if proof.width <= LOOSE * scaled.span:
-        reasons = scaled.barriers(proof.subsolution, proof.supersolution, proof.base)
-        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, reasons)
+        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, proof.field)
     # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)

@@ -45,9 +45,9 @@ from ..kernels.fields import corrected
 from ..kernels.harmonic import balance, encloses, plain_balance
 from ._base import Problem, Solution, Status
 from ._deadline import check_time
+from ._evidence import Enclosed
 from ._linear import Interior, LinearSolver, symmetric_solver
 from ._many import Batch
-from ._proof import Proof
 from ._scaling import Scaled
 
 FINE = 2.0**-90
@@ -265,9 +265,9 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
     scaled, problem = task.scaled, task.scaled.problem
-    status, bracket, proof = Status.CONVERGED, None, None
+    status, bracket, evidence = Status.CONVERGED, None, None
     if certificate:
-        bracket, proof = verified_bracket(system, task)
+        bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
     elif task.tau > COARSE * scaled.span + UNDERFLOW:
         status = Status.STALLED
@@ -278,12 +278,12 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
     lower, upper = bracket or (None, None)
     residual = system.plain_residual(values, task.pinned)
     update = float((np.abs(residual) / system.degree).max(initial=0.0))
-    return Solution(values, lower, upper, status, update, task.solves, proof=proof)
+    return Solution(values, lower, upper, status, update, task.solves, evidence=evidence)
 
 
 def verified_bracket(
     system: System, task: Task
-) -> tuple[tuple[FloatArray, FloatArray] | None, Proof | None]:
+) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
     (high, low), scaled = task.field, task.scaled
     if not np.isfinite(task.tau):
@@ -294,7 +294,7 @@ def verified_bracket(
             if task.proved or system.encloses(task.field, task.pinned, shift):
                 below, above = Pair(high, low - shift), Pair(high, low + shift)
                 bracket = scaled.bound(below, -1), scaled.bound(above, +1)
-                return bracket, Proof(2.0, scaled.barriers(below, above))
+                return bracket, Enclosed(2.0, below, above)
             shift *= 4.0
     return None, None
 

@@ -18,14 +18,6 @@ The least such k over the component gives the lower bound v − k (v − a)(b �
 with up and down exchanged, the upper bound. Slopes are evaluated in double-double, and their
 rounding is counted in.
 
-**Barriers.** The bound itself is rounded, to B, and it is B that has to have S⁺ ≥ S⁻, exactly:
-`Extension.certificate` writes it down, and others check it. With |B − g(v)| ≤ η a climb loses at
-most 2η and a drop gains at most 2η. As g' ≥ 1/2, this is as if v had 4η less to climb and 4η more
-to drop, so S⁺ and S⁻ are taken of such climbs and drops. To begin with, v is rounded down to a
-multiple of 16η or more, so that no climb becomes a drop; what is taken off it is rounded to a
-multiple of a much finer `grain`, so that equal v have equal B. At a label B is the label. That is
-no less than g(v), which can only help its neighbours.
-
 **Flat spots.** Where all drops around a vertex are of the order of the rounding of v itself the
 condition can ask for a huge k. Then the vertices with no drop above some `flat` are gathered into
 clusters, and a cluster takes the least value on itself and its neighbours: inside it S⁻ = 0, so
@@ -40,34 +32,17 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import njit
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import (
-    DD_ERROR,
-    Pair,
-    add,
-    divide_double,
-    fast_two_sum,
-    multiply,
-    multiply_double,
-    two_sum,
-)
+from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .divide import Fixing
 from .frames import UNFIXED
 from .retrace import retrace
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
-COARSEST = 2.0**-90
-"""The bases of the barriers are multiples of this: a coarser grain than any that is used."""
-ATTEMPTS = (
-    (0.0, 2.0**-126), (1e-27, 2.0**-126), (1e-22, 2.0**-126), (1e-18, 2.0**-126),
-    (0.0, 2.0**-115), (1e-22, 2.0**-115), (1e-15, 2.0**-115),
-    (0.0, 2.0**-106), (1e-12, 2.0**-106), (1e-9, 2.0**-106), (1e-9, COARSEST),
-)  # fmt: skip
-"""Drops taken for flat, from where the rounding of the retracing ends upwards, and grains.
-
-A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
+FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
+"""Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
 
 class Bracket(NamedTuple):
@@ -78,14 +53,6 @@ class Bracket(NamedTuple):
     """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
     above: FloatArray
     """(n,) and at most the field plus this."""
-    base: FloatArray
-    """(n,) doubles next to the field."""
-    subsolution: Pair
-    """Base + high + low proves the lower bound: S⁺ ≥ S⁻ exactly, wherever `below` is finite.
-
-    The low parts have no more digits than a number of single precision."""
-    supersolution: Pair
-    """And so the upper one, wherever `above` is."""
 
     @property
     def width(self) -> float:
@@ -108,17 +75,16 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     retrace(out, into, fixing.values, fixing.order, fixing.batch, fixing.slopes, field)
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     piece, count = _pieces(sides, fixing.batch)
-    nothing = Pair(np.zeros(piece.size), np.zeros(piece.size))
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
-        plain = Pair(fixing.values, np.zeros(piece.size))
-        return Bracket(plain, unknown, unknown, fixing.values, nothing, nothing)
-    base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
-    below, lower = _proved_margin(sides, piece, count, field, base)
+        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
+    down, up = np.zeros(piece.size), np.zeros(piece.size)
+    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
+    below = _proved_margin(sides, piece, count, field, down)
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    above, upper = _proved_margin(mirrored, piece, count, negated, -base)
-    return Bracket(field, below, above, base, lower, Pair(-upper.high, -upper.low))
+    above = _proved_margin(mirrored, piece, count, negated, up)
+    return Bracket(field, below, above)
 
 
 class Sides(NamedTuple):
@@ -141,22 +107,22 @@ class Slope(NamedTuple):
 
 
 def _proved_margin(
-    sides: Sides, piece: IntArray, count: int, field: Pair, base: FloatArray
-) -> tuple[FloatArray, Pair]:
-    """How far below the field the AMLE can lie, flattening as much as needed and no more.
-
-    With it the subsolution that proves this, less its base.
-    """
+    sides: Sides, piece: IntArray, count: int, field: Pair, curvature: FloatArray
+) -> FloatArray:
+    """How far below the field the AMLE can lie, flattening as much as needed and no more."""
     margin = np.where(piece >= 0, np.inf, 0.0)
-    barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
-    for flat, grain in ATTEMPTS:
-        used = _floored(piece, field, max(2.0**-110, 8.0 * grain))
-        if flat > 0.0:
-            _flatten(sides, piece, used, flat)
-        curvature = _curvatures(sides, piece, used, margin, grain)
-        if not _margins(sides, piece, count, field, used, curvature, grain, margin, base, barrier):
+    # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
+    hopeless = curvature.max(initial=0.0) > 1.0
+    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin)
+    for flat in FLAT_LEVELS:
+        if not unproved:
             break
-    return margin, barrier
+        touched = np.zeros(piece.size, np.bool_)
+        used = _flattened(sides, piece, field, flat, touched)
+        repaired = curvature.copy()
+        _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
+        unproved = _margins(sides, piece, count, field, used, repaired, margin)
+    return margin
 
 
 @njit(cache=True, nogil=True)
@@ -188,62 +154,50 @@ def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
 
 
 @njit(cache=True, nogil=True)
-def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
-    """Return the field rounded down to multiples of `grid`; the labels as they are."""
-    high, low = field.high.copy(), field.low.copy()
-    per_unit = 1.0 / grid  # powers of two, so nothing is rounded
-    for x in range(piece.size):
-        if piece[x] < 0:
-            continue
-        # large numbers have no digits below the grid but in their low part
-        if abs(high[x]) >= 2.0**53 * grid:
-            low[x] = np.floor(low[x] * per_unit) * grid
-            continue
-        first = np.rint(high[x] * per_unit) * grid
-        rest = np.floor(((high[x] - first) + low[x]) * per_unit) * grid
-        high[x], low[x] = fast_two_sum(first, rest)
-        # where the sum within was rounded up
-        if _less(field, x, Pair(high, low), x):
-            high[x], low[x] = add(high[x], low[x], -grid, 0.0)
-    return Pair(high, low)
-
-
-@njit(cache=True, nogil=True)
 def _curvatures(
-    sides: Sides, piece: IntArray, field: Pair, margin: FloatArray, grain: float
-) -> FloatArray:
-    """Least k at every vertex for the lower bound; inf if there is none, 0 if it is proved."""
-    more = 2.05 * grain  # 4η, where η is half a grain and next to nothing
-    curvature = np.zeros(piece.size)
+    sides: Sides,
+    piece: IntArray,
+    field: Pair,
+    where: BoolArray,
+    below: FloatArray,
+    above: FloatArray,
+) -> None:
+    """Least k at every vertex for the lower bound, and for the upper; inf if there is none.
+
+    Only the entries `where` asks for are written.
+    """
+    up, down = sides.up, sides.down
     for x in range(piece.size):
-        if piece[x] >= 0 and margin[x] == np.inf:
-            rise = _steepest(sides.up, piece, field, x, 1.0, -more)
-            fall = _steepest(sides.down, piece, field, x, -1.0, more)
-            curvature[x] = _curvature(rise, fall)
-    return curvature
+        if piece[x] < 0 or not where[x]:
+            continue
+        # both sides at once: where up exceeds down nothing is asked of the lower bound, and
+        # conversely; rounding can make both ask for something
+        rise = _steepest(up, field, x, 1.0)
+        fall = _steepest(down, field, x, -1.0)
+        excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
+        rounding = 4.0 * DD_ERROR * (fall.high + rise.high)
+        below[x] = _curvature(excess + rounding, rise.high, rise.climb)
+        above[x] = _curvature(rounding - excess, fall.high, fall.climb)
 
 
 @njit(cache=True, nogil=True)
-def _curvature(rise: Slope, fall: Slope) -> float:
-    """Least k with k · climb ≥ 3/2 · (fall − rise) / rise, rounded up."""
-    surplus = add(fall.high, fall.low, -rise.high, -rise.low)[0]
-    surplus += 4.0 * DD_ERROR * (fall.high + rise.high)
+def _curvature(surplus: float, slope: float, climb: float) -> float:
+    """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
     if surplus <= 0.0:
         return 0.0
     # no arc climbs, yet one falls: no curvature can mend that, flattening may
-    if rise.high <= 0.0 or rise.climb <= 0.0:
+    if slope <= 0.0 or climb <= 0.0:
         return np.inf
-    k = (1.5 + 1e-9) * (surplus / rise.high) / rise.climb
+    k = (1.5 + 1e-9) * (surplus / slope) / climb
     # an overflow on the way is a NaN, which compares false
     return k if k >= 0.0 else np.inf
 
 
 @njit(cache=True, nogil=True)
-def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, more: float) -> Slope:
+def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
-    Every step that is not level counts as longer by `more`. Only arcs that come close to the
-    steepest in doubles are looked at twice.
+    Only arcs that come close to the steepest in doubles are looked at twice.
     """
     indptr, indices, lengths = arcs
     high, low = field
@@ -251,10 +205,7 @@ def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, mor
     # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
-        slope = sign * (high[indices[e]] - high[x]) - SLACK
-        # a division is slow, and most graphs have unit lengths
-        if slope > 0.0 and lengths[e] != 1.0:
-            slope /= lengths[e]
+        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
         if slope > rough:
             rough = slope
     bar = (1.0 - 1e-10) * rough
@@ -265,20 +216,12 @@ def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, mor
         if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
-        climb = sign * step[0]
-        # a label is not rounded, and what bounds the field at x is not above it: no step the other
-        # way, however short, becomes one this way
-        if climb == 0.0 or (climb < 0.0 and piece[y] < 0):
-            continue
-        # what is next to nothing beside the climb fits into its low part
-        if climb > 2.0**48 * abs(more):
-            fine = (climb, sign * step[1] + more)
-        else:
-            fine = add(climb, sign * step[1], more, 0.0)
+        fine = (sign * step[0], sign * step[1])
+        # dividing by 1 is exact, and most graphs have unit lengths
         if lengths[e] != 1.0:
             fine = divide_double(fine[0], fine[1], lengths[e])
         if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
-            best = Slope(fine[0], fine[1], climb)
+            best = Slope(fine[0], fine[1], sign * step[0])
     return best
 
 
@@ -290,18 +233,14 @@ def _margins(
     field: Pair,
     used: Pair,
     curvature: FloatArray,
-    grain: float,
     margin: FloatArray,
-    base: FloatArray,
-    barrier: Pair,
 ) -> int:
     """How far below `field` the AMLE can lie at most, proved by g applied to `used` ≤ `field`.
 
-    Pieces whose `margin` is finite already are left alone; the others' `barrier`, less its `base`,
-    is written with it. Returns how many vertices have no proof; their margin stays inf. The field
-    is of scale 1: at most 1 in magnitude.
+    Vertices whose `margin` is finite already are left alone. Returns how many have no proof;
+    their margin stays inf. The field is of scale 1: at most 1 in magnitude.
     """
-    high = used.high
+    high, low = used
     # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
     # piece, its rim of labels included
     steep = np.zeros(count)
@@ -321,62 +260,38 @@ def _margins(
                     if c >= 0:
                         least[c] = min(least[c], high[x])
                         most[c] = max(most[c], high[x])
-    for x in range(piece.size):
-        c = piece[x]
-        if c < 0 or margin[x] < np.inf or steep[c] == np.inf:
-            continue
-        # low parts are left out of the range, so it is widened by more than they can be
-        a = least[c] - SLACK
-        b = most[c] + SLACK
-        bent = _bent(used, x, base[x], steep[c], a, b, grain)
-        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing.
-        # And what is to be written down must have no more digits than there is room for
-        if not steep[c] * (b - a) <= 0.499 or bent[1] != np.float32(bent[1]):
-            steep[c] = np.inf
-            continue
-        barrier.high[x], barrier.low[x] = bent
     unproved = 0
     for x in range(piece.size):
         c = piece[x]
         if c < 0 or margin[x] < np.inf:
             continue
-        if steep[c] == np.inf:
+        # low parts are left out of the range, so it is widened by more than they can be
+        a = least[c] - SLACK
+        b = most[c] + SLACK
+        # the bound k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
+        if steep[c] * (b - a) <= 0.499:
+            bend = steep[c] * ((high[x] - a) + SLACK) * ((b - high[x]) + SLACK)
+            change = (field.high[x] - high[x]) + (field.low[x] - low[x])
+            # the field was flattened here; its change is a double again, rounded
+            if change != 0.0:
+                change += SLACK * SLACK
+            margin[x] = (1.0 + 1e-9) * (bend + change)
+        else:
             unproved += 1
-            continue
-        off = two_sum(field.high[x] - base[x], field.low[x])
-        far = add(off[0], off[1], -barrier.high[x], -barrier.low[x])
-        margin[x] = (1.0 + 1e-9) * far[0]
     return unproved
 
 
 @njit(cache=True, nogil=True)
-def _bent(
-    field: Pair, x: int, base: float, k: float, a: float, b: float, grain: float
-) -> tuple[float, float]:
-    """Return v − k (v − a)(b − v) − base, what is taken off v being a multiple of the grain.
+def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
+    """Give every flat cluster the least value on and around it.
 
-    All are multiples of the grain, and far shorter than 106 of them: nothing is rounded but that.
+    Marks in `touched` the vertices whose value changed, and their neighbours.
     """
-    high, low = field.high[x], field.low[x]
-    over = add(high, low, -a, 0.0)
-    under = add(b, 0.0, -high, -low)
-    square = multiply(over[0], over[1], under[0], under[1])
-    bend = multiply_double(square[0], square[1], k)
-    first = np.rint(bend[0] / grain) * grain
-    rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
-    off = two_sum(high - base, low)
-    return add(off[0], off[1], -first, -rest)
-
-
-@njit(cache=True, nogil=True)
-def _flatten(sides: Sides, piece: IntArray, field: Pair, flat: float) -> None:
-    """Give every flat cluster the least value on and around it, in place."""
-    high, low = field
+    high, low = field.high.copy(), field.low.copy()
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
         is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
-    before = Pair(high.copy(), low.copy())
     queue = np.empty(piece.size, np.int32)
     for root in range(piece.size):
         if not is_flat[root]:
@@ -393,7 +308,7 @@ def _flatten(sides: Sides, piece: IntArray, field: Pair, flat: float) -> None:
             for arcs in sides.around:
                 for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                     y = arcs.indices[e]
-                    if _less(before, y, before, least):
+                    if _less(field, y, least):
                         least = y
                     if is_flat[y]:
                         is_flat[y] = False
@@ -401,8 +316,14 @@ def _flatten(sides: Sides, piece: IntArray, field: Pair, flat: float) -> None:
                         tail += 1
         # the new value lies below or at the old one everywhere, so the lower bound only falls
         for x in queue[:tail]:
-            high[x] = before.high[least]
-            low[x] = before.low[least]
+            if _less(field, least, x):
+                high[x] = field.high[least]
+                low[x] = field.low[least]
+                touched[x] = True
+                for arcs in sides.around:
+                    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                        touched[arcs.indices[e]] = True
+    return Pair(high, low)
 
 
 @njit(cache=True, nogil=True)
@@ -418,7 +339,6 @@ def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _less(field: Pair, x: int, other: Pair, y: int) -> bool:
-    """Whether the value of one field at x is less than that of the other at y."""
-    same = field.high[x] == other.high[y]
-    return field.high[x] < other.high[y] or (same and field.low[x] < other.low[y])
+def _less(field: Pair, x: int, y: int) -> bool:
+    high, low = field
+    return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])
