@@ -83,37 +83,38 @@ def best(work: Callable[[], object], runs: int = 3) -> float:
     return min(found)
 
 
-def seconds(vertices: int, file: Path) -> None:
-    """Tell what writing and checking cost on a square grid, of unit and of random lengths."""
+def grids(vertices: int) -> tuple[wf.Graph, wf.Graph]:
+    """Return a square grid of unit lengths, and of random ones."""
     side = round(vertices**0.5)
-    floor = ["#" + "." * side + "#"] * side
-    grid = wf.grid_graph(
-        wf.Layout.from_text("\n".join(["#" * (side + 2), *floor, "#" * (side + 2)]))
-    )
+    wall, floor = "#" * (side + 2), ["#" + "." * side + "#"] * side
+    grid = wf.grid_graph(wf.Layout.from_text("\n".join([wall, *floor, wall])))
     once = grid.tails < grid.indices
     lengths = np.random.default_rng(0).uniform(0.5, 2.0, int(once.sum()))
-    uneven = wf.Graph.from_edges(grid.tails[once], grid.indices[once], lengths)
-    print(f"{'vertices':>9} {'lengths':8} {'method':18} solved bracket written checked  bytes")
-    for graph in (grid, uneven):
-        labels = wf.sample_labels(graph, 0, fraction=0.01, seed=1)
-        for method in METHODS:
-            answer = wf.solve(graph, labels, 0, method)
-            answer.certificate(file)
-            bare = best(lambda: wf.extend(graph, labels, replace(method, certificate=False)))
-            whole = best(lambda: wf.extend(graph, labels, method))
-            write = best(lambda: answer.field.certificate(file))
-            answer.certificate(file)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            command = [sys.executable, "-m", "wayfield_verify", str(file)]
-            subprocess.run(command, check=True, capture_output=True)
-            check = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-            given = ("size", "kind", "tail", "head", "leng", "labv", "laby")
-            sizes = (len(each) for tag, each in File(file).sections.items() if tag not in given)
-            print(
-                f"{graph.num_vertices:9,} {'unit' if graph.is_unit else 'random':8} "
-                f"{wf.extension.describe(method):18} {whole:6.2f} {whole - bare:7.2f} "
-                f"{write:7.2f} {check:7.2f} {sum(sizes) / graph.num_vertices:6.1f}"
-            )
+    return grid, wf.Graph.from_edges(grid.tails[once], grid.indices[once], lengths)
+
+
+def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file: Path) -> None:
+    """Tell what writing and checking a certificate cost beside solving and the bracket."""
+    labels = wf.sample_labels(graph, 0, fraction=0.01, seed=1)
+    answer = wf.solve(graph, labels, 0, method)
+    answer.field.certificate(file)
+    bare = replace(method, certificate=False)
+    plain = best(lambda: wf.extend(graph, labels, bare, check=False))
+    whole = best(lambda: wf.extend(graph, labels, method))
+    write = best(lambda: answer.field.certificate(file))
+    answer.certificate(file)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    command = [sys.executable, "-m", "wayfield_verify", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    check = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    given = ("size", "kind", "tail", "head", "leng", "labv", "laby")
+    sizes = (len(each) for tag, each in File(file).sections.items() if tag not in given)
+    print(
+        f"{graph.num_vertices:9,} {'unit' if graph.is_unit else 'random':8} "
+        f"{wf.extension.describe(method):18} {whole:6.2f} {whole - plain:7.2f} "
+        f"{write:7.2f} {check:7.2f} {sum(sizes) / graph.num_vertices:6.1f}",
+        flush=True,
+    )
 
 
 def main(fields: int, sizes: list[int]) -> None:
@@ -123,8 +124,11 @@ def main(fields: int, sizes: list[int]) -> None:
         file = Path(folder) / "field.cert"
         if fields:
             verdicts(fields, file)
-        for size in sizes:
-            seconds(size, file)
+        if sizes:
+            print(" vertices lengths  method             solved bracket written checked  bytes")
+        for graph in (graph for size in sizes for graph in grids(size)):
+            for method in METHODS:
+                seconds(graph, method, file)
 
 
 if __name__ == "__main__":

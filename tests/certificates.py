@@ -535,6 +535,8 @@ def _arc_added(file: File, draw: np.random.Generator) -> bool:
 
 def _length(file: File, draw: np.random.Generator) -> bool:
     size = file.indices("tail").size
+    if not size:
+        return False
     lengths = file.doubles("leng") if "leng" in file.sections else np.ones(size)
     lengths[draw.integers(size)] *= draw.choice([0.5, 1.5, 1.0 + 2.0**-30])
     sections = file.sections

@@ -51,7 +51,7 @@ def prove_field(certificate: Certificate, numbers: Numbers) -> list[str]:
         _require_barriers(certificate.p, free, out, into, below, above)
     else:
         fixed = certificate.fixed
-        low, high = _filled(certificate, fixed, labels, out, into, below, above)
+        low, high = _filled(certificate, numbers, fixed, labels, out, into, below, above)
     _require_bracket(certificate, numbers, connected, low, high)
     return _sentences(certificate, connected)
 
@@ -169,7 +169,8 @@ def _balance(
 
 def _filled(
     certificate: Certificate,
-    fixed: list[bool],
+    numbers: Numbers,
+    fixed: Sequence[bool],
     labels: dict[int, int],
     out: Arcs,
     into: Arcs,
@@ -192,11 +193,11 @@ def _filled(
         if not any(below[x] > above[y] for y, _ in among[x]):
             raise NotProved(f"no arc certainly descends from the fixed vertex {x}")
     _require_no_descent(fixed, out, into, below, above)
-    rule = certificate.fill
-    return _fill(rule, fixed, out, into, below), _fill(rule, fixed, out, into, above)
+    rule, rate = certificate.fill, numbers.length_unit
+    return _fill(rule, rate, fixed, out, into, below), _fill(rule, rate, fixed, out, into, above)
 
 
-def _between(arcs: Arcs, fixed: list[bool]) -> Arcs:
+def _between(arcs: Arcs, fixed: Sequence[bool]) -> Arcs:
     """Return the arcs between fixed vertices."""
     return [
         [(y, length) for y, length in row if fixed[y]] if fixed[x] else []
@@ -205,7 +206,7 @@ def _between(arcs: Arcs, fixed: list[bool]) -> Arcs:
 
 
 def _require_no_descent(
-    fixed: list[bool], out: Arcs, into: Arcs, below: Sequence[Number], above: Sequence[Number]
+    fixed: Sequence[bool], out: Arcs, into: Arcs, below: Sequence[Number], above: Sequence[Number]
 ) -> None:
     """Check b(t) ≤ a(t') whenever a walk leads from t to another t' through unfixed vertices.
 
@@ -222,7 +223,7 @@ def _require_no_descent(
 
 
 def _two_least(
-    fixed: list[bool], back: Arcs, values: Sequence[Number]
+    fixed: Sequence[bool], back: Arcs, values: Sequence[Number]
 ) -> list[list[tuple[Number, int]]]:
     """Two least values at the ends of walks from every unfixed vertex, each with its vertex."""
     found: list[list[tuple[Number, int]]] = [[] for _ in fixed]
@@ -240,13 +241,21 @@ def _two_least(
 
 
 def _fill(
-    rule: str | None, fixed: list[bool], out: Arcs, into: Arcs, values: Sequence[Number]
+    rule: str | None,
+    rate: int,
+    fixed: Sequence[bool],
+    out: Arcs,
+    into: Arcs,
+    values: Sequence[Number],
 ) -> list[Number | float]:
-    """Continue the fixed values over the other vertices by the rule; inf where nothing leads."""
+    """Continue the fixed values over the other vertices by the rule; inf where nothing leads.
+
+    The rate is what a unit of length adds if the rule is "cost".
+    """
     known: list[Number | float] = [
         value if is_fixed else NONE for value, is_fixed in zip(values, fixed, strict=True)
     ]
-    filled = _continued(known, fixed, into, rate=int(rule == "cost"))
+    filled = _continued(known, fixed, into, rate if rule == "cost" else 0)
     if rule != "lower":
         return filled
     # the largest value that leads to x: the least of the negated field, against the arcs
@@ -262,7 +271,7 @@ def _fill(
 
 
 def _continued(
-    known: Sequence[Number | float], stays: list[bool], back: Arcs, rate: int
+    known: Sequence[Number | float], stays: Sequence[bool], back: Arcs, rate: int
 ) -> list[Number | float]:
     """Least of value + rate · length over the walks to a known vertex, inner vertices unknown."""
     field = list(known)

@@ -193,6 +193,7 @@ def _parse(sections: _Sections) -> Certificate:
     edges = _edges(sections, n, num_edges, bool(directed))
     lengths = sections.doubles("leng", num_edges) if sections.has("leng") else None
     _require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
+    _require(num_labels > 0, "it has no label")
     vertices = sections.indices("labv", num_labels)
     _require(all(x < n for x in vertices), "a label is at no vertex")
     _require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")

@@ -1,8 +1,9 @@
 """The certificate's numbers as whole numbers: no rounding, no floating point from here on.
 
 A double is a whole number times a power of two. So there is an s such that every value, bound,
-label, barrier and length of the file is a whole multiple of 2^−s, and arithmetic on these multiples
-is that of the integers. Slopes are quotients of them, compared by multiplying out.
+label and barrier of the file is a whole multiple of 2^−s, and arithmetic on these multiples is that
+of the integers. Lengths are whole multiples of a unit of their own, `length_unit` times as large.
+Slopes are quotients, compared by multiplying out: the units do not matter there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ._file import Barriers, Certificate
 Number = int | Fraction
 """A multiple of the file's unit 2^−s: whole, or a fraction where exact values are given."""
 Arcs = list[list[tuple[int, int]]]
-"""For every vertex its neighbours, each with the length of the arc."""
+"""For every vertex its neighbours, each with the length of the arc, in units of lengths."""
 
 
 class Numbers:
@@ -24,18 +25,19 @@ class Numbers:
 
     def __init__(self, certificate: Certificate) -> None:
         reasons, plan = certificate.reasons, certificate.plan
+        self._length_places = _places(certificate.lengths or ())
         doubles: list[Iterable[float]] = [
             certificate.labels.values(), certificate.corrections.values(),
-            certificate.values, certificate.lower, certificate.upper,
-            certificate.prior or (), certificate.lengths or (),
+            certificate.values, certificate.lower, certificate.upper, certificate.prior or (),
         ]  # fmt: skip
         if plan is not None:
             doubles += [plan.cost or (), plan.lifted or (), plan.error or ()]
-        s = max(map(_places, doubles))
+        s = max(self._length_places, *map(_places, doubles))
         if isinstance(reasons, Barriers):
             parts = (reasons.base, *reasons.below, *reasons.above)
             s = max(s, _places([reasons.offset]), max(map(_places, parts)) - reasons.exponent)
-        self._s = max(s, 0)
+        self._s = s
+        self.length_unit = 1 << s - self._length_places
 
     def whole(self, number: float) -> int:
         """Return a finite double as a multiple of 2^−s."""
@@ -60,11 +62,12 @@ class Numbers:
 
     def arcs(self, certificate: Certificate) -> tuple[Arcs, Arcs]:
         """Arcs out of every vertex, and into it; one list for both if the graph is undirected."""
-        n, edges = certificate.num_vertices, certificate.edges
-        lengths = map(self.whole, certificate.lengths or [1.0] * len(edges))
+        n, edges, places = certificate.num_vertices, certificate.edges, self._length_places
         out: Arcs = [[] for _ in range(n)]
         into: Arcs = [[] for _ in range(n)] if certificate.directed else out
-        for (x, y), length in zip(edges, lengths, strict=True):
+        for (x, y), number in zip(edges, certificate.lengths or [1.0] * len(edges), strict=True):
+            top, bottom = number.as_integer_ratio()
+            length = top << places - bottom.bit_length() + 1
             out[x].append((y, length))
             into[y].append((x, length))
         return out, into

@@ -42,8 +42,9 @@ def prove_plan(certificate: Certificate, plan: Plan, numbers: Numbers) -> list[s
     _require_lifted(certificate, plan)
     lengths = [_move(x, plan, out[x], values) for x in range(len(out))]
     if plan.tolerance == 0.0:
+        unit = None if certificate.lengths is None else numbers.length_unit
         for x in range(len(out)):
-            _require_best(x, plan, out[x], values, certificate.lengths is None)
+            _require_best(x, plan, out[x], values, unit)
     _require_hops(plan)
     _require_costs(plan, lengths, numbers)
     able = reached_from([plan.goal], [into], len(out))
@@ -80,11 +81,16 @@ def _move(x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[int 
 
 
 def _require_best(
-    x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[int | None], unit: bool
+    x: int,
+    plan: Plan,
+    arcs: list[tuple[int, int]],
+    values: Sequence[int | None],
+    length_unit: int | None,
 ) -> None:
     """Check that no move from x is better by its rule than the plan's, beyond rounding.
 
-    On unit lengths both rules are the least u(y), and nothing is rounded.
+    On unit lengths, for which no unit is given, both rules are the least u(y), and nothing is
+    rounded.
     """
     move = plan.successor[x]
     if move == x:
@@ -96,17 +102,17 @@ def _require_best(
         there = values[y]
         if there is None:
             continue
-        if unit:
+        if length_unit is None:
             tolls[y] = there, 1
         elif plan.rule == "q" or here is None:
-            tolls[y] = length + there, 1
+            tolls[y] = length * length_unit + there, 1
         else:
             tolls[y] = there - here, length
     mine, over = tolls[move]
     for y, (toll, length) in tolls.items():
         # toll / length < mine / over, by more than rounding
         lead = mine * length - toll * over
-        if not unit:
+        if length_unit is not None:
             slack = abs(mine * length) + abs(toll * over)
         if lead * ROUNDING > slack:
             raise NotProved(f"from vertex {x} the move to {y} is better than that to {move}")
@@ -133,7 +139,7 @@ def _require_costs(plan: Plan, lengths: list[int], numbers: Numbers) -> None:
             if stated != math.inf:
                 raise NotProved(f"the walk from vertex {x} does not reach the goal, yet has a cost")
             continue
-        exact[x] = exact[plan.successor[x]] + lengths[x]
+        exact[x] = exact[plan.successor[x]] + lengths[x] * numbers.length_unit
         if stated == math.inf or abs(numbers.whole(stated) - exact[x]) << 52 > hops * exact[x]:
             raise NotProved(f"the cost of the walk from vertex {x} is not what its moves cost")
 
@@ -158,7 +164,7 @@ def _require_optimal(
             if not all(map(math.isfinite, terms)):
                 raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
             least, most, *slack = map(whole, terms)
-            if not (length + least) - (mine + most) > sum(slack):
+            if not (length - mine) * numbers.length_unit + least - most > sum(slack):
                 raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
 
 
