@@ -102,10 +102,11 @@ def _body(path: str | os.PathLike[str]) -> bytes:
         start = file.read(START)
         if not start.startswith(MAGIC):
             raise Unreadable("it does not begin as a certificate does")
-        body = file.read()
-    if hashlib.sha256(body).digest() != start[len(MAGIC) :]:
-        raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
-    return body
+        # before anything is kept in memory: a foreign file may be huge
+        if hashlib.file_digest(file, "sha256").digest() != start[len(MAGIC) :]:
+            raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
+        file.seek(START)
+        return file.read()
 
 
 class _Sections:
@@ -135,7 +136,8 @@ class _Sections:
         """Return the contents of a section, of `size` bytes if that is known."""
         found, length = self._next()
         if found != tag:
-            raise Unreadable(f"section {tag!r} is missing, {found!r} stands in its place")
+            place = f"{found!r} stands in its place" if found else "the file ends before it"
+            raise Unreadable(f"section {tag!r} is missing: {place}")
         if size is not None and length != size:
             raise Unreadable(f"section {tag!r} has {length} bytes, not {size}")
         begin = self._at + 12
