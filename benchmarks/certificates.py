@@ -111,8 +111,8 @@ def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file
     sizes = (len(each) for tag, each in File(file).sections.items() if tag not in given)
     print(
         f"{graph.num_vertices:9,} {'unit' if graph.is_unit else 'random':8} "
-        f"{wf.extension.describe(method):18} {whole:6.2f} {whole - plain:7.2f} "
-        f"{write:7.2f} {check:7.2f} {sum(sizes) / graph.num_vertices:6.1f}",
+        f"{wf.extension.describe(method):18} {whole:6.3f} {whole - plain:7.3f} "
+        f"{write:7.3f} {check:7.2f} {sum(sizes) / graph.num_vertices:6.1f}",
         flush=True,
     )
 

@@ -51,14 +51,10 @@ SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""
 COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
-ATTEMPTS = (
-    (0.0, 2.0**-126), (1e-27, 2.0**-126), (1e-22, 2.0**-126), (1e-18, 2.0**-126),
-    (0.0, 2.0**-115), (1e-22, 2.0**-115), (1e-15, 2.0**-115),
-    (0.0, 2.0**-106), (1e-12, 2.0**-106), (1e-9, 2.0**-106), (1e-9, COARSEST),
-)  # fmt: skip
-"""Drops taken for flat, from where the rounding of the retracing ends upwards, and grains.
-
-A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
+GRAINS = (2.0**-126, 2.0**-118, 2.0**-112, 2.0**-106, COARSEST)
+"""A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
+FLAT_LEVELS = (0.0, 1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
+"""Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
 
 class Barriers(NamedTuple):
@@ -119,14 +115,18 @@ def _subsolution(
     """Return a subsolution less its base, flattened as much as needed and no more."""
     barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
     open_pieces = np.ones(count, np.bool_)
-    for flat, grain in ATTEMPTS:
-        used = _floored(piece, field, max(2.0**-110, 8.0 * grain))
-        if flat > 0.0:
-            _flatten(sides, piece, used, flat)
-        curvature = _curvatures(sides, piece, used, open_pieces, grain)
-        _bend(sides, piece, used, curvature, grain, base, open_pieces, barrier)
-        if not open_pieces.any():
-            return barrier
+    for grain in GRAINS:
+        for flat in FLAT_LEVELS:
+            used = _floored(piece, field, max(2.0**-110, 8.0 * grain))
+            if flat > 0.0:
+                _flatten(sides, piece, used, flat)
+            curvature = _curvatures(sides, piece, used, open_pieces, grain)
+            too_long = _bend(sides, piece, used, curvature, grain, base, open_pieces, barrier)
+            if not open_pieces.any():
+                return barrier
+            # flattening does not shorten what has too many digits; a coarser grain does
+            if too_long:
+                break
     return None
 
 
@@ -209,7 +209,7 @@ def _curvature(rise: Slope, fall: Slope) -> float:
     return k if k >= 0.0 else np.inf
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inline="always")
 def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, more: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
@@ -222,10 +222,7 @@ def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, mor
     # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
-        slope = sign * (high[indices[e]] - high[x]) - SLACK
-        # a division is slow, and most graphs have unit lengths
-        if slope > 0.0 and lengths[e] != 1.0:
-            slope /= lengths[e]
+        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
         if slope > rough:
             rough = slope
     bar = (1.0 - 1e-10) * rough
@@ -263,10 +260,11 @@ def _bend(
     base: FloatArray,
     open_pieces: BoolArray,
     barrier: Pair,
-) -> None:
+) -> bool:
     """Write g of `used`, less its base, into the barrier of every open piece, and close it.
 
-    A piece stays open if its curvature is too large, or its barrier has too many digits.
+    A piece stays open if its curvature is too large, or its barrier has too many digits. Returns
+    whether any has.
     """
     high = used.high
     # the range [a, b] of a piece, its rim of labels included
@@ -287,6 +285,7 @@ def _bend(
                         most[c] = max(most[c], high[x])
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
+    too_long = False
     bent = open_pieces & (curvature * ((most + SLACK) - (least - SLACK)) <= 0.499)
     for x in range(piece.size):
         c = piece[x]
@@ -297,9 +296,11 @@ def _bend(
             # what is to be written down must have no more digits than there is room for
             if rest != np.float32(rest):
                 bent[c] = False
+                too_long = True
     for c in range(bent.size):
         if bent[c]:
             open_pieces[c] = False
+    return too_long
 
 
 @njit(cache=True, nogil=True)
