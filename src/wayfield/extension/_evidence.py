@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..kernels._types import BoolArray
-from ..kernels.barriers import barriers
+from ..kernels.amle.barriers import barriers
 from ..kernels.doubledouble import Pair
 from ._base import Problem
 from ._filling import certainly_filled, fill

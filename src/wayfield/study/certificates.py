@@ -79,9 +79,10 @@ def recheck(task: Task, rows: list[Row]) -> Recheck:
         with _kept_in(folder):
             again = as_table(task.cell, task.experiment.run(task.cell))
         # results of other code may have other rows: then these have no digest to agree with
+        none: Row = {}
         faults = [
             f"row {k} holds the digest of another certificate"
-            for k, (then, now) in enumerate(zip_longest(rows, again, fillvalue={}))
+            for k, (then, now) in enumerate(zip_longest(rows, again, fillvalue=none))
             if then.get(COLUMN) != now.get(COLUMN)
         ]
         files = sorted(folder.iterdir())
