@@ -324,6 +324,57 @@ def _add_conditions(table: Table, found: Sequence[Condition], *heads: str, none:
 
 
 @study_app.command(cls=Command)
+def verify(
+    results: Annotated[Path, typer.Argument(help="Folder of the results.")] = RESULTS,
+    sample: Annotated[int, typer.Option(min=1, help="How many tasks to check.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Which ones: another seed, others.")] = 0,
+    which: Annotated[
+        str | None,
+        typer.Option("--study", metavar="STUDY", help="Only this study, or a TOML file."),
+    ] = None,
+    goals: Goals = None,
+) -> None:
+    """Prove a sample of results again, by a program that shares no code with the solver.
+
+    Tasks whose rows hold digests of certificates are run again: the certificates must have the same
+    digests, and python -m wayfield_verify must prove them.
+    """
+    import random
+
+    from ..experiments import STUDIES, find_study
+    from ..study import Store, has_certificates, recheck
+
+    store = Store(results)
+    studies = STUDIES.values() if which is None else [find_study(which)]
+    tasks = {
+        store.path(task): task
+        for study in studies
+        for profile in study.profiles
+        for task in study.tasks(study.profile(profile.name, goals))
+    }
+    there = sorted(path for path in tasks if path.exists())
+    random.Random(seed).shuffle(there)
+    checked, sound = 0, True
+    for path in there:
+        if checked == sample:
+            break
+        task, entry = tasks[path], store.look(tasks[path])
+        if not has_certificates(entry.rows):
+            continue
+        checked += 1
+        with notes().status(f"running {task.key} again …"):
+            found = recheck(task, entry.rows)
+        stale = f" (stale: {entry.changed})" if entry.changed else ""
+        said = "; ".join(found.faults) or f"{found.proved} proved, digests as in the results"
+        say(Console(), f"{task.key}{stale}: {said}")
+        sound = sound and not found.faults
+    if not checked:
+        raise WayfieldError(f"there are no results with certificates in {results}")
+    if not sound:
+        raise typer.Exit(1)
+
+
+@study_app.command(cls=Command)
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
     results: Results = RESULTS,

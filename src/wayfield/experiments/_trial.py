@@ -32,6 +32,7 @@ from ..kernels._types import FloatArray
 from ..paper.budget import PAPER_SWEEPS
 from ..plan import Plan, RuleName, TieName, plan
 from ..report.charts import Look
+from ..study.certificates import COLUMN, certificate_digest
 from ..study.tasks import Row
 from ._mazes import Draw, MazeCell
 
@@ -125,11 +126,14 @@ class Trial:
         Strict interior minima of the fields, those a bracket proves, and the deepest.
     ``residual``, ``width``
         Largest residual, and widest bracket relative to the range of the labels; inf if none.
+    ``certificate``
+        Digest of the certificate of the first goal's field; empty if its method has no bracket.
     """
 
     def __init__(self, drawn: MazeCell | Draw) -> None:
         self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
         self._solved: dict[Method, list[Extension]] = {}
+        self._digests: dict[Method, str] = {}
 
     @property
     def spans(self) -> list[float]:
@@ -143,18 +147,24 @@ class Trial:
             self._solved[method] = extend_many(drawn.graph, drawn.labels, method, workers=1)
         return self._solved[method]
 
+    def digest(self, method: Method) -> str:
+        """Digest of the certificate of the first goal's field; empty if there is none."""
+        if method not in self._digests:
+            self._digests[method] = certificate_digest(self.fields(method)[0])
+        return self._digests[method]
+
     def row(self, arm: Arm) -> Row:
         """Say what became of an arm's starts, and how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         quality: Row = {"residual": max(f.residual for f in fields), "width": max(widths)}
         outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
-        return {"arm": arm.name} | outcomes | quality
+        return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
 
     def oracle_row(self) -> Row:
         """Say the same of the true cost-to-go."""
         quality: Row = {"residual": 0.0, "width": 0.0}
-        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality
+        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
 
     def outcomes(
         self,

@@ -46,7 +46,7 @@ def run(cell: MazeCell) -> list[Row]:
     rows: list[Row] = [{"sweeps": 0} | start]
     for sweeps, fields, residual in _checkpoints(trial, BUDGETS):
         about: Row = {"sweeps": sweeps, "arm": "sweeps"}
-        quality: Row = {"residual": residual, "width": inf}
+        quality: Row = {"residual": residual, "width": inf, "certificate": ""}
         rows.append(about | trial.outcomes(fields) | quality)
     return [*rows, {"sweeps": 0} | exact]
 

@@ -235,9 +235,12 @@ def extend_many(
         for solutions, seconds in solved:
             for solution in solutions:
                 position = len(results)
+                labels = request.label_sets[position]
                 around = priors[position] if priors else None
                 with named(position):
-                    results.append(package(solution, graph, many.method, seconds, check, around))
+                    results.append(
+                        package(solution, graph, labels, many.method, seconds, check, around)
+                    )
             if progress is not None:
                 progress(len(results), total)
     return results

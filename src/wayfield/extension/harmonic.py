@@ -47,6 +47,7 @@ from ..kernels.harmonic import balance, encloses, plain_balance
 from ..labels import Labels
 from ._base import Problem, Solution, Status
 from ._deadline import check_time
+from ._evidence import Enclosed
 from ._linear import SOLVES, Interior, LinearSolver, symmetric_solver
 from ._scaling import Scaled
 
@@ -263,9 +264,9 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
     scaled, problem = task.scaled, task.scaled.problem
-    status, bracket = Status.CONVERGED, None
+    status, bracket, evidence = Status.CONVERGED, None, None
     if certificate:
-        bracket = verified_bracket(system, task)
+        bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
     elif task.tau > COARSE * scaled.span + UNDERFLOW:
         status = Status.STALLED
@@ -276,22 +277,25 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
     lower, upper = bracket or (None, None)
     residual = system.plain_residual(values, task.pinned)
     update = float((np.abs(residual) / system.degree).max(initial=0.0))
-    return Solution(values, lower, upper, status, update, task.solves)
+    return Solution(values, lower, upper, status, update, task.solves, evidence=evidence)
 
 
-def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
+def verified_bracket(
+    system: System, task: Task
+) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
-    high, low = task.field
+    (high, low), scaled = task.field, task.scaled
     if not np.isfinite(task.tau):
-        return None
+        return None, None
     with np.errstate(over="ignore"):  # what overflows encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
         for _ in range(MAX_WIDENINGS):
             if task.proved or system.encloses(task.field, task.pinned, shift):
-                lower = task.scaled.bound(Pair(high, low - shift), -1)
-                return lower, task.scaled.bound(Pair(high, low + shift), +1)
+                below, above = Pair(high, low - shift), Pair(high, low + shift)
+                bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+                return bracket, Enclosed(2.0, below, above)
             shift *= 4.0
-    return None
+    return None, None
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,4 +108,5 @@ class HarmonicSystem:
         """Return what ``extend(graph, labels, Harmonic(), unreachable="nan")`` does."""
         start = time.perf_counter()
         solution = solve_block(self._system, [self._problem], certificate=True)[0]
-        return package(solution, self.graph, Harmonic(), time.perf_counter() - start, check)
+        seconds = time.perf_counter() - start
+        return package(solution, self.graph, self.labels, Harmonic(), seconds, check)

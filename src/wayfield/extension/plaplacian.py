@@ -49,6 +49,7 @@ from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
 from ..labels import Labels
 from ._base import Problem, Solution, Status
+from ._evidence import Enclosed
 from ._gap import duality_gap
 from ._linear import Direct, Interior
 from ._newton import Equation, Iterate, levelled, newton, polish, verified_bound
@@ -144,11 +145,17 @@ class PLaplacian:
         labels = problem.labels
         if labels.span == 0.0 or (problem.labelled | problem.orphaned).all():
             constant = solve_block(system, [problem], self.certificate)[0]
-            return replace(constant, details=dict.fromkeys(DETAILS, 0.0))
+            # its barriers are constant, or labels: they are the same for every p
+            kept = constant.evidence
+            if isinstance(kept, Enclosed):
+                kept = replace(kept, p=float(self.p))
+            return replace(constant, details=dict.fromkeys(DETAILS, 0.0), evidence=kept)
         scaled = Scaled.centred(problem)
         equation = Equation(ordered_interior(system, problem), float(self.p) - 1.0, scaled.span)
         solved = self._newton(equation, system, scaled)
-        bracket = verified_bracket(equation, solved, scaled) if self.certificate else None
+        bracket, evidence = None, None
+        if self.certificate:
+            bracket, evidence = verified_bracket(equation, solved, scaled)
         status = solved.status
         if self.certificate and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
@@ -161,7 +168,7 @@ class PLaplacian:
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
         update = equation.update_residual(values, labels.span)
-        return Solution(values, lower, upper, status, update, solved.steps, details)
+        return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
         """Solve from between the ends of the family; should that stall, from the harmonic end."""
@@ -204,13 +211,14 @@ def start_field(scaled: Scaled, values: FloatArray) -> Pair:
 
 def verified_bracket(
     equation: Equation, solved: Iterate, scaled: Scaled
-) -> tuple[FloatArray, FloatArray] | None:
+) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
     """Return verified bounds, rounded outward; None if either side could not be verified."""
     below = verified_bound(equation, solved, -1)
     above = verified_bound(equation, solved, +1)
     if below is None or above is None:
-        return None
-    return scaled.bound(below, -1), scaled.bound(above, +1)
+        return None, None
+    bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+    return bracket, Enclosed(equation.q + 1.0, below, above)
 
 
 def ordered_interior(system: System, problem: Problem) -> Interior:

@@ -155,13 +155,13 @@ class _PlanMany:
 
     def __call__(self, task: _Goals) -> list[_Row]:
         solutions, seconds = self.many(task.batch)
+        graph, method, batch = self.many.graph, self.many.method, task.batch
         rows = []
-        for position, goal, solution in zip(
-            task.batch.positions, task.goals, solutions, strict=True
+        for position, labels, goal, solution in zip(
+            batch.positions, batch.labels, task.goals, solutions, strict=True
         ):
-            graph, method = self.many.graph, self.many.method
             with named(position):
-                field = package(solution, graph, method, seconds, self.check)
+                field = package(solution, graph, labels, method, seconds, self.check)
             counts, ratio = _walked(plan(graph, field, goal))
             status = str(field.status)
             rows.append(_Row(counts, ratio, field.residual, field.width, status, seconds))
