@@ -1,6 +1,8 @@
 """The page of the benchmarks, a function of stored figures: plots, and tables, as Markdown too.
 
-Exponents are slopes of log seconds against log vertices, from 10,000 vertices up, by least squares.
+Exponents are fitted to times in sweeps, from 10,000 vertices up, by least squares: a sweep is one
+pass over the graph, measured beside every solve, so that a machine that is busier at one size than
+at another does not show.
 """
 
 from __future__ import annotations
@@ -69,11 +71,11 @@ def chosen(figures: Figures, **settings: object) -> list[dict[str, Any]]:
 
 def exponent(figures: Figures) -> float:
     """Return the power of n that the times grow like; NaN if there are too few."""
-    points = [(f["vertices"], f["seconds"]) for f in figures if f["vertices"] >= FIT_FROM]
-    if len({n for n, _ in points}) < 2:
+    large = [f for f in figures if f["vertices"] >= FIT_FROM]
+    if len({f["vertices"] for f in large}) < 2:
         return math.nan
-    n, seconds = np.log(points).T
-    return float(np.polyfit(n, seconds, 1)[0])
+    sweeps = [f["seconds"] / f["sweep"] for f in large]
+    return 1.0 + float(np.polyfit(np.log([f["vertices"] for f in large]), np.log(sweeps), 1)[0])
 
 
 # ------------------------------------------------------------------ charts
@@ -102,8 +104,9 @@ def against(
         return None
     low, high = (10.0 ** round_(math.log10(v)) for round_, v in
                  ((math.floor, min(values)), (math.ceil, max(values))))  # fmt: skip
-    places = sorted({round(x) for line in lines for x, _ in line.points})
-    ticks = [(float(p), f"10^{p}") for p in range(min(places), max(places) + 1)]
+    places = [x for line in lines for x, _ in line.points]
+    first, last = math.floor(min(places) + 0.05), math.ceil(max(places) - 0.05)
+    ticks = [(float(place), f"10^{place}") for place in range(first, last + 1)]
     scale = Scale(low, high if high > low else 10 * low, log=True)
     drawn = line_chart(lines, ticks, title, scale, names)
     return Chart(title, drawn, legend(lines))
@@ -174,9 +177,9 @@ def our_table(ours: Figures, method: str) -> Table | None:
     heads = ["graph", "labels", "vertices", "time", "in sweeps", "proved error", "exponent in n",
              "bytes per vertex"]  # fmt: skip
     note = (
-        "A sweep is one plain midrange sweep on the same graph, by lengths where it has some. The "
-        "error is proved, as a share of the label range. Bytes are the peak of the solve beyond "
-        "the graph and the labels."
+        "A sweep is one plain midrange sweep on the same graph, by lengths where it has some, and "
+        "exponents are those of times in sweeps, one pass each. The error is proved, as a share of "
+        "the label range. Bytes are the peak of the solve beyond the graph and the labels."
     )
     return Table(method, f"{method} with bracket, {SHARE:.0%} labels", heads, rows, note)
 
@@ -313,7 +316,7 @@ def _html(profile: str, tables: Iterable[Table], groups: Iterable[tuple[str, lis
     parts = [
         f'<p class="kicker">{escape(used)} · profile “{profile}” · {dt.date.today():%d %B %Y}</p>',
         "<h1>wayfield: time and true error</h1>",
-        '<p class="lead">Every figure of this page was taken in one run. Errors are true errors: '
+        '<p class="lead">Ratios on this page were taken side by side. Errors are true errors: '
         "ours are proved by brackets, those of peers measured against them. Seconds depend on the "
         "machine and on who else uses it; ratios and exponents much less.</p>",
     ]
