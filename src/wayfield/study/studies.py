@@ -111,10 +111,12 @@ class Study:
         >>> [study.command(study.experiments[k]) for k in (0, -1)]
         ['wayfield study pointmaze', 'wayfield study pointmaze --official']
         """
-        default = self.profiles[0].name
-        name = next((each.name for each in self.profiles if experiment.cells(each)), default)
-        flag = "--official" if name == "official" else f"--profile {name}"  # it has a short form
-        return f"wayfield study {self.name}" + ("" if name == default else f" {flag}")
+        command = f"wayfield study {self.name}"
+        names = [each.name for each in self.profiles if experiment.cells(each)]
+        if not names or names[0] == self.profiles[0].name:
+            return command
+        flag = "--official" if names[0] == "official" else f"--profile {names[0]}"
+        return f"{command} {flag}"
 
 
 def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:
