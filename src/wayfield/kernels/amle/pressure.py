@@ -9,10 +9,10 @@ distances running through S, and remembers the value and the distance of the win
 lo(x) > hi(x) some walk from fixed vertex to fixed vertex through x is steeper than α, and the two
 winners give one: its slope is a lower bound on the steepest (the *pressure* of x).
 
-Nobody asks for lo where it lies below hi, and where it does it lies so for every walk that leads on
-from there: lo(x) < hi(x) and an arc y → x … make lo(y) by way of x less than hi(y). So `propagate`
-computes hi first, and lo only as far as it does not fall below; hi likewise only as far as
-it does not exceed the largest value around.
+Only where lo(x) ≥ hi(x) does either matter. And if lo(x) < hi(x), no walk that goes on through x is
+as steep as α: over an arc x → y of length ℓ, lo(y) by way of x is lo(x) − αℓ < hi(x) − αℓ ≤ hi(y).
+So hi is computed first, and lo is not spread from where it lies below; nor is hi spread from where
+it exceeds the largest fixed value around.
 
 One record of 64 bytes per vertex holds all of it, so that a visit costs one cache line. The
 kernels see the record as named arrays, strided views of one buffer.
