@@ -57,6 +57,7 @@ _HOMES = {
     "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "solve"),
+    "web": ("explore",),
 }
 _ROOMS = ("audit", "plots", "sim")
 """Modules that are public as a whole."""
@@ -141,6 +142,7 @@ if TYPE_CHECKING:
     from .sinks import drop_false_sinks as drop_false_sinks
     from .solve import Answer as Answer
     from .solve import solve as solve
+    from .web import explore as explore
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,0 +1,172 @@
+"""``wayfield explore``: the explorer in a browser, on a maze or a graph of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from .._optional import need
+from ..errors import InputError
+from ._common import Stages, explained, notes, read_layout, say
+from ._inputs import Directed, Goal, GoalValue, Places, Wanted
+
+if TYPE_CHECKING:
+    from ..web.scene import Scene
+
+_TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")
+"""What the name of a table ends in, in lower case; other files are mazes."""
+
+
+def explore(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LAYOUT | MAZE FILE | EDGES LABELS | SCENE.json]",
+            help="A map such as large, a text file with a maze, the files of a graph of your own "
+            "as `wayfield plan` takes them, or a scene that the page exported.",
+            show_default="a maze with a loop",
+        ),
+    ] = None,
+    goal: Goal = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", metavar="METHOD", help="How labels are extended first.")
+    ] = "harmonic",
+    refinement: Annotated[int, typer.Option(min=1, help="Mazes: vertices along a cell.")] = 8,
+    label_fraction: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Mazes: share of the vertices labelled.")
+    ] = 0.02,
+    seed: Annotated[int, typer.Option(min=0, help="Mazes: seed of the labels.")] = 54,
+    directed: Directed = False,
+    positions: Places = None,
+    goal_value: GoalValue = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Where to listen.", show_default="8642, or a free one"),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Who may look: this machine alone, unless asked.")
+    ] = "127.0.0.1",
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+) -> None:
+    """Draw walls and labels in a browser, and watch the plan: where it loops, and what mends it.
+
+    A local server and one page, which asks nothing of any other machine. Without arguments it
+    shows a maze whose plan loops. Nothing is written to disk: the page keeps its state in its
+    address, and exports pictures, scenes and Python. Needs the extra web.
+
+    Example: wayfield explore medium
+
+    Example: wayfield explore roads.csv known.csv --goal Bern
+    """
+    need("starlette", "web")
+    need("uvicorn", "web")
+    from ..web.server import LOOPBACK, listen, run
+
+    opening = _opening(what or [], goal, method, (refinement, label_fraction, seed), Wanted(
+        Path(what[0]) if what else Path(),
+        Path(what[1]) if what and len(what) > 1 else None,
+        goal, goal_value, directed, positions, None, {}, {}, (None,) * 5,
+    ))  # fmt: skip
+    _compile()
+    listening = listen(host, port)
+    with listening:
+        number = listening.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{number}/"
+        say(Console(), f"explorer: {address} (Ctrl-C ends it)")
+        if browser:
+            _open_soon(address)
+        hosts = {*LOOPBACK, shown}
+        run(opening, listening, hosts)
+
+
+def _compile() -> None:
+    """Have every kernel that the page needs compiled, so that no request waits for it."""
+    from ..web.warm import warm_up
+
+    with explained(notes(), "compiling the kernels, a few minutes; later runs need not …"):
+        warm_up()
+
+
+def _open_soon(address: str) -> None:
+    """Open the page once the server, which is about to start, has had a moment."""
+    import threading
+    import webbrowser
+
+    timer = threading.Timer(0.5, webbrowser.open, [address])
+    timer.daemon = True
+    timer.start()
+
+
+def _opening(
+    what: list[str],
+    goal: str | None,
+    method: str,
+    draw: tuple[int, float, int],
+    wanted: Wanted,
+) -> Scene:
+    """Return the scene to begin with."""
+    from ..web.opening import first_visit, maze_scene
+    from ..web.scene import DISTANCE, MENDED
+
+    if len(what) > 2:
+        raise InputError(f"explore takes a maze, or EDGES and LABELS, not {len(what)} arguments")
+    if method not in (DISTANCE, MENDED):
+        from ..extension._words import parse_method
+
+        parse_method(method)
+    if what and (len(what) == 2 or what[0].lower().endswith(_TABLES)):
+        return _from_files(wanted, method)
+    if what and what[0].lower().endswith(".json"):
+        return _from_scene(Path(what[0]))
+    layout = read_layout(what[0]) if what else None
+    if layout is None and goal is None:
+        return first_visit()
+    number = _vertex(goal)
+    layout = read_layout("large") if layout is None else layout
+    return maze_scene(layout, draw[0], number, draw[1], draw[2], _defined(layout.directed, method))
+
+
+def _vertex(goal: str | None) -> int:
+    if goal is None:
+        return 0
+    if not (goal.isascii() and goal.isdigit()):
+        raise InputError(f"--goal of a maze is the number of a vertex, not {goal!r}")
+    return int(goal[:20])
+
+
+def _defined(directed: bool, method: str) -> str:
+    """Return the method, or the one that is defined where one-way moves are."""
+    return "amle" if directed and method == "harmonic" else method
+
+
+def _from_files(wanted: Wanted, method: str) -> Scene:
+    from ..web.scene import Settings, scene_of
+
+    with Stages(notes()) as stages:
+        contents = wanted.read(stages)
+        stages.begin("building the graph")
+        given = contents.build()
+    called = [str(name) for name in given.names]
+    how = Settings(_defined(given.graph.directed, method))
+    return scene_of(given.graph, given.labels, given.goal, called, [how])
+
+
+def _from_scene(path: Path) -> Scene:
+    from ..web._reading import read_json
+    from ..web.scene import Scene
+    from ..web.server import LARGEST_BODY
+
+    with path.open("rb") as file:
+        data = file.read(LARGEST_BODY + 1)
+    if len(data) > LARGEST_BODY:
+        raise InputError(f"{path} is larger than a scene can be: over {LARGEST_BODY:,} bytes")
+    try:
+        return Scene.from_json(read_json(data))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

@@ -1,0 +1,20 @@
+// Arrays as they travel: the bytes of a typed array in base64, little-endian.
+
+export function unpack(text, Kind) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Kind(bytes.buffer);
+}
+
+export function pack(array) {
+  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  }
+  return btoa(text);
+}
+
+// A list of numbers or a packed array, as a typed one.
+export function typed(data, Kind) {
+  return typeof data === "string" ? unpack(data, Kind) : Kind.from(data);
+}
