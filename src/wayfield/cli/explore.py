@@ -72,9 +72,9 @@ def explore(
         Path(what[1]) if what and len(what) > 1 else None,
         goal, goal_value, directed, positions, None, {}, {}, (None,) * 5,
     ))  # fmt: skip
-    _compile()
     listening = listen(host, port)
     with listening:
+        _compile()
         number = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{number}/"

@@ -96,6 +96,7 @@ def _noise(scene: Scene, size: int) -> FloatArray:
 def answer(scene: Scene, number: int = 0) -> Answer:
     """Solve one panel of a scene; the goal needs a label unless its field needs none."""
     settings = scene.panels[number]
+    as_vertex(scene.goal, "goal", graph_of(scene.world).num_vertices)
     if settings.method != DISTANCE and scene.goal not in scene.vertices:
         raise InputError("the goal has no label, so no value says where to descend to: label it")
     found = _solved(

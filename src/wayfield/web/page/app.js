@@ -43,6 +43,7 @@ class Explorer {
     Object.assign(this, { root, ask, options, panels: [], active: 0, tool: "walk", pointed: -1 });
     Object.assign(this, { found: null, route: null, pointers: new Map(), timings: [], view: new View() });
     root.classList.add("wf");
+    root.explorer = this;
     root.innerHTML = pageHtml(PALETTES);
     this.lanes = Object.fromEntries(
       ["picture-0", "picture-1", "words", "verdict", "state", "route", "button"].map((name) => [name, new Lane(ask, name)]));

@@ -236,15 +236,29 @@ function arrow(ctx, px, py, dx, dy, long, centred) {
   ctx.lineTo(tipX - barb * (dx - dy), tipY - barb * (dy + dx));
 }
 
-// The sides of unit squares around some vertices of a maze that no other of them shares.
+// Around some vertices of a maze, each a unit square: the sides that no other of them shares, joined
+// end to end, so that dashes run on.
 function outline(ctx, { x, y, vertexAt }, view, states, inside) {
+  const onward = new Map();
   for (const v of states) {
-    const [cx, cy] = [x[v], y[v]];
     for (const [dx, dy] of [[1, 0], [0, 1], [-1, 0], [0, -1]]) {
-      const beside = vertexAt(cx + dx, cy + dy);
+      const beside = vertexAt(x[v] + dx, y[v] + dy);
       if (beside >= 0 && inside(beside)) continue;
-      ctx.moveTo(...view.toPixels(cx + (dx - dy) / 2, cy + (dy + dx) / 2));
-      ctx.lineTo(...view.toPixels(cx + (dx + dy) / 2, cy + (dy - dx) / 2));
+      const from = [x[v] + (dx + dy) / 2, y[v] + (dy - dx) / 2];
+      const to = [x[v] + (dx - dy) / 2, y[v] + (dy + dx) / 2];
+      if (!onward.has(String(from))) onward.set(String(from), []);
+      onward.get(String(from)).push([from, to]);
+    }
+  }
+  for (const sides of onward.values()) {
+    while (sides.length) {
+      let [from, to] = sides.pop();
+      ctx.moveTo(...view.toPixels(...from));
+      ctx.lineTo(...view.toPixels(...to));
+      for (let next = onward.get(String(to)); next?.length; next = onward.get(String(to))) {
+        [from, to] = next.pop();
+        ctx.lineTo(...view.toPixels(...to));
+      }
     }
   }
 }
@@ -297,19 +311,19 @@ function drawCycles(ctx, geometry, picture, view) {
     };
     trace();
     ctx.strokeStyle = "#ffffff";
-    ctx.lineWidth = 5;
+    ctx.lineWidth = 6;
     ctx.stroke();
     trace();
     ctx.strokeStyle = darker(loopColour(number));
-    ctx.lineWidth = 2.6;
-    if (cycle.touches) ctx.setLineDash([4, 3]);
+    ctx.lineWidth = 3;
+    if (cycle.touches) ctx.setLineDash([5, 3]);
     ctx.stroke();
     ctx.setLineDash([]);
   });
 }
 
 function darker(colour) {
-  return css(rgbOf(colour).map((c) => Math.round(0.7 * c)));
+  return css(rgbOf(colour).map((c) => Math.round(0.6 * c)));
 }
 
 // ---------------------------------------------------------------- marks on top
