@@ -17,7 +17,7 @@ from ..names import Naming
 
 _MODULES = (
     "arrays.js", "palette.js", "scene.js", "address.js", "svg.js", "draw.js", "api.js", "view.js",
-    "layout.js", "export.js", "app.js",
+    "layout.js", "export.js", "small.js", "core.js", "controls.js", "hands.js", "app.js",
 )  # fmt: skip
 """The page's modules, each after those that it imports."""
 

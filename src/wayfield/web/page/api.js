@@ -1,4 +1,5 @@
-// Questions to the server. Of questions of one kind the newest counts; older answers are dropped.
+// Questions to the server. Of one kind, one is asked at a time, and of those that wait the newest:
+// older ones are never asked, and answers that come too late are dropped.
 
 export class ApiError extends Error {
   constructor(status, text) {
@@ -17,15 +18,15 @@ export function overHttp(page) {
   };
 }
 
-const PATIENCE = 300;
+const PATIENCE = 1500; // ms that a newer question waits for an older one before that is given up
 
-// One question at a time: while it is answered, the newest edit waits; a slow one is given up.
+// With `previews` an answer is handed on even if something newer waits: a drag shows its way.
 export class Lane {
-  constructor(ask, name) {
-    Object.assign(this, { ask, name, number: 0, running: null, timer: 0 });
+  constructor(ask, name, previews = false) {
+    Object.assign(this, { ask, name, previews, number: 0, running: null, timer: 0 });
   }
 
-  // Calls done(answer, began) or failed(error), unless something newer was asked meanwhile.
+  // Calls done(answer, began, preview) or failed(error).
   request(endpoint, question, done, failed) {
     this.next = { endpoint, question, done, failed, began: performance.now(), number: ++this.number };
     if (!this.running) this.go();
@@ -48,7 +49,7 @@ export class Lane {
       if (number === this.number) {
         if (reply.status === 200) done(answer, began);
         else if (reply.status !== 409) failed(new ApiError(reply.status, answer.error));
-      } else if (reply.status === 200 && this.next) {
+      } else if (reply.status === 200 && this.next && this.previews) {
         done(answer, began, true);
       }
     } catch (error) {
