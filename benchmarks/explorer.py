@@ -40,9 +40,21 @@ def main() -> None:
     """Serve a maze, and drag a label."""
     from playwright.sync_api import sync_playwright
 
-    command = [sys.executable, "-m", "wayfield.cli", "explore", "large", "--no-browser", "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "wayfield.cli",
+        "explore",
+        "large",
+        "--no-browser",
+        "--port",
+        "0",
+    ]
     server = subprocess.Popen(
-        [*command, "--refinement", "12"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [*command, "--refinement", "12"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert server.stdout is not None
     address = next(filter(None, (re.search(r"http\S+", line) for line in server.stdout)))[0]

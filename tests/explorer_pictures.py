@@ -41,7 +41,7 @@ def take(
     look: dict[str, Any],
     prepare: Callable[[Explorer], object],
 ) -> None:
-    """Take one picture, 256 colours."""
+    """Take one picture, without loss."""
     context = browser.new_context(reduced_motion="reduce", **look)
     page = Explorer(context.new_page()).open(address)
     prepare(page)
@@ -49,8 +49,10 @@ def take(
     page.page.wait_for_timeout(900)
     page.settle()
     picture = Image.open(io.BytesIO(page.page.screenshot())).convert("RGB")
-    file = IMAGES / f"explore_{name}.png"
-    picture.quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
+    file = IMAGES / f"explore_{name}.webp"
+    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        file, optimize=True
+    )
     print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB")
     context.close()
 

@@ -298,7 +298,7 @@ BAD = {
     "a label below 0": (changed(labels={"vertices": [5, -1], "values": [0, 0]}), "negative"),
     "a label beyond": (changed(labels={"vertices": [5, 9999], "values": [0, 0]}), "not a vertex"),
     "a value too few": (changed(labels={"vertices": [5, 6], "values": [0]}), "2 vertices and 1"),
-    "a value that is text": (changed(labels={"vertices": [5], "values": ["0"]}), "must be a number"),
+    "a value of text": (changed(labels={"vertices": [5], "values": ["0"]}), "must be a number"),
     "a value of 1e999": (
         json.dumps(changed(budget=3)).replace('"budget": 3', '"budget": 1e999').encode(),
         "not finite",

@@ -65,7 +65,7 @@ class Explorer:
         return int(self.page.get_attribute("#explorer", "data-solved"))
 
     def until(self, condition: str, *given: Any, seconds: float = 60.0) -> None:
-        """Wait until JavaScript says so; the page allows no eval, which Playwright's own wait needs."""
+        """Wait until JavaScript says so. Playwright's own wait needs eval: the page forbids it."""
         end = time.monotonic() + seconds
         while not self.inside(f"return Boolean({condition})", *given):
             assert time.monotonic() < end, f"never: {condition}"
@@ -157,8 +157,9 @@ def opened(explorer: Explorer, address: str) -> Explorer:
 def pixels(explorer: Explorer, vertex: int) -> list[int]:
     """Colour of the picture at a vertex."""
     found: list[int] = explorer.inside(
-        "const { base } = it.panels[0]; const [x, y] = it.view.toPixels(it.geometry.x[given[0]] - 0.3,"
-        " it.geometry.y[given[0]] - 0.3); return [...base.getContext('2d').getImageData("
+        "const { base } = it.panels[0]; const [x, y] = it.view.toPixels("
+        "it.geometry.x[given[0]] - 0.3, it.geometry.y[given[0]] - 0.3);"
+        "return [...base.getContext('2d').getImageData("
         "Math.round(x * base.ratio), Math.round(y * base.ratio), 1, 1).data]",
         vertex,
     )
@@ -416,6 +417,9 @@ def test_two_settings_side_by_side_and_their_difference(opened: Explorer) -> Non
     fields = [wf.extend(graph, labels, m).values for m in (wf.Harmonic(), wf.AMLE())]
     for number, field in enumerate([*fields, fields[1] - fields[0]]):
         np.testing.assert_array_equal(opened.values(number), field)
+    both = opened.role("both").inner_text()
+    assert "1,174" in both
+    assert f"by {float(f'{np.abs(fields[1] - fields[0]).max():.4g}'):g}" in both.replace("-", "")
     opened.page.click('[data-panel="1"]')
     opened.after(lambda: opened.slide("p", 7))
     assert [panel["method"] for panel in opened.scene["panels"]] == ["harmonic", "p=16"]
@@ -468,7 +472,7 @@ def test_an_address_that_is_none_is_said(explorer: Explorer, address: str) -> No
 
 
 def saved(explorer: Explorer, role: str) -> Path:
-    explorer.page.click("summary")
+    explorer.role("exports").click()
     with explorer.page.expect_download() as told:
         explorer.role(role).click()
     return Path(told.value.path())
@@ -483,7 +487,7 @@ def test_exports_are_a_picture_a_scene_and_a_program(opened: Explorer, tmp_path:
     assert "data:image/png" in svg
     file = saved(opened, "json")
     assert Scene.from_json(json.loads(file.read_text())) == Scene.from_json(opened.scene)
-    opened.page.click("summary")
+    opened.role("exports").click()
     opened.role("python").click()
     opened.page.wait_for_selector('[data-role="code"]')
     code = opened.role("code").input_value()

@@ -50,7 +50,9 @@ def slow_scene() -> dict[str, Any]:
     """A scene whose field takes seconds."""
     rng = np.random.default_rng(0)
     n = 20_000
-    graph = wf.Graph.from_edges(rng.integers(n, size=5 * n), rng.integers(n, size=5 * n), None, n)
+    tails, away = rng.integers(n, size=5 * n), rng.integers(1, n, size=5 * n)
+    pairs = np.unique(np.sort([tails, (tails + away) % n], axis=0), axis=1)
+    graph = wf.Graph.from_edges(*pairs, None, n)
     labels = wf.Labels(np.arange(200), rng.normal(size=200) + 10.0)
     return scene_of(graph, labels, 0, panels=[Settings("p=64")]).to_json()
 
@@ -166,7 +168,8 @@ def test_a_body_that_does_not_say_its_size_is_cut_off(client: httpx.Client) -> N
 @pytest.mark.parametrize(
     "sent",
     [b"[" * 10**6, b'{"a":' * 10**5, b'{"scene": NaN}', b"\x00" * 100, b"", b"null",
-     b'{"scene": {"graph": {"vertices": 1000000000}, "goal": 0}}', b'"' + b"\\u0000" * 10**5 + b'"'],
+     b'{"scene": {"graph": {"vertices": 1000000000}, "goal": 0}}',
+     b'"' + b"\\u0000" * 10**5 + b'"'],
 )  # fmt: skip
 def test_hostile_bodies_are_a_4xx_with_a_reason(client: httpx.Client, sent: bytes) -> None:
     reply = client.post("/api/picture", content=sent, headers=JSON)
@@ -260,6 +263,8 @@ def test_a_port_that_is_taken_is_said() -> None:
 
 
 BAD = {
+    "every address": (["--host", "0.0.0.0"], "an address of this machine"),
+    "an address of another machine": (["--host", "192.0.2.1"], "cannot listen at 192.0.2.1"),
     "an unknown map": (["larg"], "did you mean 'large'?"),
     "a file that is not there": (["none.txt"], "cannot read none.txt"),
     "a scene that is not there": (["none.json"], "none.json"),

@@ -32,8 +32,15 @@ def explore(
     ] = None,
     goal: Goal = None,
     method: Annotated[
-        str, typer.Option("--method", "-m", metavar="METHOD", help="How labels are extended first.")
-    ] = "harmonic",
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help="How labels are extended first.",
+            show_default="amle, harmonic on the first visit",
+        ),
+    ] = None,
     refinement: Annotated[int, typer.Option(min=1, help="Mazes: vertices along a cell.")] = 8,
     label_fraction: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Mazes: share of the vertices labelled.")
@@ -67,11 +74,22 @@ def explore(
     need("uvicorn", "web")
     from ..web.server import LOOPBACK, listen, run
 
-    opening = _opening(what or [], goal, method, (refinement, label_fraction, seed), Wanted(
-        Path(what[0]) if what else Path(),
-        Path(what[1]) if what and len(what) > 1 else None,
-        goal, goal_value, directed, positions, None, {}, {}, (None,) * 5,
-    ))  # fmt: skip
+    files = [Path(name) for name in what or []]
+    if len(files) > 2:
+        raise InputError(f"explore takes a maze, or EDGES and LABELS, not {len(files)} arguments")
+    if method is not None:
+        _check_method(method)
+    if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):
+        wanted = Wanted(
+            files[0], files[1] if len(files) == 2 else None,
+            goal, goal_value, directed, positions, None, {}, {}, (None,) * 5,
+        )  # fmt: skip
+        opening = _from_files(wanted, method or "amle")
+    elif files and files[0].suffix.lower() == ".json":
+        opening = _from_scene(files[0])
+    else:
+        name = what[0] if what else None
+        opening = _from_maze(name, goal, method, refinement, label_fraction, seed)
     listening = listen(host, port)
     with listening:
         _compile()
@@ -103,46 +121,26 @@ def _open_soon(address: str) -> None:
     timer.start()
 
 
-def _opening(
-    what: list[str],
-    goal: str | None,
-    method: str,
-    draw: tuple[int, float, int],
-    wanted: Wanted,
-) -> Scene:
-    """Return the scene to begin with."""
-    from ..web.opening import first_visit, maze_scene
+def _check_method(method: str) -> None:
+    from ..extension._words import parse_method
     from ..web.scene import DISTANCE, MENDED
 
-    if len(what) > 2:
-        raise InputError(f"explore takes a maze, or EDGES and LABELS, not {len(what)} arguments")
     if method not in (DISTANCE, MENDED):
-        from ..extension._words import parse_method
-
         parse_method(method)
-    if what and (len(what) == 2 or what[0].lower().endswith(_TABLES)):
-        return _from_files(wanted, method)
-    if what and what[0].lower().endswith(".json"):
-        return _from_scene(Path(what[0]))
-    layout = read_layout(what[0]) if what else None
-    if layout is None and goal is None:
-        return first_visit()
-    number = _vertex(goal)
-    layout = read_layout("large") if layout is None else layout
-    return maze_scene(layout, draw[0], number, draw[1], draw[2], _defined(layout.directed, method))
 
 
-def _vertex(goal: str | None) -> int:
-    if goal is None:
-        return 0
-    if not (goal.isascii() and goal.isdigit()):
+def _from_maze(
+    name: str | None, goal: str | None, method: str | None, refinement: int, share: float, seed: int
+) -> Scene:
+    """Return a maze; without a name, one whose harmonic plan loops."""
+    from ..web.opening import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
+
+    if goal is not None and not (goal.isascii() and goal.isdigit()):
         raise InputError(f"--goal of a maze is the number of a vertex, not {goal!r}")
-    return int(goal[:20])
-
-
-def _defined(directed: bool, method: str) -> str:
-    """Return the method, or the one that is defined where one-way moves are."""
-    return "amle" if directed and method == "harmonic" else method
+    usual, how = (FIRST_GOAL, FIRST_METHOD) if name is None else (0, "amle")
+    layout = read_layout(FIRST_MAZE if name is None else name)
+    vertex = usual if goal is None else int(goal[:20])
+    return maze_scene(layout, refinement, vertex, share, seed, method or how)
 
 
 def _from_files(wanted: Wanted, method: str) -> Scene:
@@ -153,8 +151,7 @@ def _from_files(wanted: Wanted, method: str) -> Scene:
         stages.begin("building the graph")
         given = contents.build()
     called = [str(name) for name in given.names]
-    how = Settings(_defined(given.graph.directed, method))
-    return scene_of(given.graph, given.labels, given.goal, called, [how])
+    return scene_of(given.graph, given.labels, given.goal, called, [Settings(method)])
 
 
 def _from_scene(path: Path) -> Scene:

@@ -6,6 +6,7 @@ another start does not solve again.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,7 @@ from scipy.sparse.csgraph import dijkstra
 from .._arrays import as_vertex, plain
 from ..certify import certify
 from ..compare import compare
-from ..errors import InputError
+from ..errors import InputError, InputWarning
 from ..extension import AMLE
 from ..extension._words import parse_method
 from ..graph import Graph
@@ -50,9 +51,11 @@ def graph_of(world: World) -> Graph:
     """Build the graph of a maze or of edges."""
     if isinstance(world, Maze):
         return grid_graph(world.layout, world.refinement)
-    return Graph.from_edges(
-        world.tails, world.heads, world.lengths, world.vertices, world.directed, world.positions
-    )
+    with warnings.catch_warnings():  # parallel edges and loops are drawn all the same
+        warnings.simplefilter("ignore", InputWarning)
+        return Graph.from_edges(
+            world.tails, world.heads, world.lengths, world.vertices, world.directed, world.positions
+        )
 
 
 @lru_cache(maxsize=_KEPT)

@@ -8,10 +8,12 @@ from ..oracle import sample_labels
 from .compute import graph_of
 from .scene import Maze, Scene, Settings
 
+FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
+
 
 def first_visit() -> Scene:
     """Return a maze on which the harmonic plan loops from most starts, and the AMLE's never."""
-    return maze_scene(load_layout("antmaze-large"), 8, 40, 0.02, 54, "harmonic")
+    return maze_scene(load_layout(FIRST_MAZE), 8, FIRST_GOAL, 0.02, 54, FIRST_METHOD)
 
 
 def maze_scene(

@@ -195,20 +195,24 @@ def _page() -> dict[str, tuple[str, bytes]]:
 
 def listen(host: str, port: int | None) -> socket.socket:
     """Return a socket that listens: at this port, or at the usual one or any that is free."""
+    if host in ("0.0.0.0", "::", ""):  # requests are known by the address they are sent to
+        raise InputError(f"listen at an address of this machine that others use, not {host!r}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    problem: OSError | None = None
     for wanted in (USUAL_PORT, 0) if port is None else (port,):
         found = socket.socket(family, socket.SOCK_STREAM)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((host, wanted))
+            found.listen()
         except OSError as error:
             found.close()
-            if wanted == port:
-                raise InputError(f"cannot listen at {host}:{port}: {error.strerror}") from error
+            problem = error
         else:
-            found.listen()
             return found
-    raise InputError(f"cannot listen at {host}: there is no free port")
+    place = host if port is None else f"{host}:{port}"
+    reason = problem.strerror if problem else ""
+    raise InputError(f"cannot listen at {place}: {reason}") from problem
 
 
 def run(opening: Scene, listening: socket.socket, hosts: Iterable[str] = LOOPBACK) -> None:

@@ -10,7 +10,11 @@ from .api import HANDLERS, respond
 from .opening import maze_scene
 from .scene import Scene, Settings
 
-_MORE = {"state": {"state": 1}, "route": {"start": 1}, "sample": {"share": 0.2, "seed": 0}}
+_MORE: dict[str, dict[str, float]] = {
+    "state": {"state": 1},
+    "route": {"start": 1},
+    "sample": {"share": 0.2, "seed": 0},
+}
 _SQUARE = Layout.from_text("....\n.#5.\n....")
 _ONE_WAY = Layout.from_text("..>.\n.#..\n.<..")
 

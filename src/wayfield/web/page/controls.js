@@ -77,6 +77,7 @@ export class Controls extends Core {
       this.role("high", panel.root).textContent = tell(high);
       this.role("bar", panel.root).style.background = gradient(drawn.difference ? "difference" : scene.view.palette);
     }
+    this.renderBoth();
     if (!picture) return;
     const lost = picture.can_reach - picture.reach;
     const loops = picture.cycles.filter((cycle) => picture.outcome[cycle.states[0]] !== 3);
@@ -94,6 +95,25 @@ export class Controls extends Core {
     this.budgetScale = Math.max(picture.largest_margin, 1e-9);
     this.role("budget").value = Math.round((100 * scene.budget) / this.budgetScale);
     this.role("try").textContent = this.route && this.walked ? this.walked : this.advice(lost, loops);
+  }
+
+  // Both settings in figures.
+  renderBoth() {
+    const [a, b, last] = this.panels.map((panel) => panel.picture), table = this.role("both");
+    if (!table || !a || !b || !last) return;
+    const loops = (picture, touches) => picture.cycles.filter((cycle) => cycle.touches === touches && picture.outcome[cycle.states[0]] !== 3).length;
+    const at = last.values.reduce((best, d, v) => (Number.isFinite(d) && Math.abs(d) > Math.abs(last.values[best]) ? v : best), 0);
+    const rows = [
+      ["starts that reach the goal", a.reach.toLocaleString("en"), b.reach.toLocaleString("en")],
+      ["of", a.can_reach.toLocaleString("en"), b.can_reach.toLocaleString("en")],
+      ["loops inside", loops(a, false), loops(b, false)],
+      ["loops through a label", loops(a, true), loops(b, true)],
+    ];
+    if (this.scene.view.show.certified) {
+      rows.push(["moves certified", a.certified_states.toLocaleString("en"), b.certified_states.toLocaleString("en")]);
+    }
+    table.innerHTML = `<table><tr><th></th><th>A</th><th>B</th></tr>${rows.map((row) => `<tr>${row.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")}</table>
+      <p>The fields differ most at ${plainText(this.called(at))}: by ${tell(last.values[at])}.</p>`;
   }
 
   advice(lost, loops) {
@@ -117,7 +137,7 @@ export class Controls extends Core {
     card.innerHTML = `<h2>${plainText(this.scene.graph?.names ? facts.name : `State ${facts.name}`)}</h2><table>${
       row("value", `<b data-role="state-value">${tell(facts.value, 7)}</b>`)}${row("bracket", bracket)}${
       row("outcome", facts.outcome === "reached" ? `reached at cost ${tell(facts.cost)}, least ${tell(facts.least)}` : facts.outcome)}${
-      row("gap, margin", `<span data-role="state-gap">${tell(facts.gap)}</span>, ${tell(facts.margin)}${facts.certified ? ", certified" : ""}`)}${
+      row("gap, margin", `<span data-role="state-gap">${tell(facts.gap)}</span>, ${tell(facts.margin)}${facts.certified && this.scene.budget ? `, certified for errors up to ${tell(this.scene.budget, 3)}` : ""}`)}${
       row("labels near", nearest.join("; ") || "none")}</table>
       <table class="moves"><tr><th>move to</th><th>value</th><th>Q</th><th>slope</th></tr>${moves.join("")}</table>`;
   }
@@ -175,7 +195,8 @@ export class Controls extends Core {
     this.root.querySelectorAll("[data-panel]").forEach((b) => b.addEventListener("click", () => this.activate(Number(b.dataset.panel))));
     this.root.querySelectorAll("[data-show]").forEach((box) => box.addEventListener("change", () =>
       this.edit(withView(this.scene, { show: { ...this.scene.view.show, [box.dataset.show]: box.checked } }))));
-    this.root.querySelectorAll(".menu button").forEach((b) => b.addEventListener("click", () => { this.role("exports").open = false; }));
+    on("exports", "click", (event) => { event.stopPropagation(); this.role("menu").hidden = !this.role("menu").hidden; });
+    this.root.addEventListener("click", () => { this.role("menu").hidden = true; });
     const heard = this.options.widget ? this.root : document;
     heard.addEventListener("keydown", (event) => this.key(event));
     if (!this.options.widget) window.addEventListener("hashchange", () => this.followAddress());

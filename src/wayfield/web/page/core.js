@@ -3,7 +3,7 @@ import { decodeScene, encodeScene, History } from "./address.js";
 import { Lane } from "./api.js";
 import { unpack } from "./arrays.js";
 import { drawBase, drawMarks } from "./draw.js";
-import { pageHtml, panelHtml } from "./layout.js";
+import { BOTH, pageHtml, panelHtml } from "./layout.js";
 import { DARK, LIGHT, PALETTES } from "./palette.js";
 import {
   compact, complete, forServer, geometryOf, isDirected, withoutLabels, withPanel, withSample,
@@ -308,9 +308,9 @@ export class Core {
   buildPanels() {
     const names = this.scene.panels.length > 1 ? ["A", "B", "B − A"] : [""];
     const kept = this.panels;
-    this.role("panels").innerHTML = names.map(panelHtml).join("");
+    this.role("panels").innerHTML = names.map(panelHtml).join("") + (names.length > 1 ? BOTH : "");
     this.role("panels").dataset.count = names.length;
-    this.panels = [...this.role("panels").children].map((root, number) => {
+    this.panels = [...this.role("panels").querySelectorAll(".panel")].map((root, number) => {
       const [base, marks] = root.querySelectorAll("canvas");
       const old = number < 2 ? kept[number] : null;
       this.listenTo(marks, number);

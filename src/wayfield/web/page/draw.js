@@ -125,8 +125,11 @@ function drawNames(ctx, { x, y, names, n }, view, seen, size, look) {
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
   ctx.fillStyle = look.text;
+  ctx.strokeStyle = look.paper;
+  ctx.lineWidth = 4;
   for (const v of visible) {
     const [px, py] = view.toPixels(x[v], y[v]);
+    ctx.strokeText(names[v], px + size + 4, py);
     ctx.fillText(names[v], px + size + 4, py);
   }
 }
@@ -204,7 +207,7 @@ function edgeContours(ctx, { x, y, tails, heads }, values, step, view) {
 // One arrow where there is room for one, towards the move that the plan takes.
 function drawArrows(ctx, geometry, picture, view, look) {
   const { x, y, n } = geometry, { successor, outcome } = picture;
-  const seen = inSight(geometry, view, 10), taken = new Set();
+  const seen = inSight(geometry, view, 10), taken = new Set(), size = discSize(geometry, view);
   ctx.beginPath();
   for (let v = 0; v < n; v++) {
     const to = successor[v];
@@ -215,8 +218,12 @@ function drawArrows(ctx, geometry, picture, view, look) {
     taken.add(room);
     const dx = x[to] - x[v], dy = y[to] - y[v], long = Math.hypot(dx, dy) * view.scale;
     if (long === 0) continue;
-    const reach = geometry.maze ? Math.min(11, Math.max(7, 0.8 * view.scale)) : Math.min(0.6 * long, 26);
-    arrow(ctx, px, py, (dx * view.scale) / long, (dy * view.scale) / long, reach, geometry.maze);
+    const towards = [(dx * view.scale) / long, (dy * view.scale) / long];
+    if (geometry.maze) arrow(ctx, px, py, ...towards, Math.min(11, Math.max(7, 0.8 * view.scale)), true);
+    else if (long > 3 * size) {
+      const edge = [px + (size + 2) * towards[0], py + (size + 2) * towards[1]];
+      arrow(ctx, ...edge, ...towards, Math.min(0.4 * long, 22), false);
+    }
   }
   ctx.strokeStyle = look.ink;
   ctx.globalAlpha = 0.72;
@@ -353,8 +360,8 @@ function drawFoundEdges(ctx, { x, y }, edges, view, look) {
 }
 
 export function markSize(geometry, view) {
-  const natural = (geometry.maze ? 0.42 : 0.34) * geometry.spacing * view.scale;
-  return Math.max(3.2, Math.min(9, natural));
+  if (!geometry.maze) return Math.max(3, 0.5 * discSize(geometry, view));
+  return Math.max(3.2, Math.min(9, 0.42 * view.scale));
 }
 
 // True labels are discs, typed ones squares; those that the graph contradicts have a ring.

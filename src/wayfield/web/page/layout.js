@@ -42,11 +42,11 @@ export function pageHtml(palettes) {
     ${button("undo", "↶", "Undo (Ctrl Z)")}${button("redo", "↷", "Redo (Ctrl Y)")}
     ${button("compare", "Side by side", "Two settings and their difference (c)")}
     ${button("share", "Share", "Copy the address of this picture (s)")}
-    <details class="menu" data-role="exports"><summary>Export</summary><div>
+    <span class="menu">${button("exports", "Export", "Pictures, scenes, Python")}<div data-role="menu" hidden>
       ${button("png", "Picture, PNG")}${button("svg", "Picture, SVG")}
       ${button("json", "Scene, JSON")}${button("python", "Ten lines of Python")}
       ${button("load", "Load a scene …")}<input type="file" accept=".json,application/json" data-role="file" hidden>
-    </div></details>
+    </div></span>
     ${button("theme", "◐", "Light or dark (t)")}${button("help", "?", "Keys (?)")}
   </span>
 </header>
@@ -124,6 +124,9 @@ export const HELP = `<h2>Keys</h2><dl class="keys">
 <p>Shading: pale is far from the goal ★. Warm patches are starts that never arrive, one colour for
 each loop; a loop is outlined solid, or dashed if it runs through a label. Discs are labels with
 their true values, squares have typed ones.</p>`;
+
+// Beside two fields and their difference: what came of both.
+export const BOTH = '<div class="both" data-role="both"></div>';
 
 export function panelHtml(caption) {
   return `<figure class="panel"><figcaption><b>${caption}</b> <span data-role="caption"></span></figcaption>
