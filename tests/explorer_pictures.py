@@ -50,9 +50,7 @@ def take(
     page.settle()
     picture = Image.open(io.BytesIO(page.page.screenshot())).convert("RGB")
     file = IMAGES / f"explore_{name}.webp"
-    picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        file, optimize=True
-    )
+    picture.save(file, lossless=True, quality=100, method=6)
     print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB")
     context.close()
 

@@ -64,7 +64,7 @@ class Explorer:
     def solved(self) -> int:
         return int(self.page.get_attribute("#explorer", "data-solved"))
 
-    def until(self, condition: str, *given: Any, seconds: float = 60.0) -> None:
+    def until(self, condition: str, *given: Any, seconds: float = 120.0) -> None:
         """Wait until JavaScript says so. Playwright's own wait needs eval: the page forbids it."""
         end = time.monotonic() + seconds
         while not self.inside(f"return Boolean({condition})", *given):
@@ -386,7 +386,9 @@ def test_the_goal_is_set_and_labels_are_sampled(opened: Explorer) -> None:
 def test_noise_false_sinks_contradictions_and_mending(opened: Explorer) -> None:
     opened.after(lambda: opened.slide("p", 14))
     opened.after(lambda: opened.slide("noise", 24))
-    assert opened.scene["noise"]["spread"] == 6.0
+    assert opened.scene["noise"] == {"spread": 6.0, "seed": 0}
+    opened.after(lambda: opened.role("shake").click())
+    assert opened.scene["noise"] == {"spread": 6.0, "seed": 1}
     opened.agrees()
     labels = opened.answer().labels
     graph = wf.grid_graph(LARGE, 8)
@@ -658,8 +660,9 @@ def test_twenty_thousand_vertices_move_smoothly(explorer: Explorer, large_scene:
         )
         explorer.page.mouse.up()
         assert quick < 100.0
-        vertex = explorer.scene["labels"]["vertices"][7]
+        explorer.role("fit").click()
         explorer.tool("label")
+        vertex = explorer.scene["labels"]["vertices"][7]
         explorer.after(lambda: explorer.click(vertex, button="right"))
         assert vertex not in explorer.scene["labels"]["vertices"]
 

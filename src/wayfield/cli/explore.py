@@ -73,6 +73,7 @@ def explore(
     need("starlette", "web")
     need("uvicorn", "web")
     from ..web.server import LOOPBACK, listen, run
+    from ..web.workers import Pool
 
     files = [Path(name) for name in what or []]
     if len(files) > 2:
@@ -90,25 +91,17 @@ def explore(
     else:
         name = what[0] if what else None
         opening = _from_maze(name, goal, method, refinement, label_fraction, seed)
-    listening = listen(host, port)
-    with listening:
-        _compile()
-        number = listening.getsockname()[1]
+    with listen(host, port) as listening:
+        with explained(
+            notes(), "loading the solvers; the first time they are compiled, in a few minutes …"
+        ):
+            pool = Pool()
         shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{number}/"
+        address = f"http://{shown}:{listening.getsockname()[1]}/"
         say(Console(), f"explorer: {address} (Ctrl-C ends it)")
         if browser:
             _open_soon(address)
-        hosts = {*LOOPBACK, shown}
-        run(opening, listening, hosts)
-
-
-def _compile() -> None:
-    """Have every kernel that the page needs compiled, so that no request waits for it."""
-    from ..web.warm import warm_up
-
-    with explained(notes(), "compiling the kernels, a few minutes; later runs need not …"):
-        warm_up()
+        run(opening, pool, listening, {*LOOPBACK, shown})
 
 
 def _open_soon(address: str) -> None:

@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..layouts import layout_names, load_layout
 from .api import HANDLERS, Reply, error_reply
 from .scene import FINEST, MOST_CELLS, MOST_EDGES, MOST_VERTICES, Scene
-from .workers import LIMIT, Pool
+from .workers import Pool
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -103,21 +103,13 @@ class TooLarge(Exception):  # noqa: N818  (a state of affairs)
     """A body is larger than it may be."""
 
 
-def make_app(
-    opening: Scene,
-    port: int,
-    hosts: Iterable[str] = LOOPBACK,
-    *,
-    limit: float = LIMIT,
-    workers: int | None = None,
-) -> Starlette:
-    """Return the application that shows a scene first."""
+def make_app(opening: Scene, pool: Pool, port: int, hosts: Iterable[str] = LOOPBACK) -> Starlette:
+    """Return the application that shows a scene first; it closes the pool at its end."""
     starlette = need("starlette.applications", "web")
     routing = need("starlette.routing", "web")
     middleware = need("starlette.middleware", "web")
     responses = need("starlette.responses", "web")
     files, start = _page(), json.dumps(start_facts(opening)).encode()
-    pool = Pool(workers, limit)
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -215,10 +207,12 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise InputError(f"cannot listen at {place}: {reason}") from problem
 
 
-def run(opening: Scene, listening: socket.socket, hosts: Iterable[str] = LOOPBACK) -> None:
+def run(
+    opening: Scene, pool: Pool, listening: socket.socket, hosts: Iterable[str] = LOOPBACK
+) -> None:
     """Serve until Ctrl-C."""
     uvicorn = need("uvicorn", "web")
-    app = make_app(opening, listening.getsockname()[1], hosts)
+    app = make_app(opening, pool, listening.getsockname()[1], hosts)
     config = uvicorn.Config(
         app,
         log_level="warning",

@@ -19,6 +19,7 @@ import signal
 import time
 from multiprocessing.connection import Connection
 
+from ..errors import WayfieldError
 from .api import Reply, error_reply, respond
 
 LIMIT = 20.0
@@ -69,11 +70,17 @@ class Worker:
         theirs.close()
         self.ready = False
 
+    def wait(self) -> None:
+        """Return once it is ready for requests: it imports, and perhaps compiles, before."""
+        try:
+            self.ready = self.ready or bool(self.connection.recv())
+        except EOFError as error:
+            raise WayfieldError("a worker of the explorer ended as soon as it began") from error
+
     def ask(self, name: str, body: bytes, limit: float) -> Reply:
         """Have a request answered; afterwards the worker is ready for another, come what may."""
         try:
-            if not self.ready:
-                self.ready = bool(self.connection.recv())  # it has been importing
+            self.ready = self.ready or bool(self.connection.recv())
             self.begun = time.monotonic()
             self.connection.send((name, body))
             if self.connection.poll(limit):
@@ -106,12 +113,17 @@ class Worker:
 
 
 class Pool:
-    """Some workers, the last used first: it has the fields of the page that was drawn last."""
+    """Some workers, the last used first: it has the fields of the page that was drawn last.
 
-    def __init__(self, size: int | None = None, limit: float = LIMIT, warm: bool = True) -> None:
-        count = max(2, min(4, os.cpu_count() or 2)) if size is None else size
+    The first worker compiles what has to be compiled, if anything, before the others start.
+    """
+
+    def __init__(self, limit: float = LIMIT) -> None:
         self.limit = limit
-        self.workers = [Worker(warm) for _ in range(count)]
+        first = Worker()
+        first.wait()
+        others = max(2, min(3, (os.cpu_count() or 2) - 1))
+        self.workers = [*(Worker() for _ in range(others)), first]
         self.idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
         for worker in self.workers:
             self.idle.put_nowait(worker)

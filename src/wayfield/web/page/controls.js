@@ -37,6 +37,7 @@ export class Controls extends Core {
     this.role("palette").value = scene.view.palette;
     this.root.querySelectorAll("[data-show]").forEach((box) => { box.checked = scene.view.show[box.dataset.show]; });
     this.role("noise").value = Math.round(scene.noise.spread * 4);
+    this.role("shake").disabled = !scene.noise.spread;
     this.role("noise-value").textContent = `± ${tell(scene.noise.spread)}`;
     this.role("budget-value").textContent = tell(scene.budget, 3);
     this.root.querySelectorAll("[data-maze-only]").forEach((part) => { part.hidden = !scene.maze; });
@@ -169,6 +170,7 @@ export class Controls extends Core {
     on("palette", "change", (e) => this.edit(withView(this.scene, { palette: e.target.value })));
     on("noise", "input", (e) => this.edit({ ...this.scene, noise: { seed: this.scene.noise.seed, spread: e.target.value / 4 } }, "noise"));
     on("noise", "change", () => this.history.pause());
+    on("shake", "click", () => this.edit({ ...this.scene, noise: { ...this.scene.noise, seed: this.scene.noise.seed + 1 } }));
     on("budget", "input", (e) => this.edit(withView({ ...this.scene, budget: (e.target.value / 100) * this.budgetScale }, { show: { ...this.scene.view.show, certified: true } }), "budget"));
     on("budget", "change", () => this.history.pause());
     on("sample", "click", () => this.sample());

@@ -44,6 +44,7 @@ export class Core {
       }
     }
     if (scene.graph && !scene.graph.positions) scene = await this.placed(scene);
+    scene = this.defined(scene);
     this.history = new History(scene);
     this.theme(stored("wayfield-theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
     this.fillMaps();
@@ -204,15 +205,19 @@ export class Core {
     last.geometry = a.geometry;
   }
 
+  // What takes longer is asked once nothing changes any more, one after the other.
   askWords() {
     const question = () => ({ scene: forServer(this.scene), panel: this.active });
-    const quiet = () => {};
     this.lanes.words.request("words", question, (answer) => {
       this.role("words").innerHTML = "";
       for (const { word, text } of answer.lines) {
         this.role("words").append(element("dt", word), element("dd", text));
       }
-    }, quiet);
+      this.askVerdict(question);
+    }, (error) => { this.role("verdict").textContent = error.message; });
+  }
+
+  askVerdict(question) {
     this.lanes.verdict.request("verdict", question, (answer) => {
       this.role("verdict").textContent = [answer.verdict, ...answer.remarks].join(" ");
     }, (error) => { this.role("verdict").textContent = error.message; });

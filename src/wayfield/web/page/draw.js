@@ -339,8 +339,8 @@ function darker(colour) {
 export function drawMarks(ctx, geometry, marks, view, look) {
   if (marks.edges?.length) drawFoundEdges(ctx, geometry, marks.edges, view, look);
   if (marks.labels) drawLabels(ctx, geometry, marks, view, look);
-  drawStar(ctx, geometry, marks.goal, view, look);
   if (marks.route) drawRoute(ctx, geometry, marks.route, view, look);
+  drawStar(ctx, geometry, marks.goal, view, look);
   if (marks.pointed >= 0) ring(ctx, geometry, marks.pointed, view, "#ffffff", look.ink);
 }
 
