@@ -222,6 +222,36 @@ def test_recurring_observations_are_states_and_whole_actions_choices() -> None:
     assert 0.6 < planner.reach([0.0, 1.0], [3.0, 3.0]) < 1.0
 
 
+def test_whole_numbers_that_are_met_twice_are_states() -> None:
+    few = {name: rows[:40] for name, rows in slippery().items()}
+    few["terminals"][-1] = True
+    met = len(np.unique(few["observations"], axis=0))
+    assert 10 * met > 40 >= 2 * met
+    assert len(wf.Planner(few).states) == met
+    shifted = few | {"observations": few["observations"] + 0.25}
+    assert not wf.Planner(shifted).replay.exact
+
+
+def test_a_goal_that_is_no_state_of_a_grid_world() -> None:
+    planner = wf.Planner(slippery())
+    with pytest.raises(wf.InputError, match=r"no state is near the goal \[4. 3.\]"):
+        planner.reach([0.0, 0.0], [4.0, 3.0])
+    assert planner.reach([0.0, 0.0], [3.0, 3.0 + 1e-6]) == planner.reach([0.0, 0.0], [3.0, 3.0])
+
+
+def test_the_longest_step_that_is_no_jump() -> None:
+    walk = np.arange(0.0, 9.0, 0.1)
+    leap = np.concatenate([walk[walk < 4.0], walk[walk > 4.3]])[:, None]  # four steps long
+    episodes = [leap, leap[::-1]] * 10
+    assert wf.Planner(episodes, landmarks=40).replay.jumps.tail.size == 0
+    assert wf.Planner(episodes, landmarks=40, jump=0.2).replay.jumps.tail.size > 0
+    with pytest.raises(wf.InputError, match="jump must be a finite number of at least 0"):
+        wf.Planner(episodes, jump=-1.0)
+    replay = wf.Replay.from_dataset(episodes, tolerance=0.05)
+    with pytest.raises(wf.InputError, match="landmarks, embed and jump are for datasets"):
+        wf.Planner(replay, jump=1.0)
+
+
 # -------------------------------------------------------------------- distances of one's own
 
 

@@ -241,7 +241,7 @@ def test_every_planner_walks_round_a_bend(arm) -> None:
     steps = drawn.walk(scene, course.targets)
     assert (steps > 0).all()
     assert steps.max() < 400
-    assert course.foretold[drawn.starts(scene)] == pytest.approx(1.0, abs=0.02)
+    assert course.said(scene, drawn) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_false_edge_through_the_wall() -> None:
@@ -252,7 +252,7 @@ def test_a_false_edge_through_the_wall() -> None:
     drawn = draw_episodes(scene.maze, 0, 10, 0)
     arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS if arm.uses_graph}
     assert (drawn.walk(scene, arms[REFERENCE].targets) == -1).all()
-    assert arms[REFERENCE].foretold[drawn.starts(scene)].max() < 0.5
+    assert arms[REFERENCE].said(scene, drawn).max() < 0.5
     for name in ("evidence", "observed", OURS):
         assert (drawn.walk(scene, arms[name].targets) > 0).all()
 
@@ -309,7 +309,7 @@ def test_the_gamble_and_the_way_round() -> None:
                 course = arm.make(Problem(teleport, make_graph(teleport, "time"), place))
                 drawn = draw_episodes(teleport.maze, task, 40, 0)
                 reached += int((drawn.walk(teleport, course.targets) > 0).sum())
-                said.append(course.foretold[drawn.starts(teleport)].mean())
+                said.append(course.said(teleport, drawn).mean())
             outcomes[arm.name] = reached / 200, float(np.mean(said))
     assert 0.35 < outcomes[REFERENCE][0] < 0.7
     assert outcomes[REFERENCE][1] == pytest.approx(outcomes[REFERENCE][0], abs=0.1)

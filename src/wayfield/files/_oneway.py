@@ -17,10 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..names import Numbering
-from ._cells import shortened
-from ._sheet import Piece, Sheet
+from ._words import WordColumn
 
 FORWARD, BOTH, BACKWARD = 1, 0, -1
 
@@ -54,35 +51,23 @@ def _way(word: str, meaning: Mapping[str, int]) -> int | None:
     return (found or {BOTH}).pop() if len(found) < 2 else None
 
 
-class WayColumn:
+class WayColumn(WordColumn):
     """The ways of one column, read piece by piece."""
 
-    def __init__(self, sheet: Sheet, index: int) -> None:
-        self.sheet, self.index = sheet, index
-        self.notes: list[str] = []
-        self._words = Numbering()
-        self._pieces: list[NDArray[np.int32]] = []
-
-    def add(self, piece: Piece) -> None:
-        """Read more rows."""
-        cells = piece
-        if isinstance(piece, np.ma.MaskedArray):
-            cells = ["" if cell is None else str(cell) for cell in piece.tolist()]
-        self._pieces.append(self._words.number([cell.lower() for cell in cells]))
+    def _spelt(self, word: str) -> str:
+        return word.lower()
 
     def ways(self) -> NDArray[np.int8]:
         """Return the way of every row, or raise `InputError` at the first that says nothing."""
-        words, number = [str(word) for word in self._words], np.concatenate(self._pieces)
+        words, number = self._read()
         meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
-        told = [_way(word, meaning) for word in words]
-        for i, way in enumerate(told):
-            if way is None:
-                row = int(np.argmax(number == i))
-                cell = self.sheet.cell(row, self.index)
-                raise InputError(
-                    f"{self.sheet.place(row, self.index)}: {shortened(cell)!r} does not say "
-                    'which way an edge leads (yes, no, -1 …); columns={"oneway": "none"} ignores it'
-                )
+        told = self._meanings(
+            words,
+            number,
+            lambda word: _way(word, meaning),
+            "does not say which way an edge leads (yes, no, -1 …); "
+            'columns={"oneway": "none"} ignores it',
+        )
         counts = np.bincount(number, minlength=len(words))
         at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
         ways = np.array(told, dtype=np.int8)[number]

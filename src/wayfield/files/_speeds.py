@@ -16,13 +16,10 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..kernels._types import FloatArray
-from ..names import Numbering
-from ._cells import shortened
-from ._sheet import Piece, Sheet
+from ._words import WordColumn
 
 MPH, KNOT = 1.609344, 1.852
 _MOST_NAMED = 6
@@ -92,21 +89,8 @@ def _zone(word: str) -> float | None:
     return float(found[1]) if found else None
 
 
-class SpeedColumn:
+class SpeedColumn(WordColumn):
     """The speeds of one column, read piece by piece."""
-
-    def __init__(self, sheet: Sheet, index: int) -> None:
-        self.sheet, self.index = sheet, index
-        self.notes: list[str] = []
-        self._words = Numbering()
-        self._pieces: list[NDArray[np.int32]] = []
-
-    def add(self, piece: Piece) -> None:
-        """Read more rows."""
-        cells = piece
-        if isinstance(piece, np.ma.MaskedArray):
-            cells = ["" if cell is None else str(cell) for cell in piece.tolist()]
-        self._pieces.append(self._words.number([str(cell) for cell in cells]))
 
     def values(self) -> FloatArray:
         """Return the speed of every row in km/h; where none is known, the median of the others.
@@ -116,15 +100,8 @@ class SpeedColumn:
         InputError
             At the first cell that is no speed, or if no row has any.
         """
-        words, number = [str(word) for word in self._words], np.concatenate(self._pieces)
-        told = [kmh(word) for word in words]
-        if None in told:
-            row = int(np.argmax(number == told.index(None)))
-            cell = shortened(self.sheet.cell(row, self.index))
-            raise InputError(
-                f"{self.sheet.place(row, self.index)}: {cell!r} is not a speed "
-                "(30, 30 mph, FI:urban …)"
-            )
+        words, number = self._read()
+        told = self._meanings(words, number, kmh, "is not a speed (30, 30 mph, FI:urban …)")
         speed = np.array(told, dtype=float)[number]
         unknown = np.isnan(speed)
         if unknown.all():
@@ -135,12 +112,12 @@ class SpeedColumn:
         return np.where(unknown, middle, speed)
 
     def _said(
-        self, words: list[str], told: list[float | None], unknown: int, rows: int, middle: float
+        self, words: list[str], told: list[float], unknown: int, rows: int, middle: float
     ) -> list[str]:
         """Say which words were taken for which speeds, and what was done without one."""
         notes, path = [], self.sheet.path
         laws = {word: speed for word, speed in zip(words, told, strict=True) if word[:1].isalpha()}
-        meant = [f"{word} as {speed:g}" for word, speed in laws.items() if speed and speed > 0]
+        meant = [f"{word} as {speed:g}" for word, speed in laws.items() if speed > 0]
         if meant:
             more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
             notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")

@@ -110,8 +110,8 @@ def find_suspects(replay: Replay, graph: Graph, least: float) -> Suspects:
     evidence = np.minimum(around[tails], around[heads])
     doubtful = ~_seen(replay, tails, heads) & (evidence >= least) & (replay.departures[tails] > 0)
     which = np.flatnonzero(doubtful)
-    limits = SLACK * claimed.lengths[which] + _median_arc(replay)
-    unsupported = _ways_between(replay, tails[which], heads[which], limits) >= limits
+    limits = SLACK * claimed.lengths[which] + median_arc(replay)
+    unsupported = ways_between(replay, tails[which], heads[which], limits) >= limits
     which = which[unsupported]
     which = which[np.lexsort((heads[which], tails[which], -evidence[which]))]
     return Suspects(
@@ -166,7 +166,7 @@ def guess_odds(
     are beforehand: even or, if the `share` of arcs that work is known, (1 - share) / share for one
     of two median arcs, and in proportion to the length: two short guesses are one long one.
     """
-    around, usual = departures_around(replay), _median_arc(replay)
+    around, usual = departures_around(replay), median_arc(replay)
     against = 1.0 + np.minimum(around[tails], around[heads]) / _WAYS_ON
     if share is not None:
         against *= (1.0 / share - 1.0) * lengths / (_LONG * usual)
@@ -181,12 +181,12 @@ def _share_that_works(replay: Replay, claimed: Graph, new: BoolArray) -> float:
     one that is not counts as much as it would have been confirmed if it worked. Some of those that
     fail are never met in time, so that the share is at most 95 %.
     """
-    short = np.flatnonzero(claimed.lengths <= _LONG * _median_arc(replay))
+    short = np.flatnonzero(claimed.lengths <= _LONG * median_arc(replay))
     tails, heads = claimed.tails[short].astype(np.int64), claimed.indices[short].astype(np.int64)
-    limits = SLACK * claimed.lengths[short] + _median_arc(replay)
+    limits = SLACK * claimed.lengths[short] + median_arc(replay)
     confirmed = ~new[short]
     open_ = np.flatnonzero(~confirmed)
-    ways = _ways_between(replay, tails[open_], heads[open_], limits[open_])
+    ways = ways_between(replay, tails[open_], heads[open_], limits[open_])
     confirmed[open_] = ways < limits[open_]
     around = departures_around(replay)
     evidence = np.minimum(around[tails], around[heads])
@@ -261,7 +261,7 @@ def _seen(replay: Replay, tails: IntArray, heads: IntArray, jumps: bool = False)
     return np.isin(tails * n + heads, keys)
 
 
-def _median_arc(replay: Replay) -> float:
+def median_arc(replay: Replay) -> float:
     """Median length of the arcs that were crossed by steps."""
     steps = replay.counts > replay.leaps
     if not steps.any():
@@ -269,7 +269,7 @@ def _median_arc(replay: Replay) -> float:
     return float(np.median(replay.graph.lengths[steps]))
 
 
-def _ways_between(
+def ways_between(
     replay: Replay, tails: IntArray, heads: IntArray, limits: FloatArray
 ) -> FloatArray:
     """Length of the shortest observed way between each pair, or its limit if that is shorter."""

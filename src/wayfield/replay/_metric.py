@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ..kernels.merging import Rows
+from ._barriers import Barriers
 from ._buffer import as_rows
 
 Distance = Callable[[Rows, Rows], Any]
@@ -45,11 +46,19 @@ class Metric(Protocol):
 
 
 class Euclidean:
-    """Euclidean distances of observations or of what an embedding makes of them."""
+    """Euclidean distances of observations or of what an embedding makes of them.
 
-    def __init__(self, features: Rows, embed: Embedding | None = None) -> None:
-        self._embed, self._features = embed, features
-        self._tree = cKDTree(features)
+    The nearest state is on the same side of a barrier.
+    """
+
+    def __init__(
+        self,
+        features: Rows,
+        embed: Embedding | None = None,
+        barriers: Barriers | None = None,
+    ) -> None:
+        self._embed, self._features, self._barriers = embed, features, barriers
+        self._tree = cKDTree(features if barriers is None else barriers.sites)
 
     @property
     def function(self) -> str:
@@ -58,8 +67,9 @@ class Euclidean:
 
     def nearest(self, rows: Rows) -> tuple[IntArray, FloatArray]:
         """Nearest state of every row, and how far away it is."""
-        away, at = self._tree.query(self._seen(rows))
-        return np.asarray(at), np.asarray(away)
+        seen = self._seen(rows)
+        away, at = map(np.asarray, self._tree.query(seen))
+        return at if self._barriers is None else self._barriers.side(at, seen), away
 
     def from_states(self, goal: Rows) -> FloatArray:
         """Distance from every state to one goal."""

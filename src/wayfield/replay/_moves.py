@@ -120,7 +120,7 @@ def find_crossings(buffer: Buffer, located: Located, jump: float | None) -> Cros
     here, there, states = located
     when, dwell, visits = crossings(here, there, buffer.valid, buffer.joined, len(states))
     steps = step_lengths(buffer.first, buffer.second, buffer.valid)
-    longest = _longest_step(steps) if jump is None else jump
+    longest = longest_step(steps) if jump is None else jump
     return Crossings(when, here[when], there[when], dwell, steps[when] > longest, visits)
 
 
@@ -190,7 +190,7 @@ def count_actions(
     return ActionCounts(*map(frozen, (state, action, key % n, count, mean, kinds)))
 
 
-def _longest_step(steps: FloatArray) -> float:
+def longest_step(steps: FloatArray) -> float:
     """Longest step that is no jump."""
     moved = steps[steps > 0.0]
     return JUMP * float(np.quantile(moved, _USUAL, method="lower")) if moved.size else np.inf

@@ -14,6 +14,7 @@ from .. import _npz
 from .._arrays import frozen
 from ..errors import InputError
 from ..graph import Graph
+from ._barriers import Barriers
 from ._guesses import Guesses
 from ._landmarks import Landmarks
 from ._moves import ActionCounts, Jumps
@@ -43,6 +44,8 @@ def write_planner(
     arrays |= {f"set_{name}": np.array(float(settings[name])) for name in _SETTINGS}
     if replay.actions is not None:
         arrays |= {f"action_{name}": getattr(replay.actions, name) for name in _ACTIONS}
+    if found.barriers is not None:
+        arrays |= {f"barrier_{name}": getattr(found.barriers, name) for name in Barriers._fields}
     return _npz.write(path, _KIND, arrays)
 
 
@@ -70,11 +73,16 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
     done = None
     if "action_state" in arrays:
         done = ActionCounts(*(frozen(arrays[f"action_{name}"]) for name in _ACTIONS))
+    barriers = None
+    if "barrier_plane" in arrays:
+        barriers = Barriers(*(frozen(arrays[f"barrier_{name}"]) for name in Barriers._fields))
     n, m = graph.num_vertices, graph.num_arcs
     _check(arrays, {"features": n, "states": n, "visits": n})
     _check(arrays, dict.fromkeys(("counts", "dwell", "fastest", "leaps"), m))
     _check(arrays, {f"guess_{name}": guesses.tail.size for name in Guesses._fields})
     _check(arrays, {f"jump_{name}": jumps.tail.size for name in _JUMPS})
+    if barriers is not None:
+        _check_barriers(arrays, barriers, features.shape)
     if not ((guesses.odds > 0.0) & (guesses.odds <= 1.0)).all():
         raise ValueError("guess_odds are no probabilities")
     for ends in (guesses.tail, guesses.head, jumps.tail, jumps.head):
@@ -93,12 +101,14 @@ def _read(arrays: dict[str, NDArray[Any]]) -> tuple[Landmarks, Guesses, dict[str
         actions=done,
     )
     settings = {name: float(arrays[f"set_{name}"]) for name in _SETTINGS}
-    return Landmarks(replay, frozen(arrays["states"])), guesses, settings, str(arrays["needs"])
+    found = Landmarks(replay, frozen(arrays["states"]), barriers)
+    return found, guesses, settings, str(arrays["needs"])
 
 
 def _check_numbers(arrays: dict[str, NDArray[Any]]) -> None:
     """Refuse what is no array of numbers, or negative where nothing can be."""
-    rows = {"features", "states", "jump_launch"}
+    rows = {"features", "states", "jump_launch", "barrier_sites", "barrier_normal"}
+    signed = rows | {"action_kinds", "barrier_plane", "barrier_offset"}
     for name in arrays.keys() - {"format", "needs"}:
         array = arrays[name]
         if array.dtype.kind not in "biuf":
@@ -110,8 +120,22 @@ def _check_numbers(arrays: dict[str, NDArray[Any]]) -> None:
         unknown = name in ("dwell", "fastest", "set_give_up")
         if not (np.isfinite(array) | (unknown & np.isnan(array))).all():
             raise ValueError(f"{name} is not finite")
-        if name not in rows | {"action_kinds"} and (array < 0).any():
+        if name not in signed and (array < 0).any():
             raise ValueError(f"{name} is negative")
+
+
+def _check_barriers(
+    arrays: dict[str, NDArray[Any]], barriers: Barriers, shape: tuple[int, ...]
+) -> None:
+    """Refuse barriers that do not fit one another, or the states."""
+    (n, width), cells, count = shape, len(barriers.sites), barriers.offset.size
+    _check(arrays, dict.fromkeys(("barrier_plane", "barrier_above", "barrier_shut"), cells))
+    _check(arrays, dict.fromkeys(("barrier_normal", "barrier_down", "barrier_up"), count))
+    if barriers.sites.shape[1] != width or barriers.normal.shape[1] != width:
+        raise ValueError(f"barriers are not in the space of the {width} features")
+    for name, ends, end in (("plane", barriers.plane, count), ("above", barriers.above, n)):
+        if ends.size and not (ends.min() >= -1 and ends.max() < end):
+            raise ValueError(f"barrier_{name} is not below {end}")
 
 
 def _check(arrays: dict[str, NDArray[Any]], sizes: Mapping[str, int]) -> None:

@@ -11,6 +11,7 @@ from .._arrays import KeepsReadOnly, frozen
 from .._text import number_of, percent
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.shortest import breadth_first
+from ._barriers import Barriers
 from ._course import Course, Terrain
 from ._guesses import Suspects
 
@@ -43,6 +44,9 @@ class PlannerReport(KeepsReadOnly):
         How often each state was visited.
     suspects : Suspects
         Guesses that the plan relies on at some state, the most doubtful first.
+    barriers : (b,) int64 array
+        How often somebody headed for each one-way door or thin wall that runs through landmarks'
+        cells, and did not cross it; the sides of such cells are states of their own.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class PlannerReport(KeepsReadOnly):
     reach: FloatArray
     visits: NDArray[np.int64]
     suspects: Suspects
+    barriers: NDArray[np.int64]
 
     @property
     def coverage(self) -> float:
@@ -93,6 +98,12 @@ class PlannerReport(KeepsReadOnly):
         ]
         if self.last < 1.0:
             lines.insert(1, f"Nobody came nearer, so that the last {self.away:.3g} are a guess.")
+        if self.barriers.size:
+            count = number_of(self.barriers.size, "barriers")
+            lines.append(
+                f"{count} in the way, each a door that opens one way or a thin wall: it was "
+                f"headed for at least {self.barriers.min():,} times, and never crossed."
+            )
         if len(self.suspects):
             lines += [
                 f"The plan relies on {number_of(len(self.suspects), 'guesses', 'guess')}, "
@@ -103,7 +114,12 @@ class PlannerReport(KeepsReadOnly):
 
 
 def planner_report(
-    terrain: Terrain, course: Course, goal: FloatArray, away: float, last: float
+    terrain: Terrain,
+    course: Course,
+    goal: FloatArray,
+    away: float,
+    last: float,
+    barriers: Barriers | None,
 ) -> PlannerReport:
     """Look at a course; `last` are the odds of the last steps to the goal itself."""
     replay, guesses = terrain.replay, terrain.guesses
@@ -133,6 +149,7 @@ def planner_report(
         reach=frozen(last * course.reach),
         visits=replay.visits,
         suspects=relied,
+        barriers=frozen(np.array([] if barriers is None else barriers.down, dtype=np.int64)),
     )
 
 

@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.merging import Rows
+from ._barriers import Barriers, refuted
 from ._buffer import as_rows
 from ._course import Course, course_to, terrain_of
 from ._guesses import Guesses, adjacency, find_guesses
@@ -34,8 +35,9 @@ GUESSES = 10
 """Nearest states that each state is joined to by a guess."""
 _NEAR = 2.0
 """States are near a goal within so many median spans of a step between states."""
-_FAR = 5.0
-"""No state is near that is farther away than so many median spans of a step between states."""
+_FAR, _FAR_EXACT = 5.0, 0.5
+"""No state is near that is farther away than so many median spans of a step between states; the
+latter if all observations are states."""
 _AHEAD = 2.0
 """Sub-goals are so many median arcs ahead."""
 _UNSEEN = 0.5
@@ -74,6 +76,9 @@ class Planner:
         What never arriving costs, in steps: the larger, the rarer the risks that are taken. By
         default ten times the longest way to the goal, or more where moves fail so often that
         walks take longer than that.
+    jump : float, optional
+        Longest step that is no jump, in the space of observations or features. By default five
+        times the length that nine tenths of the steps that move do not exceed.
     plans : int
         How many goals' plans are kept.
     seed : int
@@ -110,14 +115,17 @@ class Planner:
         radius: float | None = None,
         ahead: float | None = None,
         give_up: float | None = None,
+        jump: float | None = None,
         plans: int = 256,
         seed: int = 0,
     ) -> None:
         if distance is not None and embed is not None:
             raise InputError("give distance or embed, not both")
-        found = landmarks_of(dataset, landmarks, distance, embed, seed)
+        found = landmarks_of(dataset, landmarks, distance, embed, _optional(jump, "jump"), seed)
         metric = _metric(found, distance, embed)
         arcs = _guessed(found.replay, guesses, metric)
+        if found.barriers is not None:
+            arcs = refuted(arcs, found.barriers, found.replay.states)
         settings = (_optional(radius, "radius"), _optional(ahead, "ahead"))
         self._hold(found, metric, arcs, *settings, _optional(give_up, "give_up"), plans)
 
@@ -139,7 +147,8 @@ class Planner:
         steps = replay.counts > replay.leaps
         self._span = _median_span(replay, steps, metric)
         self._radius = (0.0 if replay.exact else _NEAR * self._span) if radius is None else radius
-        self._far = _FAR * max(self._span, self._radius)
+        far = _FAR_EXACT if replay.exact else _FAR
+        self._far = max(far * max(self._span, self._radius), self._radius)
         usual = float(np.median(replay.graph.lengths[steps])) if steps.any() else 1.0
         self._ahead = (0.0 if replay.exact else _AHEAD * usual) if ahead is None else ahead
         self._give_up, self._plans = give_up, as_whole(plans, "plans", least=1)
@@ -262,6 +271,8 @@ class Planner:
 
     def _last_steps(self, goal: FloatArray) -> float:
         """Odds of getting from the states that count as a goal to the goal itself."""
+        if self.replay.exact:  # a goal is a state, but for rounding
+            return 1.0
         away = float(self._metric.from_states(goal[np.newaxis]).min())
         beyond = max(away - self._radius, 0.0) / max(self._far - self._radius, 1e-300)
         return float(_UNSEEN**beyond)
@@ -285,7 +296,7 @@ class Planner:
         course = self._goals[point.tobytes()]
         away = float(self._metric.from_states(point).min())
         last = self._last_steps(point[0])
-        return planner_report(self._terrain, course, point[0], away, last)
+        return planner_report(self._terrain, course, point[0], away, last, self._found.barriers)
 
     # ---------------------------------------------------------------- files
 
@@ -396,22 +407,30 @@ class Planner:
                 f"no state is near the goal {np.array2string(goal[0], precision=4)}: the nearest "
                 f"is {away[nearest]:.4g} away, and steps between states span {self._span:.4g}"
             )
+        if self._found.barriers is not None:  # the nearest state may be on the other side of one
+            nearest = int(self._metric.nearest(goal)[0][0])
+            away[nearest] = 0.0
         near = np.flatnonzero(away <= self._radius)
         if near.size == 0:
             return np.array([nearest])
-        return _joined(self.replay, near, away)
+        return _joined(self.replay, self._found.barriers, near, away)
 
     def _planned(self, goal: tuple[int, ...]) -> Course:
         states = np.array(goal, dtype=np.int64)
         return course_to(self._terrain, self.states, states, self._ahead, self._give_up)
 
 
-def _joined(replay: Replay, near: NDArray[np.int64], away: FloatArray) -> NDArray[np.int64]:
+def _joined(
+    replay: Replay, barriers: Barriers | None, near: NDArray[np.int64], away: FloatArray
+) -> NDArray[np.int64]:
     """States out of `near` that observed steps among them join to the nearest one.
 
-    A wall may part them: whoever stands behind it has not arrived.
+    A wall may part them, or a door that opens one way: whoever stands behind it has not arrived.
     """
-    next_to = adjacency(replay)[near][:, near]
+    next_to = adjacency(replay)[near][:, near].tocoo()
+    if barriers is not None:
+        places = replay.states[near].astype(np.float64)
+        next_to.data[barriers.parted(places[next_to.row], places[next_to.col])] = 0.0
     entered = np.asarray(next_to.sum(axis=1)) > 1.0  # by others than itself
     order = np.argsort(away[near], kind="stable")
     first = order[np.argmax(entered[order])] if entered.any() else order[0]
@@ -427,7 +446,8 @@ def _joined(replay: Replay, near: NDArray[np.int64], away: FloatArray) -> NDArra
 def _metric(found: Landmarks, distance: Distance | None, embed: Embedding | None) -> Metric:
     if distance is not None:
         return Given(found.states, distance)
-    return Euclidean(found.replay.states if embed is not None else found.states, embed)
+    features = found.replay.states if embed is not None else found.states
+    return Euclidean(features, embed, found.barriers)
 
 
 def _check_embedding(path: str | os.PathLike[str], found: Landmarks, embed: Embedding) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...graph import Graph
 from ...kernels._types import FloatArray
+from ...kernels.point_maze import RASTER
 from ...replay import Planner
 from ...report import Look
 from ...study import Row
@@ -17,17 +18,27 @@ from . import planners
 from .maze import places
 from .odds import arrival
 from .planners import Problem
-from .scene import Route, Scene, draw_episodes
+from .scene import Episodes, Route, Scene, draw_episodes
 
 TASKS = 5
-OURS, REFERENCE, ORACLE = "planner", "dijkstra", "oracle"
+OURS, ALONE, REFERENCE, ORACLE = "planner", "planner_alone", "dijkstra", "oracle"
 
 
 class Course(NamedTuple):
-    """Where to head for from every landmark, and how likely that arrives, said before walking."""
+    """Where to head for, and how likely that arrives, said before walking."""
 
     targets: FloatArray
+    """(n, 2) from every landmark, or (rows, columns, 2) from every square of the raster."""
     foretold: FloatArray
+    """(n,) or (rows, columns) in the same way."""
+
+    def said(self, scene: Scene, drawn: Episodes) -> FloatArray:
+        """(e,) how likely each episode arrives."""
+        if self.foretold.ndim == 1:
+            return self.foretold[drawn.starts(scene)]
+        row, column = ((drawn.ends[:, 0] - scene.corner) * RASTER).astype(np.int64).T
+        said: FloatArray = self.foretold[row, column]
+        return said
 
 
 Make = Callable[[Problem], Course]
@@ -49,6 +60,15 @@ def planned(problem: Problem, planner: Planner | None = None) -> Course:
     asked = Planner(scene.replay, guesses=problem.graph) if planner is None else planner
     states, place = scene.states, problem.place
     return Course(asked.subgoal(states, place), np.asarray(asked.reach(states, place)))
+
+
+def asked(problem: Problem) -> Course:
+    """Ask a planner that got the buffer alone, and chose landmarks and guesses by itself."""
+    scene, shape = problem.scene, problem.scene.squares.shape
+    squares = scene.squares.reshape(-1, 2)
+    aims = scene.planner.subgoal(squares, problem.place).reshape(shape)
+    reach: FloatArray = scene.planner.reach(squares, problem.place).reshape(shape[:2])
+    return Course(aims, reach)
 
 
 @dataclass(frozen=True)
@@ -81,6 +101,7 @@ ARMS = (
     Arm(Look("evidence", "evidence alone", "line-d", "square"), _routed(planners.evidence_only)),
     Arm(Look("observed", "observed first", "exact-line"), _routed(planners.observed_first)),
     Arm(Look(OURS, "Planner", "exit", "diamond"), planned),
+    Arm(Look(ALONE, "Planner, the buffer alone", "exit", "square"), asked, False),
     Arm(Look(ORACLE, "oracle", "oracle"), _routed(planners.oracle), False),
 )
 LOOKS = tuple(arm.look for arm in ARMS)
@@ -105,7 +126,7 @@ def row(scene: Scene, graph: Graph, episodes: int, arm: Arm) -> Row:
         walked = drawn.walk(scene, course.targets)
         reached.append(int((walked > 0).sum()))
         steps += int(walked[walked > 0].sum())
-        foretold.append(float(course.foretold[drawn.starts(scene)].mean()))
+        foretold.append(float(course.said(scene, drawn).mean()))
     return {
         "arm": arm.name,
         "pairs": TASKS * (episodes // TASKS),

@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 
 from ...kernels._types import BoolArray, FloatArray
 from ...kernels.point_maze import RASTER, walk
-from ...replay import Replay, replay_graph
+from ...replay import Planner, Replay, replay_graph
 from .maze import Buffer, PointMaze, collect_buffer, load_point_maze, places
 
 AHEAD, NEAR = 1.5, 2.0
@@ -65,14 +65,30 @@ class Scene:
         return lowest
 
     @cached_property
-    def raster(self) -> NDArray[np.int32]:
-        """Nearest landmark of every square."""
+    def squares(self) -> FloatArray:
+        """(rows, columns, 2) centres of the raster's squares."""
         size = self.states.max(axis=0) + _MARGIN - self.corner
         axes = [np.arange(np.ceil(side * RASTER)) for side in size]
-        squares = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        centres = self.corner + (squares + 0.5) / RASTER
-        found = self.replay.locate(centres.reshape(-1, 2).astype(np.float32))
-        return found.reshape(squares.shape[:2]).astype(np.int32)
+        numbers = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+        centres: FloatArray = self.corner + (numbers + 0.5) / RASTER
+        return centres
+
+    @cached_property
+    def raster(self) -> NDArray[np.int32]:
+        """Nearest landmark of every square."""
+        found = self.replay.locate(self.squares.reshape(-1, 2).astype(np.float32))
+        return found.reshape(self.squares.shape[:2]).astype(np.int32)
+
+    @cached_property
+    def every_square(self) -> NDArray[np.int32]:
+        """Number of every square."""
+        rows, columns, _ = self.squares.shape
+        return np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+
+    @cached_property
+    def planner(self) -> Planner:
+        """What anybody gets who hands over the buffer, with landmarks of its own."""
+        return Planner(self.buffer._asdict(), seed=self.seed)
 
     @cached_property
     def launch(self) -> FloatArray:
@@ -176,11 +192,15 @@ class Episodes:
         return np.array([self.trace(scene, targets, k)[0] for k in range(len(self.ends))])
 
     def trace(self, scene: Scene, targets: FloatArray, episode: int) -> tuple[int, FloatArray]:
-        """Return the steps of one episode, -1 if time was up before, and where they led."""
+        """Return the steps of one episode, -1 if time was up before, and where they led.
+
+        `targets` are those of the landmarks, (n, 2), or of the squares, (rows, columns, 2).
+        """
         luck = self.ends[episode], self.noise[episode], self.luck[episode]
         trail = np.empty((LIMIT + 1, 2))
-        world = scene.maze.blocks, scene.raster, scene.corner
-        steps = walk(*world, targets, NEAR, *luck, trail)
+        raster = scene.raster if targets.ndim == 2 else scene.every_square
+        world = scene.maze.blocks, raster, scene.corner
+        steps = walk(*world, targets.reshape(-1, 2), NEAR, *luck, trail)
         return steps, trail[: 1 + (LIMIT if steps < 0 else steps)]
 
     def starts(self, scene: Scene) -> NDArray[np.int64]:

@@ -42,8 +42,9 @@ def _lead(rows: Records) -> str:
         "because only the lucky ones are counted, and guessed arcs: one false arc in a thousand is "
         "enough. "
         f"Worst success over datasets and graphs: Planner {_worst(rows, OURS):.0f} %, graph "
-        f"distance {_worst(rows, REFERENCE):.0f} %. With a few percent of the data, rivals with "
-        "short metric edges are as good or better: the tables say where."
+        f"distance {_worst(rows, REFERENCE):.0f} %. With a few percent of the data much depends "
+        "on the landmarks, and on given ones some rivals are as good or better: the tables say "
+        "where."
     )
 
 

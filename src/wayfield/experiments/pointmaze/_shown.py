@@ -12,8 +12,8 @@ from .._point import LOOKS
 
 NOTES = (
     "Success in % of episodes, with Wilson's 95 % interval in brackets where it is not 100 or 0. "
-    "All planners have the same landmarks, the same low level, and the same starts, goals, noise "
-    "and luck.",
+    "All planners have the same landmarks, but for the one that gets the buffer alone and chooses "
+    "its own; the same low level, and the same starts, goals, noise and luck.",
 )
 
 

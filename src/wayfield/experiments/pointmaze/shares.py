@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from ...report import Chart, Finding, Section, Table
 from ...study import Experiment, Profile, Records, Row
-from .._point import FEWEST_SEEDS, OURS, REFERENCE, PointCell, point_grid, read_grid
+from .._point import ALONE, FEWEST_SEEDS, OURS, REFERENCE, PointCell, point_grid, read_grid
 from ._shown import NOTES, looks_of, say_success, success_against, success_table
 
 SHARES = (0.1, 0.03, 0.01)
 GRAPHS = ("time", "xy-5", "xy-20")
 DATASETS = ("giant-stitch", "teleport-stitch")
-SHOWN = (REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS)
+SHOWN = (REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS, ALONE)
 UNFAIR = "oracle"
 
 
@@ -60,16 +60,19 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 def _compared(rows: Records, graph: str) -> str:
     arms = rows.by("arm")
-    rivals = [look for look in looks_of(rows) if look.name not in (OURS, "observed", UNFAIR)]
+    rivals = [look for look in looks_of(rows) if look.name not in (OURS, ALONE, "observed", UNFAIR)]
     best = max(rivals, key=lambda look: arms[look.name].ratio("reached", "pairs"))
     told = f"{graph}: {best.title} {say_success(arms[best.name])} is the best rival"
-    return f"{told}, Planner {say_success(arms[OURS])}." if OURS in arms else f"{told}."
+    ours = [look for look in looks_of(rows) if look.name in (OURS, ALONE)]
+    return (
+        ", ".join([told, *(f"{look.title} {say_success(arms[look.name])}" for look in ours)]) + "."
+    )
 
 
 EXPERIMENT = Experiment(
     "point_shares",
     "Less data",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     read_grid=read_grid,

@@ -165,7 +165,7 @@ def _in_advance(rows: Records) -> str:
 EXPERIMENT = Experiment(
     "point_success",
     "Planners on PointMaze",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     read_grid=read_grid,

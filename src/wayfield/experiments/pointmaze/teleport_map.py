@@ -50,7 +50,7 @@ def run(cell: PointCell) -> list[Row]:
                 "entrances": maze.blocks.entrances.ravel(),
                 "exits": maze.blocks.exits.ravel(),
                 "goal": problem.place,
-                "foretold": float(course.foretold[drawn.starts(scene)].mean()),
+                "foretold": float(course.said(scene, drawn).mean()),
             }
         )
     return rows
