@@ -631,7 +631,7 @@ def large_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     points = rng.uniform(size=(20_000, 2)) * 100
     from scipy.spatial import cKDTree
 
-    pairs = cKDTree(points).query_pairs(1.25, output_type="ndarray")
+    pairs = cKDTree(points).query_pairs(1.0, output_type="ndarray")
     away = np.hypot(*(points[pairs[:, 0]] - points[pairs[:, 1]]).T)
     graph = wf.Graph.from_edges(pairs[:, 0], pairs[:, 1], away, 20_000, positions=points)
     piece = np.flatnonzero(graph.components == np.bincount(graph.components).argmax())

@@ -24,7 +24,7 @@ def explore(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[LAYOUT | MAZE FILE | EDGES LABELS | SCENE.json]",
+            metavar="LAYOUT | MAZE FILE | EDGES LABELS",
             help="A map such as large, a text file with a maze, the files of a graph of your own "
             "as `wayfield plan` takes them, or a scene that the page exported.",
             show_default="a maze with a loop",

@@ -56,8 +56,12 @@ class Fields:
             raise InputError(f"{name} must be an object, not {_kind(data)}")
         self.data, self.name, self.left = data, name, set(data)
 
-    def __contains__(self, key: str) -> bool:
-        return self.data.get(key) is not None
+    def has(self, key: str) -> bool:
+        """Whether an entry is there; null is as good as nothing."""
+        if self.data.get(key) is None:
+            self.left.discard(key)
+            return False
+        return True
 
     def take(self, key: str) -> Any:
         """Return an entry as it is; None if it is not there."""

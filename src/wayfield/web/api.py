@@ -32,7 +32,7 @@ from . import compute
 from ._reading import Fields, read_json
 from .scene import MOST_VERTICES, Scene, read_draw
 
-PATIENCE = 12.0
+PATIENCE = 20.0
 """Seconds after which a solve that looks at the clock gives up."""
 
 

@@ -167,20 +167,19 @@ class Scene:
     def from_json(cls, data: Any) -> Scene:
         """Read a scene, or raise `InputError` with what is wrong and where."""
         fields = Fields(data, "scene")
-        if ("maze" in fields) == ("graph" in fields):
+        if fields.has("maze") == fields.has("graph"):
             raise InputError("a scene has either a maze or a graph")
-        world = _read_maze(fields) if "maze" in fields else _read_network(fields)
+        world = _read_maze(fields) if fields.has("maze") else _read_network(fields)
         goal = fields.whole("goal", 0, MOST_VERTICES)
         vertices, values, drawn = _read_labels(fields)
-        noise = fields.part("noise") if "noise" in fields else Fields({}, "scene.noise")
+        noise = fields.part("noise") if fields.has("noise") else Fields({}, "scene.noise")
         spread, seed = noise.number("spread", 0.0, _LARGEST, 0.0), noise.whole("seed", 0, 2**32, 0)
         noise.done()
         panels = tuple(map(_read_settings, fields.items("panels", 2)))
         if not panels:
             raise InputError("scene.panels is empty: one or two are shown")
         budget = fields.number("budget", 0.0, _LARGEST, 0.0)
-        for key in ("maze", "graph", "noise", "view"):  # null, or the page's own affair
-            fields.take(key)
+        fields.take("view")  # the page's own affair
         fields.done()
         return cls(world, goal, vertices, values, spread, seed, panels, budget, drawn)
 
@@ -214,7 +213,6 @@ def scene_of(
             f"the explorer draws up to {MOST_VERTICES:,} and {MOST_EDGES:,}"
         )
     once = np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
-    flat = graph.positions is not None and graph.positions.shape[1] >= 2
     called = None
     if names is not None:
         called = tuple(str(names[x])[:_LONGEST_NAME] for x in range(graph.num_vertices))
@@ -223,9 +221,7 @@ def scene_of(
         graph.tails[once].astype(np.int32),
         graph.indices[once].astype(np.int32),
         None if graph.is_unit else graph.lengths[once],
-        np.ascontiguousarray(graph.positions[:, :2])
-        if flat and graph.positions is not None
-        else None,
+        _in_the_plane(graph),
         graph.directed,
         called,
     )
@@ -234,6 +230,13 @@ def scene_of(
         network, goal, tuple(known.vertices.tolist()), tuple(known.values.tolist()),
         panels=tuple(panels),
     )  # fmt: skip
+
+
+def _in_the_plane(graph: Graph) -> FloatArray | None:
+    """(n, 2) the first two coordinates of the positions, if there are so many."""
+    if graph.positions is None or graph.positions.shape[1] < 2:
+        return None
+    return np.ascontiguousarray(graph.positions[:, :2])
 
 
 def _read_maze(fields: Fields) -> Maze:
@@ -249,20 +252,18 @@ def _read_network(fields: Fields) -> Network:
     n = part.whole("vertices", 1, MOST_VERTICES)
     tails = part.array("tails", np.int32, MOST_EDGES)
     heads = part.array("heads", np.int32, MOST_EDGES)
-    lengths = part.array("lengths", np.float64, MOST_EDGES) if "lengths" in part else None
-    positions = part.array("positions", np.float64, 2 * n) if "positions" in part else None
+    lengths = part.array("lengths", np.float64, MOST_EDGES) if part.has("lengths") else None
+    positions = part.array("positions", np.float64, 2 * n) if part.has("positions") else None
     if positions is not None:
         if positions.size != 2 * n:
             raise InputError(f"scene.graph.positions must be {2 * n:,} numbers, x and y in turn")
         if not np.isfinite(positions).all():
             raise InputError("scene.graph.positions has a number that is not finite")
         positions = positions.reshape(n, 2)
-    names = tuple(map(_read_name, part.items("names", n))) if "names" in part else None
+    names = tuple(map(_read_name, part.items("names", n))) if part.has("names") else None
     if names is not None and len(names) != n:
         raise InputError(f"scene.graph.names has {len(names):,} names for {n:,} vertices")
     directed = part.flag("directed")
-    for key in ("lengths", "positions", "names"):
-        part.take(key)
     part.done()
     return Network(n, tails, heads, lengths, positions, directed, names)
 
@@ -279,8 +280,7 @@ def _read_labels(
     part = fields.part("labels")
     vertices = part.array("vertices", np.int32, MOST_VERTICES)
     values = part.items("values", MOST_VERTICES)
-    drawn = _read_drawn(part) if "drawn" in part else None
-    part.take("drawn")
+    drawn = _read_drawn(part) if part.has("drawn") else None
     part.done()
     if len(values) != vertices.size:
         raise InputError(f"scene.labels has {vertices.size:,} vertices and {len(values):,} values")

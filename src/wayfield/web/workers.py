@@ -17,12 +17,13 @@ import multiprocessing
 import os
 import signal
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 
 from ..errors import WayfieldError
 from .api import Reply, error_reply, respond
 
-LIMIT = 20.0
+LIMIT = 30.0
 """Seconds after which a worker is given up."""
 IMPATIENCE = 1.0
 """Seconds after which a worker may be taken away from a request that a newer one has overtaken."""
@@ -74,7 +75,7 @@ class Worker:
         """Return once it is ready for requests: it imports, and perhaps compiles, before."""
         try:
             self.ready = self.ready or bool(self.connection.recv())
-        except EOFError as error:
+        except (EOFError, OSError) as error:
             raise WayfieldError("a worker of the explorer ended as soon as it began") from error
 
     def ask(self, name: str, body: bytes, limit: float) -> Reply:
@@ -123,10 +124,10 @@ class Pool:
         first = Worker()
         first.wait()
         others = max(2, min(3, (os.cpu_count() or 2) - 1))
-        self.workers = [*(Worker() for _ in range(others)), first]
+        self.workers = [first, *(Worker() for _ in range(others))]
         self.idle: asyncio.LifoQueue[Worker] = asyncio.LifoQueue()
-        for worker in self.workers:
-            self.idle.put_nowait(worker)
+        self.expected = [*self.workers]
+        self.joining: set[asyncio.Task[None]] = set()
         self.waiting = 0
         self.tickets = itertools.count()
         self.newest: dict[str, int] = {}
@@ -134,6 +135,8 @@ class Pool:
 
     async def answer(self, name: str, body: bytes, lane: str = "") -> Reply:
         """Have a request answered by the next worker that is free."""
+        while self.expected:  # here, since only here is there a loop to wait in
+            self._welcome(self.expected.pop())
         if self.waiting >= QUEUE:
             return _BUSY
         ticket = next(self.tickets)
@@ -145,7 +148,7 @@ class Pool:
             worker = await self.idle.get()
         finally:
             self.waiting -= 1
-        if lane and self.newest[lane] != ticket:
+        if lane and self.newest.get(lane) != ticket:
             self.idle.put_nowait(worker)
             return _OVERTAKEN
         if lane:
@@ -167,6 +170,20 @@ class Pool:
             del self.running[lane]
         if self.newest.get(lane) == ticket:
             del self.newest[lane]
+        self._welcome(worker)
+
+    def _welcome(self, worker: Worker) -> None:
+        """Count a worker among the idle ones: at once, or as soon as it is ready."""
+        if worker.ready:
+            self.idle.put_nowait(worker)
+            return
+        task = asyncio.ensure_future(self._join(worker))
+        self.joining.add(task)
+        task.add_done_callback(self.joining.discard)
+
+    async def _join(self, worker: Worker) -> None:
+        with suppress(WayfieldError):  # then the next request to it says so, and begins anew
+            await asyncio.to_thread(worker.wait)
         self.idle.put_nowait(worker)
 
     def close(self) -> None:

@@ -125,7 +125,8 @@ export class Controls extends Core {
     if (lost && loops.length && p === Infinity) return "Even the AMLE loops here: a label is too low for its place. Try “Drop false sinks”, or lift the field.";
     if (lost) return "Try another method, or lift the field until all arrive.";
     if (panel.method === "distance") return "This is the plain graph distance: no labels, every walk shortest. Press it again to come back.";
-    return "Every start arrives. Click one and watch; then paint a wall, drag a label or add noise.";
+    const more = this.scene.maze ? "paint a wall, drag a label" : "drag a label";
+    return `Every start arrives. Click one and watch; then ${more} or add noise.`;
   }
 
   // What is known about the state that is pointed at.

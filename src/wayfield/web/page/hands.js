@@ -124,7 +124,7 @@ export class Hands extends Controls {
     else if (this.paints) {
       const { r, x, y } = this.geometry;
       this.edit(withCell(this.scene, Math.floor(y[vertex] / r), Math.floor(x[vertex] / r), this.symbol));
-    } else this.edit(withView(this.scene, { start: vertex }), "start");
+    } else if (this.tool === "walk") this.edit(withView(this.scene, { start: vertex }), "start");
   }
 
   deleteLabel(vertex) {
