@@ -1,6 +1,6 @@
 // The whole state in the address bar, compressed: whoever opens it sees the same.
 
-const LONGEST = 150000;
+const LONGEST = 150000; // bytes, compressed
 
 async function through(stream, bytes) {
   const written = new Blob([bytes]).stream().pipeThrough(stream);
@@ -10,6 +10,7 @@ async function through(stream, bytes) {
 // Text for an address; null if the scene is too large for one.
 export async function encodeScene(scene) {
   const plain = new TextEncoder().encode(JSON.stringify(scene));
+  if (plain.length > 10 * LONGEST) return null; // compressing it would be in vain
   const small = await through(new CompressionStream("deflate-raw"), plain);
   if (small.length > LONGEST) return null;
   let text = "";
