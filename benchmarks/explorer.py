@@ -66,6 +66,7 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 720})
             page.goto(address)
             page.wait_for_selector("#explorer[data-solved]", timeout=300_000)
+            page.wait_for_timeout(10_000)  # until the other workers are ready, too
             print(f"edit to frame, {STEPS} steps of a drag, 6,624 vertices")
             for method in METHODS:
                 took = np.array(page.evaluate(_DRAG, [STEPS, method]))

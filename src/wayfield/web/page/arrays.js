@@ -1,7 +1,9 @@
 // Arrays as they travel: the bytes of a typed array in base64, little-endian.
 
 export function unpack(text, Kind) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  if (Uint8Array.fromBase64) return new Kind(Uint8Array.fromBase64(text).buffer); // newer browsers
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
   return new Kind(bytes.buffer);
 }
 

@@ -354,7 +354,7 @@ export class Core {
       const { width, height } = fitCanvas(panel.base), large = this.geometry.n > LARGE;
       fitCanvas(panel.marks);
       this.view.fit(this.geometry.box, width, height);
-      if (quick && large && panel.bitmap) this.moveBitmap(panel);
+      if (quick && large && panel.drawn) this.moveBitmap(panel);
       else this.drawPanel(panel);
     }
     if (quick) this.later("redraw", 90, () => this.draw());
@@ -365,14 +365,16 @@ export class Core {
     const ctx = context(panel.base);
     drawBase(ctx, panel.geometry ?? this.geometry, panel.picture ?? {}, this.view, this.shown(panel), this.look);
     const { scale, left, top } = this.view;
-    panel.bitmap = this.geometry.n > LARGE ? { image: copied(panel.base), scale, left, top } : null;
+    panel.drawn = { scale, left, top, image: null };
   }
 
-  moveBitmap({ base, bitmap }) {
-    const ctx = context(base), times = this.view.scale / bitmap.scale;
+  // The picture as it was drawn last, elsewhere and larger or smaller.
+  moveBitmap({ base, drawn }) {
+    drawn.image ??= copied(base);
+    const ctx = context(base), times = this.view.scale / drawn.scale;
     ctx.fillStyle = this.look.paper;
     ctx.fillRect(0, 0, this.view.width, this.view.height);
-    ctx.drawImage(bitmap.image, this.view.left - times * bitmap.left, this.view.top - times * bitmap.top,
+    ctx.drawImage(drawn.image, this.view.left - times * drawn.left, this.view.top - times * drawn.top,
       times * this.view.width, times * this.view.height);
   }
 
