@@ -57,6 +57,7 @@ _HOMES = {
     "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
     "solve": ("Answer", "PlanTable", "plan_many", "solve"),
+    "web": ("explore",),
 }
 _ROOMS = ("audit", "plots", "sim")
 """Modules that are public as a whole."""
@@ -143,6 +144,7 @@ if TYPE_CHECKING:
     from .solve import PlanTable as PlanTable
     from .solve import plan_many as plan_many
     from .solve import solve as solve
+    from .web import explore as explore
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -17,6 +17,7 @@ from ._common import in_flags, notes, say
 from ._help import Command, Group
 from .compare import compare
 from .doctor import doctor
+from .explore import explore
 from .maze import maze
 from .mend import mend
 from .plan import plan
@@ -39,6 +40,8 @@ wayfield compare roads.csv known.csv --goal Bern
 wayfield mend roads.csv trips.csv
 
 wayfield maze medium --method harmonic --picture field.png
+
+wayfield explore
 
 wayfield watch antmaze-large --seed 3 --out large.gif
 
@@ -156,6 +159,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (compare, _DATA),
     (mend, _DATA),
     (maze, _DATA),
+    (explore, _DATA),
     (watch, _DATA),
     (reproduce, _STUDIES),
     (report, _STUDIES),
