@@ -178,7 +178,8 @@ def test_a_loop_is_proved_to_be_one(tmp_path: Path) -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     answer = wf.solve(path, wf.Labels([0, 1, 2, 3], [0.0, 4.0, 1.0, 2.0]), goal=0)
     said = verify(answer.certificate(tmp_path / "loop.cert"))
-    assert "2 starts go round for ever, in 1 loop: 2 → 3 → 2." in said
+    assert "2 starts go round for ever, in 1 loop: 2 -> 3 -> 2." in said
+    assert all(sentence.isascii() for sentence in said)  # whatever the terminal's encoding
 
 
 def test_a_start_without_a_move_is_proved_to_have_none(tmp_path: Path) -> None:
@@ -299,6 +300,37 @@ def test_a_repaired_plan_is_proved_on_its_lifted_values(tmp_path: Path) -> None:
     file.change("lift", 2, 0.5)
     with pytest.raises(NotProved, match="lifted value of vertex 2 is below"):
         verify(file.write(tmp_path / "lower.cert"))
+
+
+def test_a_value_that_is_lifted_from_infinity_is_refused(tmp_path: Path) -> None:
+    ends = [0, 1, 2, 1, 2, 3, 0], [1, 2, 3, 0, 1, 2, 4]  # 4 reaches no label
+    graph = wf.Graph.from_edges(*ends, directed=True)
+    labels = wf.Labels([0, 1, 2, 3], [0.0, 4.0, 1.0, 2.0])
+    answer = wf.solve(graph, labels, 0, wf.AMLE(fill="cost"), repair=True)
+    assert answer.field.values[4] == np.inf
+    file = File(answer.certificate(tmp_path / "plan.cert"))
+    verify(tmp_path / "plan.cert")
+    file.change("lift", 4, -5.0)
+    with pytest.raises(NotProved, match="lifted value of vertex 4 is below"):
+        verify(file.write(tmp_path / "lower.cert"))
+
+
+def test_what_reaches_no_label_is_not_called_filled(tmp_path: Path) -> None:
+    graph = wf.Graph.from_edges([0, 0], [1, 2], directed=True)
+    field = wf.extend(graph, wf.Labels([0], [0.0]), wf.AMLE(fill="cost"))
+    said = verify(field.certificate(tmp_path / "field.cert"))
+    assert any("exactly 0 vertices" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(3)], ids=str)
+def test_labels_too_far_apart_to_be_written_down(method: wf.Method, tmp_path: Path) -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    field = wf.extend(path, wf.Labels([0, 2], [1e6, 1e-305]), method)
+    with pytest.raises(wf.InputError, match="cannot be written down"):
+        field.certificate(tmp_path / "field.cert")
+    verify(
+        wf.extend(path, wf.Labels([0, 2], [1e6, 1e-290]), method).certificate(tmp_path / "a.cert")
+    )
 
 
 # ---------------------------------------------------------------- independence

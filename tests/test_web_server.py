@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from shell import wayfield
 from wayfield.web.opening import first_visit
 from wayfield.web.scene import Settings, scene_of
 from wayfield.web.server import LARGEST_BODY, listen
-from wayfield.web.workers import Worker
+from wayfield.web.workers import Pool, Worker
 
 JSON = {"content-type": "application/json"}
 
@@ -195,45 +196,62 @@ def test_broken_http_does_not_end_it(client: httpx.Client, address: str) -> None
 # ---------------------------------------------------------------- time
 
 
-def test_a_slow_request_does_not_block_the_next_and_ends_in_words(client: httpx.Client) -> None:
-    answers: list[httpx.Response] = []
-    slow = json.dumps({"scene": slow_scene()}).encode()
+class Halting:
+    """Workers, some of which can be halted: however fast solvers are, these are slow."""
 
-    def ask() -> None:
-        answers.append(client.post("/api/picture", content=slow, headers=JSON))
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.halted: list[Worker] = []
 
-    client.post("/api/picture", content=body(), headers=JSON)
-    busy = threading.Thread(target=ask)
-    busy.start()
-    time.sleep(0.3)
-    with httpx.Client(base_url=client.base_url, timeout=60.0) as other:
-        assert other.post("/api/picture", content=body(), headers=JSON).status_code == 200
-        assert busy.is_alive()
-    busy.join()
-    reply = answers[0]
-    assert reply.status_code == 504
-    assert "20 s" in error(reply) or "30 s" in error(reply)
+    async def answer(self, lane: str = "") -> int:
+        return (await self.pool.answer("picture", body(), lane)).status
+
+    async def halt(self, most: int) -> list[asyncio.Task[int]]:
+        """Halt workers that are idle, and have each begin a request that it does not finish."""
+        await self.answer()  # all that are expected are on their way
+        while len(self.halted) < most:
+            worker = await self.pool.idle.get()
+            assert worker.process.pid is not None
+            os.kill(worker.process.pid, signal.SIGSTOP)
+            self.halted.append(worker)
+        for worker in self.halted:
+            self.pool.idle.put_nowait(worker)
+        begun = [asyncio.create_task(self.answer()) for _ in self.halted]
+        await asyncio.sleep(0.2)
+        return begun
+
+    def go_on(self) -> None:
+        for worker in self.halted:
+            assert worker.process.pid is not None
+            os.kill(worker.process.pid, signal.SIGCONT)
 
 
-def test_the_newest_of_a_lane_wins(client: httpx.Client) -> None:
-    lane = JSON | {"wayfield-lane": "page/picture-0"}
-    slow = json.dumps({"scene": slow_scene()}).encode()
-    answers: dict[int, int] = {}
+@pytest.fixture
+def halting() -> Iterator[Halting]:
+    pool = Pool(limit=15.0)
+    yield Halting(pool)
+    pool.close()
 
-    def ask(number: int, content: bytes) -> None:
-        with httpx.Client(base_url=client.base_url, timeout=120.0) as own:
-            answers[number] = own.post("/api/picture", content=content, headers=lane).status_code
 
-    threads = [threading.Thread(target=ask, args=(k, slow)) for k in range(12)]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.05)
-    time.sleep(1.5)
-    ask(99, body())
-    for thread in threads:
-        thread.join()
-    assert answers[99] == 200
-    assert 409 in answers.values()
+def test_a_slow_request_does_not_block_the_next_and_ends_in_words(halting: Halting) -> None:
+    async def scene() -> tuple[int, bool, int]:
+        (slow,) = await halting.halt(1)
+        other = await halting.answer()
+        return other, slow.done(), await slow
+
+    assert asyncio.run(scene()) == (200, False, 504)
+
+
+def test_the_newest_of_a_lane_wins(halting: Halting) -> None:
+    async def scene() -> list[int]:
+        begun = await halting.halt(len(halting.pool.workers))
+        lane = [asyncio.create_task(halting.answer("page/picture-0")) for _ in range(4)]
+        await asyncio.sleep(0.2)
+        halting.go_on()
+        assert await asyncio.gather(*begun) == [200] * len(begun)
+        return list(await asyncio.gather(*lane))
+
+    assert asyncio.run(scene()) == [409, 409, 409, 200]
 
 
 def test_a_worker_that_is_late_or_dies_is_replaced() -> None:

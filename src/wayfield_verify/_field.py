@@ -157,8 +157,12 @@ def _balance(
     """Sign of Σ sign(u_y − u_x) (|u_y − u_x| / ℓ)^q; None if it cannot be told."""
     here = values[x]
     if q == 1:
-        common = math.lcm(*(length for _, length in arcs))
-        if common.bit_length() <= LONGEST_SUM:
+        common = 1
+        for _, length in arcs:
+            common = math.lcm(common, length)
+            if common.bit_length() > LONGEST_SUM:
+                break
+        else:
             total = sum((values[y] - here) * (common // length) for y, length in arcs)
             return (total > 0) - (total < 0)
     return sign_of_balance([Fraction(values[y] - here) / length for y, length in arcs], q)
@@ -344,16 +348,18 @@ def _sentences(certificate: Certificate, connected: list[bool]) -> list[str]:
     prior = "" if certificate.prior is None else ", as corrections of a prior,"
     size = f"{number_of(certificate.num_vertices, 'vertex', 'vertices')} and "
     size += number_of(len(certificate.edges), "arc" if certificate.directed else "edge")
+    where = "" if all(connected) else " connected to a label"
     rows = zip(certificate.lower, certificate.upper, strict=True)
     widths = (high - low for low, high in rows if math.isfinite(high) and math.isfinite(low))
     found = [
         f"The {name} of {number_of(len(certificate.labels), 'label')}{prior} on this {way} graph "
         f"of {size}{rule} exists and is unique.",
-        "At every vertex it lies between the file's bounds, and so does the file's value; "
+        f"At every vertex{where} it lies between the file's bounds, and so does the file's value; "
         f"the bounds are about {max(widths, default=0.0):.3g} apart at most.",
     ]
     if certificate.fixed is not None:
-        filled = sum(a and not b for a, b in zip(connected, certificate.fixed, strict=True))
+        rows = zip(connected, certificate.fixed, certificate.values, strict=True)
+        filled = sum(a and not b and value < math.inf for a, b, value in rows)
         found.append(
             f"Filled, since no walk through them descends from label to label: exactly "
             f"{number_of(filled, 'vertex', 'vertices')}."

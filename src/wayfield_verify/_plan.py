@@ -56,8 +56,8 @@ def _require_lifted(certificate: Certificate, plan: Plan) -> None:
     """Check that no value was lowered."""
     rows = zip(plan.lifted or (), certificate.values, strict=False)
     for x, (lifted, value) in enumerate(rows):
-        # what cannot be reached is +inf once lifted, and what has no value NaN before
-        if lifted < value < math.inf:
+        # what cannot be reached is +inf once lifted; a vertex without a value has NaN
+        if lifted < value:
             raise NotProved(f"the lifted value of vertex {x} is below its value")
 
 
@@ -193,7 +193,9 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
         "others the pair (value, hops) falls."
     )
     if plan.tolerance == 0.0:
-        best = "descends most steeply" if plan.rule == "slope" else "has the least length + value"
+        best = "has the least length + value"
+        if plan.rule == "slope":
+            best = "descends most steeply, or rises least where none descends"
         found.append(f"Every move is one that {best}, up to rounding.")
     if plan.error is not None:
         count = sum(plan.optimal) - plan.optimal[goal]
@@ -201,6 +203,8 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
             "Whatever the true cost-to-go is, if no value is further from it than the file's error "
             f"bound there, {number_of(count, 'move')} of the plan cannot be bettered: each is the "
             "only optimal one."
+            if count
+            else "No move of the plan is proved optimal from the file's error bounds."
         )
     return found
 
@@ -229,7 +233,9 @@ def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
     stopping = sum(stuck.values())
     if loops:
         some = "; ".join(
-            " → ".join(map(str, (*loop[:MOST_NAMED], *["…"] * (len(loop) > MOST_NAMED), loop[0])))
+            " -> ".join(
+                map(str, (*loop[:MOST_NAMED], *["..."] * (len(loop) > MOST_NAMED), loop[0]))
+            )
             for loop in loops[:MOST_NAMED]
         )
         more = "" if len(loops) <= MOST_NAMED else f", and {len(loops) - MOST_NAMED} more"
@@ -240,6 +246,12 @@ def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
     if stopping:
         found.append(f"{_do(stopping, 'ends', 'end')} where there is no move.")
     return found
+
+
+def _round(loop: list[int]) -> str:
+    """Write a loop down, its first vertex at both ends; in ASCII, which every terminal has."""
+    cut = ["..."] if len(loop) > MOST_NAMED else []
+    return " -> ".join(map(str, (*loop[:MOST_NAMED], *cut, loop[0])))
 
 
 def _do(count: int, one: str, many: str) -> str:

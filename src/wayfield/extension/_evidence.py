@@ -24,9 +24,12 @@ class Enclosed:
     below: Pair
     above: Pair
 
-    def proof(self, problem: Problem) -> Proof:
-        """Return the two as they are."""
-        return Proof(self.p, Scaled.centred(problem).barriers(self.below, self.above))
+    def proof(self, problem: Problem) -> Proof | None:
+        """Return the two as they are; None if labels are too far apart to be held beside them."""
+        scaled = Scaled.centred(problem)
+        if not scaled.keeps_labels:
+            return None
+        return Proof(self.p, scaled.barriers(self.below, self.above))
 
 
 @dataclass(frozen=True, eq=False)

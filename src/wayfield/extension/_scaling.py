@@ -67,8 +67,7 @@ class Scaled:
 
     @classmethod
     def _less(cls, problem: Problem, offset: float) -> Self:
-        vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
-        moved = corrected(Pair(problem.boundary, zero), vertices, np.full(vertices.size, -offset))
+        moved = _moved(problem, offset)
         exponent = int(np.frexp(np.abs(moved.high).max())[1])
         return cls(problem, offset, exponent, Pair(*(np.ldexp(part, -exponent) for part in moved)))
 
@@ -86,6 +85,13 @@ class Scaled:
     def span(self) -> float:
         """Range of the labels, in the solver's units."""
         return float(np.ldexp(self.problem.labels.span, -self.exponent))
+
+    @property
+    def keeps_labels(self) -> bool:
+        """Whether no digit of a label is lost to underflow in the solver's units."""
+        moved = _moved(self.problem, self.offset)
+        back = (np.ldexp(part, self.exponent) for part in self.field)
+        return all((one == other).all() for one, other in zip(moved, back, strict=True))
 
     @property
     def exact(self) -> bool:
@@ -165,6 +171,12 @@ class Scaled:
         field[labels.vertices] = labels.values
         field[self.problem.orphaned] = np.nan
         return field
+
+
+def _moved(problem: Problem, offset: float) -> Pair:
+    """Return the labels less an offset, exactly; 0 elsewhere."""
+    vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
+    return corrected(Pair(problem.boundary, zero), vertices, np.full(vertices.size, -offset))
 
 
 def midrange(labels: Labels) -> float:
