@@ -358,8 +358,8 @@ def _sentences(certificate: Certificate, connected: list[bool]) -> list[str]:
         f"the bounds are about {max(widths, default=0.0):.3g} apart at most.",
     ]
     if certificate.fixed is not None:
-        rows = zip(connected, certificate.fixed, certificate.values, strict=True)
-        filled = sum(a and not b and value < math.inf for a, b, value in rows)
+        states = zip(connected, certificate.fixed, certificate.values, strict=True)
+        filled = sum(a and not b and value < math.inf for a, b, value in states)
         found.append(
             f"Filled, since no walk through them descends from label to label: exactly "
             f"{number_of(filled, 'vertex', 'vertices')}."
