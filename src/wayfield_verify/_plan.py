@@ -198,11 +198,16 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
             best = "descends most steeply, or rises least where none descends"
         found.append(f"Every move is one that {best}, up to rounding.")
     if plan.error is not None:
-        count = sum(plan.optimal) - plan.optimal[goal]
+        count, most = sum(plan.optimal) - plan.optimal[goal], max(plan.error)
+        supposed = (
+            f"no value is further from the true cost-to-go than the file's error bound there, at "
+            f"most {most:.6g}"
+            if most
+            else "every value is the true cost-to-go itself"
+        )
         found.append(
-            "Whatever the true cost-to-go is, if no value is further from it than the file's error "
-            f"bound there, {number_of(count, 'move')} of the plan cannot be bettered: each is the "
-            "only optimal one."
+            f"Supposed that {supposed}, {number_of(count, 'move')} of the plan cannot be bettered: "
+            "each is the only optimal one. This supposition is not proved here."
             if count
             else "No move of the plan is proved optimal from the file's error bounds."
         )
