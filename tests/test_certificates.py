@@ -270,7 +270,7 @@ def test_exit_codes_and_words(good: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_without_a_bracket_there_is_no_certificate(method: wf.Method, tmp_path: Path) -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     field = wf.extend(path, wf.Labels([0, 3], [0.0, 1.0]), method)
-    with pytest.raises(wf.InputError, match="no bracket that could be proved"):
+    with pytest.raises(wf.InputError, match="no bracket here that could be proved"):
         field.certificate(tmp_path / "none.cert")
 
 
@@ -313,6 +313,17 @@ def test_a_value_that_is_lifted_from_infinity_is_refused(tmp_path: Path) -> None
     file.change("lift", 4, -5.0)
     with pytest.raises(NotProved, match="lifted value of vertex 4 is below"):
         verify(file.write(tmp_path / "lower.cert"))
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    field = wf.extend(wf.Graph.from_edges([0], [1]), wf.Labels([0], [1.0]), wf.AMLE())
+    with pytest.raises(wf.InputError, match="there is no folder .*nowhere"):
+        field.certificate(tmp_path / "nowhere" / "a.cert")
+
+
+def test_help_tells_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "2 if the file cannot be read" in capsys.readouterr().out
 
 
 def test_what_reaches_no_label_is_not_called_filled(tmp_path: Path) -> None:

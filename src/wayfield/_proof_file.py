@@ -68,13 +68,22 @@ def bits(tag: str, flags: BoolArray) -> Section:
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path at which there is nothing yet, or a certificate; else raise `InputError`."""
-    path = Path(path)
+    path = _in_a_folder(path)
     if path.exists():
         if not path.is_file():
             raise InputError(f"{path} is not a file")
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
-                raise InputError(f"{path} is no certificate, and would be overwritten")
+                raise InputError(
+                    f"{path} is no certificate, and would be overwritten: --force does so"
+                )
+    return path
+
+
+def _in_a_folder(path: str | os.PathLike[str]) -> Path:
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}")
     return path
 
 
@@ -85,7 +94,7 @@ def digest(sections: Iterable[Section]) -> bytes:
 
 def write(path: str | os.PathLike[str], sections: Iterable[Section]) -> Path:
     """Write a certificate; a reader sees the old file or the whole new one."""
-    path, parts = Path(path), _parts(sections)
+    path, parts = _in_a_folder(path), _parts(sections)
     temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:
         with temporary.open("wb") as file:

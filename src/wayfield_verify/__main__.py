@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from . import NotProved, Unreadable, verify
 
 USAGE = "usage: python -m wayfield_verify FILE"
+HELP = f"""{USAGE}
+
+Prove what a certificate of wayfield states, in exact arithmetic and with nothing but the file.
+Exit code: 0 if it is proved, 1 if it is not, 2 if the file cannot be read."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check one file, and say what was proved, or why nothing was."""
-    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+    if arguments in (["-h"], ["--help"]):
+        print(HELP)
+        return 0
+    if len(arguments) != 1:
         print(USAGE, file=sys.stderr)
         return 2
     path = arguments[0]

@@ -369,7 +369,10 @@ def verify(
         say(Console(), f"{task.key}{stale}: {said}")
         sound = sound and not found.faults
     if not checked:
-        raise WayfieldError(f"there are no results with certificates in {results}")
+        raise WayfieldError(
+            f"there are no results with certificates in the folder {results}: only the exact "
+            "methods of the paper's study (wayfield reproduce) have them"
+        )
     if not sound:
         raise typer.Exit(1)
 

@@ -94,6 +94,8 @@ def watch(
         as_vertex(given, name, graph.num_vertices) if given is not None else own
         for given, own, name in zip((start, goal), drawn, ("start", "goal"), strict=True)
     ]
+    if ends[0] == ends[1]:
+        raise InputError(f"start and goal are the same vertex, {ends[0]}: there is nothing to see")
     labels = sample_labels(graph, ends[1], label_fraction, seed)
     (x0, y0), (x1, y1) = places.xy[ends]
     where = f"start {ends[0]} at ({x0:g}, {y0:g}), goal {ends[1]} at ({x1:g}, {y1:g})"

@@ -243,7 +243,10 @@ class Extension(KeepsReadOnly):
         """Return what proves the bracket, as it is written down; `InputError` if nothing does."""
         known = self.graph is not None and self.labels is not None
         if self.evidence is None or self.lower is None or self.upper is None or not known:
-            raise InputError(f"this field has no bracket that could be proved: {self!r}")
+            raise InputError(
+                f"{type(self.method).__name__} has no bracket here that could be proved: "
+                "certificates are for AMLE, Harmonic and PLaplacian, their brackets verified"
+            )
         assert self.graph is not None
         assert self.labels is not None
         problem = make_problem(self.graph, self.labels, self.method, "nan")
@@ -251,7 +254,7 @@ class Extension(KeepsReadOnly):
             problem = without_prior(problem, self.prior)
         found = self.evidence.proof(problem)
         if found is None:
-            raise InputError(f"the bracket of this field cannot be written down: {self!r}")
+            raise InputError("the bracket of this field cannot be written down as a proof")
         return found
 
     def check(self, graph: Graph) -> Self:
