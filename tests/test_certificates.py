@@ -317,7 +317,7 @@ def test_a_value_that_is_lifted_from_infinity_is_refused(tmp_path: Path) -> None
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     field = wf.extend(wf.Graph.from_edges([0], [1]), wf.Labels([0], [1.0]), wf.AMLE())
-    with pytest.raises(wf.InputError, match="there is no folder .*nowhere"):
+    with pytest.raises(wf.InputError, match=r"there is no folder .*nowhere"):
         field.certificate(tmp_path / "nowhere" / "a.cert")
 
 

@@ -75,7 +75,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise InputError(
-                    f"{path} is no certificate, and would be overwritten: --force does so"
+                    f"{path} is no certificate, and is not overwritten without --force"
                 )
     return path
 
