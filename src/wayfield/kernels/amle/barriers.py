@@ -46,15 +46,22 @@ from ..doubledouble import (
     multiply_double,
     two_sum,
 )
+from .pieces import (
+    FLAT_LEVELS,
+    SLACK,
+    Sides,
+    Slope,
+    flattened,
+    least_curvature,
+    less,
+    pieces,
+    ranges,
+)
 
-SLACK = 2.0**-52
-"""More than the low part of a value of magnitude at most 1."""
 COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
 GRAINS = (2.0**-126, 2.0**-118, 2.0**-112, 2.0**-106, COARSEST)
 """A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
-FLAT_LEVELS = (0.0, 1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
-"""Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
 
 class Barriers(NamedTuple):
@@ -79,7 +86,7 @@ def barriers(out: Arcs, into: Arcs, free: BoolArray, field: Pair) -> Barriers | 
         A field that takes the labels, of magnitude at most 1. Nothing else of it is believed.
     """
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
-    piece, count = _pieces(sides, free)
+    piece, count = pieces(sides, free)
     base = np.where(free, np.rint(field.high / COARSEST) * COARSEST, field.high)
     below = _subsolution(sides, piece, count, field, base)
     # above the field is below its negative, with up and down exchanged
@@ -90,25 +97,6 @@ def barriers(out: Arcs, into: Arcs, free: BoolArray, field: Pair) -> Barriers | 
     return Barriers(base, below, Pair(-above.high, -above.low))
 
 
-class Sides(NamedTuple):
-    """The arcs of a graph as a subsolution looks at them."""
-
-    up: Arcs
-    """Into a vertex: where it can be reached from above."""
-    down: Arcs
-    """Out of a vertex: where it can go down."""
-    around: tuple[Arcs, ...]
-    """Both, or once if they are the same."""
-
-
-class Slope(NamedTuple):
-    """The steepest slope at a vertex, in double-double, and the climb of its arc; 0 if none."""
-
-    high: float
-    low: float
-    climb: float
-
-
 def _subsolution(
     sides: Sides, piece: IntArray, count: int, field: Pair, base: FloatArray
 ) -> Pair | None:
@@ -116,10 +104,10 @@ def _subsolution(
     barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
     open_pieces = np.ones(count, np.bool_)
     for grain in GRAINS:
-        for flat in FLAT_LEVELS:
+        for flat in (0.0, *FLAT_LEVELS):
             used = _floored(piece, field, max(2.0**-110, 8.0 * grain))
             if flat > 0.0:
-                _flatten(sides, piece, used, flat)
+                used = flattened(sides, piece, used, flat, np.zeros(piece.size, np.bool_))
             curvature = _curvatures(sides, piece, used, open_pieces, grain)
             too_long = _bend(sides, piece, used, curvature, grain, base, open_pieces, barrier)
             if not open_pieces.any():
@@ -128,33 +116,6 @@ def _subsolution(
             if too_long:
                 break
     return None
-
-
-@njit(cache=True, nogil=True)
-def _pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
-    """Components of the free vertices; -1 elsewhere."""
-    piece = np.full(free.size, -1, np.int32)
-    queue = np.empty(free.size, np.int32)
-    count = 0
-    for root in range(free.size):
-        if not free[root] or piece[root] >= 0:
-            continue
-        piece[root] = count
-        queue[0] = root
-        head = 0
-        tail = 1
-        while head < tail:
-            x = queue[head]
-            head += 1
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    y = arcs.indices[e]
-                    if free[y] and piece[y] < 0:
-                        piece[y] = count
-                        queue[tail] = y
-                        tail += 1
-        count += 1
-    return piece, count
 
 
 @njit(cache=True, nogil=True)
@@ -173,7 +134,7 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
         rest = np.floor(((high[x] - first) + low[x]) * per_unit) * grid
         high[x], low[x] = fast_two_sum(first, rest)
         # where the sum within was rounded up
-        if _less(field, x, Pair(high, low), x):
+        if less(field, x, Pair(high, low), x):
             high[x], low[x] = add(high[x], low[x], -grid, 0.0)
     return Pair(high, low)
 
@@ -190,23 +151,11 @@ def _curvatures(
         if c >= 0 and open_pieces[c] and curvature[c] < np.inf:
             rise = _steepest(sides.up, piece, field, x, 1.0, -more)
             fall = _steepest(sides.down, piece, field, x, -1.0, more)
-            curvature[c] = max(curvature[c], _curvature(rise, fall))
+            surplus = add(fall.high, fall.low, -rise.high, -rise.low)[0]
+            surplus += 4.0 * DD_ERROR * (fall.high + rise.high)
+            asked = least_curvature(surplus, rise.high, rise.climb)
+            curvature[c] = max(curvature[c], asked)
     return curvature
-
-
-@njit(cache=True, nogil=True)
-def _curvature(rise: Slope, fall: Slope) -> float:
-    """Least k with k · climb ≥ 3/2 · (fall − rise) / rise, rounded up."""
-    surplus = add(fall.high, fall.low, -rise.high, -rise.low)[0]
-    surplus += 4.0 * DD_ERROR * (fall.high + rise.high)
-    if surplus <= 0.0:
-        return 0.0
-    # no arc climbs, yet one falls: no curvature can mend that, flattening may
-    if rise.high <= 0.0 or rise.climb <= 0.0:
-        return np.inf
-    k = (1.5 + 1e-9) * (surplus / rise.high) / rise.climb
-    # an overflow on the way is a NaN, which compares false
-    return k if k >= 0.0 else np.inf
 
 
 @njit(cache=True, inline="always")
@@ -266,23 +215,7 @@ def _bend(
     A piece stays open if its curvature is too large, or its barrier has too many digits. Returns
     whether any has.
     """
-    high = used.high
-    # the range [a, b] of a piece, its rim of labels included
-    least = np.full(curvature.size, np.inf)
-    most = np.full(curvature.size, -np.inf)
-    for x in range(piece.size):
-        c = piece[x]
-        if c >= 0:
-            least[c] = min(least[c], high[x])
-            most[c] = max(most[c], high[x])
-        # x is a label: it bounds every piece it touches
-        elif not np.isnan(high[x]):
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    c = piece[arcs.indices[e]]
-                    if c >= 0:
-                        least[c] = min(least[c], high[x])
-                        most[c] = max(most[c], high[x])
+    least, most = ranges(sides, piece, curvature.size, used.high)
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
     too_long = False
@@ -320,59 +253,3 @@ def _bent(
     rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
     off = two_sum(high - base, low)
     return add(off[0], off[1], -first, -rest)
-
-
-@njit(cache=True, nogil=True)
-def _flatten(sides: Sides, piece: IntArray, field: Pair, flat: float) -> None:
-    """Give every flat cluster the least value on and around it, in place."""
-    high, low = field
-    # decided for the field as it was: what changes below must not make further vertices flat
-    is_flat = np.zeros(piece.size, np.bool_)
-    for x in range(piece.size):
-        is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
-    before = Pair(high.copy(), low.copy())
-    queue = np.empty(piece.size, np.int32)
-    for root in range(piece.size):
-        if not is_flat[root]:
-            continue
-        # clears its own marks as it goes: each cluster is gathered once
-        is_flat[root] = False
-        queue[0] = root
-        head = 0
-        tail = 1
-        least = root
-        while head < tail:
-            x = queue[head]
-            head += 1
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    y = arcs.indices[e]
-                    if _less(before, y, before, least):
-                        least = y
-                    if is_flat[y]:
-                        is_flat[y] = False
-                        queue[tail] = y
-                        tail += 1
-        # the new value lies below or at the old one everywhere, so the lower bound only falls
-        for x in queue[:tail]:
-            high[x] = before.high[least]
-            low[x] = before.low[least]
-
-
-@njit(cache=True, nogil=True)
-def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
-    """Whether no neighbour of x differs from it by more than `flat`."""
-    high, low = field
-    for arcs in sides.around:
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            y = arcs.indices[e]
-            if abs((high[y] - high[x]) + (low[y] - low[x])) > flat:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _less(field: Pair, x: int, other: Pair, y: int) -> bool:
-    """Whether the value of one field at x is less than that of the other at y."""
-    same = field.high[x] == other.high[y]
-    return field.high[x] < other.high[y] or (same and field.low[x] < other.low[y])
