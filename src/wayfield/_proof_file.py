@@ -22,30 +22,35 @@ from .kernels._types import BoolArray, FloatArray
 
 MAGIC = b"wayfield proof 1"
 
-Section = tuple[str, bytes]
+Section = tuple[str, bytes | memoryview]
 """A tag of four letters, and what stands under it."""
 
 
 def doubles(tag: str, numbers: NDArray[Any]) -> Section:
     """Return a section of 64-bit floating-point numbers."""
-    return tag, np.ascontiguousarray(numbers, "<f8").tobytes()
+    return tag, _raw(numbers, "<f8")
 
 
 def singles(tag: str, numbers: NDArray[Any]) -> Section:
     """Return a section of numbers that are of single precision."""
-    return tag, np.ascontiguousarray(numbers, "<f4").tobytes()
+    return tag, _raw(numbers, "<f4")
 
 
 def indices(tag: str, numbers: NDArray[Any]) -> Section:
     """Return a section of 32-bit indices."""
-    return tag, np.ascontiguousarray(numbers, "<u4").tobytes()
+    return tag, _raw(numbers, "<u4")
 
 
 def counts(tag: str, numbers: NDArray[Any]) -> Section:
     """Return a section of whole numbers, each of 1, 2, 4 or 8 bytes: as few as the largest asks."""
     most = int(numbers.max(initial=0))
     width = next(size for size in (1, 2, 4, 8) if most < 1 << 8 * size)
-    return tag, numbers.astype(f"<u{width}").tobytes()
+    return tag, _raw(numbers, f"<u{width}")
+
+
+def _raw(numbers: NDArray[Any], kind: str) -> memoryview:
+    """Return the bytes of numbers of this kind, not copied where they are of it already."""
+    return np.ascontiguousarray(numbers, kind).view(np.uint8).data
 
 
 def doubles_between(least: FloatArray, most: FloatArray) -> NDArray[np.uint64]:
@@ -58,7 +63,8 @@ def doubles_between(least: FloatArray, most: FloatArray) -> NDArray[np.uint64]:
 def _place(numbers: FloatArray) -> NDArray[np.int64]:
     """Return the place of every double in the order of all of them, 0 being that of 0."""
     bits = np.ascontiguousarray(numbers).view(np.int64)
-    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
+    negative = bits < 0
+    return np.where(negative, np.int64(-(2**63)) - bits, bits) if negative.any() else bits
 
 
 def bits(tag: str, flags: BoolArray) -> Section:
@@ -105,14 +111,14 @@ def write(path: str | os.PathLike[str], sections: Iterable[Section]) -> Path:
     return path
 
 
-def _parts(sections: Iterable[Section]) -> list[bytes]:
-    parts = []
+def _parts(sections: Iterable[Section]) -> list[bytes | memoryview]:
+    parts: list[bytes | memoryview] = []
     for tag, payload in sections:
         parts += [struct.pack("<4sQ", tag.encode(), len(payload)), payload]
     return parts
 
 
-def _digest(parts: Iterable[bytes]) -> bytes:
+def _digest(parts: Iterable[bytes | memoryview]) -> bytes:
     found = hashlib.sha256()
     for part in parts:
         found.update(part)

@@ -24,6 +24,7 @@ from .._arrays import KeepsReadOnly, as_choice, as_flag, frozen
 from ..errors import InputError, NotConverged
 from ..graph import Graph, check_graph, check_size, same_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
 from ._certificate import field_sections
 from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
@@ -102,15 +103,8 @@ class Problem:
 
     @cached_property
     def extreme_labels(self) -> tuple[IntArray, IntArray]:
-        """(n,) each: labelled vertices of least and of largest value in a vertex's component."""
-        component, values = self.graph.components, self.labels.values
-        rising = self.labels.vertices[np.argsort(values, kind="stable")]
-        count = int(component.max(initial=0)) + 1
-        least, largest = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        # of several assigned to one component the last stays
-        least[component[rising[::-1]]] = rising[::-1]
-        largest[component[rising]] = rising
-        return least[component], largest[component]
+        """Labelled vertices of least and of largest value, of every component; 0 without a label."""
+        return extremes(self.graph.components, self.labels.vertices, self.labels.values)
 
     def relabelled(self, labels: Labels) -> Self:
         """Return the problem with other values at the same labelled vertices."""

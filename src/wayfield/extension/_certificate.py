@@ -13,6 +13,7 @@ from .. import _proof_file as proof_file
 from .._proof_file import Section
 from ..graph import Graph
 from ..kernels._types import FloatArray
+from ..kernels.csr import edges_once
 from ..labels import Labels
 from ._prior import bound_plus_prior, less_prior
 from ._proof import Barriers, Proof
@@ -56,17 +57,17 @@ def _no_narrower(
 
 
 def _graph_sections(graph: Graph, labels: Labels, proof: Proof) -> list[Section]:
-    tails, heads, lengths = graph.tails, graph.indices, graph.lengths
-    if not graph.directed:
-        once = tails < heads
-        tails, heads, lengths = tails[once], heads[once], lengths[once]
-    sections = [
+    tails, heads = (graph.tails, graph.indices) if graph.directed else edges_once(graph.arcs)
+    sections: list[Section] = [
         ("size", struct.pack("<3Q", graph.num_vertices, tails.size, len(labels))),
         ("kind", struct.pack("<BBd", graph.directed, FILLS.index(proof.fill), proof.p)),
         proof_file.indices("tail", tails),
         proof_file.indices("head", heads),
     ]
-    return sections if graph.is_unit else [*sections, proof_file.doubles("leng", lengths)]
+    if not graph.is_unit:
+        once = slice(None) if graph.directed else graph.tails < graph.indices
+        sections.append(proof_file.doubles("leng", graph.lengths[once]))
+    return sections
 
 
 def _label_sections(labels: Labels, prior: FloatArray | None) -> list[Section]:

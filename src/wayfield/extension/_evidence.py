@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels._types import BoolArray
+from ..kernels._types import BoolArray, IntArray
 from ..kernels.amle.barriers import barriers
 from ..kernels.doubledouble import Pair
 from ._base import Problem
@@ -32,11 +33,19 @@ class Enclosed:
         return Proof(self.p, scaled.barriers(self.below, self.above))
 
 
+class Retraced(NamedTuple):
+    """The AMLE's field in double-double, for labels in doubles."""
+
+    field: Pair
+    piece: IntArray
+    """(n,) components of the vertices at which the equation holds; -1 at all others."""
+
+
 @dataclass(frozen=True, eq=False)
 class Steepest:
-    """The AMLE's field: retraced in double-double, or exact on the fixed vertices."""
+    """The AMLE's field: retraced, or exact on the fixed vertices."""
 
-    field: Pair | list[Fraction]
+    field: Retraced | list[Fraction]
     fixed: BoolArray
     rule: Fill | None
     """How the other vertices were filled; None if there are none."""
@@ -47,7 +56,7 @@ class Steepest:
         if isinstance(self.field, list):
             return Proof(np.inf, self.field, fixed, self.rule)
         arcs, back = problem.graph.arcs, problem.graph.reverse_arcs
-        bent = barriers(arcs, back, self.fixed & ~problem.labelled, self.field)
+        bent = barriers(arcs, back, self.field.piece, self.field.field)
         if bent is None:
             return None
         scaled = Scaled.in_doubles(problem)

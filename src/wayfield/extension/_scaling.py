@@ -23,7 +23,7 @@ import numpy as np
 
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
-from ..kernels.fields import corrected, enclosed, normalised, rounded
+from ..kernels.fields import beyond, corrected, enclosed, held_by, rounded
 from ..labels import Labels
 from ._base import Problem
 from ._proof import Barriers
@@ -127,42 +127,23 @@ class Scaled:
         As `_settled` does with bounds, and they stay what they are: the larger of two subsolutions
         is one, the least label is another, and a label is the most that one may be there.
         """
-        absent = self.problem.orphaned
+        problem = self.problem
+        absent, start = problem.orphaned, np.zeros(problem.boundary.size)
         if base is not None:
             absent = absent | ~np.isfinite(base)
-            base = np.where(absent, 0.0, base)
-        labels = self._from(base, self.field)
-        kept = []
-        for barrier, ends, sign in zip(
-            (below, above), self.problem.extreme_labels, (1.0, -1.0), strict=True
-        ):
-            # the least label around x, as seen from the base of x
-            least = self._from(base, Pair(self.field.high[ends], self.field.low[ends]))
-            high, low = normalised(barrier)
-            level = (high == least.high) & (sign * low < sign * least.low)
-            beyond = (sign * high < sign * least.high) | level
-            choose = [absent, self.problem.labelled, beyond]
-            high = np.select(choose, [0.0, labels.high, least.high], high)
-            low = np.select(choose, [0.0, labels.low, least.low], low)
-            kept.append(Pair(high, low))
-        return Barriers(self.offset, self.exponent, kept[0], kept[1], base)
+            base = start = np.where(absent, 0.0, base)
+        least, largest = problem.extreme_labels
+        fixed = self.field, problem.labelled, absent, problem.graph.components
+        below = held_by(*fixed, least, start, below, -1)
+        above = held_by(*fixed, largest, start, above, +1)
+        return Barriers(self.offset, self.exponent, below, above, base)
 
     def around(self, barriers: Barriers) -> tuple[FloatArray, FloatArray]:
         """Return the doubles next below the lower barrier and next above the upper one."""
         assert barriers.base is not None
-        bounds = []
-        for pair in (barriers.below, barriers.above):
-            near, rest = normalised(Pair(barriers.base, pair.high))
-            field = normalised(Pair(near, rest + pair.low))
-            # the last sum is rounded, by less than this
-            slack = 2.0**-52 * np.abs(field.low)
-            bounds.append(self.enclosed(field, slack, slack))
-        return bounds[0][1], bounds[1][2]
-
-    @staticmethod
-    def _from(base: FloatArray | None, field: Pair) -> Pair:
-        """Return the field less the base; where it is within reach of the base, that is exact."""
-        return field if base is None else normalised(Pair(field.high - base, field.low))
+        lower = beyond(barriers.base, barriers.below, self.scale, self.offset, -1)
+        upper = beyond(barriers.base, barriers.above, self.scale, self.offset, +1)
+        return self._settled(lower), self._settled(upper)
 
     def _settled(self, field: FloatArray) -> FloatArray:
         """Keep the maximum principle and the labels as given; NaN without a label, in place."""

@@ -47,7 +47,7 @@ from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
 from ..kernels.midrange import imbalance
 from ._base import Problem, Solution, Status
-from ._evidence import Steepest
+from ._evidence import Retraced, Steepest
 from ._exact import rational_amle
 from ._filling import certainly_filled, fill
 from ._proof import Fill
@@ -143,7 +143,7 @@ class _Outcome(NamedTuple):
     values: FloatArray
     lower: FloatArray | None = None
     upper: FloatArray | None = None
-    kept: Pair | list[Fraction] | None = None
+    kept: Retraced | list[Fraction] | None = None
     """What the bracket can be proved from again."""
 
 
@@ -157,9 +157,10 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     """Take the field with more digits, and its bracket."""
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
-    values, lower, upper = scaled.enclosed(*proof)
+    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, proof.field)
+        kept = Retraced(proof.field, proof.piece)
+        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._jit import njit
 from ._types import FloatArray, IntArray
@@ -50,6 +51,21 @@ def group_edges(
                 indices[slot] = heads[e]
                 grouped[slot] = lengths[e]
     _shift_back(indptr)
+
+
+@njit(cache=True, nogil=True)
+def edges_once(arcs: Arcs) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Ends of the edges of an undirected graph, the lower first, in ascending order."""
+    tails = np.empty(arcs.indices.size // 2, np.uint32)
+    heads = np.empty_like(tails)
+    slot = 0
+    for x in range(arcs.indptr.size - 1):
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            if arcs.indices[e] > x:
+                tails[slot] = x
+                heads[slot] = arcs.indices[e]
+                slot += 1
+    return tails, heads
 
 
 @njit(cache=True, nogil=True)

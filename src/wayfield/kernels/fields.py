@@ -1,7 +1,8 @@
 """Fields held as unevaluated sums of two doubles: correcting them, and rounding them to doubles.
 
 A solver's field v = high + low stands for u = offset + scale · v, where the scale is a power of
-two. `rounded` and `enclosed` give u back in doubles, to nearest or outward.
+two. `rounded` and `enclosed` give u back in doubles, to nearest or outward. Barriers (`held_by`,
+`beyond`) are measured from a field of doubles, their base.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import njit
-from ._types import FloatArray, IntArray
+from ._types import BoolArray, FloatArray, IntArray
 from .doubledouble import Pair, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -29,15 +30,6 @@ def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> Pair:
         # normalised again: otherwise low parts would pile up over the steps
         total, error = two_sum(high[x], step[i])
         high[x], low[x] = two_sum(total, low[x] + error)
-    return Pair(high, low)
-
-
-@njit(cache=True, nogil=True)
-def normalised(field: Pair) -> Pair:
-    """Return the same field in parts that do not overlap: ordered as they are by high, then low."""
-    high, low = np.empty(field.high.size), np.empty(field.high.size)
-    for x in range(high.size):
-        high[x], low[x] = two_sum(field.high[x], field.low[x])
     return Pair(high, low)
 
 
@@ -83,3 +75,72 @@ def enclosed(
         most, error = two_sum(value, rest + (rounding + scale * above[x]))
         upper[x] = np.nextafter(most, np.inf) if error > 0.0 else most
     return values, lower, upper
+
+
+@njit(cache=True, nogil=True)
+def extremes(
+    component: IntArray, vertices: IntArray, values: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """Return of every component the vertex of least value and that of the largest; 0 if none."""
+    count = component.max() + 1
+    least, largest = np.zeros(count, np.int32), np.zeros(count, np.int32)
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    for i in range(vertices.size):
+        c = component[vertices[i]]
+        if values[i] < low[c]:
+            low[c], least[c] = values[i], vertices[i]
+        if values[i] > high[c]:
+            high[c], largest[c] = values[i], vertices[i]
+    return least, largest
+
+
+@njit(cache=True, nogil=True)
+def held_by(
+    labels: Pair,
+    labelled: BoolArray,
+    absent: BoolArray,
+    component: IntArray,
+    ends: IntArray,
+    base: FloatArray,
+    barrier: Pair,
+    side: int,
+) -> Pair:
+    """Barrier less its base, no further out (side -1: below) than its component's label at `ends`.
+
+    It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. What a
+    label less a base may round off is counted by nobody: they have to be within reach.
+    """
+    high, low = np.zeros(base.size), np.zeros(base.size)
+    for x in range(base.size):
+        if absent[x]:
+            continue
+        y = x if labelled[x] else ends[component[x]]
+        high[x], low[x] = two_sum(labels.high[y] - base[x], labels.low[y])
+        if labelled[x]:
+            continue
+        near, rest = two_sum(barrier.high[x], barrier.low[x])
+        if side * near < side * high[x] or (near == high[x] and side * rest < side * low[x]):
+            high[x], low[x] = near, rest
+    return Pair(high, low)
+
+
+@njit(cache=True, nogil=True)
+def beyond(
+    base: FloatArray, barrier: Pair, scale: float, offset: float, side: int
+) -> FloatArray:
+    """Return the doubles next beyond offset + scale · (base + barrier), below (side -1) or above.
+
+    Where that is a double it is this one. Nothing may underflow.
+    """
+    bound = np.empty(base.size)
+    for x in range(base.size):
+        high, rest = two_sum(base[x], barrier.high[x])
+        high, low = two_sum(high, rest + barrier.low[x])
+        near, rest = two_sum(offset, scale * high)
+        small = rest + scale * low
+        # the last sums were rounded, by less than this
+        slack = 2.0**-52 * (abs(small) + scale * abs(low))
+        value, rest = two_sum(near, small)
+        value, error = two_sum(value, rest + side * slack)
+        bound[x] = value + (side * (SUCCESSOR * abs(value) + TINY) if side * error > 0.0 else 0.0)
+    return bound

@@ -15,16 +15,19 @@ g(v) has S⁺ ≥ S⁻ wherever k δ ≥ (3/2) (S⁻ − S⁺) / S⁺.
 
 **Rounding.** With |B − g(v)| ≤ η a climb loses at most 2η and a drop gains at most 2η. As g' ≥ 1/2,
 this is as if v had 4η less to climb and 4η more to drop, so S⁺ and S⁻ are taken of such climbs and
-drops. To begin with, v is rounded down to a multiple of 16η or more, so that no climb becomes a
+drops. To begin with, v is rounded down to a multiple of 12η or more, so that no climb becomes a
 drop; what is taken off it is rounded to a multiple of a much finer `grain`, so that equal v have
 equal B. At a label B is the label. That is no less than g(v), which can only help its neighbours.
+A label is not rounded before, either, and B is nowhere above the rounded v: a vertex that is not
+above a label stays so.
 
 **Flat spots.** Where all drops around a vertex are of the order of the rounding of v itself the
 condition can ask for a huge k. Then the vertices with no drop above some `flat` are gathered into
 clusters, and a cluster takes the least value on itself and its neighbours: inside it S⁻ = 0, so
 nothing is asked there, and the change is counted in the slopes of the vertices around it.
 
-The supersolution is the subsolution of −v with up and down exchanged, negated.
+The supersolution is the subsolution of −v with up and down exchanged, negated: g(v) is then
+v + k (v − a)(b − v). Nearly always one rounded v serves both, and one pass over the arcs.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import (
+    DD,
     DD_ERROR,
     Pair,
     add,
@@ -54,7 +58,6 @@ from .pieces import (
     flattened,
     least_curvature,
     less,
-    pieces,
     ranges,
 )
 
@@ -73,49 +76,80 @@ class Barriers(NamedTuple):
     above: Pair
 
 
-def barriers(out: Arcs, into: Arcs, free: BoolArray, field: Pair) -> Barriers | None:
+def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | None:
     """Return a sub- and a supersolution next to a field close to the AMLE; None if unproved.
 
     Parameters
     ----------
     out, into : Arcs
         The graph, and its arcs turned round: the same arrays if it is undirected.
-    free : (n,) bool array
-        Where the equation has to hold. Every other vertex is a label, or NaN and left out.
+    piece : (n,) int array
+        Components of the vertices where the equation has to hold. Every other vertex is -1, and a
+        label, or NaN and left out.
     field : Pair
         A field that takes the labels, of magnitude at most 1. Nothing else of it is believed.
     """
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
-    piece, count = pieces(sides, free)
-    base = np.where(free, np.rint(field.high / COARSEST) * COARSEST, field.high)
-    below = _subsolution(sides, piece, count, field, base)
-    # above the field is below its negative, with up and down exchanged
-    mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    above = _subsolution(mirrored, piece, count, negated, -base)
-    if below is None or above is None:
-        return None
-    return Barriers(base, below, Pair(-above.high, -above.low))
+    count = int(piece.max(initial=-1)) + 1
+    base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
+    finest = GRAINS[0]
+    used = _floored(piece, field, _grid(finest))
+    least, most = ranges(sides, piece, count, used.high)
+    found = []
+    for sign, curvature in zip((-1.0, 1.0), _curvatures(sides, piece, count, used, finest)):
+        barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
+        open_pieces = np.ones(count, np.bool_)
+        _bend(piece, used, least, most, sign * curvature, finest, base, open_pieces, barrier)
+        if open_pieces.any():
+            _flatten_and_bend(sides, piece, field, sign, base, open_pieces, barrier)
+        if open_pieces.any():
+            return None
+        found.append(barrier)
+    return Barriers(base, *found)
 
 
-def _subsolution(
-    sides: Sides, piece: IntArray, count: int, field: Pair, base: FloatArray
-) -> Pair | None:
-    """Return a subsolution less its base, flattened as much as needed and no more."""
-    barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
-    open_pieces = np.ones(count, np.bool_)
+def _grid(grain: float) -> float:
+    """Multiples of this are what a field is rounded to before it is bent."""
+    return max(2.0**-110, 8.0 * grain)
+
+
+def _flatten_and_bend(
+    sides: Sides,
+    piece: IntArray,
+    field: Pair,
+    sign: float,
+    base: FloatArray,
+    open_pieces: BoolArray,
+    barrier: Pair,
+) -> None:
+    """Close the pieces that ask for it, with as much flattening, and as coarse a grain, as needed.
+
+    What the sub- and the supersolution (`sign` 1) want rounded and flattened are opposites.
+    """
+    count = open_pieces.size
+    if sign > 0.0:
+        sides, field = Sides(sides.down, sides.up, sides.around), _negated(field)
     for grain in GRAINS:
         for flat in (0.0, *FLAT_LEVELS):
-            used = _floored(piece, field, max(2.0**-110, 8.0 * grain))
+            used = _floored(piece, field, _grid(grain))
             if flat > 0.0:
                 used = flattened(sides, piece, used, flat, np.zeros(piece.size, np.bool_))
-            curvature = _curvatures(sides, piece, used, open_pieces, grain)
-            too_long = _bend(sides, piece, used, curvature, grain, base, open_pieces, barrier)
+            curvature, _ = _curvatures(sides, piece, count, used, grain)
+            if sign > 0.0:
+                used = _negated(used)
+            least, most = ranges(sides, piece, count, used.high)
+            too_long = _bend(
+                piece, used, least, most, sign * curvature, grain, base, open_pieces, barrier
+            )
             if not open_pieces.any():
-                return barrier
+                return
             # flattening does not shorten what has too many digits; a coarser grain does
             if too_long:
                 break
-    return None
+
+
+def _negated(field: Pair) -> Pair:
+    return Pair(-field.high, -field.low)
 
 
 @njit(cache=True, nogil=True)
@@ -139,97 +173,105 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
     return Pair(high, low)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _curvatures(
-    sides: Sides, piece: IntArray, field: Pair, open_pieces: BoolArray, grain: float
-) -> FloatArray:
-    """Least k in every piece that is still open; inf if there is none."""
-    more = 2.05 * grain  # 4η, where η is half a grain and next to nothing
-    curvature = np.zeros(open_pieces.size)
+    sides: Sides, piece: IntArray, count: int, field: Pair, grain: float
+) -> tuple[FloatArray, FloatArray]:
+    """Least k in every piece for the lower barrier, and for the upper; inf if there is none."""
+    more = 2.51 * grain  # 4η, where η is half a grain and an eighth
+    below, above = np.zeros(count), np.zeros(count)
+    undirected = len(sides.around) == 1
     for x in range(piece.size):
         c = piece[x]
-        if c >= 0 and open_pieces[c] and curvature[c] < np.inf:
-            rise = _steepest(sides.up, piece, field, x, 1.0, -more)
-            fall = _steepest(sides.down, piece, field, x, -1.0, more)
-            surplus = add(fall.high, fall.low, -rise.high, -rise.low)[0]
-            surplus += 4.0 * DD_ERROR * (fall.high + rise.high)
-            asked = least_curvature(surplus, rise.high, rise.climb)
-            curvature[c] = max(curvature[c], asked)
-    return curvature
+        if c < 0:
+            continue
+        rise, fall, shortest = _steepest(sides.up, field, x)
+        if not undirected:
+            _, fall, below_it = _steepest(sides.down, field, x)
+            shortest = min(shortest, below_it)
+        excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
+        rounding = 4.0 * DD_ERROR * (fall.high + rise.high)
+        # climbs lose `more` by rounding, drops gain it, if there are any: most on the shortest arc
+        change = more / shortest
+        if rise.climb > 0.0 or fall.climb > 0.0:
+            rounding += 2.0 * change
+        below[c] = _enough(below[c], excess + rounding, rise.high - change, rise.climb)
+        above[c] = _enough(above[c], rounding - excess, fall.high - change, fall.climb)
+    return below, above
 
 
 @njit(cache=True, inline="always")
-def _steepest(arcs: Arcs, piece: IntArray, field: Pair, x: int, sign: float, more: float) -> Slope:
-    """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
+def _enough(k: float, surplus: float, slope: float, climb: float) -> float:
+    """Return k if it does for a vertex, else the least that does; a division is rarely needed."""
+    if k * climb * slope > (1.5 + 1e-8) * surplus:
+        return k
+    return max(k, least_curvature(surplus, slope, climb))
 
-    Every step that is not level counts as longer by `more`. Only arcs that come close to the
-    steepest in doubles are looked at twice.
-    """
+
+@njit(cache=True, inline="always")
+def _steepest(arcs: Arcs, field: Pair, x: int) -> tuple[Slope, Slope, float]:
+    """Steepest slopes up and down from x, where neighbours of no value are NaN; shortest arc."""
     indptr, indices, lengths = arcs
     high, low = field
-    # first a slope in doubles that the steepest surely reaches; then double-double, only for the
-    # arcs that may exceed it
-    rough = 0.0
+    up = up_rest = up_climb = 0.0
+    down = down_rest = down_climb = 0.0
+    shortest = np.inf
     for e in range(indptr[x], indptr[x + 1]):
-        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
-        if slope > rough:
-            rough = slope
-    bar = (1.0 - 1e-10) * rough
-    best = Slope(0.0, 0.0, 0.0)
-    for e in range(indptr[x], indptr[x + 1]):
-        y = indices[e]
-        # `not … >=`: a neighbour without a value is NaN, and skipped
-        if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
-            continue
-        step = add(high[y], low[y], -high[x], -low[x])
-        climb = sign * step[0]
-        # a label is not rounded, and what bounds the field at x is not above it: no step the other
-        # way, however short, becomes one this way
-        if climb == 0.0 or (climb < 0.0 and piece[y] < 0):
-            continue
-        # what is next to nothing beside the climb fits into its low part
-        if climb > 2.0**48 * abs(more):
-            fine = (climb, sign * step[1] + more)
-        else:
-            fine = add(climb, sign * step[1], more, 0.0)
-        if lengths[e] != 1.0:
-            fine = divide_double(fine[0], fine[1], lengths[e])
-        if fine[0] > best.high or (fine[0] == best.high and fine[1] > best.low):
-            best = Slope(fine[0], fine[1], climb)
-    return best
+        y, length = indices[e], lengths[e]
+        climb, rest = add(high[y], low[y], -high[x], -low[x])
+        slope = climb
+        # dividing by 1 is exact, and most graphs have unit lengths
+        if length != 1.0:
+            slope, rest = divide_double(climb, rest, length)
+        if slope > up or (slope == up and rest > up_rest):
+            up, up_rest, up_climb = slope, rest, climb
+        if slope < down or (slope == down and rest < down_rest):
+            down, down_rest, down_climb = slope, rest, climb
+        shortest = min(shortest, length)
+    return Slope(up, up_rest, up_climb), Slope(-down, -down_rest, -down_climb), shortest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _bend(
-    sides: Sides,
     piece: IntArray,
     used: Pair,
+    least: FloatArray,
+    most: FloatArray,
     curvature: FloatArray,
     grain: float,
     base: FloatArray,
     open_pieces: BoolArray,
     barrier: Pair,
 ) -> bool:
-    """Write g of `used`, less its base, into the barrier of every open piece, and close it.
+    """Write v + k (v − a)(b − v) less its base into the barrier of every open piece, and close it.
 
-    A piece stays open if its curvature is too large, or its barrier has too many digits. Returns
+    The curvature k is negative for a subsolution; `least` and `most` are those of the pieces. A
+    piece stays open if its curvature is too large, or its barrier has too many digits. Returns
     whether any has.
     """
-    least, most = ranges(sides, piece, curvature.size, used.high)
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
+    a, b = least - SLACK, most + SLACK
+    bent = open_pieces & (np.abs(curvature) * (b - a) <= 0.499)
+    per_unit = 1.0 / grain  # powers of two, so nothing is rounded
     too_long = False
-    bent = open_pieces & (curvature * ((most + SLACK) - (least - SLACK)) <= 0.499)
     for x in range(piece.size):
         c = piece[x]
-        if c >= 0 and bent[c]:
-            a, b = least[c] - SLACK, most[c] + SLACK
-            first, rest = _bent(used, x, base[x], curvature[c], a, b, grain)
-            barrier.high[x], barrier.low[x] = first, rest
-            # what is to be written down must have no more digits than there is room for
-            if rest != np.float32(rest):
-                bent[c] = False
-                too_long = True
+        if c < 0 or not bent[c]:
+            continue
+        high, low, k = used.high[x], used.low[x], curvature[c]
+        # doubles lose 2^-50 of k at most, which is 1/8 of a grain if k is small
+        first = np.rint(k * ((high - a[c]) * (b[c] - high)) * per_unit) * grain
+        rest = 0.0
+        if abs(k) > 2.0**47 * grain:
+            first, rest = _bend_in_full(high, low, k, a[c], b[c], grain)
+        # all are multiples of the grain, and far shorter than 106 of them: nothing is rounded
+        near, off = two_sum(high - base[x], low)
+        barrier.high[x], barrier.low[x] = add(near, off, first, rest)
+        # what is to be written down must have no more digits than there is room for
+        if barrier.low[x] != np.float32(barrier.low[x]):
+            bent[c] = False
+            too_long = True
     for c in range(bent.size):
         if bent[c]:
             open_pieces[c] = False
@@ -237,19 +279,11 @@ def _bend(
 
 
 @njit(cache=True, nogil=True)
-def _bent(
-    field: Pair, x: int, base: float, k: float, a: float, b: float, grain: float
-) -> tuple[float, float]:
-    """Return v − k (v − a)(b − v) − base, what is taken off v being a multiple of the grain.
-
-    All are multiples of the grain, and far shorter than 106 of them: nothing is rounded but that.
-    """
-    high, low = field.high[x], field.low[x]
+def _bend_in_full(high: float, low: float, k: float, a: float, b: float, grain: float) -> DD:
+    """Return k (v − a)(b − v) as a multiple of the grain."""
     over = add(high, low, -a, 0.0)
     under = add(b, 0.0, -high, -low)
     square = multiply(over[0], over[1], under[0], under[1])
     bend = multiply_double(square[0], square[1], k)
     first = np.rint(bend[0] / grain) * grain
-    rest = np.rint(((bend[0] - first) + bend[1]) / grain) * grain
-    off = two_sum(high - base, low)
-    return add(off[0], off[1], -first, -rest)
+    return first, np.rint(((bend[0] - first) + bend[1]) / grain) * grain

@@ -49,6 +49,8 @@ class Bracket(NamedTuple):
     """(n,) the AMLE is at least the field less this; inf where that could not be proved."""
     above: FloatArray
     """(n,) and at most the field plus this."""
+    piece: IntArray
+    """(n,) components of the vertices at which the equation holds; -1 at all others."""
 
     @property
     def width(self) -> float:
@@ -74,14 +76,14 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     piece, count = pieces(sides, (fixing.batch >= 0) & (fixing.batch != UNFIXED))
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
-        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
+        return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
     _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
     below = _proved_margin(sides, piece, count, field, down)
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
     above = _proved_margin(mirrored, piece, count, negated, up)
-    return Bracket(field, below, above)
+    return Bracket(field, below, above, piece)
 
 
 def _proved_margin(
