@@ -99,7 +99,12 @@ def grids(vertices: int) -> tuple[wf.Graph, ...]:
     return (
         grid,
         wf.Graph.from_edges(grid.tails[once], grid.indices[once], lengths),
-        wf.Graph.from_edges(grid.tails[kept], grid.indices[kept], directed=True),
+        wf.Graph.from_edges(
+            grid.tails[kept],
+            grid.indices[kept],
+            draw.uniform(0.5, 2.0, int(kept.sum())),
+            directed=True,
+        ),
     )
 
 

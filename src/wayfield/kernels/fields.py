@@ -125,9 +125,7 @@ def held_by(
 
 
 @njit(cache=True, nogil=True)
-def beyond(
-    base: FloatArray, barrier: Pair, scale: float, offset: float, side: int
-) -> FloatArray:
+def beyond(base: FloatArray, barrier: Pair, scale: float, offset: float, side: int) -> FloatArray:
     """Return the doubles next beyond offset + scale · (base + barrier), below (side -1) or above.
 
     Where that is a double it is this one. Nothing may underflow.

@@ -53,6 +53,7 @@ from ..doubledouble import (
 from .pieces import (
     FLAT_LEVELS,
     SLACK,
+    Ranges,
     Sides,
     Slope,
     flattened,
@@ -65,6 +66,8 @@ COARSEST = 2.0**-90
 """The bases of the barriers are multiples of this: a coarser grain than any that is used."""
 GRAINS = (2.0**-126, 2.0**-118, 2.0**-112, 2.0**-106, COARSEST)
 """A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
+MOST_GRAINS = 2.0**77
+"""No barrier can be further than this from its base: a double and a single hold no more digits."""
 
 
 class Barriers(NamedTuple):
@@ -92,20 +95,56 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     count = int(piece.max(initial=-1)) + 1
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
-    finest = GRAINS[0]
-    used = _floored(piece, field, _grid(finest))
-    least, most = ranges(sides, piece, count, used.high)
-    found = []
-    for sign, curvature in zip((-1.0, 1.0), _curvatures(sides, piece, count, used, finest)):
-        barrier = Pair(np.zeros(piece.size), np.zeros(piece.size))
-        open_pieces = np.ones(count, np.bool_)
-        _bend(piece, used, least, most, sign * curvature, finest, base, open_pieces, barrier)
-        if open_pieces.any():
-            _flatten_and_bend(sides, piece, field, sign, base, open_pieces, barrier)
-        if open_pieces.any():
+    lower, upper = (_Side(sign, count, piece.size) for sign in (-1.0, 1.0))
+    grains = list(GRAINS)
+    while grains:
+        grain = grains.pop(0)
+        used = _floored(piece, field, _grid(grain))
+        curvatures = _curvatures(sides, piece, count, used, grain)
+        span = ranges(sides, piece, count, used.high)
+        too_long = [
+            side.bend(piece, used, span, curvature, grain, base)
+            for side, curvature in zip((lower, upper), curvatures, strict=True)
+        ]
+        # a coarser grain only shortens what has too many digits, and it has to be coarse enough
+        grains = [coarser for coarser in grains if any(too_long) and coarser >= max(too_long)]
+    for side in (lower, upper):
+        if side.unproved and not _flatten_and_bend(sides, piece, field, base, side):
             return None
-        found.append(barrier)
-    return Barriers(base, *found)
+    return Barriers(base, lower.barrier, upper.barrier)
+
+
+class _Side:
+    """A barrier in the making: a subsolution (`sign` -1) or a supersolution (1)."""
+
+    def __init__(self, sign: float, pieces: int, vertices: int) -> None:
+        self.sign = sign
+        self.barrier = Pair(np.zeros(vertices), np.zeros(vertices))
+        self.open_pieces = np.ones(pieces, np.bool_)
+
+    @property
+    def unproved(self) -> bool:
+        """Whether there is a piece without a barrier yet."""
+        return bool(self.open_pieces.any())
+
+    def bend(
+        self,
+        piece: IntArray,
+        used: Pair,
+        span: Ranges,
+        curvature: FloatArray,
+        grain: float,
+        base: FloatArray,
+    ) -> float:
+        """Bend the pieces that have no barrier yet, as far as that can be done.
+
+        Returns the grain from which on none will have too many digits; 0 if none has.
+        """
+        bend = self.sign * curvature
+        if not _bend(piece, used, span, bend, grain, base, self.open_pieces, self.barrier):
+            return 0.0
+        off = 0.25 * curvature * (span.most - span.least) ** 2
+        return float(off[self.open_pieces & (off < 1.0)].max(initial=0.0)) / MOST_GRAINS
 
 
 def _grid(grain: float) -> float:
@@ -114,20 +153,14 @@ def _grid(grain: float) -> float:
 
 
 def _flatten_and_bend(
-    sides: Sides,
-    piece: IntArray,
-    field: Pair,
-    sign: float,
-    base: FloatArray,
-    open_pieces: BoolArray,
-    barrier: Pair,
-) -> None:
-    """Close the pieces that ask for it, with as much flattening, and as coarse a grain, as needed.
+    sides: Sides, piece: IntArray, field: Pair, base: FloatArray, side: _Side
+) -> bool:
+    """Bend what is left with as much flattening, and as coarse a grain, as needed; whether it did.
 
-    What the sub- and the supersolution (`sign` 1) want rounded and flattened are opposites.
+    What the sub- and the supersolution want rounded and flattened are opposites.
     """
-    count = open_pieces.size
-    if sign > 0.0:
+    count = side.open_pieces.size
+    if side.sign > 0.0:
         sides, field = Sides(sides.down, sides.up, sides.around), _negated(field)
     for grain in GRAINS:
         for flat in (0.0, *FLAT_LEVELS):
@@ -135,17 +168,16 @@ def _flatten_and_bend(
             if flat > 0.0:
                 used = flattened(sides, piece, used, flat, np.zeros(piece.size, np.bool_))
             curvature, _ = _curvatures(sides, piece, count, used, grain)
-            if sign > 0.0:
+            if side.sign > 0.0:
                 used = _negated(used)
-            least, most = ranges(sides, piece, count, used.high)
-            too_long = _bend(
-                piece, used, least, most, sign * curvature, grain, base, open_pieces, barrier
-            )
-            if not open_pieces.any():
-                return
+            span = ranges(sides, piece, count, used.high)
+            too_long = side.bend(piece, used, span, curvature, grain, base)
+            if not side.unproved:
+                return True
             # flattening does not shorten what has too many digits; a coarser grain does
             if too_long:
                 break
+    return False
 
 
 def _negated(field: Pair) -> Pair:
@@ -235,8 +267,7 @@ def _steepest(arcs: Arcs, field: Pair, x: int) -> tuple[Slope, Slope, float]:
 def _bend(
     piece: IntArray,
     used: Pair,
-    least: FloatArray,
-    most: FloatArray,
+    span: Ranges,
     curvature: FloatArray,
     grain: float,
     base: FloatArray,
@@ -245,13 +276,12 @@ def _bend(
 ) -> bool:
     """Write v + k (v − a)(b − v) less its base into the barrier of every open piece, and close it.
 
-    The curvature k is negative for a subsolution; `least` and `most` are those of the pieces. A
-    piece stays open if its curvature is too large, or its barrier has too many digits. Returns
-    whether any has.
+    The curvature k is negative for a subsolution. A piece stays open if its curvature is too large,
+    or its barrier has too many digits. Returns whether any has.
     """
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
-    a, b = least - SLACK, most + SLACK
+    a, b = span.least - SLACK, span.most + SLACK
     bent = open_pieces & (np.abs(curvature) * (b - a) <= 0.499)
     per_unit = 1.0 / grain  # powers of two, so nothing is rounded
     too_long = False
