@@ -88,7 +88,7 @@ def best(*works: Callable[[], object]) -> list[float]:
 
 
 def grids(vertices: int) -> tuple[wf.Graph, ...]:
-    """Return a square grid of unit lengths, of random ones, and with a tenth of its arcs closed."""
+    """Return a square grid of unit lengths, one of random lengths, and one without some arcs."""
     side = round(vertices**0.5)
     wall, floor = "#" * (side + 2), ["#" + "." * side + "#"] * side
     grid = wf.grid_graph(wf.Layout.from_text("\n".join([wall, *floor, wall])))
@@ -96,15 +96,11 @@ def grids(vertices: int) -> tuple[wf.Graph, ...]:
     draw = np.random.default_rng(0)
     lengths = draw.uniform(0.5, 2.0, int(once.sum()))
     kept = draw.random(grid.num_arcs) < 0.9
+    tails, heads, one_way = grid.tails[kept], grid.indices[kept], draw.uniform(0.5, 2.0, kept.sum())
     return (
         grid,
         wf.Graph.from_edges(grid.tails[once], grid.indices[once], lengths),
-        wf.Graph.from_edges(
-            grid.tails[kept],
-            grid.indices[kept],
-            draw.uniform(0.5, 2.0, int(kept.sum())),
-            directed=True,
-        ),
+        wf.Graph.from_edges(tails, heads, one_way, directed=True),
     )
 
 

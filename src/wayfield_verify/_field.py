@@ -25,10 +25,8 @@ from fractions import Fraction
 
 from ._file import Barriers, Certificate
 from ._numbers import Arcs, Number, Numbers
-from ._powers import sign_of_balance
+from ._powers import sign_of_balance, sign_of_sum
 
-LONGEST_SUM = 1 << 13
-"""Bits of a common multiple of lengths up to which slopes are added up exactly at once."""
 NONE = math.inf
 """In place of a bound at a vertex from which no fixed vertex can be reached."""
 
@@ -41,7 +39,7 @@ def prove_field(certificate: Certificate, numbers: Numbers) -> list[str]:
     """Prove the bracket of every vertex, or raise `NotProved`; say in sentences what was proved."""
     out, into = numbers.arcs(certificate)
     labels = {x: numbers.whole(y) for x, y in certificate.corrections.items()}
-    connected = _connected(out, into, labels)
+    connected = reached_from(labels, [out] if out is into else [out, into], len(out))
     below, above = _barriers(certificate, numbers)
     low: Sequence[Number | float] = below
     high: Sequence[Number | float] = above
@@ -74,24 +72,16 @@ def _barriers(
     return both, both
 
 
-def _connected(out: Arcs, into: Arcs, labels: Iterable[int]) -> list[bool]:
-    """Which vertices are connected to a label, in whatever direction."""
-    return reached_from(labels, [out] if out is into else [out, into], len(out))
-
-
-def reached_from(
-    begin: Iterable[int], ways: Iterable[Arcs], n: int, through: Sequence[bool] | None = None
-) -> list[bool]:
-    """Which vertices can be reached from the first ones; only vertices `through` are entered."""
-    todo, ways = list(begin), list(ways)
-    reached = [False] * n
+def reached_from(begin: Iterable[int], ways: Sequence[Arcs], n: int) -> list[bool]:
+    """Which vertices can be reached from the first ones, by the arcs of any of the ways."""
+    todo, reached = list(begin), [False] * n
     for x in todo:
         reached[x] = True
     while todo:
         x = todo.pop()
         for arcs in ways:
             for y, _ in arcs[x]:
-                if not reached[y] and (through is None or through[y]):
+                if not reached[y]:
                     reached[y] = True
                     todo.append(y)
     return reached
@@ -157,14 +147,7 @@ def _balance(
     """Sign of Σ sign(u_y − u_x) (|u_y − u_x| / ℓ)^q; None if it cannot be told."""
     here = values[x]
     if q == 1:
-        common = 1
-        for _, length in arcs:
-            common = math.lcm(common, length)
-            if common.bit_length() > LONGEST_SUM:
-                break
-        else:
-            total = sum((values[y] - here) * (common // length) for y, length in arcs)
-            return (total > 0) - (total < 0)
+        return sign_of_sum([(int(values[y] - here), length) for y, length in arcs])
     return sign_of_balance([Fraction(values[y] - here) / length for y, length in arcs], q)
 
 

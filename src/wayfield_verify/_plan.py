@@ -237,12 +237,7 @@ def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
         stuck.update(dict.fromkeys((*walk, x), stops))
     stopping = sum(stuck.values())
     if loops:
-        some = "; ".join(
-            " -> ".join(
-                map(str, (*loop[:MOST_NAMED], *["..."] * (len(loop) > MOST_NAMED), loop[0]))
-            )
-            for loop in loops[:MOST_NAMED]
-        )
+        some = "; ".join(map(_round, loops[:MOST_NAMED]))
         more = "" if len(loops) <= MOST_NAMED else f", and {len(loops) - MOST_NAMED} more"
         found.append(
             f"{_do(len(lost) - stopping, 'goes', 'go')} round for ever, in "

@@ -8,8 +8,13 @@ every ratio r is at most 1, and r^q is enclosed between two whole multiples of 2
 - a number is held as lo · 2^e ≤ number ≤ hi · 2^e with whole lo and hi of about `bits` digits;
   products are cut off downwards in lo and upwards in hi, roots likewise (`math.isqrt`).
 
-If the enclosures of the two sums overlap, the digits are doubled. At the end of that, q = 1 and
-small whole q are computed exactly, and for other q the sign is given up: nothing is proved then.
+If the enclosures of the two sums overlap, the digits are doubled, up to `MOST_BITS`: far more than
+a field in double-double can ask for. Beyond that the sign is computed exactly if q is whole and the
+powers are not too long, and given up otherwise: nothing is proved then. So no file takes longer
+than a fixed time per arc.
+
+For q = 1 the quotients are enclosed in the same way, and where that does not do they are added up
+exactly, two and two, so that only the last few additions are of long numbers.
 """
 
 from __future__ import annotations
@@ -19,9 +24,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
 
-FEWEST_BITS, MOST_BITS = 128, 4096
-LONGEST_POWER = 1 << 20
-"""Bits of s^q beyond which it is not computed exactly."""
+FEWEST_BITS, MOST_BITS = 128, 256
+LONGEST = 1 << 20
+"""Bits of all powers, or denominators, of a sum beyond which it is not computed exactly."""
 
 Enclosure = tuple[int, int, int]
 """(lo, hi, e): a number between lo · 2^e and hi · 2^e."""
@@ -48,13 +53,42 @@ def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
 
 
 def _exact_sign(ups: dict[Fraction, int], downs: dict[Fraction, int], q: Fraction) -> int | None:
-    longest = max(max(s.numerator, s.denominator).bit_length() for s in (*ups, *downs))
-    if q.denominator != 1 or (q > 1 and q * longest > LONGEST_POWER):
+    bits = sum(max(s.numerator, s.denominator).bit_length() for s in (*ups, *downs))
+    if q.denominator != 1 or q * bits > LONGEST:
         return None
-    power = q.numerator
-    up = sum((count * s**power for s, count in ups.items()), Fraction(0))
-    down = sum((count * s**power for s, count in downs.items()), Fraction(0))
-    return (up > down) - (up < down)
+    whole = q.numerator
+    terms = [(count * s.numerator**whole, s.denominator**whole) for s, count in ups.items()]
+    terms += [(-count * s.numerator**whole, s.denominator**whole) for s, count in downs.items()]
+    return _sign(_total(terms)[0])
+
+
+def sign_of_sum(terms: Sequence[tuple[int, int]]) -> int | None:
+    """Sign of Σ a / b over pairs of whole numbers, b > 0; None if it cannot be told."""
+    by_length: dict[int, int] = {}
+    for a, b in terms:
+        by_length[b] = by_length.get(b, 0) + a
+    left = [(a, b) for b, a in by_length.items() if a]
+    if len(left) > 1:
+        # each quotient is cut off downwards, by less than 1
+        shift = max(b for _, b in left).bit_length() + FEWEST_BITS
+        least = sum((a << shift) // b for a, b in left)
+        if least > 0 or least <= -len(left):
+            return _sign(least)
+        if sum(b.bit_length() for _, b in left) > LONGEST:
+            return None
+    return _sign(_total(left)[0])
+
+
+def _total(terms: list[tuple[int, int]]) -> tuple[int, int]:
+    """Σ a / b as a numerator and a positive denominator: halves are added up first."""
+    if len(terms) <= 1:
+        return terms[0] if terms else (0, 1)
+    (a, b), (c, d) = _total(terms[::2]), _total(terms[1::2])
+    return a * d + b * c, b * d
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
 
 
 def _sum_of_powers(

@@ -103,7 +103,7 @@ class Problem:
 
     @cached_property
     def extreme_labels(self) -> tuple[IntArray, IntArray]:
-        """Labelled vertices of least and of largest value, of every component; 0 without a label."""
+        """Labelled vertices of least and of largest value, by component; 0 without a label."""
         return extremes(self.graph.components, self.labels.vertices, self.labels.values)
 
     def relabelled(self, labels: Labels) -> Self:

@@ -55,7 +55,7 @@ def group_edges(
 
 @njit(cache=True, nogil=True)
 def edges_once(arcs: Arcs) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Ends of the edges of an undirected graph, the lower first, in ascending order."""
+    """Return the ends of an undirected graph's edges, the lower first, in ascending order."""
     tails = np.empty(arcs.indices.size // 2, np.uint32)
     heads = np.empty_like(tails)
     slot = 0
