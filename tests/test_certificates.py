@@ -34,7 +34,7 @@ from certificates import (
 from shell import wayfield
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
-from wayfield_verify._powers import power, sign_of_balance
+from wayfield_verify._powers import power, sign_of_balance, sign_of_sum
 
 
 def accepted(path: Path) -> bool:
@@ -137,6 +137,61 @@ def test_signs_of_balances() -> None:
     assert sign_of_balance([Fraction(4), Fraction(1), Fraction(-9)], Fraction(1.5)) == -1
     # 8 · 1 = 4^1.5: where sums agree and q is not whole, digits do not tell
     assert sign_of_balance([Fraction(1)] * 8 + [Fraction(-4)], Fraction(1.5)) is None
+
+
+def test_a_near_tie_is_told_or_given_up() -> None:
+    """How many digits are taken is bounded; a whole q is decided without them."""
+    for places, told in ((100, True), (1000, False)):
+        close = [Fraction(1), Fraction(-1) - Fraction(1, 2**places)]
+        near = [*close, Fraction(1, 3), Fraction(-1, 3) + Fraction(1, 2 ** (places + 9))]
+        assert sign_of_balance(near, Fraction(1.25)) == (-1 if told else None)
+        assert sign_of_balance(near, Fraction(2)) == -1
+
+
+def test_sums_over_a_hub() -> None:
+    draw = np.random.default_rng(0)
+    for count in (1, 2, 5, 40):
+        for _ in range(50):
+            terms = [
+                (int(a), int(b))
+                for a, b in zip(
+                    draw.integers(-3, 4, count), draw.integers(1, 9, count), strict=True
+                )
+            ]
+            exact = sum(Fraction(a, b) for a, b in terms)
+            assert sign_of_sum(terms) == (exact > 0) - (exact < 0)
+    lengths = [int(b) for b in draw.integers(2**50, 2**53, 15_000) | 1]
+    tie = [term for b in lengths[:5_000] for term in ((7, b), (-21, 3 * b))]
+    assert sign_of_sum(tie) == 0
+    assert sign_of_sum([*tie, (1, 2**900)]) == 1
+    # too many digits to add up exactly; but that is needed for ties alone
+    long_tie = [term for b in lengths for term in ((7, b), (-21, 3 * b))]
+    assert sign_of_sum(long_tie) is None
+    assert sign_of_sum([*long_tie, (1, 5)]) == 1
+
+
+def test_a_hub_of_the_harmonic_extension_is_proved(tmp_path: Path) -> None:
+    draw, leaves = np.random.default_rng(0), 5_000
+    star = wf.Graph.from_edges(
+        np.zeros(leaves, int), np.arange(1, leaves + 1), draw.uniform(0.5, 2.0, leaves)
+    )
+    labels = wf.Labels(np.arange(1, leaves), draw.normal(size=leaves - 1))
+    field = wf.extend(star, labels, wf.Harmonic())
+    assert verify(field.certificate(tmp_path / "hub.cert"))
+
+
+def test_a_plan_whose_slopes_underflow_is_proved(tmp_path: Path) -> None:
+    """Slopes of 1e-324 are all alike in doubles, and so they are to the checker."""
+    for seed in range(8):
+        draw = np.random.default_rng(seed)
+        pairs = np.unique(np.sort(draw.integers(0, 9, (2, 30)), axis=0), axis=1)
+        tails, heads = pairs[:, pairs[0] < pairs[1]]
+        graph = wf.Graph.from_edges(tails, heads, 1e100 * draw.uniform(0.2, 1.0, tails.size))
+        labels = wf.Labels([0, 3, 6], 1e-224 * draw.random(3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", wf.InputWarning)
+            answer = wf.solve(graph, labels, 0)
+        assert verify(answer.certificate(tmp_path / "plan.cert"))
 
 
 def plan_case(

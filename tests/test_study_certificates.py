@@ -59,13 +59,33 @@ def test_results_are_proved_again(results: Path) -> None:
 
 
 def test_the_command_line_verifies_a_sample(results: Path) -> None:
-    words = ("study", "verify", str(results / "results"), "--study", str(results / "small.toml"))
-    answer = wayfield(*words)
+    words = ("study", "verify", str(results / "small.toml"), "--results")
+    answer = wayfield(*words, str(results / "results"))
     assert answer.code == 0, answer.err
     assert "2 proved, digests as in the results" in " ".join(answer.out.split())
-    nothing = wayfield("study", "verify", str(results), "--study", str(results / "small.toml"))
+    nothing = wayfield(*words, str(results))
     assert nothing.code == 2
     assert "no results with certificates" in nothing.err
+
+
+def test_a_folder_is_verified_for_every_study_of_its_own(tmp_path: Path) -> None:
+    empty = wayfield("study", "verify", str(tmp_path))
+    assert empty.code == 2
+    assert str(tmp_path) in "".join(empty.err.split())
+    study = find_study("paper")
+    task = next(
+        each for each in study.tasks(study.profile("quick")) if each.experiment.name == "rollout"
+    )
+    Store(tmp_path).write(task, as_table(task.cell, task.experiment.run(task.cell)))
+    answer = wayfield("study", "verify", str(tmp_path))
+    assert answer.code == 0, answer.err
+    assert "digests as in the results" in " ".join(answer.out.split())
+
+
+def test_neither_a_study_nor_a_folder_is_refused(tmp_path: Path) -> None:
+    answer = wayfield("study", "verify", "papre")
+    assert answer.code == 2
+    assert "unknown study 'papre'" in " ".join(answer.err.split())
 
 
 def test_a_spoiled_digest_is_found_on_the_command_line(results: Path, tmp_path: Path) -> None:
@@ -74,6 +94,6 @@ def test_a_spoiled_digest_is_found_on_the_command_line(results: Path, tmp_path: 
     rows[0]["certificate"] = "0" * 64
     Store(tmp_path).write(task, rows)
     study = str(results / "small.toml")
-    answer = wayfield("study", "verify", str(tmp_path), "--study", study)
+    answer = wayfield("study", "verify", study, "--results", str(tmp_path))
     assert answer.code == 1
     assert "row 0 holds the digest of another certificate" in " ".join(answer.out.split())

@@ -29,6 +29,8 @@ from ._numbers import Arcs, Numbers
 
 ROUNDING = 1 << 50
 """A move may be worse than the best by one part in this."""
+UNDERFLOW = 1070
+"""Slopes whose difference is at most 2^−1070 are as good as one another: doubles end there."""
 MOST_NAMED = 3
 """Loops that are named, and vertices of each."""
 
@@ -92,11 +94,9 @@ def _require_best(
     On unit lengths, for which no unit is given, both rules are the least u(y), and nothing is
     rounded.
     """
-    move = plan.successor[x]
+    move, here = plan.successor[x], values[x]
     if move == x:
         return
-    here = values[x]
-    slack = 0
     tolls: dict[int, tuple[int, int]] = {}
     for y, length in arcs:
         there = values[y]
@@ -107,14 +107,14 @@ def _require_best(
         elif plan.rule == "q" or here is None:
             tolls[y] = length * length_unit + there, 1
         else:
-            tolls[y] = there - here, length
+            tolls[y] = there - here, length * length_unit
     mine, over = tolls[move]
     for y, (toll, length) in tolls.items():
         # toll / length < mine / over, by more than rounding
-        lead = mine * length - toll * over
+        lead, slack = mine * length - toll * over, 0
         if length_unit is not None:
             slack = abs(mine * length) + abs(toll * over)
-        if lead * ROUNDING > slack:
+        if lead * ROUNDING > slack and lead << UNDERFLOW > over * length:
             raise NotProved(f"from vertex {x} the move to {y} is better than that to {move}")
 
 

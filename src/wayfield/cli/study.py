@@ -325,13 +325,17 @@ def _add_conditions(table: Table, found: Sequence[Condition], *heads: str, none:
 
 @study_app.command(cls=Command)
 def verify(
-    results: Annotated[Path, typer.Argument(help="Folder of the results.")] = RESULTS,
-    sample: Annotated[int, typer.Option(min=1, help="How many tasks to check.")] = 3,
-    seed: Annotated[int, typer.Option(min=0, help="Which ones: another seed, others.")] = 0,
     which: Annotated[
         str | None,
-        typer.Option("--study", metavar="STUDY", help="Only this study, or a TOML file."),
+        typer.Argument(
+            metavar="[STUDY or DIR]",
+            help="Name of a study, or a TOML file of your own; or a folder of results, for all "
+            "studies that have any there.",
+        ),
     ] = None,
+    results: Results = RESULTS,
+    sample: Annotated[int, typer.Option(min=1, help="How many tasks to check.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Which ones: another seed, others.")] = 0,
     goals: Goals = None,
 ) -> None:
     """Prove a sample of results again, by a program that shares no code with the solver.
@@ -344,6 +348,8 @@ def verify(
     from ..experiments import STUDIES, find_study
     from ..study import Store, has_certificates, recheck
 
+    if which is not None and which not in STUDIES and Path(which).is_dir():
+        which, results = None, Path(which)
     store = Store(results)
     studies = STUDIES.values() if which is None else [find_study(which)]
     tasks = {
