@@ -349,7 +349,7 @@ def verify(
     from ..study import Store, has_certificates, recheck
 
     if which is not None and which not in STUDIES and Path(which).is_dir():
-        which, results = None, Path(which)
+        results, which = Path(which), None
     store = Store(results)
     studies = STUDIES.values() if which is None else [find_study(which)]
     tasks = {
