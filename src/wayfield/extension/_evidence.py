@@ -39,6 +39,8 @@ class Retraced(NamedTuple):
     field: Pair
     piece: IntArray
     """(n,) components of the vertices at which the equation holds; -1 at all others."""
+    width: float
+    """How far the bounds on it are apart at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class Steepest:
         if isinstance(self.field, list):
             return Proof(np.inf, self.field, fixed, self.rule)
         arcs, back = problem.graph.arcs, problem.graph.reverse_arcs
-        bent = barriers(arcs, back, self.field.piece, self.field.field)
+        bent = barriers(arcs, back, self.field.piece, self.field.field, self.field.width)
         if bent is None:
             return None
         scaled = Scaled.in_doubles(problem)

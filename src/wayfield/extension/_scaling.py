@@ -89,9 +89,9 @@ class Scaled:
     @property
     def keeps_labels(self) -> bool:
         """Whether no digit of a label is lost to underflow in the solver's units."""
-        moved = _moved(self.problem, self.offset)
-        back = (np.ldexp(part, self.exponent) for part in self.field)
-        return all((one == other).all() for one, other in zip(moved, back, strict=True))
+        at, moved = self.problem.labels.vertices, _moved(self.problem, self.offset)
+        back = (np.ldexp(part[at], self.exponent) for part in self.field)
+        return all((one[at] == other).all() for one, other in zip(moved, back, strict=True))
 
     @property
     def exact(self) -> bool:

@@ -159,7 +159,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
-        kept = Retraced(proof.field, proof.piece)
+        kept = Retraced(proof.field, proof.piece, proof.width)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)
     # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)

@@ -79,7 +79,7 @@ class Barriers(NamedTuple):
     above: Pair
 
 
-def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | None:
+def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) -> Barriers | None:
     """Return a sub- and a supersolution next to a field close to the AMLE; None if unproved.
 
     Parameters
@@ -91,12 +91,14 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair) -> Barriers | 
         label, or NaN and left out.
     field : Pair
         A field that takes the labels, of magnitude at most 1. Nothing else of it is believed.
+    width : float
+        About how wide its bracket is: barriers far apart need no fine grain.
     """
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     count = int(piece.max(initial=-1)) + 1
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
     lower, upper = (_Side(sign, count, piece.size) for sign in (-1.0, 1.0))
-    grains = list(GRAINS)
+    grains = [grain for grain in GRAINS if width <= MOST_GRAINS * grain]
     while grains:
         grain = grains.pop(0)
         used = _floored(piece, field, _grid(grain))
