@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -76,14 +77,14 @@ def verdicts(count: int, file: Path) -> None:
         print(f"{number:8,}  {kind}" + (f": {wrong[kind]} wrong" if wrong[kind] else ""))
 
 
-def best(*works: Callable[[], object]) -> list[float]:
-    """Seconds of the processor for each, the least of a few runs; they take turns."""
-    found = [float("inf")] * len(works)
+def turns(*works: Callable[[], object]) -> list[list[float]]:
+    """Seconds of the processor for each, of a few runs; they take turns."""
+    found: list[list[float]] = [[] for _ in works]
     for _ in range(RUNS):
-        for k, work in enumerate(works):
+        for work, seconds in zip(works, found, strict=True):
             start = time.process_time()
             work()
-            found[k] = min(found[k], time.process_time() - start)
+            seconds.append(time.process_time() - start)
     return found
 
 
@@ -110,7 +111,7 @@ def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file
     answer = wf.solve(graph, labels, 0, method)
     answer.field.certificate(file)
     bare, content = replace(method, certificate=False), file.read_bytes()
-    plain, whole, write, floor = best(
+    plain, whole, *writing = turns(
         lambda: wf.extend(graph, labels, bare, check=False),
         lambda: wf.extend(graph, labels, method),
         lambda: answer.field.certificate(file),
@@ -123,10 +124,12 @@ def seconds(graph: wf.Graph, method: wf.AMLE | wf.Harmonic | wf.PLaplacian, file
     check = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     given = ("size", "kind", "tail", "head", "leng", "labv", "laby")
     sizes = (len(each) for tag, each in File(file).sections.items() if tag not in given)
+    bracket = median(b - a for a, b in zip(plain, whole, strict=True))
+    solve, write, floor = map(median, (whole, *writing))
     kind = "directed" if graph.directed else "unit" if graph.is_unit else "random"
     print(
-        f"{graph.num_vertices:9,} {kind:8} {wf.extension.describe(method):18} {whole:6.3f} "
-        f"{whole - plain:7.3f} {write:7.3f} {write / (whole - plain):5.2f} {floor:6.3f} "
+        f"{graph.num_vertices:9,} {kind:8} {wf.extension.describe(method):18} {solve:6.3f} "
+        f"{bracket:7.3f} {write:7.3f} {write / bracket:5.2f} {floor:6.3f} "
         f"{check:7.2f} {sum(sizes) / graph.num_vertices:6.1f}",
         flush=True,
     )
