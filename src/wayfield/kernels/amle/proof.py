@@ -35,7 +35,7 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
-from .divide import Fixing
+from .fixing import Fixing
 from .frames import UNFIXED
 from .pieces import FLAT_LEVELS, SLACK, Sides, Slope, flattened, least_curvature, pieces, ranges
 from .retrace import retrace

@@ -57,7 +57,7 @@ NOTHING = -1.0
 """Slope of a component in which nothing is steeper than the floor."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def pack(
     packed: Packed, record: Record, out: Arcs, into: Arcs, members: IntArray, unit: bool, flat: bool
 ) -> bool:
@@ -71,7 +71,7 @@ def pack(
     for i in range(members.size):
         x = members[i]
         arcs += max(out.indptr[x + 1] - out.indptr[x], into.indptr[x + 1] - into.indptr[x])
-        number[x, HI] = i
+        number[HI, x] = i
         whole[VERTEX, i] = x
         whole[ORDER, i] = i
         whole[PART, i] = 0
@@ -96,7 +96,7 @@ def pack(
                 if tag[y] == FIXED:
                     _add_fixed(packed, side, i, record.value[y], lengths[e], unit)
                 elif tag[y] == mine and not (flat and side == LO):
-                    packed.whole_of_arcs[HEAD + spread, slot] = int(number[y, HI])
+                    packed.whole_of_arcs[HEAD + spread, slot] = int(number[HI, y])
                     packed.real_of_arcs[LENGTH + spread, slot] = lengths[e]
                     slot += 1
         if not (flat and side == LO):
@@ -104,7 +104,7 @@ def pack(
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
 def _add_fixed(packed: Packed, side: int, i: int, value: float, step: float, unit: bool) -> None:
     """Note a fixed neighbour of vertex i; on unit lengths only the best one counts."""
     whole, near = packed.whole, packed.real_of_arcs
@@ -119,7 +119,7 @@ def _add_fixed(packed: Packed, side: int, i: int, value: float, step: float, uni
         near[STEP + side, slot] = step
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def solve(
     packed: Packed, size: int, floor: float, tol: float, unit: bool, flat: bool
 ) -> tuple[int, int]:
@@ -165,7 +165,7 @@ def solve(
     return fixes, batches
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _steepest_slope(
     packed: Packed, first: int, last: int, floor: float, tol: float, flat: bool
 ) -> float:
@@ -200,7 +200,7 @@ def _steepest_slope(
         found = True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _over_two_arcs(
     packed: Packed, first: int, last: int, floor: float, tol: float
 ) -> tuple[float, float]:
@@ -237,7 +237,7 @@ def _over_two_arcs(
     return ceiling, steepest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _across_cells(packed: Packed, first: int, last: int, flat: bool) -> float:
     """Largest slope of walks between the nearest fixed vertices of neighbours."""
     whole, real, heads, near = packed
@@ -266,7 +266,7 @@ def _across_cells(packed: Packed, first: int, last: int, flat: bool) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _propagate(
     packed: Packed,
     first: int,
@@ -324,7 +324,7 @@ def _propagate(
                     tail += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _fix_at_slope(
     packed: Packed, first: int, last: int, slope: float, tol: float, fixes: int
 ) -> int:
@@ -361,7 +361,7 @@ def _fix_at_slope(
     return fixes
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def _split(
     packed: Packed, first: int, last: int, mine: int, parts: int, waiting: int, flat: bool
 ) -> int:
