@@ -34,6 +34,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import njit
+from .._types import FloatArray
 from .frames import (
     AGAIN,
     ENTER,
@@ -64,6 +65,8 @@ FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 SAMPLE = 31
 QUANTILE = 0.7
+PROBED_QUANTILE = 0.9
+MOST_PROBED = 1024
 
 DONE, BOTH_SIDES, PUT_OFF, STUCK = range(4)
 """What `advance` asks for: nothing more; both sides of the frame on top, propagated at its slope;
@@ -118,6 +121,11 @@ def advance(work: Workspace) -> int:
             elif _fix_at_slope(work, start, stop, slope, False) < stop - start:
                 push(work, span, AGAIN, floor, np.nan)
             continue
+        if floor <= 0.0 and kind == ENTER and not whole:
+            slope = _probe(work, span)
+            if slope > 0.0:
+                push(work, span, PIVOT, floor, slope)
+                return BOTH_SIDES
         if floor > 0.0:
             if np.isnan(slope):
                 if whole:
@@ -321,6 +329,80 @@ def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
 
 
 @njit(cache=True, nogil=True, _nrt=False)
+def _probe(work: Workspace, span: tuple[int, int, int]) -> float:
+    """Choose a pivot by walks that begin at random places of the rim; 0 if too few descend.
+
+    Cheaper than to know a slope everywhere (`_slopes_across_cells`). Each is the slope of some
+    walk: α is not above all of them.
+    """
+    start, rim, stop = span
+    members, sample = work.members, work.sample
+    size = rim - start
+    # as many vertices as some cells have
+    limit = min(MOST_PROBED, 64 + 8 * (stop - start) // max(size, 1))
+    seed = (size * 7919 + members[start]) & 0x7FFFFFFF
+    found = 0
+    for k in range(2 * SAMPLE):
+        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+        x = members[start + ((seed * size) >> 31)]
+        slope = _slope_down_from(work, x, limit, -10.0 - k)
+        if slope > 0.0:
+            insert(sample, found, slope)
+            found += 1
+            if found == SAMPLE:
+                break
+    return sample[int(PROBED_QUANTILE * found)] if found >= 5 else 0.0
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def _slope_down_from(work: Workspace, x: int, limit: int, mark: float) -> float:
+    """Steepest slope found from a fixed vertex that leads to x, over at most so many vertices.
+
+    Nothing is known of the set yet, so that a key can be a mark, which no key is.
+    """
+    record, queue, far = work.record, work.scratch.queue, work.scratch.heap.keys
+    key, tag, value = record.key[HI], record.tag, record.value
+    indptr, indices, lengths = work.into
+    top = -np.inf
+    for e in range(indptr[x], indptr[x + 1]):
+        if tag[indices[e]] == FIXED and value[indices[e]] > top:
+            top = value[indices[e]]
+            far[0] = lengths[e]
+    if top == -np.inf:
+        return 0.0
+    indptr, indices, lengths = work.out
+    mine = tag[x]
+    key[x] = mark
+    queue[0] = x
+    tail = 1
+    head = 0
+    steepest = 0.0
+    while head < tail:
+        y = queue[head]
+        for e in range(indptr[y], indptr[y + 1]):
+            z = indices[e]
+            if tag[z] == FIXED:
+                steepest = max(steepest, (top - value[z]) / (far[head] + lengths[e]))
+            elif tag[z] == mine and key[z] != mark and tail < limit:
+                key[z] = mark
+                queue[tail] = z
+                far[tail] = far[head] + lengths[e]
+                tail += 1
+        head += 1
+    return steepest
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def insert(sample: FloatArray, size: int, slope: float) -> None:
+    """Insert a slope into a sorted sample."""
+    place = size
+    while place > 0 and sample[place - 1] > slope:
+        sample[place] = sample[place - 1]
+        place -= 1
+    sample[place] = slope
+
+
+@njit(cache=True, nogil=True, _nrt=False)
 def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
     members, slopes = work.members, work.record.value
@@ -333,14 +415,9 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
         for _ in range(400):
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             slope = slopes[members[start + ((seed * size) >> 31)]]
-            # slopes at the floor would only find the same segment again; the sample is kept sorted
-            # by insertion
+            # slopes at the floor would only find the same segment again
             if slope > floor * (1.0 + 1e-13):
-                place = found
-                while place > 0 and sample[place - 1] > slope:
-                    sample[place] = sample[place - 1]
-                    place -= 1
-                sample[place] = slope
+                insert(sample, found, slope)
                 found += 1
                 if found == SAMPLE:
                     break
