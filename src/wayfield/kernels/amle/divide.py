@@ -65,7 +65,7 @@ FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 SAMPLE = 31
 QUANTILE = 0.7
-PROBED_QUANTILE = 0.9
+PROBED_QUANTILE = 0.8
 MOST_PROBED = 1024
 
 DONE, BOTH_SIDES, PUT_OFF, STUCK = range(4)
@@ -121,11 +121,15 @@ def advance(work: Workspace) -> int:
             elif _fix_at_slope(work, start, stop, slope, False) < stop - start:
                 push(work, span, AGAIN, floor, np.nan)
             continue
-        if floor <= 0.0 and kind == ENTER and not whole:
-            slope = _probe(work, span)
-            if slope > 0.0:
+        if kind == ENTER and np.isnan(slope) and not whole and floor <= 0.0:
+            slope = _probe(work, span, floor)
+            if slope > floor:
                 push(work, span, PIVOT, floor, slope)
-                return BOTH_SIDES
+                if not whole:
+                    return BOTH_SIDES
+                _propagate_both(work, span, slope)
+                continue
+            slope = np.nan
         if floor > 0.0:
             if np.isnan(slope):
                 if whole:
@@ -329,7 +333,7 @@ def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
 
 
 @njit(cache=True, nogil=True, _nrt=False)
-def _probe(work: Workspace, span: tuple[int, int, int]) -> float:
+def _probe(work: Workspace, span: tuple[int, int, int], floor: float) -> float:
     """Choose a pivot by walks that begin at random places of the rim; 0 if too few descend.
 
     Cheaper than to know a slope everywhere (`_slopes_across_cells`). Each is the slope of some
@@ -346,7 +350,7 @@ def _probe(work: Workspace, span: tuple[int, int, int]) -> float:
         seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
         x = members[start + ((seed * size) >> 31)]
         slope = _slope_down_from(work, x, limit, -10.0 - k)
-        if slope > 0.0:
+        if slope > floor * (1.0 + 1e-13):
             insert(sample, found, slope)
             found += 1
             if found == SAMPLE:
