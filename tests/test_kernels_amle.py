@@ -9,7 +9,8 @@ import pytest
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.kernels.amle import Bracket, Fixing, bracket, divide, fix
+from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
+from wayfield.kernels.amle import fixing as fixing_module
 from wayfield.kernels.amle.frames import UNFIXED
 from wayfield.kernels.csr import Arcs
 from worlds import random_graph
@@ -141,7 +142,7 @@ def test_segments_of_any_size_may_be_packed(
     """By frames alone, on packed copies alone, or both: the same field and bracket."""
     graph, labels = problem(seed)
     exact = exact_amle(graph, labels)
-    monkeypatch.setattr(divide, "SMALL", most)
+    monkeypatch.setattr(fixing_module, "SMALL", most)
     fixing = solved(graph, labels)
     np.testing.assert_allclose(fixing.values, [float(v) for v in exact], rtol=0, atol=1e-14)
     found = bracket(graph.arcs, graph.reverse_arcs, fixing)
@@ -161,7 +162,7 @@ def test_packed_segments_agree_with_frames_on_larger_graphs(
     values[labels.vertices] = labels.values
     fields = []
     for most in (0, 16, 256):
-        monkeypatch.setattr(divide, "SMALL", most)
+        monkeypatch.setattr(fixing_module, "SMALL", most)
         fixing = fix(graph.arcs, graph.reverse_arcs, labels.mask(graph), values, directed)
         assert fixing.finished
         fields.append(fixing.values)

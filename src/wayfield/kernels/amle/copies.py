@@ -22,14 +22,11 @@ from .frames import (
     BATCHES,
     ENTER,
     FIXES,
-    FRAMES,
     HEIGHT,
     JOBS,
     PIVOT,
-    PUSHES,
     SPLIT,
     TAGS,
-    VISITS,
     Workspace,
     make_frames,
     push,
@@ -162,7 +159,7 @@ def _copy_arcs(
 def _begin(inner: Workspace, size: int, kind: int, floor: float) -> None:
     """Push what is to be done with a run."""
     counts = inner.counts
-    for slot in (FIXES, BATCHES, FRAMES, VISITS, PUSHES, HEIGHT, JOBS):
+    for slot in (FIXES, BATCHES, HEIGHT, JOBS):
         counts[slot] = 0
     counts[TAGS] = 1
     if kind == PIVOT:

@@ -7,12 +7,13 @@ result is the same, bit by bit, for every number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from .._team import Team
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from .copies import Copy, join, make_copy, solve_job
@@ -36,8 +37,30 @@ from .pressure import FIXED, HI, LO, Scratch, make_record, make_scratch
 
 SMALL = 64
 """Segments of at most this many vertices are solved whole (`small`)."""
+WORK = [FRAMES, VISITS, PUSHES]
+"""Slots of the counts that add up over copies."""
 JOB = 4096
 """Components of at most this many vertices are put off, and graphs of so many not divided."""
+
+
+class Stretches:
+    """Collects `Fixing.stretches`."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, int]] = []
+        self._stage = 0
+
+    def add(self, ends: Iterable[int]) -> None:
+        """Add the parts of one stage; empty ones are left out."""
+        for end in ends:
+            if end > (self._rows[-1][0] if self._rows else 0):
+                self._rows.append((int(end), self._stage))
+        self._stage += 1
+
+    @property
+    def table(self) -> IntArray:
+        """One row for each part."""
+        return np.array(self._rows, np.int32).reshape(-1, 2)
 
 
 class Fixing(NamedTuple):
@@ -53,10 +76,13 @@ class Fixing(NamedTuple):
     """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
     slopes: FloatArray
     """(number of batches,) the slope of the walks of each; 0 where it is a constant."""
-    frames: int
-    """How many frames were worked on."""
+    stretches: IntArray
+    """(s, 2) parts of the order, one after another: where each ends, and its stage. Parts of one
+    stage do not touch each other, so that they can be looked at in any order."""
     finished: bool
     """False if the cap on frames was met, which never should happen."""
+    frames: int = 0
+    """How many frames were worked on."""
     visits: int = 0
     """How many vertices propagations spread from, counted with repetition."""
     pushes: int = 0
@@ -90,12 +116,18 @@ def fix(
     work = _workspace(out, into, labelled, labels, leave_flat)
     if work.members.size > 0:
         push(work, (0, 0, work.members.size), SPLIT, 0.0, np.nan)
-    finished = _conquer(work, threads) if work.job_vertices else advance(work) == DONE
+    if work.job_vertices:
+        with Team(threads) as team:
+            finished, stretches = _conquer(work, team)
+    else:
+        finished = advance(work) == DONE
+        stretches = np.array([[work.counts[FIXES], 0]], np.int32)
     fixed = work.record.tag == FIXED
     values = np.where(fixed, work.record.value, np.nan)
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
     frames, visits, pushes = (int(work.counts[slot]) for slot in (FRAMES, VISITS, PUSHES))
-    return Fixing(values, fixed, order, work.batch, slopes, frames, finished, visits, pushes)
+    counted = (frames, visits, pushes)
+    return Fixing(values, fixed, order, work.batch, slopes, stretches, finished, *counted)
 
 
 def _workspace(
@@ -134,57 +166,55 @@ def _workspace(
     )
 
 
-def _conquer(work: Workspace, threads: int) -> bool:
-    """Work until all is fixed; False if that did not come about."""
-    copies = [make_copy(work) for _ in range(threads)]
+def _conquer(work: Workspace, team: Team) -> tuple[bool, IntArray]:
+    """Work until all is fixed; whether that came about, and the stretches of the order."""
+    copies = [make_copy(work) for _ in range(team.threads)]
     other = make_scratch(work.batch.size, work.out.indices.size, work.unit)
-    counts = work.counts
-    with ThreadPoolExecutor(max(1, threads - 1)) as pool:
-        while True:
-            wanted = advance(work)
-            if wanted == BOTH_SIDES:
-                _spread_both(work, other, pool if threads > 1 else None)
-            elif wanted == PUT_OFF:
-                if not _solve_jobs(work, copies, pool):
-                    return False
-            else:
-                return bool(wanted == DONE)
+    stretches = Stretches()
+    while True:
+        wanted = advance(work)
+        if wanted == BOTH_SIDES:
+            _spread_both(work, other, team)
+        elif wanted == PUT_OFF:
+            stretches.add([work.counts[FIXES]])
+            finished = _solve_jobs(work, copies, team)
+            stretches.add(work.counts[FIXES] + work.jobs.spans[: work.counts[JOBS], 1].cumsum())
+            join(work)
+            if not finished:
+                return False, stretches.table
+        else:
+            stretches.add([work.counts[FIXES]])
+            return bool(wanted == DONE), stretches.table
 
 
-def _spread_both(work: Workspace, other: Scratch, pool: ThreadPoolExecutor | None) -> None:
-    """Propagate both sides of the frame on top, side by side if there is a pool."""
+def _spread_both(work: Workspace, other: Scratch, team: Team) -> None:
+    """Propagate both sides of the frame on top, each on its own."""
     spans, slopes = work.stack
     top = work.counts[HEIGHT] - 1
     start, rim, stop = (int(each) for each in spans[top, :3])
     alpha = float(slopes[top, 1])
     sides = (work.scratch, HI), (other, LO)
-    jobs = [(work, scratch, side, alpha, (start, rim, stop)) for scratch, side in sides]
-    if pool is None:
-        done = [spread(*job) for job in jobs]
-    else:
-        later = pool.submit(spread, *jobs[0])
-        done = [spread(*jobs[1]), later.result()]
-    for visits, pushes in done:
+    for visits, pushes in team.run(
+        [partial(spread, work, room, side, alpha, (start, rim, stop)) for room, side in sides]
+    ):
         work.counts[VISITS] += visits
         work.counts[PUSHES] += pushes
 
 
-def _solve_jobs(work: Workspace, copies: list[Copy], pool: ThreadPoolExecutor) -> bool:
+def _solve_jobs(work: Workspace, copies: list[Copy], team: Team) -> bool:
     """Solve all jobs, every thread on a copy of its own; False if one got stuck."""
     count = int(work.counts[JOBS])
     following = iter(range(count))  # the next job goes to whoever asks first
 
-    def take(copy: Copy) -> tuple[bool, int, int, int]:
-        finished, totals = True, np.zeros(3, np.int64)
+    def take(copy: Copy) -> bool:
+        finished = True
         for job in following:
             finished &= solve_job(work, copy, job)
-            totals += copy.work.counts[[FRAMES, VISITS, PUSHES]]
-        return finished, *totals
+        return finished
 
-    busy = copies[: max(1, min(len(copies), count))]
-    later = [pool.submit(take, copy) for copy in busy[1:]]
-    done = [take(busy[0]), *(each.result() for each in later)]
-    for _, *totals in done:
-        work.counts[[FRAMES, VISITS, PUSHES]] += totals
-    join(work)
-    return all(finished for finished, *_ in done)
+    for copy in copies:
+        copy.work.counts[WORK] = 0
+    done = team.run([partial(take, copy) for copy in copies[: max(count, 1)]])
+    for copy in copies:
+        work.counts[WORK] += copy.work.counts[WORK]
+    return all(done)
