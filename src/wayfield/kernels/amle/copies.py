@@ -2,7 +2,8 @@
 
 Components do not feel each other: they can be solved in any order, by any thread, and each on a
 copy of some thousand vertices that stays in the cache. A copy holds the vertices of a run, numbered
-from 0, and behind them one vertex for every arc to a fixed one, which has its value. The results go
+from 0, and behind them, unless lengths are 1 and the nearest values are all that matters, one
+vertex for every arc to a fixed one, which has its value. The results go
 back to the segment that the run came from; `join` gives them their places in the order of fixing,
 run by run, so that it is the same whoever solved which.
 """
@@ -32,6 +33,7 @@ from .frames import (
     push,
     push_steep,
     set_fixed,
+    tell_neighbours,
 )
 from .packed import make_packed
 from .pressure import FIXED, HI, LO, make_record, make_scratch
@@ -56,7 +58,7 @@ def make_copy(work: Workspace) -> Copy:
     vertices = size + (arcs if into is out else 2 * arcs)
     ours = _read_only(out)
     inner = work._replace(
-        record=make_record(vertices, work.unit),
+        record=make_record(vertices),
         scratch=make_scratch(size, arcs, work.unit),
         packed=make_packed(),
         out=ours,
@@ -118,6 +120,8 @@ def _fill(work: Workspace, copy: Copy, start: int, stop: int) -> None:
         inner.value[i] = record.value[x]
         inner.key[HI, i] = -np.inf
         inner.key[LO, i] = -np.inf
+        inner.near[HI, i] = record.near[HI, x]
+        inner.near[LO, i] = record.near[LO, x]
     end = _copy_arcs(work, copy, work.out, copy.out, size, size)
     if copy.work.into.indices is not copy.work.out.indices:
         _copy_arcs(work, copy, work.into, copy.into, size, end)
@@ -138,6 +142,8 @@ def _copy_arcs(
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             if tag[y] == FIXED:
+                if unit:
+                    continue  # what is near says all
                 target.indices[slot] = fixed
                 inner.tag[fixed] = FIXED
                 inner.value[fixed] = record.value[y]
@@ -200,6 +206,7 @@ def join(work: Workspace) -> None:
     for job in range(counts[JOBS]):
         start, fixes, batches = spans[job, 0], spans[job, 1], spans[job, 3]
         for x in work.members[start : start + fixes]:
+            tell_neighbours(work, x, work.record.value[x])
             work.order[counts[FIXES]] = x
             work.batch[x] += counts[BATCHES]
             counts[FIXES] += 1

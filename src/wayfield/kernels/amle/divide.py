@@ -226,16 +226,22 @@ def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
         record.key, record.source, record.distance, record.tag, record.value
     )
     indptr, indices, lengths = work.out
+    near = record.near
     largest = 0.0
     for x in work.members[span[0] : span[2]]:
         slope = 0.0
         if key[above, x] < np.inf:
             top = source[above, x]
             far = distance[above, x]
+            # a walk from the nearest fixed vertex of x over one arc to a fixed vertex, or on to the
+            # nearest one of y in the same segment: where two Voronoi cells touch
+            if work.unit and near[HI, x] < np.inf:
+                drop = top - near[HI, x]
+                if not both:
+                    drop = max(drop, near[LO, x] - top)
+                slope = max(0.0, drop / (far + 1.0))
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
-                # a walk from the nearest fixed vertex of x over one arc to a fixed vertex, or on to
-                # the nearest one of y in the same segment: where two Voronoi cells touch
                 if tag[y] == FIXED:
                     drop = top - value[y]
                     run = far + lengths[e]

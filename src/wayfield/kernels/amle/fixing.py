@@ -31,6 +31,7 @@ from .frames import (
     Workspace,
     make_frames,
     push,
+    tell_labels,
 )
 from .packed import make_packed
 from .pressure import FIXED, HI, LO, Scratch, make_record, make_scratch
@@ -114,6 +115,7 @@ def fix(
         How many threads work on it at most. The result does not depend on it.
     """
     work = _workspace(out, into, labelled, labels, leave_flat)
+    tell_labels(work, np.flatnonzero(labelled))
     if work.members.size > 0:
         push(work, (0, 0, work.members.size), SPLIT, 0.0, np.nan)
     if work.job_vertices:
@@ -134,7 +136,7 @@ def _workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
 ) -> Workspace:
     unit = bool((out.lengths == 1.0).all())
-    record = make_record(labelled.size, unit)
+    record = make_record(labelled.size)
     record.tag[:] = np.where(labelled, FIXED, 0)
     record.value[:] = np.where(labelled, labels, 0.0)
     members = np.flatnonzero(~labelled).astype(np.int32)

@@ -205,16 +205,16 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
     """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
 
     Reorders the segment so that every component is a segment, its rim first, breadth first
-    within either part, and leaves the ends in `Workspace.bounds`. Keeps `Record.near`.
+    within either part, and leaves the ends in `Workspace.bounds`.
     """
     if start == stop:
         return 0
     members, queue, tags = work.members, work.scratch.queue, work.record.tag
     # the heap is idle here: its keys serve as flags, so that no room is taken per call
     on_rim = work.scratch.heap.keys
-    out, bounds, counts = work.out, work.bounds, work.counts
-    near, value = work.record.near, work.record.value
-    unit, both_ways = work.unit, not work.flat
+    out, into, bounds, counts = work.out, work.into, work.bounds, work.counts
+    near = work.record.near
+    both_ways = not work.flat
     old = tags[members[start]]
     found = 0
     tail = 0
@@ -233,31 +233,23 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
         tail += 1
         while head < tail:
             x = queue[head]
-            rim = False
-            lowest = np.inf
-            highest = -np.inf
-            for e in range(out.indptr[x], out.indptr[x + 1]):
-                y = out.indices[e]
-                there = tags[y]
-                if there == old:
-                    tags[y] = new
-                    queue[tail] = y
-                    tail += 1
-                elif there == FIXED:
-                    rim = True
-                    if unit:
-                        lowest = min(lowest, value[y])
-                        highest = max(highest, value[y])
-            if both_ways:
-                tail, against = _look_back(work, x, old, new, tail)
-                rim |= against > -np.inf
-                highest = against
-            if rim and unit:
-                near[HI, x] = lowest
-                near[LO, x] = highest
+            rim = near[HI, x] < np.inf or near[LO, x] > -np.inf
             on_rim[head] = rim
             rim_size += rim
             head += 1
+            for e in range(out.indptr[x], out.indptr[x + 1]):
+                y = out.indices[e]
+                if tags[y] == old:
+                    tags[y] = new
+                    queue[tail] = y
+                    tail += 1
+            if both_ways:
+                for e in range(into.indptr[x], into.indptr[x + 1]):
+                    y = into.indices[e]
+                    if tags[y] == old:
+                        tags[y] = new
+                        queue[tail] = y
+                        tail += 1
         bounds[found, 1] = bounds[found, 0] + rim_size
         bounds[found, 2] = start + tail
         found += 1
@@ -275,27 +267,11 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
     return found
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _look_back(work: Workspace, x: int, old: int, new: int, tail: int) -> tuple[int, float]:
-    """Queue what leads to x; the end of the queue, and the largest fixed value that does."""
-    indptr, indices, _ = work.into
-    queue, tags, value = work.scratch.queue, work.record.tag, work.record.value
-    highest = -np.inf
-    for e in range(indptr[x], indptr[x + 1]):
-        y = indices[e]
-        if tags[y] == old:
-            tags[y] = new
-            queue[tail] = y
-            tail += 1
-        elif tags[y] == FIXED:
-            highest = max(highest, value[y])
-    return tail, highest
-
-
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
 def fix_vertex(work: Workspace, x: int, value: float) -> None:
     """Give a vertex its value, in the batch at hand."""
     set_fixed(work.record, x, value)
+    tell_neighbours(work, x, value)
     work.order[work.counts[FIXES]] = x
     work.batch[x] = work.counts[BATCHES]
     work.counts[FIXES] += 1
@@ -308,6 +284,25 @@ def set_fixed(record: Record, x: int, value: float) -> None:
     record.tag[x] = FIXED
     record.key[HI, x] = -np.inf
     record.key[LO, x] = -np.inf
+
+
+@njit(cache=True, nogil=True, _nrt=False, inline="always")
+def tell_neighbours(work: Workspace, x: int, value: float) -> None:
+    """Keep `Record.near` up to date: x has got its value."""
+    near, out, into = work.record.near, work.out, work.into
+    for e in range(into.indptr[x], into.indptr[x + 1]):
+        y = into.indices[e]
+        near[HI, y] = min(near[HI, y], value)
+    for e in range(out.indptr[x], out.indptr[x + 1]):
+        y = out.indices[e]
+        near[LO, y] = max(near[LO, y], value)
+
+
+@njit(cache=True, nogil=True, _nrt=False)
+def tell_labels(work: Workspace, labelled: NDArray[np.int64]) -> None:
+    """Tell the neighbours of all labels."""
+    for x in labelled:
+        tell_neighbours(work, x, work.record.value[x])
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
@@ -324,6 +319,7 @@ def unpack(packed: Packed, fixes: int, batches: int, work: Workspace) -> None:
     for k in range(fixes):
         x = whole[VERTEX, whole[PACKED_FIXES, k]]
         set_fixed(work.record, x, real[VALUE, k])
+        tell_neighbours(work, x, real[VALUE, k])
         work.order[counts[FIXES] + k] = x
         work.batch[x] = counts[BATCHES] + whole[BATCH, k]
     for k in range(batches):

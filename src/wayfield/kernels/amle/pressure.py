@@ -53,8 +53,8 @@ class Record(NamedTuple):
     distance: FloatArray
     """(2, n) distance of the winning fixed vertex."""
     near: FloatArray
-    """(2, n) on unit lengths, the least fixed value an arc away and the largest one against the
-    arcs, inf and −inf if there is none; `frames.split_components` keeps them. Else (2, 0)."""
+    """(2, n) the least fixed value an arc away, and the largest against the arcs; inf and −inf if
+    there is none."""
     tag: NDArray[np.int32]
     """(n,) FIXED, or the number of the set the vertex is in."""
     value: FloatArray
@@ -76,11 +76,12 @@ class Members(NamedTuple):
     inner: IntArray
 
 
-def make_record(num_vertices: int, unit: bool) -> Record:
-    """Allocate records; nothing is in a set."""
+def make_record(num_vertices: int) -> Record:
+    """Allocate records; nothing is in a set, and nothing is fixed."""
     key = np.full((2, num_vertices), -np.inf)
     winners = np.empty((2, num_vertices, 2))
-    near = np.empty((2, num_vertices if unit else 0))
+    near = np.empty((2, num_vertices))
+    near[HI], near[LO] = np.inf, -np.inf
     tag = np.empty(num_vertices, np.int32)
     return Record(key, winners[:, :, 0], winners[:, :, 1], near, tag, np.empty(num_vertices))
 
@@ -227,19 +228,19 @@ def _propagate_lengths(
     """
     look, back = arcs
     key, source, distance = record.key[side], record.source[side], record.distance[side]
-    hi, tag, value = record.key[HI], record.tag, record.value
+    hi, tag, value, opposite = record.key[HI], record.tag, record.value, record.near[1 - side]
     heap = scratch.heap
-    # on directed graphs what lies around on this side says nothing of the other
-    bar = -np.inf if sign != 0.0 and look.indices is back.indices else np.inf
+    bar = -np.inf if sign != 0.0 else np.inf
     size = 0
     for x in members.inner:
         key[x] = np.inf
     for x in members.rim:
+        if sign != 0.0:
+            bar = max(bar, sign * opposite[x])
         best = np.inf
         for e in range(look.indptr[x], look.indptr[x + 1]):
             y = look.indices[e]
             if tag[y] == FIXED:
-                bar = max(bar, sign * value[y])
                 candidate = sign * value[y] + alpha * look.lengths[e]
                 # the least key, not the least value: a nearer vertex may win over a lower one
                 if candidate < best:

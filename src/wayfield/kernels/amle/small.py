@@ -78,28 +78,37 @@ def pack(
     if arcs > ARCS:
         return False
     for side in (HI, LO):
-        # a side looks for fixed vertices along these arcs, and spreads against them
+        # a side looks for fixed vertices along these arcs, and spreads against them; undirected,
+        # one side's arcs among the members serve both
         indptr, indices, lengths = out if side == HI else into
-        # undirected, one side's arcs among the members serve both
         spread = HI if flat else LO - side
+        known = flat and side == LO
         slot = 0
         room = 0
         for i in range(members.size):
             x = members[i]
-            if not (flat and side == LO):
+            if not known:
                 whole[ROW + spread, i] = slot
             whole[ROOM + side, i] = room
             whole[COUNT + side, i] = 0
-            room += indptr[x + 1] - indptr[x]
+            if unit:
+                room += 1
+                if abs(record.near[side, x]) < np.inf:
+                    _add_fixed(packed, side, i, record.near[side, x], 1.0, unit)
+                if known:
+                    continue
+            else:
+                room += indptr[x + 1] - indptr[x]
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
-                if tag[y] == FIXED:
+                if tag[y] == mine:
+                    if not known:
+                        packed.whole_of_arcs[HEAD + spread, slot] = int(number[HI, y])
+                        packed.real_of_arcs[LENGTH + spread, slot] = lengths[e]
+                        slot += 1
+                elif tag[y] == FIXED and not unit:
                     _add_fixed(packed, side, i, record.value[y], lengths[e], unit)
-                elif tag[y] == mine and not (flat and side == LO):
-                    packed.whole_of_arcs[HEAD + spread, slot] = int(number[HI, y])
-                    packed.real_of_arcs[LENGTH + spread, slot] = lengths[e]
-                    slot += 1
-        if not (flat and side == LO):
+        if not known:
             whole[ROW + spread, members.size] = slot
     return True
 
