@@ -121,7 +121,7 @@ def advance(work: Workspace) -> int:
             elif _fix_at_slope(work, start, stop, slope, False) < stop - start:
                 push(work, span, AGAIN, floor, np.nan)
             continue
-        if kind == ENTER and np.isnan(slope) and not whole and floor <= 0.0:
+        if kind == ENTER and np.isnan(slope) and not whole:
             slope = _probe(work, span, floor)
             if slope > floor:
                 push(work, span, PIVOT, floor, slope)
