@@ -119,7 +119,7 @@ def _fill(work: Workspace, copy: Copy, start: int, stop: int) -> None:
         inner.tag[i] = 0
         inner.value[i] = record.value[x]
         inner.key[HI, i] = -np.inf
-        inner.key[LO, i] = -np.inf
+        inner.key[LO, i] = record.key[LO, x]
         inner.near[HI, i] = record.near[HI, x]
         inner.near[LO, i] = record.near[LO, x]
     end = _copy_arcs(work, copy, work.out, copy.out, size, size)

@@ -108,7 +108,8 @@ def advance(work: Workspace) -> int:
             if np.isnan(slope):
                 slope = _choose_slope(work, start, stop, floor)
                 if whole:
-                    _propagate_both(work, span, slope)
+                    # on the ground, nothing was propagated yet
+                    _propagate_both(work, span, slope, floor > 0.0)
                 else:
                     push(work, span, kind, floor, slope)
                     return BOTH_SIDES
@@ -125,15 +126,12 @@ def advance(work: Workspace) -> int:
             slope = _probe(work, span, floor)
             if slope > floor:
                 push(work, span, PIVOT, floor, slope)
-                if not whole:
-                    return BOTH_SIDES
-                _propagate_both(work, span, slope)
-                continue
+                return BOTH_SIDES
             slope = np.nan
         if floor > 0.0:
             if np.isnan(slope):
                 if whole:
-                    _propagate_both(work, span, floor)
+                    _propagate_both(work, span, floor, False)
                 else:
                     push(work, span, kind, floor, floor)
                     return BOTH_SIDES
@@ -184,7 +182,7 @@ def _enter_ground(work: Workspace, span: tuple[int, int, int]) -> int:
         return _enter_flat_ground(work, span)
     if _slopes_across_cells(work, span) > 0.0:
         return span[2]
-    _propagate_both(work, span, 0.0)
+    _propagate_both(work, span, 0.0, False)
     return _sift(work, span, 0.0)  # a descent may still lead through several cells
 
 
@@ -308,13 +306,15 @@ def _slope_through(record: Record, x: int) -> float:
 
 
 @njit(cache=True, nogil=True, _nrt=False, inline="always")
-def _propagate_both(work: Workspace, span: tuple[int, int, int], alpha: float) -> None:
-    """Fill both sides of the record for the vertices of a frame."""
+def _propagate_both(
+    work: Workspace, span: tuple[int, int, int], alpha: float, steeper: bool
+) -> None:
+    """Fill both sides of the record for the vertices of a frame; `steeper` than they are filled."""
     segment = members_of(work, span)
     for side in (HI, LO):
         arcs = (work.out, work.into) if side == HI else (work.into, work.out)
         visits, pushes = propagate(
-            work.record, work.scratch, arcs, segment, side, alpha, side == LO, work.unit
+            work.record, work.scratch, arcs, segment, side, alpha, side == LO or steeper, work.unit
         )
         work.counts[VISITS] += visits
         work.counts[PUSHES] += pushes
@@ -328,9 +328,11 @@ def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
     """
     key = work.record.key
     steeper = _largest_slope(work, span[0], span[2])
+    alpha = 0.0
     while True:
+        again = alpha > 0.0
         alpha = steeper
-        _propagate_both(work, span, alpha)
+        _propagate_both(work, span, alpha, again)
         for x in work.members[span[0] : span[2]]:
             if -key[LO, x] - key[HI, x] > work.tol:
                 steeper = max(steeper, _slope_through(work.record, x))

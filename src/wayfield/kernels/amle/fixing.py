@@ -36,7 +36,7 @@ from .frames import (
 from .packed import make_packed
 from .pressure import FIXED, HI, LO, Scratch, make_record, make_scratch
 
-SMALL = 64
+SMALL = 32
 """Segments of at most this many vertices are solved whole (`small`)."""
 WORK = [FRAMES, VISITS, PUSHES]
 """Slots of the counts that add up over copies."""

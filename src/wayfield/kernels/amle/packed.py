@@ -48,7 +48,7 @@ class Packed(NamedTuple):
 def make_packed() -> Packed:
     """Allocate room for one segment."""
     return Packed(
-        np.empty((17, SMALL + 1), np.int32),
+        np.zeros((17, SMALL + 1), np.int32),  # nothing is queued
         np.empty((8, SMALL + 1)),
         np.empty((2, ARCS), np.int32),
         np.empty((6, ARCS)),

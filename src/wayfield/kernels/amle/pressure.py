@@ -11,8 +11,9 @@ winners give one: its slope is a lower bound on the steepest (the *pressure* of 
 
 Only where lo(x) ≥ hi(x) does either matter. And if lo(x) < hi(x), no walk that goes on through x is
 as steep as α: over an arc x → y of length ℓ, lo(y) by way of x is lo(x) − αℓ < hi(x) − αℓ ≤ hi(y).
-So lo need not be spread from where it lies below hi, if hi is known; nor hi from where it exceeds
-the largest fixed value around, nor lo from below the least.
+So neither side need be spread from where lo lies below hi, if the other side is known; and it may
+be known for a lower slope only, at which lo is higher and hi lower. Nor is hi spread from where it
+exceeds the largest fixed value around, nor lo from below the least.
 
 The keys, hi and −lo, are all that is looked at of a neighbour that cannot be improved, so they lie
 close together; the winners lie apart. Outside S keys are −∞: nothing improves them, and no other
@@ -103,19 +104,20 @@ def propagate(
     members: Members,
     side: int,
     alpha: float,
-    below_hi: bool,
+    bounded: bool,
     unit: bool,
 ) -> tuple[int, int]:
     """Fill one side of the record for a set.
 
-    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse. If hi
-    is known, `below_hi` says so: then lo is not spread from below it. Returns how many vertices it
-    spread from, and how many entries it sorted or kept in a heap.
+    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse. If the
+    other side is known, at this slope or a lower one, `bounded` says so: then this one is not
+    spread from where lo lies below hi. Returns how many vertices it spread from, and how many
+    entries it sorted or kept in a heap.
     """
     sign = 1.0 if side == HI else -1.0
     if unit:
-        return _propagate_unit(record, scratch, arcs[1], members, side, alpha, sign, below_hi)
-    return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign, below_hi)
+        return _propagate_unit(record, scratch, arcs[1], members, side, alpha, sign, bounded)
+    return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign, bounded)
 
 
 @njit(cache=True, nogil=True, _nrt=False)
@@ -143,11 +145,11 @@ def _propagate_unit(
     side: int,
     alpha: float,
     sign: float,
-    below_hi: bool,
+    bounded: bool,
 ) -> tuple[int, int]:
     """Propagate on unit lengths: only the sources need sorting, what they reach is in order."""
     key, source, distance = record.key[side], record.source[side], record.distance[side]
-    hi, near, opposite = record.key[HI], record.near[side], record.near[1 - side]
+    other, near, opposite = record.key[1 - side], record.near[side], record.near[1 - side]
     heap, queue, buckets = scratch
     inf = np.inf
     # only the rim is next to fixed vertices; the others wait to be reached
@@ -167,7 +169,7 @@ def _propagate_unit(
         key[x] = best + alpha
         source[x] = winner
         distance[x] = 1.0
-        if not (below_hi and best + alpha > SURE - hi[x]):
+        if not (bounded and best + alpha > SURE - other[x]):
             # sorted by the value of their fixed vertex, one step below their own key
             heap.keys[sources] = best
             heap.vertices[sources] = x
@@ -190,7 +192,7 @@ def _propagate_unit(
             following += 1
             if distance[x] != 1.0:
                 continue  # reached more cheaply through the queue
-        if key[x] > (SURE - hi[x] if below_hi else bar + SURE):
+        if key[x] > (SURE - other[x] if bounded else bar + SURE):
             continue
         visits += 1
         from_value = source[x]
@@ -219,7 +221,7 @@ def _propagate_lengths(
     side: int,
     alpha: float,
     sign: float,
-    below_hi: bool,
+    bounded: bool,
 ) -> tuple[int, int]:
     """Propagate on general lengths: Dijkstra.
 
@@ -228,7 +230,8 @@ def _propagate_lengths(
     """
     look, back = arcs
     key, source, distance = record.key[side], record.source[side], record.distance[side]
-    hi, tag, value, opposite = record.key[HI], record.tag, record.value, record.near[1 - side]
+    other, tag, value = record.key[1 - side], record.tag, record.value
+    opposite = record.near[1 - side]
     heap = scratch.heap
     bar = -np.inf if sign != 0.0 else np.inf
     size = 0
@@ -248,7 +251,7 @@ def _propagate_lengths(
                     source[x] = value[y]
                     distance[x] = look.lengths[e]
         key[x] = best
-        if best < np.inf and not (below_hi and best > SURE - hi[x]):
+        if best < np.inf and not (bounded and best > SURE - other[x]):
             size = push(heap, size, best, x)
     visits = 0
     pushes = size
@@ -259,7 +262,7 @@ def _propagate_lengths(
         # an outdated entry: x was reached more cheaply after it was pushed
         if settled > key[x]:
             continue
-        if settled > (SURE - hi[x] if below_hi else bar + SURE):
+        if settled > (SURE - other[x] if bounded else bar + SURE):
             continue
         visits += 1
         from_value = source[x]
