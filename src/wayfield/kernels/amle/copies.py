@@ -88,7 +88,7 @@ def _read_only(arcs: Arcs) -> Arcs:
     return views
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def solve_job(work: Workspace, copy: Copy, job: int) -> bool:
     """Solve a job and leave its results where it lies; False if it got stuck.
 
@@ -104,7 +104,7 @@ def solve_job(work: Workspace, copy: Copy, job: int) -> bool:
     return finished
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _fill(work: Workspace, copy: Copy, start: int, stop: int) -> None:
     """Copy a run: its arcs, the fixed values around it, and the slopes known of it."""
     record, inner, members = work.record, copy.work.record, work.members
@@ -127,7 +127,7 @@ def _fill(work: Workspace, copy: Copy, start: int, stop: int) -> None:
         _copy_arcs(work, copy, work.into, copy.into, size, end)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _copy_arcs(
     work: Workspace, copy: Copy, arcs: Arcs, target: Arcs, size: int, fixed: int
 ) -> int:
@@ -161,7 +161,7 @@ def _copy_arcs(
     return fixed
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _begin(inner: Workspace, size: int, kind: int, floor: float) -> None:
     """Push what is to be done with a run."""
     counts = inner.counts
@@ -175,7 +175,7 @@ def _begin(inner: Workspace, size: int, kind: int, floor: float) -> None:
         push(inner, (0, 0, size), SPLIT if kind == ENTER else AGAIN, floor, np.nan)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _take_back(work: Workspace, copy: Copy, job: int) -> None:
     """Fix what was fixed on the copy, and leave the order and the slopes in the run's segment."""
     inner, spans = copy.work, work.jobs.spans
@@ -199,7 +199,7 @@ def _take_back(work: Workspace, copy: Copy, job: int) -> None:
     spans[job, 3] = batches
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def join(work: Workspace) -> None:
     """Give what the jobs fixed its places in the order of fixing, job by job."""
     counts, spans = work.counts, work.jobs.spans

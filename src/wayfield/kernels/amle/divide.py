@@ -64,16 +64,19 @@ from .small import pack, solve
 FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 SAMPLE = 31
+"""Slopes in a sample."""
 QUANTILE = 0.7
 PROBED_QUANTILE = 0.8
+"""Of slopes that are known everywhere, and of those found by a few probes."""
 MOST_PROBED = 1024
+"""No probe looks at more vertices."""
 
 DONE, BOTH_SIDES, PUT_OFF, STUCK = range(4)
 """What `advance` asks for: nothing more; both sides of the frame on top, propagated at its slope;
 the jobs, solved; or there were too many frames, which never are."""
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def advance(work: Workspace) -> int:
     """Fix every vertex that has pressure, or go on until something is to be handed out."""
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
@@ -150,7 +153,7 @@ def advance(work: Workspace) -> int:
     return PUT_OFF if counts[JOBS] > 0 else DONE
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _solve_small(work: Workspace, start: int, stop: int, floor: float) -> bool:
     """Fix what has pressure above the floor, on a packed copy; False if there is no room for it."""
     packed, record, unit, flat = work.packed, work.record, work.unit, work.flat
@@ -161,7 +164,7 @@ def _solve_small(work: Workspace, start: int, stop: int, floor: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def spread(
     work: Workspace, scratch: Scratch, side: int, alpha: float, span: tuple[int, int, int]
 ) -> tuple[int, int]:
@@ -172,7 +175,7 @@ def spread(
     )
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _enter_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     """Keep at the front what has pressure at all, with slopes; where that ends.
 
@@ -186,7 +189,7 @@ def _enter_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     return _sift(work, span, 0.0)  # a descent may still lead through several cells
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     """Undirected ground level: if all values around are equal, so is the inside."""
     start, _, stop = span
@@ -202,7 +205,7 @@ def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     return start
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
@@ -258,7 +261,7 @@ def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _sift(work: Workspace, span: tuple[int, int, int], alpha: float) -> int:
     """Move the vertices of pressure above alpha, propagated at it, to the front.
 
@@ -298,14 +301,14 @@ def _sift(work: Workspace, span: tuple[int, int, int], alpha: float) -> int:
     return end
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _slope_through(record: Record, x: int) -> float:
     """Slope of the walk from the winner above x down to the one below."""
     drop = record.source[LO, x] - record.source[HI, x]
     return drop / (record.distance[LO, x] + record.distance[HI, x])
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _propagate_both(
     work: Workspace, span: tuple[int, int, int], alpha: float, steeper: bool
 ) -> None:
@@ -320,7 +323,7 @@ def _propagate_both(
         work.counts[PUSHES] += pushes
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
 
@@ -340,7 +343,7 @@ def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
             return alpha
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _probe(work: Workspace, span: tuple[int, int, int], floor: float) -> float:
     """Choose a pivot by walks that begin at random places of the rim; 0 if too few descend.
 
@@ -366,7 +369,7 @@ def _probe(work: Workspace, span: tuple[int, int, int], floor: float) -> float:
     return sample[int(PROBED_QUANTILE * found)] if found >= 5 else 0.0
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _slope_down_from(work: Workspace, x: int, limit: int, mark: float) -> float:
     """Steepest slope found from a fixed vertex that leads to x, over at most so many vertices.
 
@@ -404,7 +407,7 @@ def _slope_down_from(work: Workspace, x: int, limit: int, mark: float) -> float:
     return steepest
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def insert(sample: FloatArray, size: int, slope: float) -> None:
     """Insert a slope into a sorted sample."""
     place = size
@@ -414,7 +417,7 @@ def insert(sample: FloatArray, size: int, slope: float) -> None:
     sample[place] = slope
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
     members, slopes = work.members, work.record.value
@@ -439,7 +442,7 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
     return _largest_slope(work, start, stop)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _largest_slope(work: Workspace, start: int, stop: int) -> float:
     slopes = work.record.value
     largest = 0.0
@@ -448,7 +451,7 @@ def _largest_slope(work: Workspace, start: int, stop: int) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest: bool) -> int:
     """Fix the vertices where lo and hi meet, and the walks they lie on; how many.
 
@@ -480,7 +483,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest
     return work.counts[FIXES] - first
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _fix_whole_walks(work: Workspace, first: int) -> None:
     """Fix what else of the set lies on the walks through the vertices fixed since `first`."""
     key, source, distance = work.record.key, work.record.source, work.record.distance

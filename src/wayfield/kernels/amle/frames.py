@@ -80,7 +80,7 @@ def make_frames(count: int) -> Frames:
     return Frames(np.empty((count, 4), np.int32), np.empty((count, 2)))
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def push(
     work: Workspace, span: tuple[int, int, int], kind: int, floor: float, slope: float
 ) -> None:
@@ -96,7 +96,7 @@ def push(
     work.counts[HEIGHT] += 1
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def push_components(work: Workspace, found: int, kind: int, floor: float) -> None:
     """Push a frame for each of the components found last, or put it off."""
     fits, fits_arcs = work.job_vertices, work.job_arcs
@@ -122,7 +122,7 @@ def push_components(work: Workspace, found: int, kind: int, floor: float) -> Non
                 push(work, span, kind, floor, np.nan)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _arcs_of(work: Workspace, span: tuple[int, int, int]) -> int:
     ahead, back = work.out.indptr, work.into.indptr
     arcs = 0
@@ -131,7 +131,7 @@ def _arcs_of(work: Workspace, span: tuple[int, int, int]) -> int:
     return arcs
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _begin_job(work: Workspace, start: int, kind: int, floor: float) -> None:
     job = work.counts[JOBS]
     work.jobs.spans[job, 0] = start
@@ -140,7 +140,7 @@ def _begin_job(work: Workspace, start: int, kind: int, floor: float) -> None:
     work.counts[JOBS] += 1
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _is_resolved(work: Workspace, span: tuple[int, int, int]) -> bool:
     slopes = work.record.value
     for x in work.members[span[0] : span[2]]:
@@ -149,7 +149,7 @@ def _is_resolved(work: Workspace, span: tuple[int, int, int]) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
     """Push a frame for every component of the segment that has a resolved slope."""
     if stop > start:
@@ -158,21 +158,21 @@ def push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
         push_components(work, split_components(work, start, stop), PIVOT, floor)
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def bound_of(work: Workspace, c: int) -> tuple[int, int, int]:
     """Start, end of the rim and stop of a component found last."""
     bounds = work.bounds
     return bounds[c, 0], bounds[c, 1], bounds[c, 2]
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def members_of(work: Workspace, span: tuple[int, int, int]) -> Members:
     """Vertices of a frame, its rim apart."""
     members = work.members
     return Members(members[span[0] : span[1]], members[span[1] : span[2]])
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def retag(work: Workspace, start: int, stop: int) -> None:
     """Give the vertices of a segment one tag of their own."""
     tag = work.counts[TAGS]
@@ -182,7 +182,7 @@ def retag(work: Workspace, start: int, stop: int) -> None:
         tags[x] = tag
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def drop_fixed(work: Workspace, start: int, stop: int) -> int:
     """Move the unfixed vertices of a segment to its front, under one tag; where they end."""
     tag = work.counts[TAGS]
@@ -200,7 +200,7 @@ def drop_fixed(work: Workspace, start: int, stop: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def split_components(work: Workspace, start: int, stop: int) -> int:
     """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
 
@@ -267,7 +267,7 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
     return found
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def fix_vertex(work: Workspace, x: int, value: float) -> None:
     """Give a vertex its value, in the batch at hand."""
     set_fixed(work.record, x, value)
@@ -277,7 +277,7 @@ def fix_vertex(work: Workspace, x: int, value: float) -> None:
     work.counts[FIXES] += 1
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def set_fixed(record: Record, x: int, value: float) -> None:
     """Note the value of a vertex, which takes it out of its set."""
     record.value[x] = value
@@ -286,7 +286,7 @@ def set_fixed(record: Record, x: int, value: float) -> None:
     record.key[LO, x] = -np.inf
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def tell_neighbours(work: Workspace, x: int, value: float) -> None:
     """Keep `Record.near` up to date: x has got its value."""
     near, out, into = work.record.near, work.out, work.into
@@ -298,21 +298,21 @@ def tell_neighbours(work: Workspace, x: int, value: float) -> None:
         near[LO, y] = max(near[LO, y], value)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def tell_labels(work: Workspace, labelled: NDArray[np.int64]) -> None:
     """Tell the neighbours of all labels."""
     for x in labelled:
         tell_neighbours(work, x, work.record.value[x])
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def end_batch(work: Workspace, slope: float) -> None:
     """Close the batch at hand: the vertices fixed in it lie on walks of this slope."""
     work.slopes[work.counts[BATCHES]] = slope
     work.counts[BATCHES] += 1
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def unpack(packed: Packed, fixes: int, batches: int, work: Workspace) -> None:
     """Fix what was fixed on the packed copy of a segment, in the same order."""
     whole, real, counts = packed.whole, packed.real, work.counts

@@ -18,12 +18,12 @@ SMALL = 256
 ARCS = 4096
 """Most arcs, those to fixed vertices included."""
 
-VERTEX, PART, ORDER, START, STOP, QUEUE, QUEUED, FIXES, BATCH, SPREAD, SOURCES = range(11)
+VERTEX, PART, ORDER, START, STOP, QUEUE, QUEUED, FIXES, BATCH, SPREAD = range(10)
 """Rows of `Packed.whole`: which vertex; the number of its component, or FIXED; the vertices with
 every component in one run; where the components that wait start and stop; a ring of vertices whose
 keys are to be spread, and which are in it; the vertices fixed, in order, and their batches; in its
-first entry, how many keys were spread; the vertices next to fixed ones, by their keys."""
-ROW, ROOM, COUNT = 11, 13, 15
+first entry, how many keys were spread."""
+ROW, ROOM, COUNT = 10, 12, 14
 """And for either side, where the arcs begin over which it spreads (undirected: those of the first),
 where the fixed neighbours begin, and how many they are; on unit lengths one at most, the best."""
 HEAD = 0
@@ -48,7 +48,7 @@ class Packed(NamedTuple):
 def make_packed() -> Packed:
     """Allocate room for one segment."""
     return Packed(
-        np.zeros((17, SMALL + 1), np.int32),  # nothing is queued
+        np.empty((16, SMALL + 1), np.int32),
         np.empty((8, SMALL + 1)),
         np.empty((2, ARCS), np.int32),
         np.empty((6, ARCS)),

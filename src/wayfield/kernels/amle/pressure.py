@@ -96,7 +96,7 @@ def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
     return Scratch(heap, np.empty(num_vertices + 1, np.int32), buckets)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def propagate(
     record: Record,
     scratch: Scratch,
@@ -120,7 +120,7 @@ def propagate(
     return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign, bounded)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def nearest(
     record: Record,
     scratch: Scratch,
@@ -136,7 +136,7 @@ def nearest(
     return _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0, False)
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _propagate_unit(
     record: Record,
     scratch: Scratch,
@@ -212,7 +212,7 @@ def _propagate_unit(
     return visits, sources
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _propagate_lengths(
     record: Record,
     scratch: Scratch,

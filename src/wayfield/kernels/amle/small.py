@@ -11,8 +11,7 @@ matter). Then, until nothing steeper than the floor is left, for every component
 3. The vertices where lo and hi meet get their values. The rest falls into components.
 
 Keys settle by correcting labels, first in, first out: for so few vertices no order is worth
-keeping. A vertex where lo lies below hi is on no walk as steep as α, and neither is whatever a walk
-reaches only through it: the second side stops there.
+keeping. Where one side stops because of the other is said in `pressure`.
 
 What counts as zero and as steeper in spite of rounding is said in `divide`.
 """
@@ -43,7 +42,6 @@ from .packed import (
     SLOPE,
     SMALL,
     SOURCE,
-    SOURCES,
     SPREAD,
     START,
     STEP,
@@ -58,7 +56,7 @@ NOTHING = -1.0
 """Slope of a component in which nothing is steeper than the floor."""
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def pack(
     packed: Packed, record: Record, out: Arcs, into: Arcs, members: IntArray, unit: bool, flat: bool
 ) -> bool:
@@ -114,7 +112,7 @@ def pack(
     return True
 
 
-@njit(cache=True, nogil=True, _nrt=False, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _add_fixed(packed: Packed, side: int, i: int, value: float, step: float, unit: bool) -> None:
     """Note a fixed neighbour of vertex i; on unit lengths only the best one counts."""
     whole, near = packed.whole, packed.real_of_arcs
@@ -129,7 +127,7 @@ def _add_fixed(packed: Packed, side: int, i: int, value: float, step: float, uni
         near[STEP + side, slot] = step
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def solve(
     packed: Packed, size: int, floor: float, tol: float, unit: bool, flat: bool
 ) -> tuple[int, int]:
@@ -148,7 +146,7 @@ def solve(
     while waiting > 0:
         waiting -= 1
         first, last = whole[START, waiting], whole[STOP, waiting]
-        slope = _steepest_slope(packed, first, last, floor, tol, flat, unit)
+        slope = _steepest_slope(packed, first, last, floor, tol, flat)
         if slope == NOTHING:
             continue
         mine = whole[PART, whole[ORDER, first]]
@@ -159,7 +157,7 @@ def solve(
         for k in range(before, fixes):
             i = whole[FIXES, k]
             whole[PART, i] = FIXED
-            # no longer in the set, see `pressure`
+            # no longer in the set: nothing improves it, see `pressure`
             real[KEY + HI, i] = -np.inf
             real[KEY + LO, i] = -np.inf
             whole[BATCH, k] = batches
@@ -178,9 +176,9 @@ def solve(
     return fixes, batches
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _steepest_slope(
-    packed: Packed, first: int, last: int, floor: float, tol: float, flat: bool, unit: bool
+    packed: Packed, first: int, last: int, floor: float, tol: float, flat: bool
 ) -> float:
     """Slope of the steepest walk in a component, propagated at it; NOTHING if not above the floor.
 
@@ -193,14 +191,14 @@ def _steepest_slope(
         return NOTHING
     found = alpha > floor
     if not found and floor <= 0.0:
-        alpha = _across_cells(packed, first, last, flat, unit)
+        alpha = _across_cells(packed, first, last, flat)
         found = alpha > 0.0
         if not found and flat:
             return 0.0
     again = False
     while True:
-        _propagate(packed, first, last, HI, alpha, 1.0, ceiling, again, flat, unit)
-        _propagate(packed, first, last, LO, alpha, -1.0, ceiling, True, flat, unit)
+        _propagate(packed, first, last, HI, alpha, 1.0, ceiling, again, flat)
+        _propagate(packed, first, last, LO, alpha, -1.0, ceiling, True, flat)
         again = True
         steeper = alpha
         for k in range(first, last):
@@ -215,7 +213,7 @@ def _steepest_slope(
         found = True
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _over_two_arcs(
     packed: Packed, first: int, last: int, floor: float, tol: float
 ) -> tuple[float, float]:
@@ -252,17 +250,15 @@ def _over_two_arcs(
     return ceiling, steepest
 
 
-@njit(cache=True, nogil=True, _nrt=False)
-def _across_cells(
-    packed: Packed, first: int, last: int, flat: bool, unit: bool
-) -> float:
+@njit(cache=True, nogil=True, allocates=False)
+def _across_cells(packed: Packed, first: int, last: int, flat: bool) -> float:
     """Largest slope of walks between the nearest fixed vertices of neighbours."""
     whole, real, heads, near = packed
-    _propagate(packed, first, last, HI, 1.0, 0.0, np.inf, False, flat, unit)
+    _propagate(packed, first, last, HI, 1.0, 0.0, np.inf, False, flat)
     above = HI
     if not flat:
         above = LO
-        _propagate(packed, first, last, LO, 1.0, 0.0, np.inf, False, flat, unit)
+        _propagate(packed, first, last, LO, 1.0, 0.0, np.inf, False, flat)
     largest = 0.0
     for k in range(first, last):
         i = whole[ORDER, k]
@@ -283,7 +279,7 @@ def _across_cells(
     return largest
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _propagate(
     packed: Packed,
     first: int,
@@ -294,139 +290,53 @@ def _propagate(
     ceiling: float,
     bounded: bool,
     flat: bool,
-    unit: bool,
 ) -> None:
-    """As `pressure.propagate`, but not from where the key exceeds the ceiling.
+    """As `pressure.propagate`; unless the other side bounds this one, the ceiling does.
 
-    Nor, if the other side is `bounded`, from where lo lies below hi: what is known of the other
-    side may be of a lower slope, at which hi is lower and lo higher. With sign 0, the nearest fixed
-    vertex.
+    With sign 0, the nearest fixed vertex.
     """
-    whole, real, near = packed.whole, packed.real, packed.real_of_arcs
-    key, source, distance = real[KEY + side], real[SOURCE + side], real[DISTANCE + side]
-    other = real[KEY + LO - side]
-    order, room, count = whole[ORDER], whole[ROOM + side], whole[COUNT + side]
-    sources = whole[SOURCES]
-    values, steps = near[NEAR + side], near[STEP + side]
-    waiting = 0
+    whole, real, heads, near = packed
+    spread = HI if flat else side
+    tail = 0
     for k in range(first, last):
-        i = order[k]
+        i = whole[ORDER, k]
         best = np.inf
-        for slot in range(room[i], room[i] + count[i]):
-            candidate = sign * values[slot] + alpha * steps[slot]
+        start = whole[ROOM + side, i]
+        for slot in range(start, start + whole[COUNT + side, i]):
+            candidate = sign * near[NEAR + side, slot] + alpha * near[STEP + side, slot]
             if candidate < best:
                 best = candidate
-                source[i] = values[slot]
-                distance[i] = steps[slot]
-        key[i] = best
-        if best <= (SURE - other[i] if bounded else ceiling + SURE):
-            place = waiting
-            while place > 0 and key[sources[place - 1]] > best:
-                sources[place] = sources[place - 1]
-                place -= 1
-            sources[place] = i
-            waiting += 1
-    spread = HI if flat else side
-    if unit:
-        _spread_unit(packed, waiting, side, alpha, sign, ceiling, bounded, spread)
-    else:
-        _spread_lengths(packed, waiting, side, alpha, sign, ceiling, bounded, spread)
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _spread_unit(
-    packed: Packed,
-    waiting: int,
-    side: int,
-    alpha: float,
-    sign: float,
-    ceiling: float,
-    bounded: bool,
-    arcs: int,
-) -> None:
-    """Spread the keys of the sources, as `pressure` does on unit lengths."""
-    whole, real = packed.whole, packed.real
-    key, source, distance = real[KEY + side], real[SOURCE + side], real[DISTANCE + side]
-    other = real[KEY + LO - side]
-    row, head = whole[ROW + arcs], packed.whole_of_arcs[HEAD + arcs]
-    queue, sources = whole[QUEUE], whole[SOURCES]
+                real[SOURCE + side, i] = near[NEAR + side, slot]
+                real[DISTANCE + side, i] = near[STEP + side, slot]
+        real[KEY + side, i] = best
+        whole[QUEUED, i] = best < np.inf
+        if best < np.inf:
+            whole[QUEUE, tail] = i
+            tail += 1
     here = 0
-    tail = 0
-    following = 0
-    while here < tail or following < waiting:
-        if here < tail and (
-            following == waiting or key[queue[here]] <= key[sources[following]]
-        ):
-            i = queue[here]
-            here += 1
-        else:
-            i = sources[following]
-            following += 1
-            if distance[i] != 1.0:
-                continue  # reached more cheaply through the queue
-        if key[i] > (SURE - other[i] if bounded else ceiling + SURE):
-            continue
-        whole[SPREAD, 0] += 1
-        from_value = source[i]
-        far = distance[i] + 1.0
-        candidate = sign * from_value + alpha * far
-        for slot in range(row[i], row[i + 1]):
-            j = head[slot]
-            if candidate < key[j]:
-                if key[j] == np.inf or distance[j] == 1.0:
-                    queue[tail] = j
-                    tail += 1
-                key[j] = candidate
-                source[j] = from_value
-                distance[j] = far
-
-
-@njit(cache=True, nogil=True, _nrt=False)
-def _spread_lengths(
-    packed: Packed,
-    waiting: int,
-    side: int,
-    alpha: float,
-    sign: float,
-    ceiling: float,
-    bounded: bool,
-    arcs: int,
-) -> None:
-    """Spread the keys of the sources by correcting labels, first in, first out."""
-    whole, real = packed.whole, packed.real
-    key, source, distance = real[KEY + side], real[SOURCE + side], real[DISTANCE + side]
-    other = real[KEY + LO - side]
-    row, head = whole[ROW + arcs], packed.whole_of_arcs[HEAD + arcs]
-    lengths = packed.real_of_arcs[LENGTH + arcs]
-    queue, queued, sources = whole[QUEUE], whole[QUEUED], whole[SOURCES]
-    for k in range(waiting):
-        queue[k] = sources[k]
-        queued[sources[k]] = True
-    here = 0
-    tail = waiting
     while here < tail:
-        i = queue[here & (SMALL - 1)]
+        i = whole[QUEUE, here & (SMALL - 1)]
         here += 1
-        queued[i] = False
-        if key[i] > (SURE - other[i] if bounded else ceiling + SURE):
+        whole[QUEUED, i] = False
+        if real[KEY + side, i] > (SURE - real[KEY + LO - side, i] if bounded else ceiling + SURE):
             continue
         whole[SPREAD, 0] += 1
-        from_value, from_distance = source[i], distance[i]
-        for slot in range(row[i], row[i + 1]):
-            j = head[slot]
-            far = from_distance + lengths[slot]
-            candidate = sign * from_value + alpha * far
-            if candidate < key[j]:
-                key[j] = candidate
-                source[j] = from_value
-                distance[j] = far
-                if not queued[j]:
-                    queued[j] = True
-                    queue[tail & (SMALL - 1)] = j
+        source, distance = real[SOURCE + side, i], real[DISTANCE + side, i]
+        for slot in range(whole[ROW + spread, i], whole[ROW + spread, i + 1]):
+            j = heads[HEAD + spread, slot]
+            far = distance + near[LENGTH + spread, slot]
+            candidate = sign * source + alpha * far
+            if candidate < real[KEY + side, j]:
+                real[KEY + side, j] = candidate
+                real[SOURCE + side, j] = source
+                real[DISTANCE + side, j] = far
+                if not whole[QUEUED, j]:
+                    whole[QUEUED, j] = True
+                    whole[QUEUE, tail & (SMALL - 1)] = j
                     tail += 1
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _fix_at_slope(
     packed: Packed, first: int, last: int, slope: float, tol: float, fixes: int
 ) -> int:
@@ -463,7 +373,7 @@ def _fix_at_slope(
     return fixes
 
 
-@njit(cache=True, nogil=True, _nrt=False)
+@njit(cache=True, nogil=True, allocates=False)
 def _split(
     packed: Packed, first: int, last: int, mine: int, parts: int, waiting: int, flat: bool
 ) -> int:
