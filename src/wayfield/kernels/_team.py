@@ -34,6 +34,10 @@ class Team:
         later = [self._others.submit(task) for task in tasks[1:]]
         return [tasks[0](), *(each.result() for each in later)]
 
+    def later(self, task: Callable[[], T]) -> Callable[[], T]:
+        """Begin a task elsewhere, or put it off; the result is had by calling what is returned."""
+        return task if self._others is None else self._others.submit(task).result
+
     def slices(self, size: int) -> list[slice]:
         """Cut a range into one part for each."""
         ends = [size * k // self.threads for k in range(self.threads + 1)]

@@ -205,8 +205,8 @@ def join(work: Workspace) -> None:
     counts, spans = work.counts, work.jobs.spans
     for job in range(counts[JOBS]):
         start, fixes, batches = spans[job, 0], spans[job, 1], spans[job, 3]
+        tell_neighbours(work, work.members[start : start + fixes])
         for x in work.members[start : start + fixes]:
-            tell_neighbours(work, x, work.record.value[x])
             work.order[counts[FIXES]] = x
             work.batch[x] += counts[BATCHES]
             counts[FIXES] += 1

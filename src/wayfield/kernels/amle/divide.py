@@ -199,9 +199,10 @@ def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     # all fixed vertices around have one value: whichever is nearest to the first member will do
     if record.key[HI, members[start]] < np.inf:
         constant = record.source[HI, members[start]]
+        first = work.counts[FIXES]
         for x in members[start:stop]:
             fix_vertex(work, x, constant)
-        end_batch(work, 0.0)
+        end_batch(work, 0.0, first)
     return start
 
 
@@ -479,7 +480,7 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest
     # sums of ones are exact, and those of a few lengths nearly so
     if not work.unit and stop - start > FEW:
         _fix_whole_walks(work, first)
-    end_batch(work, alpha)
+    end_batch(work, alpha, first)
     return work.counts[FIXES] - first
 
 

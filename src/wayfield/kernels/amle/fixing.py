@@ -31,7 +31,7 @@ from .frames import (
     Workspace,
     make_frames,
     push,
-    tell_labels,
+    tell_neighbours,
 )
 from .packed import make_packed
 from .pressure import FIXED, HI, LO, Scratch, make_record, make_scratch
@@ -115,7 +115,7 @@ def fix(
         How many threads work on it at most. The result does not depend on it.
     """
     work = _workspace(out, into, labelled, labels, leave_flat)
-    tell_labels(work, np.flatnonzero(labelled))
+    tell_neighbours(work, np.flatnonzero(labelled).astype(np.int32))
     if work.members.size > 0:
         push(work, (0, 0, work.members.size), SPLIT, 0.0, np.nan)
     if work.job_vertices:

@@ -271,7 +271,6 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
 def fix_vertex(work: Workspace, x: int, value: float) -> None:
     """Give a vertex its value, in the batch at hand."""
     set_fixed(work.record, x, value)
-    tell_neighbours(work, x, value)
     work.order[work.counts[FIXES]] = x
     work.batch[x] = work.counts[BATCHES]
     work.counts[FIXES] += 1
@@ -286,28 +285,29 @@ def set_fixed(record: Record, x: int, value: float) -> None:
     record.key[LO, x] = -np.inf
 
 
-@njit(cache=True, nogil=True, allocates=False, inline="always")
-def tell_neighbours(work: Workspace, x: int, value: float) -> None:
-    """Keep `Record.near` up to date: x has got its value."""
-    near, out, into = work.record.near, work.out, work.into
-    for e in range(into.indptr[x], into.indptr[x + 1]):
-        y = into.indices[e]
-        near[HI, y] = min(near[HI, y], value)
-    for e in range(out.indptr[x], out.indptr[x + 1]):
-        y = out.indices[e]
-        near[LO, y] = max(near[LO, y], value)
-
-
 @njit(cache=True, nogil=True, allocates=False)
-def tell_labels(work: Workspace, labelled: NDArray[np.int64]) -> None:
-    """Tell the neighbours of all labels."""
-    for x in labelled:
-        tell_neighbours(work, x, work.record.value[x])
+def tell_neighbours(work: Workspace, fixed: IntArray) -> None:
+    """Keep `Record.near` up to date where vertices have been fixed."""
+    near, tag, value = work.record.near, work.record.tag, work.record.value
+    out, into = work.out, work.into
+    for x in fixed:
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            y = into.indices[e]
+            if tag[y] != FIXED:
+                near[HI, y] = min(near[HI, y], value[x])
+                if work.flat:
+                    near[LO, y] = max(near[LO, y], value[x])
+        if not work.flat:
+            for e in range(out.indptr[x], out.indptr[x + 1]):
+                y = out.indices[e]
+                if tag[y] != FIXED:
+                    near[LO, y] = max(near[LO, y], value[x])
 
 
 @njit(cache=True, nogil=True, allocates=False, inline="always")
-def end_batch(work: Workspace, slope: float) -> None:
-    """Close the batch at hand: the vertices fixed in it lie on walks of this slope."""
+def end_batch(work: Workspace, slope: float, first: int) -> None:
+    """Close the batch at hand: the vertices fixed since `first` lie on walks of this slope."""
+    tell_neighbours(work, work.order[first : work.counts[FIXES]])
     work.slopes[work.counts[BATCHES]] = slope
     work.counts[BATCHES] += 1
 
@@ -319,11 +319,11 @@ def unpack(packed: Packed, fixes: int, batches: int, work: Workspace) -> None:
     for k in range(fixes):
         x = whole[VERTEX, whole[PACKED_FIXES, k]]
         set_fixed(work.record, x, real[VALUE, k])
-        tell_neighbours(work, x, real[VALUE, k])
         work.order[counts[FIXES] + k] = x
         work.batch[x] = counts[BATCHES] + whole[BATCH, k]
     for k in range(batches):
         work.slopes[counts[BATCHES] + k] = real[SLOPE, k]
+    tell_neighbours(work, work.order[counts[FIXES] : counts[FIXES] + fixes])
     counts[FIXES] += fixes
     counts[BATCHES] += batches
     counts[VISITS] += whole[SPREAD, 0]

@@ -78,10 +78,12 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing, threads: int = 1) -> Bracket:
 
 
 def _bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Bracket:
-    field = _retraced(out, into, fixing, team)
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     # labels and vertices left unfixed bound the pieces and belong to none
-    piece, count = pieces(sides, (fixing.batch >= 0) & (fixing.batch != UNFIXED))
+    free = (fixing.batch >= 0) & (fixing.batch != UNFIXED)
+    later = team.later(partial(pieces, sides, free))
+    field = _retraced(out, into, fixing, team)
+    piece, count = later()
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
