@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from types import TracebackType
 from typing import TypeVar
 
@@ -22,7 +23,10 @@ class Team:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         if self._others is not None:
             self._others.shutdown()
@@ -41,4 +45,4 @@ class Team:
     def slices(self, size: int) -> list[slice]:
         """Cut a range into one part for each."""
         ends = [size * k // self.threads for k in range(self.threads + 1)]
-        return [slice(*part) for part in zip(ends, ends[1:], strict=False)]
+        return [slice(*part) for part in pairwise(ends)]

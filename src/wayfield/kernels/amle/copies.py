@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._jit import njit
-from .._types import FloatArray, IntArray
+from .._types import IntArray
 from ..csr import Arcs
 from .divide import DONE, SAMPLE, advance
 from .frames import (
@@ -128,9 +128,7 @@ def _fill(work: Workspace, copy: Copy, start: int, stop: int) -> None:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _copy_arcs(
-    work: Workspace, copy: Copy, arcs: Arcs, target: Arcs, size: int, fixed: int
-) -> int:
+def _copy_arcs(work: Workspace, copy: Copy, arcs: Arcs, target: Arcs, size: int, fixed: int) -> int:
     """Copy the arcs of a run; fixed vertices are numbered from `fixed` on; where they end."""
     record, inner = work.record, copy.work.record
     number, tag = record.key[HI], record.tag

@@ -225,7 +225,11 @@ def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     # undirected, the nearest fixed vertex up is the nearest down
     above = LO if both else HI
     key, source, distance, tag, value = (
-        record.key, record.source, record.distance, record.tag, record.value
+        record.key,
+        record.source,
+        record.distance,
+        record.tag,
+        record.value,
     )
     indptr, indices, lengths = work.out
     near = record.near

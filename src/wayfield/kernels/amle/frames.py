@@ -143,10 +143,10 @@ def _begin_job(work: Workspace, start: int, kind: int, floor: float) -> None:
 @njit(cache=True, nogil=True, allocates=False)
 def _is_resolved(work: Workspace, span: tuple[int, int, int]) -> bool:
     slopes = work.record.value
+    largest = 0.0
     for x in work.members[span[0] : span[2]]:
-        if slopes[x] > 0.0:
-            return True
-    return False
+        largest = max(largest, slopes[x])
+    return largest > 0.0
 
 
 @njit(cache=True, nogil=True, allocates=False)

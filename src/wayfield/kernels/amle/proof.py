@@ -44,7 +44,6 @@ from .retrace import retrace
 from .walks import make_ways
 
 
-
 class Bracket(NamedTuple):
     """A field in double-double, and how far from it the AMLE can be; NaN where nothing is fixed."""
 
