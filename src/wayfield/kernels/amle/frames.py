@@ -210,8 +210,6 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
     if start == stop:
         return 0
     members, queue, tags = work.members, work.scratch.queue, work.record.tag
-    # the heap is idle here: its keys serve as flags, so that no room is taken per call
-    on_rim = work.scratch.heap.keys
     out, into, bounds, counts = work.out, work.into, work.bounds, work.counts
     near = work.record.near
     both_ways = not work.flat
@@ -233,9 +231,10 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
         tail += 1
         while head < tail:
             x = queue[head]
-            rim = near[HI, x] < np.inf or near[LO, x] > -np.inf
-            on_rim[head] = rim
-            rim_size += rim
+            # one that is on the rim is kept turned round: −1 − x
+            if near[HI, x] < np.inf or near[LO, x] > -np.inf:
+                queue[head] = -1 - x
+                rim_size += 1
             head += 1
             for e in range(out.indptr[x], out.indptr[x + 1]):
                 y = out.indices[e]
@@ -257,12 +256,12 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
     # its roots from, is rewritten only now
     for c in range(found):
         outer, inner = bounds[c, 0], bounds[c, 1]
-        for i in range(bounds[c, 0] - start, bounds[c, 2] - start):
-            if on_rim[i] != 0.0:
-                members[outer] = queue[i]
+        for x in queue[bounds[c, 0] - start : bounds[c, 2] - start]:
+            if x < 0:
+                members[outer] = -1 - x
                 outer += 1
             else:
-                members[inner] = queue[i]
+                members[inner] = x
                 inner += 1
     return found
 

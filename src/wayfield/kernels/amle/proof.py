@@ -137,10 +137,11 @@ def _proved_margin(
             break
         touched = np.zeros(piece.size, np.bool_)
         used = flattened(sides, piece, field, flat, touched)
-        repaired = curvature.copy()
-        unused = np.empty(piece.size)
-        _curvatures(sides, piece, used, touched, repaired, unused, 0, piece.size)
-        unproved = _margins(sides, piece, count, field, used, repaired, margin)
+        # in place, for a field of ten million vertices is large: what it was is put back
+        before, unused = curvature[touched], np.empty(piece.size)
+        _curvatures(sides, piece, used, touched, curvature, unused, 0, piece.size)
+        unproved = _margins(sides, piece, count, field, used, curvature, margin)
+        curvature[touched] = before
     return margin
 
 
