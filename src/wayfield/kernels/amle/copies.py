@@ -16,7 +16,7 @@ import numpy as np
 
 from .._jit import njit
 from .._types import IntArray
-from ..csr import Arcs
+from ..csr import Arcs, read_only
 from .divide import DONE, SAMPLE, advance
 from .frames import (
     AGAIN,
@@ -56,13 +56,13 @@ def make_copy(work: Workspace) -> Copy:
     out = _make_arcs(size, arcs)
     into = out if work.into.indices is work.out.indices else _make_arcs(size, arcs)
     vertices = size + (arcs if into is out else 2 * arcs)
-    ours = _read_only(out)
+    ours = read_only(out)
     inner = work._replace(
         record=make_record(vertices),
         scratch=make_scratch(size, arcs, work.unit),
         packed=make_packed(),
         out=ours,
-        into=ours if into is out else _read_only(into),
+        into=ours if into is out else read_only(into),
         members=np.empty(size, np.int32),
         bounds=np.empty((size + 1, 3), np.int32),
         order=np.empty(size, np.int32),
@@ -79,13 +79,6 @@ def make_copy(work: Workspace) -> Copy:
 
 def _make_arcs(size: int, arcs: int) -> Arcs:
     return Arcs(np.empty(size + 1, np.int32), np.empty(arcs, np.int32), np.ones(arcs))
-
-
-def _read_only(arcs: Arcs) -> Arcs:
-    views = Arcs(*(array.view() for array in arcs))
-    for view in views:
-        view.flags.writeable = False
-    return views
 
 
 @njit(cache=True, nogil=True, allocates=False)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._team import Team
 from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
+from ..csr import Arcs, read_only
 from .copies import Copy, join, make_copy, solve_job
 from .divide import BOTH_SIDES, DONE, PUT_OFF, SAMPLE, advance, spread
 from .frames import (
@@ -135,6 +135,9 @@ def fix(
 def _workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
 ) -> Workspace:
+    undirected = into.indices is out.indices
+    out = read_only(out)
+    into = out if undirected else read_only(into)
     unit = bool((out.lengths == 1.0).all())
     record = make_record(labelled.size)
     record.tag[:] = np.where(labelled, FIXED, 0)

@@ -35,7 +35,7 @@ import numpy as np
 from .._jit import njit
 from .._team import Team
 from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
+from ..csr import Arcs, read_only
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .fixing import Fixing
 from .frames import UNFIXED
@@ -72,8 +72,10 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing, threads: int = 1) -> Bracket:
     threads : int
         How many threads work on it at most. The result does not depend on it.
     """
+    undirected = into.indices is out.indices
+    out = read_only(out)
     with Team(threads) as team:
-        return _bracket(out, into, fixing, team)
+        return _bracket(out, out if undirected else read_only(into), fixing, team)
 
 
 def _bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Bracket:
