@@ -131,7 +131,8 @@ def fixing_of(order: list[int], batch: list[int], values: list[float]) -> Fixing
     numbers = np.array(batch, np.int32)
     order_of_fixing = np.array(order, np.int32)
     fixed, slopes = numbers != UNFIXED, np.ones(numbers.max() + 1)
-    return Fixing(np.array(values), fixed, order_of_fixing, numbers, slopes, 1, True)
+    stretches = np.array([[len(order), 0]], np.int32)
+    return Fixing(np.array(values), fixed, order_of_fixing, numbers, slopes, stretches, True)
 
 
 def problem_of(graph: wf.Graph, labels: wf.Labels) -> Problem:

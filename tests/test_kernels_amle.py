@@ -9,7 +9,8 @@ import pytest
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.kernels.amle import Bracket, Fixing, bracket, divide, fix
+from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
+from wayfield.kernels.amle import fixing as fixing_module
 from wayfield.kernels.amle.frames import UNFIXED
 from wayfield.kernels.csr import Arcs
 from worlds import random_graph
@@ -141,7 +142,7 @@ def test_segments_of_any_size_may_be_packed(
     """By frames alone, on packed copies alone, or both: the same field and bracket."""
     graph, labels = problem(seed)
     exact = exact_amle(graph, labels)
-    monkeypatch.setattr(divide, "SMALL", most)
+    monkeypatch.setattr(fixing_module, "SMALL", most)
     fixing = solved(graph, labels)
     np.testing.assert_allclose(fixing.values, [float(v) for v in exact], rtol=0, atol=1e-14)
     found = bracket(graph.arcs, graph.reverse_arcs, fixing)
@@ -161,12 +162,55 @@ def test_packed_segments_agree_with_frames_on_larger_graphs(
     values[labels.vertices] = labels.values
     fields = []
     for most in (0, 16, 256):
-        monkeypatch.setattr(divide, "SMALL", most)
+        monkeypatch.setattr(fixing_module, "SMALL", most)
         fixing = fix(graph.arcs, graph.reverse_arcs, labels.mask(graph), values, directed)
         assert fixing.finished
         fields.append(fixing.values)
     np.testing.assert_allclose(fields[1], fields[0], rtol=0, atol=1e-14)
     np.testing.assert_allclose(fields[2], fields[0], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("lengths", ["unit", "whole", "real"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_threads_change_nothing(
+    lengths: str, directed: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Solved in one piece, or divided among copies and threads: equal fields, bit by bit if the
+    division is the same, and equal brackets."""
+    rng = np.random.default_rng(seed)
+    n = 1500
+    graph = random_graph(rng, n, lengths, edges=2 * n, directed=directed)
+    labels = wf.Labels(rng.choice(n, 60, replace=False), rng.uniform(-1.0, 1.0, 60))
+    values = np.zeros(n)
+    values[labels.vertices] = labels.values
+    problem = graph.arcs, graph.reverse_arcs, labels.mask(graph), values, directed
+    whole = fix(*problem)
+    monkeypatch.setattr(fixing_module, "JOB", 50)
+    divided = fix(*problem)
+    np.testing.assert_allclose(divided.values, whole.values, rtol=0, atol=1e-14)
+    assert divided.stretches.shape[0] > whole.stretches.shape[0]
+    proof = bracket(graph.arcs, graph.reverse_arcs, divided)
+    assert proof.width <= 1e-12
+    for threads in (2, 3):
+        shared = fix(*problem, threads=threads)
+        for one, other in zip(divided, shared, strict=True):
+            np.testing.assert_array_equal(one, other)
+        again = bracket(graph.arcs, graph.reverse_arcs, shared, threads)
+        for one, other in zip((*proof.field, *proof[1:]), (*again.field, *again[1:]), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_copies_of_any_size_are_exact(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, labels = problem(seed)
+    exact = exact_amle(graph, labels)
+    monkeypatch.setattr(fixing_module, "JOB", 1 + seed % 5)
+    fixing = solved(graph, labels)
+    np.testing.assert_allclose(fixing.values, [float(v) for v in exact], rtol=0, atol=1e-14)
+    found = bracket(graph.arcs, graph.reverse_arcs, fixing)
+    assert holds(found, exact)
+    assert max(found.below.max(), found.above.max()) <= 1e-20
 
 
 def test_a_vertex_with_more_arcs_than_are_packed() -> None:

@@ -50,18 +50,21 @@ GRAPHS = {
     "4-regular": lambda: four_regular(3600),
     "whole lengths": lambda: grid(60, 60, lengths=whole),
     "lognormal lengths": lambda: grid(60, 60, lengths=lognormal),
+    "divided": lambda: grid(150, 150),  # so large that it is shared among copies
 }
 WORK = {
-    ("square", "true"): (22, 15792, 1782),
-    ("square", "random"): (378, 97236, 9198),
-    ("cube", "true"): (156, 49338, 7906),
-    ("cube", "random"): (488, 77884, 15668),
-    ("4-regular", "true"): (1100, 73289, 16819),
-    ("4-regular", "random"): (1179, 70893, 14766),
-    ("whole lengths", "true"): (681, 77087, 47228),
-    ("whole lengths", "random"): (530, 96882, 51179),
-    ("lognormal lengths", "true"): (718, 79713, 47581),
-    ("lognormal lengths", "random"): (623, 92392, 56484),
+    ("square", "true"): (32, 20624, 1980),
+    ("square", "random"): (623, 71263, 10584),
+    ("cube", "true"): (244, 43535, 10076),
+    ("cube", "random"): (656, 65019, 15332),
+    ("4-regular", "true"): (1140, 62395, 13760),
+    ("4-regular", "random"): (1284, 63734, 12811),
+    ("whole lengths", "true"): (891, 62638, 55411),
+    ("whole lengths", "random"): (942, 71768, 59474),
+    ("lognormal lengths", "true"): (878, 57496, 49355),
+    ("lognormal lengths", "random"): (932, 70232, 62675),
+    ("divided", "true"): (58, 50691, 4773),
+    ("divided", "random"): (3579, 475508, 65590),
 }
 """Frames, vertices spread from, and entries sorted or kept in a heap, of the exact AMLE."""
 

@@ -10,7 +10,6 @@ for good, as a `ProcessPoolExecutor` does, the tasks that are left are done here
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 import warnings
@@ -30,6 +29,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias, TypeVar
 
+from ._threads import num_processors
 from .errors import InputError
 
 Task = TypeVar("Task")
@@ -84,8 +84,7 @@ def dispatch(
 def worker_count(workers: int | None) -> int:
     """Return a number of threads: that asked for, or one for every processor of ours."""
     if workers is None:
-        ours = getattr(os, "sched_getaffinity", None)  # Linux knows which of them are ours
-        return len(ours(0)) if ours else os.cpu_count() or 1
+        return num_processors()
     if isinstance(workers, bool) or not hasattr(workers, "__index__") or workers < 1:
         raise InputError(f"workers must be a whole number of at least 1, not {workers!r}")
     return int(workers)

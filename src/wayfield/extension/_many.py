@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from .._arrays import as_flag, as_real_array
 from .._dispatch import dispatch
+from .._threads import among_others
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -103,7 +104,7 @@ class Many:
 
     def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
         """Solve a batch; the solutions, and the time that each took."""
-        with batch.time_left.limit():
+        with batch.time_left.limit(), among_others():
             check_time()
             start = time.perf_counter()
             problems = [

@@ -35,13 +35,14 @@ lexicographic minimisers and steepest paths, also directed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
-from .._arrays import as_choice
+from .._arrays import as_choice, as_whole
+from .._threads import threads_here
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
@@ -53,6 +54,8 @@ from ._filling import certainly_filled, fill
 from ._proof import Fill
 from ._scaling import Scaled
 
+ALONE = 20_000
+"""On graphs of at most this many vertices one thread does all."""
 LOOSE = 2.0**-10
 """A bracket wider than this share of the label range counts as none."""
 
@@ -72,6 +75,10 @@ class AMLE:
         within reach ("flat", the default on undirected graphs, where it is the classical AMLE:
         constant behind the last label), or the largest value that leads here ("lower"; where
         nothing does, the least value within reach).
+    threads : int, optional
+        How many threads share the work on a graph of tens of thousands of vertices; as many as
+        there are processors if not given, and one in `extend_many`, which has threads of its own.
+        The result is the same, bit by bit, for every number.
 
     Notes
     -----
@@ -94,11 +101,14 @@ class AMLE:
 
     certificate: bool = True
     fill: Fill | None = None
+    threads: int | None = field(default=None, repr=False, compare=False)
     directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.fill is not None:
             as_choice(self.fill, "fill", get_args(Fill))
+        if self.threads is not None:
+            as_whole(self.threads, "threads", 1)
 
     def correcting(self) -> AMLE:
         """Return the method for corrections to a prior: the cost is in the prior already."""
@@ -111,7 +121,10 @@ class AMLE:
         leave_flat = graph.directed or rule != "flat"
         scaled = Scaled.in_doubles(problem)
         labels = scaled.field.high
-        fixing = fix(graph.arcs, graph.reverse_arcs, problem.labelled, labels, leave_flat)
+        alone = graph.num_vertices <= ALONE
+        threads = 1 if alone else self.threads or threads_here()
+        arcs = graph.arcs, graph.reverse_arcs
+        fixing = fix(*arcs, problem.labelled, labels, leave_flat, threads)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
             result = _unproved(scaled, fixing, Status.BUDGET)
@@ -119,17 +132,17 @@ class AMLE:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
             result = _unproved(scaled, fixing, status)
         else:
-            proof = bracket(graph.arcs, graph.reverse_arcs, fixing)
+            proof = bracket(*arcs, fixing, threads)
             result = _bracketed(scaled, fixing, proof)
             if leave_flat:
                 result = _decided(problem, result, fixing._replace(values=proof.field.high))
         status, fixed, values, lower, upper, kept = result
         exempt = ~fixed | problem.labelled
-        residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
+        residual = imbalance(*arcs, exempt, graph.is_unit, values)
         if leave_flat and fixing.finished:
-            for field, rounding in ((values, 0), (lower, -1), (upper, 1)):
-                if field is not None:
-                    fill(problem, fixed, rule, field, rounding)
+            for each, rounding in ((values, 0), (lower, -1), (upper, 1)):
+                if each is not None:
+                    fill(problem, fixed, rule, each, rounding)
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
         return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)

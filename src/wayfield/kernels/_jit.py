@@ -33,8 +33,14 @@ _NOT_KEPT = "compiled kernels are not kept, so that every start compiles them an
 _shortfalls: list[str] = []
 
 
-def njit(*, cache: bool, **options: Any) -> Callable[[F], F]:
-    """Compile a kernel with Numba's options; with `cache` it is kept as said above."""
+def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F], F]:
+    """Compile a kernel with Numba's options; with `cache` it is kept as said above.
+
+    One that makes no arrays need not count who holds those it is given, which takes an atomic
+    operation each: that is most of the cost of a call with many.
+    """
+    if not allocates:
+        options["_nrt"] = False
 
     def compiled(function: F) -> F:
         kernel: Any = numba.njit(**options)(function)

@@ -18,7 +18,7 @@ class Heap(NamedTuple):
     vertices: IntArray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def push(heap: Heap, size: int, key: float, vertex: int) -> int:
     """Add an entry to a heap of `size` entries; returns the new size."""
     slot = size
@@ -35,7 +35,7 @@ def push(heap: Heap, size: int, key: float, vertex: int) -> int:
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def drop_least(heap: Heap, size: int) -> int:
     """Remove the least entry, which stands in slot 0; returns the new size."""
     size -= 1
@@ -60,7 +60,7 @@ def drop_least(heap: Heap, size: int) -> int:
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def sort_entries(heap: Heap, size: int, buckets: NDArray[np.int32]) -> None:
     """Sort the first `size` entries by their keys, in place: a queue that nothing is added to.
 
@@ -103,7 +103,7 @@ def sort_entries(heap: Heap, size: int, buckets: NDArray[np.int32]) -> None:
             _heap_sort(heap, starts[b], starts[b + 1])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _insertion_sort(heap: Heap, start: int, stop: int) -> None:
     keys, vertices = heap
     for k in range(start + 1, stop):
@@ -118,7 +118,7 @@ def _insertion_sort(heap: Heap, start: int, stop: int) -> None:
         vertices[place] = vertex
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _heap_sort(heap: Heap, start: int, stop: int) -> None:
     part = Heap(heap.keys[start:stop], heap.vertices[start:stop])
     size = 0

@@ -4,7 +4,7 @@
 computes it again in that order with twice the digits, and proves how far it can be from the truth.
 """
 
-from .divide import Fixing, fix
+from .fixing import Fixing, fix
 from .proof import Bracket, bracket
 
 __all__ = ["Bracket", "Fixing", "bracket", "fix"]

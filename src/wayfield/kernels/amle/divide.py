@@ -18,7 +18,8 @@ vertices. A frame has a floor: only pressure above it is its business.
 - STEEPEST: as ENTER, then take the steepest slope of all for α: something is fixed for sure.
 
 Components of some tens of vertices are not entered: they are solved whole on a packed copy
-(`small`).
+(`small`). And where both sides of a large frame are to be propagated, or runs of components wait
+that can be solved apart, `advance` hands that out, so that several threads can share it (`fix`).
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
@@ -30,205 +31,165 @@ which do not wait for the same thing twice; and a walk is fixed as a whole if an
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._jit import njit
-from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
+from .._types import FloatArray
 from .frames import (
     AGAIN,
-    BATCHES,
     ENTER,
     FIXES,
     FRAMES,
+    HEIGHT,
+    JOBS,
     PIVOT,
     PUSHES,
     SPLIT,
     STEEPEST,
-    UNFIXED,
     VISITS,
-    Frames,
     Workspace,
-    bound_of,
     drop_fixed,
     end_batch,
     fix_vertex,
     members_of,
     push,
+    push_components,
     push_steep,
     split_components,
     unpack,
 )
-from .packed import make_packed
-from .pressure import FIXED, HI, LO, make_record, make_scratch, nearest, propagate
+from .pressure import FIXED, HI, LO, Record, Scratch, nearest, propagate
 from .small import pack, solve
 
-SMALL = 64
-"""Segments of at most this many vertices are solved whole (`small`)."""
 FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 SAMPLE = 31
+"""Slopes in a sample."""
 QUANTILE = 0.7
+PROBED_QUANTILE = 0.8
+"""Of slopes that are known everywhere, and of those found by a few probes."""
+MOST_PROBED = 1024
+"""No probe looks at more vertices."""
+
+DONE, BOTH_SIDES, PUT_OFF, STUCK = range(4)
+"""What `advance` asks for: nothing more; both sides of the frame on top, propagated at its slope;
+the jobs, solved; or there were too many frames, which never are."""
 
 
-class Fixing(NamedTuple):
-    """What the divide and conquer did."""
-
-    values: FloatArray
-    """(n,) the field, accurate to rounding; NaN where nothing was fixed."""
-    fixed: BoolArray
-    """(n,) the labels, and the vertices that got a value."""
-    order: IntArray
-    """(k,) the unlabelled vertices in the order of fixing."""
-    batch: IntArray
-    """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
-    slopes: FloatArray
-    """(number of batches,) the slope of the walks of each; 0 where it is a constant."""
-    frames: int
-    """How many frames were worked on."""
-    finished: bool
-    """False if the cap on frames was met, which never should happen."""
-    visits: int = 0
-    """How many vertices propagations spread from, counted with repetition."""
-    pushes: int = 0
-    """How many entries they sorted or kept in a heap."""
-
-
-def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool) -> Fixing:
-    """Fix every vertex through which a walk descends from label to label, the steepest walks first.
-
-    Parameters
-    ----------
-    out, into : Arcs
-        The graph, and its arcs turned round: the same arrays if it is undirected.
-    labelled : (n,) bool array
-        Where values are given.
-    labels : (n,) float array
-        The given values, of magnitude at most 1; not looked at elsewhere.
-    leave_flat : bool
-        Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
-        and they take the constant around them: the classical AMLE.
-    """
-    work = _workspace(out, into, labelled, labels, leave_flat)
-    finished = _divide_and_conquer(work)
-    fixed = work.record.tag == FIXED
-    values = np.where(fixed, work.record.value, np.nan)
-    order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
-    frames, visits, pushes = (int(work.counts[slot]) for slot in (FRAMES, VISITS, PUSHES))
-    return Fixing(values, fixed, order, work.batch, slopes, frames, finished, visits, pushes)
-
-
-def _workspace(
-    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
-) -> Workspace:
-    unit = bool((out.lengths == 1.0).all())
-    record = make_record(labelled.size)
-    record.tag[:] = np.where(labelled, FIXED, 0)
-    record.value[:] = np.where(labelled, labels, 0.0)
-    members = np.flatnonzero(~labelled).astype(np.int32)
-    return Workspace(
-        record,
-        make_scratch(labelled.size, out.indices.size, unit),
-        make_packed(),
-        out,
-        into,
-        members,
-        bounds=np.empty((members.size + 1, 3), np.int32),
-        order=np.empty(members.size, np.int32),
-        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
-        slopes=np.empty(members.size),
-        counts=np.zeros(6, np.int64),
-        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
-        unit=unit,
-        small=SMALL,
-        flat=not leave_flat,
-    )
-
-
-@njit(cache=True, nogil=True)
-def _divide_and_conquer(work: Workspace) -> bool:
-    """Fix every vertex that has pressure; False if there were too many frames, which never are."""
+@njit(cache=True, nogil=True, allocates=False)
+def advance(work: Workspace) -> int:
+    """Fix every vertex that has pressure, or go on until something is to be handed out."""
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
-    frames = Frames(np.empty((1024, 4), np.int64), np.empty(1024))
-    top = 0
-    if work.members.size > 0:
-        frames, top = push(frames, top, (0, 0, work.members.size), SPLIT, 0.0)
-    while top > 0:
-        work.counts[FRAMES] += 1
-        if work.counts[FRAMES] > cap:
-            return False
+    spans, slopes = work.stack
+    counts = work.counts
+    whole = work.job_vertices == 0
+    while counts[HEIGHT] > 0:
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the
         # frame that waits for it
-        top -= 1
-        span = (frames.spans[top, 0], frames.spans[top, 1], frames.spans[top, 2])
-        kind = frames.spans[top, 3]
+        top = counts[HEIGHT] - 1
+        span = (spans[top, 0], spans[top, 1], spans[top, 2])
+        kind = spans[top, 3]
         start, _, stop = span
-        floor = frames.floors[top]
+        floor, slope = slopes[top, 0], slopes[top, 1]
+        if counts[JOBS] > 0 and (kind == AGAIN or 2 * counts[JOBS] > work.jobs.spans.shape[0]):
+            return PUT_OFF
+        counts[HEIGHT] = top
+        counts[FRAMES] += 1
+        if counts[FRAMES] > cap or 2 * top > spans.shape[0]:
+            return STUCK
         if kind in (SPLIT, AGAIN):
             # frames above this one have fixed some of its vertices since it was pushed; if not,
             # what seemed steeper there was rounding
             end = drop_fixed(work, start, stop)
             how = STEEPEST if kind == AGAIN and end == stop else ENTER
-            components = split_components(work, start, end)
-            for c in range(components):
-                frames, top = push(frames, top, bound_of(work, c), how, floor)
+            push_components(work, split_components(work, start, end), how, floor)
             continue
         if stop - start <= work.small and _solve_small(work, start, stop, floor):
             continue
-        if kind != PIVOT:
-            kept = _enter(work, span, floor)
-            # what has no pressure above the floor may have held the segment together: split again
-            if kept < stop:
-                frames, top = push_steep(work, frames, top, start, kept, floor)
-                continue
-        if kind == STEEPEST:
-            alpha = _steepest_slope(work, span)
-            steep = start
+        if kind == PIVOT:
+            if np.isnan(slope):
+                slope = _choose_slope(work, start, stop, floor)
+                if whole:
+                    # on the ground, nothing was propagated yet
+                    _propagate_both(work, span, slope, floor > 0.0)
+                else:
+                    push(work, span, kind, floor, slope)
+                    return BOTH_SIDES
+            steep = _sift(work, span, slope)
+            # nothing is steeper than α: the vertices of pressure α itself get their values, and the
+            # rest, if any, is split anew; otherwise this frame waits under its steeper part
+            if steep > start:
+                push(work, span, AGAIN, floor, np.nan)
+                push_steep(work, start, steep, slope)
+            elif _fix_at_slope(work, start, stop, slope, False) < stop - start:
+                push(work, span, AGAIN, floor, np.nan)
+            continue
+        if kind == ENTER and np.isnan(slope) and not whole:
+            slope = _probe(work, span, floor)
+            if slope > floor:
+                push(work, span, PIVOT, floor, slope)
+                return BOTH_SIDES
+            slope = np.nan
+        if floor > 0.0:
+            if np.isnan(slope):
+                if whole:
+                    _propagate_both(work, span, floor, False)
+                else:
+                    push(work, span, kind, floor, floor)
+                    return BOTH_SIDES
+            kept = _sift(work, span, floor)
         else:
-            alpha = _choose_slope(work, start, stop, floor)
-            steep = _steeper_than(work, span, alpha)
-        # nothing is steeper than α: the vertices of pressure α itself get their values, and the
-        # rest, if any, is split anew; otherwise this frame waits under its steeper part
-        if steep == start:
-            if _fix_at_slope(work, start, stop, alpha, kind == STEEPEST) < stop - start:
-                frames, top = push(frames, top, span, AGAIN, floor)
+            kept = _enter_ground(work, span)
+        # what has no pressure above the floor may have held the segment together: split again
+        if kept < stop:
+            push_steep(work, start, kept, floor)
+        elif kind == ENTER:
+            push(work, span, PIVOT, floor, np.nan)
         else:
-            frames, top = push(frames, top, span, AGAIN, floor)
-            frames, top = push_steep(work, frames, top, start, steep, alpha)
-    return True
+            slope = _steepest_slope(work, span)
+            if _fix_at_slope(work, start, stop, slope, True) < stop - start:
+                push(work, span, AGAIN, floor, np.nan)
+    return PUT_OFF if counts[JOBS] > 0 else DONE
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _solve_small(work: Workspace, start: int, stop: int, floor: float) -> bool:
     """Fix what has pressure above the floor, on a packed copy; False if there is no room for it."""
     packed, record, unit, flat = work.packed, work.record, work.unit, work.flat
     if not pack(packed, record, work.out, work.into, work.members[start:stop], unit, flat):
         return False
     fixes, batches = solve(packed, stop - start, floor, work.tol, unit, flat)
-    unpack(packed, fixes, batches, record, work.order, work.batch, work.slopes, work.counts)
+    unpack(packed, fixes, batches, work)
     return True
 
 
-@njit(cache=True, nogil=True)
-def _enter(work: Workspace, span: tuple[int, int, int], floor: float) -> int:
-    """Keep at the front what has pressure above the floor, with slopes; where that ends.
+@njit(cache=True, nogil=True, allocates=False)
+def spread(
+    work: Workspace, scratch: Scratch, side: int, alpha: float, span: tuple[int, int, int]
+) -> tuple[int, int]:
+    """Fill one side of the record for the vertices of a frame, whatever is known of the other."""
+    arcs = (work.out, work.into) if side == HI else (work.into, work.out)
+    return propagate(
+        work.record, scratch, arcs, members_of(work, span), side, alpha, False, work.unit
+    )
 
-    Returns `start` if there is none.
+
+@njit(cache=True, nogil=True, allocates=False)
+def _enter_ground(work: Workspace, span: tuple[int, int, int]) -> int:
+    """Keep at the front what has pressure at all, with slopes; where that ends.
+
+    Returns `start` if there is none. Where nothing lies below, a cheaper search often does.
     """
-    # on the ground, where nothing lies below the floor, a cheaper search often does
-    if floor > 0.0:
-        return _steeper_than(work, span, floor)
     if work.flat:
         return _enter_flat_ground(work, span)
     if _slopes_across_cells(work, span) > 0.0:
         return span[2]
-    return _steeper_than(work, span, 0.0)  # a descent may still lead through several cells
+    _propagate_both(work, span, 0.0, False)
+    return _sift(work, span, 0.0)  # a descent may still lead through several cells
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     """Undirected ground level: if all values around are equal, so is the inside."""
     start, _, stop = span
@@ -236,15 +197,16 @@ def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
         return stop
     members, record = work.members, work.record
     # all fixed vertices around have one value: whichever is nearest to the first member will do
-    if record.key[members[start], HI] < np.inf:
-        constant = record.source[members[start], HI]
+    if record.key[HI, members[start]] < np.inf:
+        constant = record.source[HI, members[start]]
+        first = work.counts[FIXES]
         for x in members[start:stop]:
             fix_vertex(work, x, constant)
-        end_batch(work, 0.0)
+        end_batch(work, 0.0, first)
     return start
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
@@ -262,25 +224,36 @@ def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
             work.counts[PUSHES] += pushes
     # undirected, the nearest fixed vertex up is the nearest down
     above = LO if both else HI
-    key, source, distance, tag, value = record
+    key, source, distance, tag, value = (
+        record.key,
+        record.source,
+        record.distance,
+        record.tag,
+        record.value,
+    )
     indptr, indices, lengths = work.out
-    mine = tag[work.members[span[0]]]
+    near = record.near
     largest = 0.0
     for x in work.members[span[0] : span[2]]:
         slope = 0.0
-        if key[x, above] < np.inf:
-            top = source[x, above]
-            far = distance[x, above]
+        if key[above, x] < np.inf:
+            top = source[above, x]
+            far = distance[above, x]
+            # a walk from the nearest fixed vertex of x over one arc to a fixed vertex, or on to the
+            # nearest one of y in the same segment: where two Voronoi cells touch
+            if work.unit and near[HI, x] < np.inf:
+                drop = top - near[HI, x]
+                if not both:
+                    drop = max(drop, near[LO, x] - top)
+                slope = max(0.0, drop / (far + 1.0))
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
-                # a walk from the nearest fixed vertex of x over one arc to a fixed vertex, or on to
-                # the nearest one of y in the same segment: where two Voronoi cells touch
                 if tag[y] == FIXED:
                     drop = top - value[y]
                     run = far + lengths[e]
-                elif tag[y] == mine and key[y, HI] < np.inf:
-                    drop = top - source[y, HI]
-                    run = far + lengths[e] + distance[y, HI]
+                elif -np.inf < key[HI, y] < np.inf:
+                    drop = top - source[HI, y]
+                    run = far + lengths[e] + distance[HI, y]
                 else:
                     continue
                 if not both:
@@ -293,29 +266,28 @@ def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True)
-def _steeper_than(work: Workspace, span: tuple[int, int, int], alpha: float) -> int:
-    """Propagate at slope alpha; move the vertices of larger pressure to the front.
+@njit(cache=True, nogil=True, allocates=False)
+def _sift(work: Workspace, span: tuple[int, int, int], alpha: float) -> int:
+    """Move the vertices of pressure above alpha, propagated at it, to the front.
 
     Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
     the segment if no slope is resolved.
     """
     members, tol = work.members, work.tol
-    key, source, distance, _, value = work.record
+    record = work.record
+    key, value = record.key, record.value
     start, _, stop = span
-    _propagate_both(work, span, alpha)
     # a partition in place: members[start:end] have pressure above α, found so far
     end = start
     resolved = False
     for i in range(start, stop):
         x = members[i]
-        gap = -key[x, LO] - key[x, HI]
+        gap = -key[LO, x] - key[HI, x]
         if gap > tol:
             slope = 0.0
             # hysteresis, see the module: a gap this wide has a slope that rounding cannot invent
             if gap > 4.0 * tol:
-                drop = source[x, LO] - source[x, HI]
-                slope = drop / (distance[x, LO] + distance[x, HI])
+                slope = _slope_through(record, x)
             if slope > alpha:
                 resolved = True
             else:
@@ -325,60 +297,147 @@ def _steeper_than(work: Workspace, span: tuple[int, int, int], alpha: float) -> 
             members[end] = x
             end += 1
     # a segment without one resolved slope could be entered for ever: it counts as empty
-    return end if resolved else start
+    if not resolved:
+        return start
+    # what waits is no longer in the set
+    for x in members[end:stop]:
+        key[HI, x] = -np.inf
+        key[LO, x] = -np.inf
+    return end
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _propagate_both(work: Workspace, span: tuple[int, int, int], alpha: float) -> None:
-    """Fill both sides of the record for the vertices of a frame."""
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def _slope_through(record: Record, x: int) -> float:
+    """Slope of the walk from the winner above x down to the one below."""
+    drop = record.source[LO, x] - record.source[HI, x]
+    return drop / (record.distance[LO, x] + record.distance[HI, x])
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def _propagate_both(
+    work: Workspace, span: tuple[int, int, int], alpha: float, steeper: bool
+) -> None:
+    """Fill both sides of the record for the vertices of a frame; `steeper` than they are filled."""
     segment = members_of(work, span)
     for side in (HI, LO):
         arcs = (work.out, work.into) if side == HI else (work.into, work.out)
-        visits, pushes = propagate(work.record, work.scratch, arcs, segment, side, alpha, work.unit)
+        visits, pushes = propagate(
+            work.record, work.scratch, arcs, segment, side, alpha, side == LO or steeper, work.unit
+        )
         work.counts[VISITS] += visits
         work.counts[PUSHES] += pushes
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _steepest_slope(work: Workspace, span: tuple[int, int, int]) -> float:
     """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
 
     Dinkelbach's iteration: the winners at one slope give a steeper one, until none does.
     """
-    key, source, distance, _, _ = work.record
+    key = work.record.key
     steeper = _largest_slope(work, span[0], span[2])
+    alpha = 0.0
     while True:
+        again = alpha > 0.0
         alpha = steeper
-        _propagate_both(work, span, alpha)
+        _propagate_both(work, span, alpha, again)
         for x in work.members[span[0] : span[2]]:
-            if -key[x, LO] - key[x, HI] > work.tol:
-                drop = source[x, LO] - source[x, HI]
-                steeper = max(steeper, drop / (distance[x, LO] + distance[x, HI]))
+            if -key[LO, x] - key[HI, x] > work.tol:
+                steeper = max(steeper, _slope_through(work.record, x))
         if steeper == alpha:
             return alpha
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
+def _probe(work: Workspace, span: tuple[int, int, int], floor: float) -> float:
+    """Choose a pivot by walks that begin at random places of the rim; 0 if too few descend.
+
+    Cheaper than to know a slope everywhere (`_slopes_across_cells`). Each is the slope of some
+    walk: α is not above all of them.
+    """
+    start, rim, stop = span
+    members, sample = work.members, work.sample
+    size = rim - start
+    # as many vertices as some cells have
+    limit = min(MOST_PROBED, 64 + 8 * (stop - start) // max(size, 1))
+    seed = (size * 7919 + members[start]) & 0x7FFFFFFF
+    found = 0
+    for k in range(2 * SAMPLE):
+        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+        x = members[start + ((seed * size) >> 31)]
+        slope = _slope_down_from(work, x, limit, -10.0 - k)
+        if slope > floor * (1.0 + 1e-13):
+            insert(sample, found, slope)
+            found += 1
+            if found == SAMPLE:
+                break
+    return sample[int(PROBED_QUANTILE * found)] if found >= 5 else 0.0
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _slope_down_from(work: Workspace, x: int, limit: int, mark: float) -> float:
+    """Steepest slope found from a fixed vertex that leads to x, over at most so many vertices.
+
+    Nothing is known of the set yet, so that a key can be a mark, which no key is.
+    """
+    record, queue, far = work.record, work.scratch.queue, work.scratch.heap.keys
+    key, tag, value = record.key[HI], record.tag, record.value
+    indptr, indices, lengths = work.into
+    top = -np.inf
+    for e in range(indptr[x], indptr[x + 1]):
+        if tag[indices[e]] == FIXED and value[indices[e]] > top:
+            top = value[indices[e]]
+            far[0] = lengths[e]
+    if top == -np.inf:
+        return 0.0
+    indptr, indices, lengths = work.out
+    mine = tag[x]
+    key[x] = mark
+    queue[0] = x
+    tail = 1
+    head = 0
+    steepest = 0.0
+    while head < tail:
+        y = queue[head]
+        for e in range(indptr[y], indptr[y + 1]):
+            z = indices[e]
+            if tag[z] == FIXED:
+                steepest = max(steepest, (top - value[z]) / (far[head] + lengths[e]))
+            elif tag[z] == mine and key[z] != mark and tail < limit:
+                key[z] = mark
+                queue[tail] = z
+                far[tail] = far[head] + lengths[e]
+                tail += 1
+        head += 1
+    return steepest
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def insert(sample: FloatArray, size: int, slope: float) -> None:
+    """Insert a slope into a sorted sample."""
+    place = size
+    while place > 0 and sample[place - 1] > slope:
+        sample[place] = sample[place - 1]
+        place -= 1
+    sample[place] = slope
+
+
+@njit(cache=True, nogil=True, allocates=False)
 def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
     members, slopes = work.members, work.record.value
     size = stop - start
     if size > FEW:
-        sample = np.empty(SAMPLE)
+        sample = work.sample
         found = 0
         # a linear congruential generator seeded by the frame: the same pivots in every run
-        seed = (size * 7919 + work.counts[FRAMES]) & 0x7FFFFFFF
+        seed = (size * 7919 + members[start]) & 0x7FFFFFFF
         for _ in range(400):
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             slope = slopes[members[start + ((seed * size) >> 31)]]
-            # slopes at the floor would only find the same segment again; the sample is kept sorted
-            # by insertion
+            # slopes at the floor would only find the same segment again
             if slope > floor * (1.0 + 1e-13):
-                place = found
-                while place > 0 and sample[place - 1] > slope:
-                    sample[place] = sample[place - 1]
-                    place -= 1
-                sample[place] = slope
+                insert(sample, found, slope)
                 found += 1
                 if found == SAMPLE:
                     break
@@ -388,7 +447,7 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
     return _largest_slope(work, start, stop)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _largest_slope(work: Workspace, start: int, stop: int) -> float:
     slopes = work.record.value
     largest = 0.0
@@ -397,20 +456,19 @@ def _largest_slope(work: Workspace, start: int, stop: int) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest: bool) -> int:
     """Fix the vertices where lo and hi meet, and the walks they lie on; how many.
 
     None if no descent is among them, unless α is the steepest slope: then where they come closest.
     """
-    key, source, _, tag, _ = work.record
-    mine = tag[work.members[start]]
+    key, source = work.record.key, work.record.source
     closest = -np.inf
     where = -1
     for x in work.members[start:stop]:
-        gap = -key[x, LO] - key[x, HI]
+        gap = -key[LO, x] - key[HI, x]
         # lo and hi of one fixed vertex meet a short way off as well, but that is no descent
-        if gap > closest and (source[x, LO] > source[x, HI] or steepest):
+        if gap > closest and (source[LO, x] > source[HI, x] or steepest):
             closest = gap
             where = x
             if gap >= -work.tol:
@@ -419,21 +477,21 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest
         return 0
     first = work.counts[FIXES]
     if closest < -work.tol:
-        fix_vertex(work, where, 0.5 * (key[where, HI] - key[where, LO]))
+        fix_vertex(work, where, 0.5 * (key[HI, where] - key[LO, where]))
     for x in work.members[start:stop]:
-        if -key[x, LO] - key[x, HI] >= -work.tol:
-            fix_vertex(work, x, 0.5 * (key[x, HI] - key[x, LO]))
+        if -key[LO, x] - key[HI, x] >= -work.tol:
+            fix_vertex(work, x, 0.5 * (key[HI, x] - key[LO, x]))
     # sums of ones are exact, and those of a few lengths nearly so
     if not work.unit and stop - start > FEW:
-        _fix_whole_walks(work, first, mine)
-    end_batch(work, alpha)
+        _fix_whole_walks(work, first)
+    end_batch(work, alpha, first)
     return work.counts[FIXES] - first
 
 
-@njit(cache=True, nogil=True)
-def _fix_whole_walks(work: Workspace, first: int, mine: int) -> None:
-    """Fix what else of this tag lies on the walks through the vertices fixed since `first`."""
-    key, source, distance, tag, _ = work.record
+@njit(cache=True, nogil=True, allocates=False)
+def _fix_whole_walks(work: Workspace, first: int) -> None:
+    """Fix what else of the set lies on the walks through the vertices fixed since `first`."""
+    key, source, distance = work.record.key, work.record.source, work.record.distance
     i = first
     while i < work.counts[FIXES]:
         x = work.order[i]
@@ -445,9 +503,9 @@ def _fix_whole_walks(work: Workspace, first: int, mine: int) -> None:
                 # the walk came from y if the sum is the same, bit by bit. Where the length is lost
                 # to rounding both ends seem to come from each other, so all such y are taken
                 if (
-                    tag[y] == mine
-                    and source[y, side] == source[x, side]
-                    and distance[y, side] + lengths[e] == distance[x, side]
-                    and key[y, HI] - key[y, LO] < np.inf
+                    -np.inf < key[side, y]
+                    and source[side, y] == source[side, x]
+                    and distance[side, y] + lengths[e] == distance[side, x]
+                    and key[HI, y] - key[LO, y] < np.inf
                 ):
-                    fix_vertex(work, y, 0.5 * (key[y, HI] - key[y, LO]))
+                    fix_vertex(work, y, 0.5 * (key[HI, y] - key[LO, y]))

@@ -12,16 +12,30 @@ from .._types import FloatArray, IntArray
 from ..csr import Arcs
 from .packed import BATCH, SLOPE, SPREAD, VALUE, VERTEX, Packed
 from .packed import FIXES as PACKED_FIXES
-from .pressure import FIXED, Members, Record, Scratch
+from .pressure import FIXED, HI, LO, Members, Record, Scratch
 
 SPLIT, ENTER, PIVOT, AGAIN, STEEPEST = range(5)
 """Kinds of frames, see `divide`."""
 UNFIXED = 2**31 - 1
 """Batch of a vertex that is not fixed; labels have -1."""
 
-TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES = range(6)
+TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES, HEIGHT, JOBS = range(8)
 """Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked on,
-vertices that a propagation spread from, and entries that one had to sort or to keep in a heap."""
+vertices that a propagation spread from, entries that one had to sort or to keep in a heap; frames
+on the stack, and jobs put off."""
+
+
+class Frames(NamedTuple):
+    """Frames on a stack, or put off as jobs: where they lie, what they are, from which slope on.
+
+    The rim, the vertices with a fixed neighbour, comes first in a segment.
+    """
+
+    spans: IntArray
+    """(k, 4) start, end of the rim, stop, kind. Of a job that is done, where it starts and stops,
+    how many vertices were fixed, and in how many batches."""
+    slopes: FloatArray
+    """(k, 2) the floor, and the slope that was propagated at already; NaN if at none."""
 
 
 class Workspace(NamedTuple):
@@ -43,6 +57,15 @@ class Workspace(NamedTuple):
     slopes: FloatArray
     """(f,) the slope of every batch, 0 where it is a constant."""
     counts: NDArray[np.int64]
+    stack: Frames
+    jobs: Frames
+    """Runs of components that were put off, to be solved on copies (`copies`)."""
+    sample: FloatArray
+    """Room for slopes to choose from."""
+    job_vertices: int
+    """Components of at most so many vertices are put off; 0 if this is a copy itself."""
+    job_arcs: int
+    """And of at most so many arcs."""
     tol: float
     unit: bool
     """All lengths are 1."""
@@ -52,75 +75,104 @@ class Workspace(NamedTuple):
     """Vertices of zero pressure take the constant around them; else they are left unfixed."""
 
 
-class Frames(NamedTuple):
-    """The stack: start, end of the rim, stop and kind of every frame, and its floor.
-
-    The rim, the vertices with a fixed neighbour, comes first in a segment.
-    """
-
-    spans: NDArray[np.int64]
-    floors: FloatArray
+def make_frames(count: int) -> Frames:
+    """Allocate room for so many frames."""
+    return Frames(np.empty((count, 4), np.int32), np.empty((count, 2)))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def push(
-    frames: Frames, top: int, span: tuple[int, int, int], kind: int, floor: float
-) -> tuple[Frames, int]:
-    """Push a frame; returns the stack, moved to more room if it was full, and its height."""
-    # copied entry by entry: slice assignment costs seconds of compile time
-    if top == frames.floors.size:
-        spans = np.empty((2 * top, 4), np.int64)
-        floors = np.empty(2 * top)
-        for i in range(top):
-            floors[i] = frames.floors[i]
-            for j in range(4):
-                spans[i, j] = frames.spans[i, j]
-        frames = Frames(spans, floors)
-    frames.spans[top, 0] = span[0]
-    frames.spans[top, 1] = span[1]
-    frames.spans[top, 2] = span[2]
-    frames.spans[top, 3] = kind
-    frames.floors[top] = floor
-    return frames, top + 1
+    work: Workspace, span: tuple[int, int, int], kind: int, floor: float, slope: float
+) -> None:
+    """Push a frame; `slope` is what it was propagated at already, NaN if nothing."""
+    spans, slopes = work.stack
+    top = work.counts[HEIGHT]
+    spans[top, 0] = span[0]
+    spans[top, 1] = span[1]
+    spans[top, 2] = span[2]
+    spans[top, 3] = kind
+    slopes[top, 0] = floor
+    slopes[top, 1] = slope
+    work.counts[HEIGHT] += 1
 
 
-@njit(cache=True, nogil=True)
-def push_steep(
-    work: Workspace, frames: Frames, top: int, start: int, stop: int, floor: float
-) -> tuple[Frames, int]:
-    """Push a frame for every component of the segment that has a resolved slope."""
-    if stop == start:
-        return frames, top
-    # with a tag of their own they are cut off from the rest of their frame: what follows walks
-    # over one tag only
-    retag(work, start, stop)
-    slopes = work.record.value
-    components = split_components(work, start, stop)
-    for c in range(components):
+@njit(cache=True, nogil=True, allocates=False)
+def push_components(work: Workspace, found: int, kind: int, floor: float) -> None:
+    """Push a frame for each of the components found last, or put it off."""
+    fits, fits_arcs = work.job_vertices, work.job_arcs
+    # the run of components that the last job consists of: none yet
+    size = fits
+    arcs = 0
+    for c in range(found):
         span = bound_of(work, c)
-        for x in work.members[span[0] : span[2]]:
+        count = span[2] - span[0]
+        more = _arcs_of(work, span) if count <= fits else 0
+        if count <= fits and more <= fits_arcs:
+            if size + count > fits or arcs + more > fits_arcs:
+                _begin_job(work, span[0], kind, floor)
+                size = 0
+                arcs = 0
+            size += count
+            arcs += more
+            work.jobs.spans[work.counts[JOBS] - 1, 2] = span[2]
+        else:
+            size = fits  # a run has no gaps
             # components without a resolved slope are left to the frame below
-            if slopes[x] > 0.0:
-                frames, top = push(frames, top, span, PIVOT, floor)
-                break
-    return frames, top
+            if kind != PIVOT or _is_resolved(work, span):
+                push(work, span, kind, floor, np.nan)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, allocates=False)
+def _arcs_of(work: Workspace, span: tuple[int, int, int]) -> int:
+    ahead, back = work.out.indptr, work.into.indptr
+    arcs = 0
+    for x in work.members[span[0] : span[2]]:
+        arcs += max(ahead[x + 1] - ahead[x], back[x + 1] - back[x])
+    return arcs
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _begin_job(work: Workspace, start: int, kind: int, floor: float) -> None:
+    job = work.counts[JOBS]
+    work.jobs.spans[job, 0] = start
+    work.jobs.spans[job, 3] = kind
+    work.jobs.slopes[job, 0] = floor
+    work.counts[JOBS] += 1
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _is_resolved(work: Workspace, span: tuple[int, int, int]) -> bool:
+    slopes = work.record.value
+    largest = 0.0
+    for x in work.members[span[0] : span[2]]:
+        largest = max(largest, slopes[x])
+    return largest > 0.0
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def push_steep(work: Workspace, start: int, stop: int, floor: float) -> None:
+    """Push a frame for every component of the segment that has a resolved slope."""
+    if stop > start:
+        # with a tag of their own they are cut off from the rest of their frame
+        retag(work, start, stop)
+        push_components(work, split_components(work, start, stop), PIVOT, floor)
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def bound_of(work: Workspace, c: int) -> tuple[int, int, int]:
     """Start, end of the rim and stop of a component found last."""
     bounds = work.bounds
     return bounds[c, 0], bounds[c, 1], bounds[c, 2]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def members_of(work: Workspace, span: tuple[int, int, int]) -> Members:
     """Vertices of a frame, its rim apart."""
     members = work.members
     return Members(members[span[0] : span[1]], members[span[1] : span[2]])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def retag(work: Workspace, start: int, stop: int) -> None:
     """Give the vertices of a segment one tag of their own."""
     tag = work.counts[TAGS]
@@ -130,7 +182,7 @@ def retag(work: Workspace, start: int, stop: int) -> None:
         tags[x] = tag
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def drop_fixed(work: Workspace, start: int, stop: int) -> int:
     """Move the unfixed vertices of a segment to its front, under one tag; where they end."""
     tag = work.counts[TAGS]
@@ -148,7 +200,7 @@ def drop_fixed(work: Workspace, start: int, stop: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def split_components(work: Workspace, start: int, stop: int) -> int:
     """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
 
@@ -158,9 +210,8 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
     if start == stop:
         return 0
     members, queue, tags = work.members, work.scratch.queue, work.record.tag
-    # the heap is idle here: its keys serve as flags, so that no room is taken per call
-    on_rim = work.scratch.heap.keys
     out, into, bounds, counts = work.out, work.into, work.bounds, work.counts
+    near = work.record.near
     both_ways = not work.flat
     old = tags[members[start]]
     found = 0
@@ -173,21 +224,24 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
         new = counts[TAGS]
         counts[TAGS] += 1
         bounds[found, 0] = start + tail
-        bounds[found, 1] = start + tail
+        rim_size = 0
         head = tail
         tags[root] = new
         queue[tail] = root
         tail += 1
         while head < tail:
             x = queue[head]
-            rim = False
+            # one that is on the rim is kept turned round: −1 − x
+            if near[HI, x] < np.inf or near[LO, x] > -np.inf:
+                queue[head] = -1 - x
+                rim_size += 1
+            head += 1
             for e in range(out.indptr[x], out.indptr[x + 1]):
                 y = out.indices[e]
                 if tags[y] == old:
                     tags[y] = new
                     queue[tail] = y
                     tail += 1
-                rim |= tags[y] == FIXED
             if both_ways:
                 for e in range(into.indptr[x], into.indptr[x + 1]):
                     y = into.indices[e]
@@ -195,64 +249,80 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
                         tags[y] = new
                         queue[tail] = y
                         tail += 1
-                    rim |= tags[y] == FIXED
-            on_rim[head] = rim
-            bounds[found, 1] += rim
-            head += 1
+        bounds[found, 1] = bounds[found, 0] + rim_size
         bounds[found, 2] = start + tail
         found += 1
     # the queue holds the components one after another; `members`, which the loop above still read
     # its roots from, is rewritten only now
     for c in range(found):
         outer, inner = bounds[c, 0], bounds[c, 1]
-        for i in range(bounds[c, 0] - start, bounds[c, 2] - start):
-            if on_rim[i] != 0.0:
-                members[outer] = queue[i]
+        for x in queue[bounds[c, 0] - start : bounds[c, 2] - start]:
+            if x < 0:
+                members[outer] = -1 - x
                 outer += 1
             else:
-                members[inner] = queue[i]
+                members[inner] = x
                 inner += 1
     return found
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def fix_vertex(work: Workspace, x: int, value: float) -> None:
     """Give a vertex its value, in the batch at hand."""
-    work.record.value[x] = value
-    work.record.tag[x] = FIXED
+    set_fixed(work.record, x, value)
     work.order[work.counts[FIXES]] = x
     work.batch[x] = work.counts[BATCHES]
     work.counts[FIXES] += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
-def end_batch(work: Workspace, slope: float) -> None:
-    """Close the batch at hand: the vertices fixed in it lie on walks of this slope."""
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def set_fixed(record: Record, x: int, value: float) -> None:
+    """Note the value of a vertex, which takes it out of its set."""
+    record.value[x] = value
+    record.tag[x] = FIXED
+    record.key[HI, x] = -np.inf
+    record.key[LO, x] = -np.inf
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def tell_neighbours(work: Workspace, fixed: IntArray) -> None:
+    """Keep `Record.near` up to date where vertices have been fixed."""
+    near, tag, value = work.record.near, work.record.tag, work.record.value
+    out, into = work.out, work.into
+    for x in fixed:
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            y = into.indices[e]
+            if tag[y] != FIXED:
+                near[HI, y] = min(near[HI, y], value[x])
+                if work.flat:
+                    near[LO, y] = max(near[LO, y], value[x])
+        if not work.flat:
+            for e in range(out.indptr[x], out.indptr[x + 1]):
+                y = out.indices[e]
+                if tag[y] != FIXED:
+                    near[LO, y] = max(near[LO, y], value[x])
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def end_batch(work: Workspace, slope: float, first: int) -> None:
+    """Close the batch at hand: the vertices fixed since `first` lie on walks of this slope."""
+    tell_neighbours(work, work.order[first : work.counts[FIXES]])
     work.slopes[work.counts[BATCHES]] = slope
     work.counts[BATCHES] += 1
 
 
-@njit(cache=True, nogil=True)
-def unpack(
-    packed: Packed,
-    fixes: int,
-    batches: int,
-    record: Record,
-    order: IntArray,
-    batch: IntArray,
-    slopes: FloatArray,
-    counts: NDArray[np.int64],
-) -> None:
+@njit(cache=True, nogil=True, allocates=False)
+def unpack(packed: Packed, fixes: int, batches: int, work: Workspace) -> None:
     """Fix what was fixed on the packed copy of a segment, in the same order."""
-    whole, real = packed.whole, packed.real
+    whole, real, counts = packed.whole, packed.real, work.counts
     for k in range(fixes):
         x = whole[VERTEX, whole[PACKED_FIXES, k]]
-        record.value[x] = real[VALUE, k]
-        record.tag[x] = FIXED
-        order[counts[FIXES] + k] = x
-        batch[x] = counts[BATCHES] + whole[BATCH, k]
+        set_fixed(work.record, x, real[VALUE, k])
+        work.order[counts[FIXES] + k] = x
+        work.batch[x] = counts[BATCHES] + whole[BATCH, k]
     for k in range(batches):
-        slopes[counts[BATCHES] + k] = real[SLOPE, k]
+        work.slopes[counts[BATCHES] + k] = real[SLOPE, k]
+    tell_neighbours(work, work.order[counts[FIXES] : counts[FIXES] + fixes])
     counts[FIXES] += fixes
     counts[BATCHES] += batches
     counts[VISITS] += whole[SPREAD, 0]

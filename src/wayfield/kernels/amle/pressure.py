@@ -11,11 +11,13 @@ winners give one: its slope is a lower bound on the steepest (the *pressure* of 
 
 Only where lo(x) ≥ hi(x) does either matter. And if lo(x) < hi(x), no walk that goes on through x is
 as steep as α: over an arc x → y of length ℓ, lo(y) by way of x is lo(x) − αℓ < hi(x) − αℓ ≤ hi(y).
-So hi is computed first, and lo is not spread from where it lies below; nor is hi spread from where
-it exceeds the largest fixed value around.
+So neither side need be spread from where lo lies below hi, if the other side is known; and it may
+be known for a lower slope only, at which lo is higher and hi lower. Nor is hi spread from where it
+exceeds the largest fixed value around, nor lo from below the least.
 
-One record of 64 bytes per vertex holds all of it, so that a visit costs one cache line. The
-kernels see the record as named arrays, strided views of one buffer.
+The keys, hi and −lo, are all that is looked at of a neighbour that cannot be improved, so they lie
+close together; the winners lie apart. Outside S keys are −∞: nothing improves them, and no other
+look is needed to stay within S.
 """
 
 from __future__ import annotations
@@ -43,15 +45,18 @@ BUCKETS = 2**16
 
 
 class Record(NamedTuple):
-    """What is known of every vertex, in one 64-byte record each."""
+    """What is known of every vertex."""
 
     key: FloatArray
-    """(n, 2) hi and minus lo."""
+    """(2, n) hi and minus lo; −inf outside the set at hand."""
     source: FloatArray
-    """(n, 2) value of the winning fixed vertex."""
+    """(2, n) value of the winning fixed vertex."""
     distance: FloatArray
-    """(n, 2) distance of the winning fixed vertex."""
-    tag: NDArray[np.int64]
+    """(2, n) distance of the winning fixed vertex."""
+    near: FloatArray
+    """(2, n) the least fixed value an arc away, and the largest against the arcs; inf and −inf if
+    there is none."""
+    tag: NDArray[np.int32]
     """(n,) FIXED, or the number of the set the vertex is in."""
     value: FloatArray
     """(n,) the value of a fixed vertex; of another, a lower bound on its pressure."""
@@ -73,21 +78,13 @@ class Members(NamedTuple):
 
 
 def make_record(num_vertices: int) -> Record:
-    """Allocate records, each on a cache line of its own."""
-    layout = np.dtype(
-        [
-            ("key", np.float64, 2),
-            ("source", np.float64, 2),
-            ("distance", np.float64, 2),
-            ("tag", np.int64),
-            ("value", np.float64),
-        ]
-    )
-    # 64 bytes to spare, so that the first record can start on a cache line
-    buffer = np.empty(num_vertices * layout.itemsize + 64, dtype=np.uint8)
-    start = -buffer.ctypes.data % 64
-    table = buffer[start : start + num_vertices * layout.itemsize].view(layout)
-    return Record(*(table[name] for name in Record._fields))
+    """Allocate records; nothing is in a set, and nothing is fixed."""
+    key = np.full((2, num_vertices), -np.inf)
+    winners = np.empty((2, num_vertices, 2))
+    near = np.empty((2, num_vertices))
+    near[HI], near[LO] = np.inf, -np.inf
+    tag = np.empty(num_vertices, np.int32)
+    return Record(key, winners[:, :, 0], winners[:, :, 1], near, tag, np.empty(num_vertices))
 
 
 def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
@@ -99,7 +96,7 @@ def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
     return Scratch(heap, np.empty(num_vertices + 1, np.int32), buckets)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def propagate(
     record: Record,
     scratch: Scratch,
@@ -107,20 +104,23 @@ def propagate(
     members: Members,
     side: int,
     alpha: float,
+    bounded: bool,
     unit: bool,
 ) -> tuple[int, int]:
-    """Fill one side of the record for `members`, which all carry the same tag; the low side last.
+    """Fill one side of the record for a set.
 
-    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse. Returns
-    how many vertices it spread from, and how many entries it sorted or kept in a heap.
+    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse. If the
+    other side is known, at this slope or a lower one, `bounded` says so: then this one is not
+    spread from where lo lies below hi. Returns how many vertices it spread from, and how many
+    entries it sorted or kept in a heap.
     """
     sign = 1.0 if side == HI else -1.0
     if unit:
-        return _propagate_unit(record, scratch, arcs, members, side, alpha, sign)
-    return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign)
+        return _propagate_unit(record, scratch, arcs[1], members, side, alpha, sign, bounded)
+    return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign, bounded)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def nearest(
     record: Record,
     scratch: Scratch,
@@ -132,57 +132,48 @@ def nearest(
     """Fill one side of the record with the nearest fixed vertex of every member; as `propagate`."""
     if unit:
         # with sign 0 all sources start at key 0: at slope 1 the key is the distance
-        return _propagate_unit(record, scratch, arcs, members, side, 1.0, 0.0)
-    return _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0)
+        return _propagate_unit(record, scratch, arcs[1], members, side, 1.0, 0.0, False)
+    return _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0, False)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _propagate_unit(
     record: Record,
     scratch: Scratch,
-    arcs: tuple[Arcs, Arcs],
+    back: Arcs,
     members: Members,
     side: int,
     alpha: float,
     sign: float,
+    bounded: bool,
 ) -> tuple[int, int]:
     """Propagate on unit lengths: only the sources need sorting, what they reach is in order."""
-    look, back = arcs
-    key, source, distance, tag, value = record
+    key, source, distance = record.key[side], record.source[side], record.distance[side]
+    other, near, opposite = record.key[1 - side], record.near[side], record.near[1 - side]
     heap, queue, buckets = scratch
     inf = np.inf
-    with_hi = side == LO and sign != 0.0
-    ceiling = -inf if sign > 0.0 and look.indices is back.indices else inf
     # only the rim is next to fixed vertices; the others wait to be reached
-    sources = 0
     for x in members.inner:
-        key[x, side] = inf
-        distance[x, side] = 0.0
+        key[x] = inf
+    sources = 0
+    bar = -inf if sign != 0.0 else inf
     for x in members.rim:
-        best = inf
-        winner = 0.0
-        for e in range(look.indptr[x], look.indptr[x + 1]):
-            y = look.indices[e]
-            if tag[y] == FIXED:
-                fixed = value[y]
-                ceiling = max(ceiling, fixed)
-                if sign * fixed < best:
-                    best = sign * fixed
-                    winner = fixed
-        if best < inf:
-            key[x, side] = best + alpha
-            source[x, side] = winner
-            distance[x, side] = 1.0
-            if not (with_hi and best + alpha > SURE - key[x, HI]):
-                # sorted by the value of their fixed vertex, one step below their own key
-                heap.keys[sources] = best
-                heap.vertices[sources] = x
-                sources += 1
-        else:
-            key[x, side] = inf
-            distance[x, side] = 0.0
-    # without a rim nothing is a source and the loop below does not run
-    mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
+        if sign != 0.0:
+            bar = max(bar, sign * opposite[x])
+        winner = near[x]
+        # infinite if no fixed vertex is on this side
+        if abs(winner) == inf:
+            key[x] = inf
+            continue
+        best = sign * winner
+        key[x] = best + alpha
+        source[x] = winner
+        distance[x] = 1.0
+        if not (bounded and best + alpha > SURE - other[x]):
+            # sorted by the value of their fixed vertex, one step below their own key
+            heap.keys[sources] = best
+            heap.vertices[sources] = x
+            sources += 1
     sort_entries(heap, sources, buckets)
     following = 0
     head = 0
@@ -192,36 +183,36 @@ def _propagate_unit(
         # two queues in order merge into one: what was reached (keys rise by α per step, so first in
         # is least), and the sources that have not been passed over
         if head < tail and (
-            following == sources or key[queue[head], side] <= heap.keys[following] + alpha
+            following == sources or key[queue[head]] <= heap.keys[following] + alpha
         ):
             x = queue[head]
             head += 1
         else:
             x = heap.vertices[following]
             following += 1
-            if distance[x, side] != 1.0:
+            if distance[x] != 1.0:
                 continue  # reached more cheaply through the queue
-        if key[x, side] > (SURE - key[x, HI] if with_hi else ceiling + SURE):
+        if key[x] > (SURE - other[x] if bounded else bar + SURE):
             continue
         visits += 1
-        from_value = source[x, side]
-        steps = distance[x, side] + 1.0
+        from_value = source[x]
+        steps = distance[x] + 1.0
         candidate = sign * from_value + alpha * steps
         for e in range(back.indptr[x], back.indptr[x + 1]):
             y = back.indices[e]
-            if tag[y] == mine and candidate < key[y, side]:
+            if candidate < key[y]:
                 # In exact arithmetic a queued vertex never improves. Rounding can make it, by
                 # units in the last place: then its record changes, but it is not queued again.
-                if distance[y, side] <= 1.0:
+                if key[y] == inf or distance[y] == 1.0:
                     queue[tail] = y
                     tail += 1
-                key[y, side] = candidate
-                source[y, side] = from_value
-                distance[y, side] = steps
+                key[y] = candidate
+                source[y] = from_value
+                distance[y] = steps
     return visits, sources
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _propagate_lengths(
     record: Record,
     scratch: Scratch,
@@ -230,6 +221,7 @@ def _propagate_lengths(
     side: int,
     alpha: float,
     sign: float,
+    bounded: bool,
 ) -> tuple[int, int]:
     """Propagate on general lengths: Dijkstra.
 
@@ -237,29 +229,30 @@ def _propagate_lengths(
     vertex is settled once, and the heap sees at most one entry per arc and one per source.
     """
     look, back = arcs
-    key, source, distance, tag, value = record
+    key, source, distance = record.key[side], record.source[side], record.distance[side]
+    other, tag, value = record.key[1 - side], record.tag, record.value
+    opposite = record.near[1 - side]
     heap = scratch.heap
-    with_hi = side == LO and sign != 0.0
-    ceiling = -np.inf if sign > 0.0 and look.indices is back.indices else np.inf
+    bar = -np.inf if sign != 0.0 else np.inf
     size = 0
     for x in members.inner:
-        key[x, side] = np.inf
+        key[x] = np.inf
     for x in members.rim:
+        if sign != 0.0:
+            bar = max(bar, sign * opposite[x])
         best = np.inf
         for e in range(look.indptr[x], look.indptr[x + 1]):
             y = look.indices[e]
             if tag[y] == FIXED:
-                ceiling = max(ceiling, value[y])
                 candidate = sign * value[y] + alpha * look.lengths[e]
                 # the least key, not the least value: a nearer vertex may win over a lower one
                 if candidate < best:
                     best = candidate
-                    source[x, side] = value[y]
-                    distance[x, side] = look.lengths[e]
-        key[x, side] = best
-        if best < np.inf and not (with_hi and best > SURE - key[x, HI]):
+                    source[x] = value[y]
+                    distance[x] = look.lengths[e]
+        key[x] = best
+        if best < np.inf and not (bounded and best > SURE - other[x]):
             size = push(heap, size, best, x)
-    mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
     visits = 0
     pushes = size
     while size > 0:
@@ -267,21 +260,21 @@ def _propagate_lengths(
         x = heap.vertices[0]
         size = drop_least(heap, size)
         # an outdated entry: x was reached more cheaply after it was pushed
-        if settled > key[x, side]:
+        if settled > key[x]:
             continue
-        if settled > (SURE - key[x, HI] if with_hi else ceiling + SURE):
+        if settled > (SURE - other[x] if bounded else bar + SURE):
             continue
         visits += 1
-        from_value = source[x, side]
+        from_value = source[x]
+        from_distance = distance[x]
         for e in range(back.indptr[x], back.indptr[x + 1]):
             y = back.indices[e]
-            if tag[y] == mine:
-                far = distance[x, side] + back.lengths[e]
-                candidate = sign * from_value + alpha * far
-                if candidate < key[y, side]:
-                    key[y, side] = candidate
-                    source[y, side] = from_value
-                    distance[y, side] = far
-                    size = push(heap, size, candidate, y)
-                    pushes += 1
+            far = from_distance + back.lengths[e]
+            candidate = sign * from_value + alpha * far
+            if candidate < key[y]:
+                key[y] = candidate
+                source[y] = from_value
+                distance[y] = far
+                size = push(heap, size, candidate, y)
+                pushes += 1
     return visits, pushes

@@ -27,18 +27,21 @@ upper bound the same is done to −v.)
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import njit
+from .._team import Team
 from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
+from ..csr import Arcs, read_only
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
-from .divide import Fixing
+from .fixing import Fixing
 from .frames import UNFIXED
 from .pieces import FLAT_LEVELS, SLACK, Sides, Slope, flattened, least_curvature, pieces, ranges
 from .retrace import retrace
+from .walks import make_ways
 
 
 class Bracket(NamedTuple):
@@ -58,7 +61,7 @@ class Bracket(NamedTuple):
         return float((self.below + self.above).max(initial=0.0))
 
 
-def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
+def bracket(out: Arcs, into: Arcs, fixing: Fixing, threads: int = 1) -> Bracket:
     """Compute the field again in double-double, and prove how far it can be from the AMLE.
 
     Parameters
@@ -68,22 +71,61 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     fixing : Fixing
         What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
         and which vertices are fixed: the bracket holds for the AMLE among those.
+    threads : int
+        How many threads work on it at most. The result does not depend on it.
     """
-    field = Pair(fixing.values.copy(), np.zeros(fixing.values.size))
-    retrace(out, into, fixing.values, fixing.order, fixing.batch, fixing.slopes, field)
+    undirected = into.indices is out.indices
+    out = read_only(out)
+    with Team(threads) as team:
+        return _bracket(out, out if undirected else read_only(into), fixing, team)
+
+
+def _bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Bracket:
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
     # labels and vertices left unfixed bound the pieces and belong to none
-    piece, count = pieces(sides, (fixing.batch >= 0) & (fixing.batch != UNFIXED))
+    free = (fixing.batch >= 0) & (fixing.batch != UNFIXED)
+    later = team.later(partial(pieces, sides, free))
+    field = _retraced(out, into, fixing, team)
+    piece, count = later()
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
-    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
-    below = _proved_margin(sides, piece, count, field, down)
+    everywhere = np.ones(piece.size, np.bool_)
+    parts = [(part.start, part.stop) for part in team.slices(piece.size)]
+    team.run([partial(_curvatures, sides, piece, field, everywhere, down, up, *p) for p in parts])
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    above = _proved_margin(mirrored, piece, count, negated, up)
+    below, above = team.run(
+        [
+            partial(_proved_margin, sides, piece, count, field, down),
+            partial(_proved_margin, mirrored, piece, count, negated, up),
+        ]
+    )
     return Bracket(field, below, above, piece)
+
+
+def _retraced(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Pair:
+    """Compute the field with more digits, stage by stage."""
+    values, order, batch, slopes = fixing.values, fixing.order, fixing.batch, fixing.slopes
+    field = Pair(values.copy(), np.zeros(values.size))
+    done = batch < 0
+    rooms = [make_ways(0, 0) for _ in range(team.threads)]  # most fields need none
+
+    def take(thread: int) -> None:
+        for part in following:
+            one = order[part]
+            rooms[thread] = retrace(
+                out, into, values, one, batch, slopes, field, done, rooms[thread]
+            )
+
+    ends, stages = fixing.stretches.T
+    starts = np.concatenate([[0], ends])
+    for stage in np.unique(stages):
+        mine = np.flatnonzero(stages == stage)
+        following = iter([slice(starts[k], starts[k + 1]) for k in mine])
+        team.run([partial(take, thread) for thread in range(min(team.threads, mine.size))])
+    return field
 
 
 def _proved_margin(
@@ -99,9 +141,11 @@ def _proved_margin(
             break
         touched = np.zeros(piece.size, np.bool_)
         used = flattened(sides, piece, field, flat, touched)
-        repaired = curvature.copy()
-        _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
-        unproved = _margins(sides, piece, count, field, used, repaired, margin)
+        # in place, for a field of ten million vertices is large: what it was is put back
+        before, unused = curvature[touched], np.empty(piece.size)
+        _curvatures(sides, piece, used, touched, curvature, unused, 0, piece.size)
+        unproved = _margins(sides, piece, count, field, used, curvature, margin)
+        curvature[touched] = before
     return margin
 
 
@@ -113,13 +157,15 @@ def _curvatures(
     where: BoolArray,
     below: FloatArray,
     above: FloatArray,
+    start: int,
+    stop: int,
 ) -> None:
     """Least k at every vertex for the lower bound, and for the upper; inf if there is none.
 
-    Only the entries `where` asks for are written.
+    Only the entries from `start` to `stop` that `where` asks for are written.
     """
     up, down = sides.up, sides.down
-    for x in range(piece.size):
+    for x in range(start, stop):
         if piece[x] < 0 or not where[x]:
             continue
         # both sides at once: where up exceeds down nothing is asked of the lower bound, and

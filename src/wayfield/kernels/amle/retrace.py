@@ -27,16 +27,17 @@ def retrace(
     batch: IntArray,
     slopes: FloatArray,
     field: Pair,
-) -> None:
-    """Interpolate again, in double-double, in the order of fixing.
+    done: BoolArray,
+    ways: Ways,
+) -> Ways:
+    """Interpolate again, in double-double, in the order of fixing or over one stretch of it.
 
-    `values` is the field in doubles, `field` holds the labels and receives the rest. A vertex
-    from which no walk leads both up and down lies on a plateau, and copies its neighbour.
+    `values` is the field in doubles; `field` holds what is `done`, at first the labels, and
+    receives the rest. A vertex from which no walk leads both up and down lies on a plateau, and
+    copies its neighbour. `ways` is room that may be empty; returned is room for the next stretch.
     """
-    done = batch < 0
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
-    ways = make_ways(0, 0)  # most fields need none
     first = 0
     while first < order.size:
         mine = batch[order[first]]
@@ -72,6 +73,7 @@ def retrace(
                 _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
             _copy_neighbours(out, into, values, members, batch, done, path, field)
         first = last
+    return ways
 
 
 @njit(cache=True, nogil=True)

@@ -11,8 +11,7 @@ matter). Then, until nothing steeper than the floor is left, for every component
 3. The vertices where lo and hi meet get their values. The rest falls into components.
 
 Keys settle by correcting labels, first in, first out: for so few vertices no order is worth
-keeping. A vertex where lo lies below hi is on no walk as steep as α, and neither is whatever a walk
-reaches only through it: the second side stops there.
+keeping. Where one side stops because of the other is said in `pressure`.
 
 What counts as zero and as steeper in spite of rounding is said in `divide`.
 """
@@ -57,7 +56,7 @@ NOTHING = -1.0
 """Slope of a component in which nothing is steeper than the floor."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def pack(
     packed: Packed, record: Record, out: Arcs, into: Arcs, members: IntArray, unit: bool, flat: bool
 ) -> bool:
@@ -71,40 +70,49 @@ def pack(
     for i in range(members.size):
         x = members[i]
         arcs += max(out.indptr[x + 1] - out.indptr[x], into.indptr[x + 1] - into.indptr[x])
-        number[x, HI] = i
+        number[HI, x] = i
         whole[VERTEX, i] = x
         whole[ORDER, i] = i
         whole[PART, i] = 0
     if arcs > ARCS:
         return False
     for side in (HI, LO):
-        # a side looks for fixed vertices along these arcs, and spreads against them
+        # a side looks for fixed vertices along these arcs, and spreads against them; undirected,
+        # one side's arcs among the members serve both
         indptr, indices, lengths = out if side == HI else into
-        # undirected, one side's arcs among the members serve both
         spread = HI if flat else LO - side
+        known = flat and side == LO
         slot = 0
         room = 0
         for i in range(members.size):
             x = members[i]
-            if not (flat and side == LO):
+            if not known:
                 whole[ROW + spread, i] = slot
             whole[ROOM + side, i] = room
             whole[COUNT + side, i] = 0
-            room += indptr[x + 1] - indptr[x]
+            if unit:
+                room += 1
+                if abs(record.near[side, x]) < np.inf:
+                    _add_fixed(packed, side, i, record.near[side, x], 1.0, unit)
+                if known:
+                    continue
+            else:
+                room += indptr[x + 1] - indptr[x]
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
-                if tag[y] == FIXED:
+                if tag[y] == mine:
+                    if not known:
+                        packed.whole_of_arcs[HEAD + spread, slot] = int(number[HI, y])
+                        packed.real_of_arcs[LENGTH + spread, slot] = lengths[e]
+                        slot += 1
+                elif tag[y] == FIXED and not unit:
                     _add_fixed(packed, side, i, record.value[y], lengths[e], unit)
-                elif tag[y] == mine and not (flat and side == LO):
-                    packed.whole_of_arcs[HEAD + spread, slot] = int(number[y, HI])
-                    packed.real_of_arcs[LENGTH + spread, slot] = lengths[e]
-                    slot += 1
-        if not (flat and side == LO):
+        if not known:
             whole[ROW + spread, members.size] = slot
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _add_fixed(packed: Packed, side: int, i: int, value: float, step: float, unit: bool) -> None:
     """Note a fixed neighbour of vertex i; on unit lengths only the best one counts."""
     whole, near = packed.whole, packed.real_of_arcs
@@ -119,7 +127,7 @@ def _add_fixed(packed: Packed, side: int, i: int, value: float, step: float, uni
         near[STEP + side, slot] = step
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def solve(
     packed: Packed, size: int, floor: float, tol: float, unit: bool, flat: bool
 ) -> tuple[int, int]:
@@ -149,6 +157,9 @@ def solve(
         for k in range(before, fixes):
             i = whole[FIXES, k]
             whole[PART, i] = FIXED
+            # no longer in the set: nothing improves it, see `pressure`
+            real[KEY + HI, i] = -np.inf
+            real[KEY + LO, i] = -np.inf
             whole[BATCH, k] = batches
             for side in (HI, LO):
                 spread = HI if flat else side
@@ -165,7 +176,7 @@ def solve(
     return fixes, batches
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _steepest_slope(
     packed: Packed, first: int, last: int, floor: float, tol: float, flat: bool
 ) -> float:
@@ -184,9 +195,11 @@ def _steepest_slope(
         found = alpha > 0.0
         if not found and flat:
             return 0.0
+    again = False
     while True:
-        _propagate(packed, first, last, HI, alpha, 1.0, ceiling, flat)
-        _propagate(packed, first, last, LO, alpha, -1.0, ceiling, flat)
+        _propagate(packed, first, last, HI, alpha, 1.0, ceiling, again, flat)
+        _propagate(packed, first, last, LO, alpha, -1.0, ceiling, True, flat)
+        again = True
         steeper = alpha
         for k in range(first, last):
             i = whole[ORDER, k]
@@ -200,7 +213,7 @@ def _steepest_slope(
         found = True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _over_two_arcs(
     packed: Packed, first: int, last: int, floor: float, tol: float
 ) -> tuple[float, float]:
@@ -237,15 +250,15 @@ def _over_two_arcs(
     return ceiling, steepest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _across_cells(packed: Packed, first: int, last: int, flat: bool) -> float:
     """Largest slope of walks between the nearest fixed vertices of neighbours."""
     whole, real, heads, near = packed
-    _propagate(packed, first, last, HI, 1.0, 0.0, np.inf, flat)
+    _propagate(packed, first, last, HI, 1.0, 0.0, np.inf, False, flat)
     above = HI
     if not flat:
         above = LO
-        _propagate(packed, first, last, LO, 1.0, 0.0, np.inf, flat)
+        _propagate(packed, first, last, LO, 1.0, 0.0, np.inf, False, flat)
     largest = 0.0
     for k in range(first, last):
         i = whole[ORDER, k]
@@ -266,7 +279,7 @@ def _across_cells(packed: Packed, first: int, last: int, flat: bool) -> float:
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _propagate(
     packed: Packed,
     first: int,
@@ -275,15 +288,15 @@ def _propagate(
     alpha: float,
     sign: float,
     ceiling: float,
+    bounded: bool,
     flat: bool,
 ) -> None:
-    """As `pressure.propagate`, but not beyond where hi exceeds the ceiling, or lo lies below hi.
+    """As `pressure.propagate`; unless the other side bounds this one, the ceiling does.
 
     With sign 0, the nearest fixed vertex.
     """
     whole, real, heads, near = packed
     spread = HI if flat else side
-    mine = whole[PART, whole[ORDER, first]]
     tail = 0
     for k in range(first, last):
         i = whole[ORDER, k]
@@ -305,8 +318,7 @@ def _propagate(
         i = whole[QUEUE, here & (SMALL - 1)]
         here += 1
         whole[QUEUED, i] = False
-        limit = SURE - real[KEY + HI, i] if side == LO and sign != 0.0 else ceiling + SURE
-        if real[KEY + side, i] > limit:
+        if real[KEY + side, i] > (SURE - real[KEY + LO - side, i] if bounded else ceiling + SURE):
             continue
         whole[SPREAD, 0] += 1
         source, distance = real[SOURCE + side, i], real[DISTANCE + side, i]
@@ -314,7 +326,7 @@ def _propagate(
             j = heads[HEAD + spread, slot]
             far = distance + near[LENGTH + spread, slot]
             candidate = sign * source + alpha * far
-            if whole[PART, j] == mine and candidate < real[KEY + side, j]:
+            if candidate < real[KEY + side, j]:
                 real[KEY + side, j] = candidate
                 real[SOURCE + side, j] = source
                 real[DISTANCE + side, j] = far
@@ -324,7 +336,7 @@ def _propagate(
                     tail += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _fix_at_slope(
     packed: Packed, first: int, last: int, slope: float, tol: float, fixes: int
 ) -> int:
@@ -361,7 +373,7 @@ def _fix_at_slope(
     return fixes
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _split(
     packed: Packed, first: int, last: int, mine: int, parts: int, waiting: int, flat: bool
 ) -> int:
