@@ -204,6 +204,7 @@ class Direct:
             columns,
             permc_spec="NATURAL" if self._ordered else "MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
+            panel_size=1,  # separators are small: wider panels are mostly empty
             options={"SymmetricMode": True},
         )
 
