@@ -20,12 +20,13 @@ export function drawBase(ctx, geometry, picture, view, shown, look) {
 // Colour of every vertex, as [red, green, blue]; null where it has no value.
 function colourOf(picture, shown) {
   const { values, range, basin, outcome } = picture;
+  const bare = [236, 239, 242];
   if (picture.difference) {
     return (v) => (Number.isFinite(values[v]) ? differenceColour(values[v], picture.most) : null);
   }
   return (v) => {
     if (!Number.isFinite(values[v])) return null;
-    const plain = shown.field ? fieldColour(shown.palette, values[v], range[0], range[1]) : [236, 239, 242];
+    const plain = shown.field ? fieldColour(shown.palette, values[v], range[0], range[1]) : bare;
     const fails = shown.failing && outcome[v] === 1;
     return fails ? tinted(plain, basin[v], TINT) : plain;
   };
@@ -38,10 +39,13 @@ function drawMaze(ctx, geometry, picture, view, shown, look) {
   const image = document.createElement("canvas");
   Object.assign(image, { width, height });
   const pixels = new ImageData(width, height), none = rgbOf(look.none), wall = rgbOf(look.wall);
-  const colour = picture.values ? colourOf(picture, shown) : () => null;
+  const colour = picture.values ? colourOf(picture, shown) : () => null, { data } = pixels;
   for (let at = 0; at < place.length; at++) {
-    const [red, green, blue] = place[at] < 0 ? wall : (colour(place[at]) ?? none);
-    pixels.data.set([red, green, blue, 255], 4 * at);
+    const rgb = place[at] < 0 ? wall : (colour(place[at]) ?? none);
+    data[4 * at] = rgb[0];
+    data[4 * at + 1] = rgb[1];
+    data[4 * at + 2] = rgb[2];
+    data[4 * at + 3] = 255;
   }
   image.getContext("2d").putImageData(pixels, 0, 0);
   const [x, y] = view.toPixels(0, 0);
@@ -157,18 +161,20 @@ function drawContours(ctx, geometry, picture, view, look) {
   ctx.globalAlpha = 1;
 }
 
-// Marching squares between the vertices of a maze.
+// Marching squares between the vertices of a maze. Squares are many and few are cut, so that only
+// those make lists.
 function mazeContours(ctx, { place, width, height }, values, step, view) {
   for (let row = 0; row + 1 < height; row++) {
     for (let column = 0; column + 1 < width; column++) {
       const at = row * width + column;
-      const corners = [place[at], place[at + 1], place[at + width + 1], place[at + width]];
-      if (corners.some((v) => v < 0)) continue;
-      const u = corners.map((v) => values[v]);
-      const low = Math.min(...u), high = Math.max(...u);
-      if (!Number.isFinite(high)) continue;
-      for (let level = Math.ceil(low / step) * step; level < high; level += step) {
-        if (level <= low) continue;
+      const v0 = place[at], v1 = place[at + 1], v2 = place[at + width + 1], v3 = place[at + width];
+      if (v0 < 0 || v1 < 0 || v2 < 0 || v3 < 0) continue;
+      const low = Math.min(values[v0], values[v1], values[v2], values[v3]);
+      const high = Math.max(values[v0], values[v1], values[v2], values[v3]);
+      const first = (Math.floor(low / step) + 1) * step;
+      if (!(first < high) || !Number.isFinite(high)) continue;
+      const u = [values[v0], values[v1], values[v2], values[v3]];
+      for (let level = first; level < high; level += step) {
         const cuts = [];
         for (let side = 0; side < 4; side++) {
           const a = u[side], b = u[(side + 1) % 4];
@@ -213,7 +219,7 @@ function drawArrows(ctx, geometry, picture, view, look) {
     const to = successor[v];
     if (to === v || outcome[v] === 3 || !seen(v)) continue;
     const [px, py] = view.toPixels(x[v], y[v]);
-    const room = `${Math.floor(px / ARROW_ROOM)},${Math.floor(py / ARROW_ROOM)}`;
+    const room = Math.floor(px / ARROW_ROOM) + 65536 * Math.floor(py / ARROW_ROOM);
     if (taken.has(room)) continue;
     taken.add(room);
     const dx = x[to] - x[v], dy = y[to] - y[v], long = Math.hypot(dx, dy) * view.scale;
