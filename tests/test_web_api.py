@@ -16,7 +16,7 @@ import wayfield as wf
 from wayfield.web import notebook
 from wayfield.web.api import HANDLERS, respond
 from wayfield.web.opening import first_visit, maze_scene
-from wayfield.web.scene import Scene, Settings, scene_of
+from wayfield.web.scene import Maze, Scene, Settings, maze_of, scene_of
 
 SQUARE = wf.Layout.from_text("......\n.##.#.\n...4..\n.#..#.\n......")
 METHODS = {
@@ -400,6 +400,48 @@ def test_a_graph_that_is_too_large_to_draw_is_refused() -> None:
     path = wf.Graph.from_edges(range(n - 1), range(1, n))
     with pytest.raises(wf.InputError, match="draws up to 50,000"):
         scene_of(path, wf.Labels([0], [0.0]), 0)
+
+
+@pytest.mark.parametrize("name", ["umaze", "open", "medium", "large-eval"])
+@pytest.mark.parametrize("refinement", [1, 3, 5])
+def test_the_graph_of_a_maze_is_shown_as_that_maze(name: str, refinement: int) -> None:
+    layout = wf.load_layout(name)
+    assert maze_of(wf.grid_graph(layout, refinement)) == Maze(layout.to_text(), refinement)
+
+
+def test_a_maze_without_walls_around_it_gets_some_and_stays_the_same_graph() -> None:
+    bare = wf.grid_graph(wf.Layout.from_text("......\n..#...\n......"), 2)
+    maze = maze_of(bare)
+    assert maze is not None
+    assert maze.refinement == 2
+    again = wf.grid_graph(maze.layout, maze.refinement)
+    np.testing.assert_array_equal(again.indices, bare.indices)
+
+
+def lattice(**changes: Any) -> wf.Graph:
+    maze = wf.grid_graph(wf.load_layout("small"), 2)
+    once = maze.tails < maze.indices
+    made = {"tails": maze.tails[once], "heads": maze.indices[once], "positions": maze.positions}
+    return wf.Graph.from_edges(**{**made, "num_vertices": maze.num_vertices, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"positions": None},
+        {"positions": np.arange(80.0).reshape(40, 2) / 3.0},
+        {"positions": np.zeros((40, 2))},
+        {"positions": 1e300 * np.arange(80.0).reshape(40, 2)},
+        {"directed": True},
+        {"lengths": np.full(60, 2.0)},
+        {"tails": np.arange(39), "heads": np.arange(1, 40)},
+    ],
+    ids=["nowhere", "between cells", "one place", "far", "directed", "lengths", "other edges"],
+)
+def test_a_graph_that_is_no_maze_stays_a_graph(changes: dict[str, Any]) -> None:
+    assert maze_of(lattice()) is not None
+    assert maze_of(lattice(**changes)) is None
+
 
 
 # ---------------------------------------------------------------- the widget
