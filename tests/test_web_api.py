@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import re
 from collections import Counter
@@ -479,10 +480,26 @@ def test_a_widget_answers_as_the_server_does_and_leaves_a_still_picture() -> Non
     shown = json.loads(sent[1]["body"])
     answer = wf.solve(graph, wf.sample_labels(graph, 5, 0.2, seed=1), 5, wf.Harmonic())
     np.testing.assert_array_equal(array(shown["values"], "<f8"), answer.values)
-    bundle = view._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
-    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_a_notebook_keeps_a_still_picture_beside_the_widget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = wf.grid_graph(SQUARE, 2)
+    view = wf.explore(graph, wf.sample_labels(graph, 5, 0.2, seed=1), goal=5)
+    outputs: list[Any] = []
+    display = importlib.import_module("IPython.display")
+    monkeypatch.setattr(display, "display", lambda shown, raw=False: outputs.append(shown))
+    view._ipython_display_()
+    alive, kept = outputs
+    assert "application/vnd.jupyter.widget-view+json" in alive
+    assert "image/png" not in alive  # Jupyter would never show it
+    found = re.fullmatch(
+        r'<img class="(\S+)" alt="[^"]+" src="data:image/png;base64,(\S+)">', kept.data
+    )
+    assert found is not None
+    assert found[1] == view.still  # by which a widget that is alive hides it
+    assert base64.b64decode(found[2]).startswith(b"\x89PNG")
 
 
 def test_a_widget_refuses_what_is_no_graph() -> None:

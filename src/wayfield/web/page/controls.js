@@ -50,6 +50,7 @@ export class Controls extends Core {
       const same = Object.entries(this.facts.layouts).find(([, text]) => text === scene.maze.text);
       this.role("map").value = same ? same[0] : "";
     }
+    this.role("share").hidden = Boolean(this.options.widget);
     this.role("undo").disabled = !this.history.past.length;
     this.role("redo").disabled = !this.history.future.length;
     this.role("compare").setAttribute("aria-pressed", String(scene.panels.length > 1));
@@ -246,7 +247,9 @@ export class Controls extends Core {
     else this.edit(withMaze(this.scene, { ...this.scene.maze, refinement: r }));
   }
 
+  // A notebook's address is not the picture's.
   async share() {
+    if (this.options.widget) return;
     await this.keepAddress();
     if (this.tooLarge) {
       this.show("<p>This graph is too large for an address. Export the scene as JSON: it opens the same picture.</p>");

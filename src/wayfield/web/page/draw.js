@@ -210,18 +210,29 @@ function edgeContours(ctx, { x, y, tails, heads }, values, step, view) {
   }
 }
 
-// One arrow where there is room for one, towards the move that the plan takes.
+// Which of the r vertices along a cell's side have an arrow: as many as there is room for, evenly.
+function arrowPlaces(r, scale) {
+  const count = Math.max(1, Math.min(r, Math.floor((r * scale) / ARROW_ROOM)));
+  return new Set(Array.from({ length: count }, (_, k) => Math.floor(((k + 0.5) * r) / count)));
+}
+
+// Arrows towards the moves that the plan takes, where there is room for them.
 function drawArrows(ctx, geometry, picture, view, look) {
-  const { x, y, n } = geometry, { successor, outcome } = picture;
+  const { x, y, n, r } = geometry, { successor, outcome } = picture;
   const seen = inSight(geometry, view, 10), taken = new Set(), size = discSize(geometry, view);
+  const places = geometry.maze ? arrowPlaces(r, view.scale) : null;
+  const crowded = !places || r * view.scale < ARROW_ROOM;
   ctx.beginPath();
   for (let v = 0; v < n; v++) {
     const to = successor[v];
     if (to === v || outcome[v] === 3 || !seen(v)) continue;
+    if (places && !(places.has(Math.floor(x[v]) % r) && places.has(Math.floor(y[v]) % r))) continue;
     const [px, py] = view.toPixels(x[v], y[v]);
-    const room = Math.floor(px / ARROW_ROOM) + 65536 * Math.floor(py / ARROW_ROOM);
-    if (taken.has(room)) continue;
-    taken.add(room);
+    if (crowded) {
+      const room = Math.floor(px / ARROW_ROOM) + 65536 * Math.floor(py / ARROW_ROOM);
+      if (taken.has(room)) continue;
+      taken.add(room);
+    }
     const dx = x[to] - x[v], dy = y[to] - y[v], long = Math.hypot(dx, dy) * view.scale;
     if (long === 0) continue;
     const towards = [(dx * view.scale) / long, (dy * view.scale) / long];
