@@ -272,7 +272,7 @@ export class Controls extends Core {
   showPython() {
     this.press("python", { panel: this.active }, (answer) => {
       this.role("finding").textContent = "";
-      this.show(`<h2>The same in Python</h2><textarea readonly rows="12" data-role="code">${plainText(answer.code)}</textarea>`, [
+      this.show(`<h2>The same in Python</h2><textarea readonly rows="${Math.min(14, answer.code.split("\n").length)}" data-role="code">${plainText(answer.code)}</textarea>`, [
         ["Close", null],
         ["Save", () => save("wayfield_scene.py", answer.code, "text/x-python")],
         ["Copy", () => navigator.clipboard?.writeText(answer.code)],
