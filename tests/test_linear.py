@@ -96,7 +96,12 @@ def test_the_structure_decides(edges: np.ndarray, kind: type) -> None:
 
 @pytest.mark.parametrize(
     ("edges", "kind"),
-    [(line(20_000), Thin), (comb(140), Thin), (lattice(12, 500), Thin), (lattice(140, 140), Direct)],
+    [
+        (line(20_000), Thin),
+        (comb(140), Thin),
+        (lattice(12, 500), Thin),
+        (lattice(140, 140), Direct),
+    ],
     ids=["path", "comb", "corridor", "grid"],
 )
 def test_ordered_rows_with_thin_factors_are_eliminated_one_by_one(

@@ -362,15 +362,20 @@ def test_bad_questions_are_refused_in_words() -> None:
     assert respond("nothing", b"{}").status == 404
 
 
-def test_a_label_that_cannot_reach_the_goal_needs_a_typed_value() -> None:
+def test_a_label_behind_a_wall_is_left_out_unless_its_value_is_typed() -> None:
     scene = small() | {
-        "maze": {"text": ".#.", "refinement": 1},
+        "maze": {"text": "..#.", "refinement": 1},
         "goal": 0,
-        "labels": {"vertices": [0, 1], "values": [0, None]},
+        "labels": {"vertices": [0, 2], "values": [0, None]},
     }
-    assert "label 1 cannot reach the goal" in refused("picture", {"scene": scene})
+    shown = ask("picture", scene)
+    assert (shown["left_out"], shown["labels"]["vertices"]) == (1, [0])
+    assert np.isfinite(array(shown["values"], "<f8")).tolist() == [True, True, False]
+    assert (shown["can_reach"], shown["reach"]) == (1, 1)
     scene["labels"]["values"] = [0, 4.0]
-    assert ask("picture", scene)["can_reach"] == 0
+    shown = ask("picture", scene)
+    assert (shown["left_out"], shown["can_reach"]) == (0, 1)
+    assert array(shown["values"], "<f8")[2] == 4.0
 
 
 def test_a_mistake_of_ours_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,7 +447,6 @@ def lattice(**changes: Any) -> wf.Graph:
 def test_a_graph_that_is_no_maze_stays_a_graph(changes: dict[str, Any]) -> None:
     assert maze_of(lattice()) is not None
     assert maze_of(lattice(**changes)) is None
-
 
 
 # ---------------------------------------------------------------- the widget

@@ -38,8 +38,8 @@ export default {
       model.send({ id, name, body });
     });
     el.classList.add("wayfield-widget");
-    const alive = document.createElement("style");
-    alive.textContent = `.${model.get("still")}, .jp-OutputArea-child:has(.${model.get("still")}) { display: none; }`;
+    const still = `.${model.get("still")}`, alive = document.createElement("style");
+    alive.textContent = `${still}, .jp-OutputArea-child:has(${still}) { display: none; }`;
     document.head.append(alive);
     const stop = await mount(el, ask, {
       widget: true,

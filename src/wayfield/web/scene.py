@@ -15,7 +15,8 @@ JSON it is what an address holds and what an exported file is::
 or, in place of ``maze``, a ``graph`` with ``vertices`` (their number), ``tails``, ``heads`` and, if
 known, ``lengths``, ``positions`` (x and y in turn), ``names`` and ``directed``. Arrays are lists
 of numbers or, in short, the bytes of 32-bit whole numbers and 64-bit floats in base64. A label
-without a value has the graph's own distance to the goal, plus noise if that is asked for.
+without a value has the graph's own distance to the goal, plus noise if that is asked for; where no
+way leads to the goal it is left out.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ def scene_of(
 
 
 def maze_of(graph: Graph) -> Maze | None:
-    """Return the maze that a graph was made from, walls all around it; None if it is no such graph.
+    r"""Return the maze that a graph was made from, with walls around it; None if there is none.
 
     Its vertices stand at whole numbers, as `grid_graph` puts them. Every wall begins and ends at a
     multiple of the refinement, so that the greatest common divisor of all such places is one that
@@ -234,7 +235,7 @@ def maze_of(graph: Graph) -> Maze | None:
     Examples
     --------
     >>> from wayfield.grid import grid_graph
-    >>> maze_of(grid_graph(Layout.from_text(".." * 8 + "\n" + ".#" * 8), refinement=3)).refinement
+    >>> maze_of(grid_graph(Layout.from_text("....\n.#.."), refinement=3)).refinement
     3
     """
     places = _in_the_plane(graph)

@@ -3,8 +3,9 @@
 **Safety.** A page elsewhere must not drive it: requests are answered only if their ``Host`` is an
 address of this server (a name that somebody points at this machine is not), and, from a browser,
 only if they come from the page itself; bodies must be JSON, which other origins cannot send without
-being asked first. Bodies are bounded in size, they and what comes before them in the time they take
-to arrive, work is bounded by `workers`, and no file is read but those of the page, which are read before the first request.
+being asked first. Bodies are bounded in size, and both they and what comes before them in the time
+they take to arrive; work is bounded by `workers`, and no file is read but those of the page, which
+are read before the first request.
 """
 
 from __future__ import annotations
