@@ -14,8 +14,9 @@ import wayfield as wf
 from exact import contains, exact_harmonic
 from wayfield.errors import OutOfTime
 from wayfield.extension import _linear, time_limit
-from wayfield.extension._linear import Direct, Interior, Krylov, Pruned
+from wayfield.extension._linear import Direct, Interior, Krylov, Pruned, Thin
 from wayfield.kernels.elimination import dead_ends
+from wayfield.kernels.lu import fill_counts, fill_in
 from worlds import BACKBONES, labelled_graphs
 
 
@@ -65,6 +66,11 @@ def interior(graph: wf.Graph, labels: wf.Labels) -> Interior:
     return Interior.of(graph, np.flatnonzero(~labels.mask(graph)))
 
 
+def thin(system: Interior, data: np.ndarray) -> Thin:
+    count, parent = fill_counts(system.indptr, system.indices)
+    return Thin(system, data, fill_in(system.indptr, system.indices, count, parent))
+
+
 # ------------------------------------------------------------------ chosen by structure
 
 
@@ -86,6 +92,53 @@ def test_the_structure_decides(edges: np.ndarray, kind: type) -> None:
     system = interior(*labelled(edges))
     assert type(_linear.symmetric_solver(system)) is kind
     assert type(_linear.general_solver(system, system.laplacian.data)) is kind
+
+
+@pytest.mark.parametrize(
+    ("edges", "kind"),
+    [
+        (line(20_000), Thin),
+        (comb(140), Thin),
+        (lattice(12, 500), Thin),
+        (lattice(140, 140), Direct),
+    ],
+    ids=["path", "comb", "corridor", "grid"],
+)
+def test_ordered_rows_with_thin_factors_are_eliminated_one_by_one(
+    edges: np.ndarray, kind: type
+) -> None:
+    system = interior(*labelled(edges))
+    order = Direct(system.laplacian, symmetric=True).order
+    ordered = Interior.of(system.graph, system.vertices[order], ordered=True)
+    assert type(_linear.general_solver(ordered, ordered.laplacian.data)) is kind
+
+
+@settings(max_examples=60)
+@given(labelled_graphs(max_vertices=30))
+def test_the_fill_is_that_of_elimination(case: tuple[wf.Graph, wf.Labels]) -> None:
+    system = interior(*case)
+    pattern = system.matrix(np.ones(system.indices.size)).toarray() != 0
+    for k in range(system.size):  # eliminating k joins all its later neighbours
+        later = np.flatnonzero(pattern[k, k + 1 :]) + k + 1
+        pattern[np.ix_(later, later)] = True
+    count, parent = fill_counts(system.indptr, system.indices)
+    fill = fill_in(system.indptr, system.indices, count, parent)
+    for start, columns, expected in (
+        (fill.upper_start, fill.upper, np.triu(pattern, 1)),
+        (fill.lower_start, fill.lower, np.tril(pattern, -1)),
+    ):
+        for i in range(system.size):
+            row = columns[start[i] : start[i + 1]]
+            np.testing.assert_array_equal(row, np.flatnonzero(expected[i]))
+
+
+def test_a_pivot_that_rounding_took_is_replaced() -> None:
+    """Rows that sum to 0, as where a label is so far that its weight is lost."""
+    graph = wf.Graph.from_edges([0, 1], [1, 2])
+    system = Interior.of(graph, np.arange(3))
+    found = thin(system, system.laplacian.data).solve(np.ones(3))
+    assert np.isfinite(found).all()
+    assert found.min() > 1e12
 
 
 @pytest.mark.parametrize(
@@ -147,6 +200,7 @@ def test_solvers_agree_with_dense_elimination(
         Direct(matrix, symmetric=symmetric),
         Pruned(matrix, symmetric=symmetric),
         Krylov(system, data, symmetric=symmetric, rtol=1e-13),
+        thin(system, data),
     ):
         np.testing.assert_allclose(solver.solve(rhs), expected, rtol=1e-7, atol=1e-9)
         np.testing.assert_allclose(solver.solve(rhs[:, 0]), expected[:, 0], rtol=1e-7, atol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import re
 from collections import Counter
@@ -16,7 +17,7 @@ import wayfield as wf
 from wayfield.web import notebook
 from wayfield.web.api import HANDLERS, respond
 from wayfield.web.opening import first_visit, maze_scene
-from wayfield.web.scene import Scene, Settings, scene_of
+from wayfield.web.scene import Maze, Scene, Settings, maze_of, scene_of
 
 SQUARE = wf.Layout.from_text("......\n.##.#.\n...4..\n.#..#.\n......")
 METHODS = {
@@ -361,15 +362,20 @@ def test_bad_questions_are_refused_in_words() -> None:
     assert respond("nothing", b"{}").status == 404
 
 
-def test_a_label_that_cannot_reach_the_goal_needs_a_typed_value() -> None:
+def test_a_label_behind_a_wall_is_left_out_unless_its_value_is_typed() -> None:
     scene = small() | {
-        "maze": {"text": ".#.", "refinement": 1},
+        "maze": {"text": "..#.", "refinement": 1},
         "goal": 0,
-        "labels": {"vertices": [0, 1], "values": [0, None]},
+        "labels": {"vertices": [0, 2], "values": [0, None]},
     }
-    assert "label 1 cannot reach the goal" in refused("picture", {"scene": scene})
+    shown = ask("picture", scene)
+    assert (shown["left_out"], shown["labels"]["vertices"]) == (1, [0])
+    assert np.isfinite(array(shown["values"], "<f8")).tolist() == [True, True, False]
+    assert (shown["can_reach"], shown["reach"]) == (1, 1)
     scene["labels"]["values"] = [0, 4.0]
-    assert ask("picture", scene)["can_reach"] == 0
+    shown = ask("picture", scene)
+    assert (shown["left_out"], shown["can_reach"]) == (0, 1)
+    assert array(shown["values"], "<f8")[2] == 4.0
 
 
 def test_a_mistake_of_ours_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,6 +406,47 @@ def test_a_graph_that_is_too_large_to_draw_is_refused() -> None:
     path = wf.Graph.from_edges(range(n - 1), range(1, n))
     with pytest.raises(wf.InputError, match="draws up to 50,000"):
         scene_of(path, wf.Labels([0], [0.0]), 0)
+
+
+@pytest.mark.parametrize("name", ["umaze", "open", "medium", "large-eval"])
+@pytest.mark.parametrize("refinement", [1, 3, 5])
+def test_the_graph_of_a_maze_is_shown_as_that_maze(name: str, refinement: int) -> None:
+    layout = wf.load_layout(name)
+    assert maze_of(wf.grid_graph(layout, refinement)) == Maze(layout.to_text(), refinement)
+
+
+def test_a_maze_without_walls_around_it_gets_some_and_stays_the_same_graph() -> None:
+    bare = wf.grid_graph(wf.Layout.from_text("......\n..#...\n......"), 2)
+    maze = maze_of(bare)
+    assert maze is not None
+    assert maze.refinement == 2
+    again = wf.grid_graph(maze.layout, maze.refinement)
+    np.testing.assert_array_equal(again.indices, bare.indices)
+
+
+def lattice(**changes: Any) -> wf.Graph:
+    maze = wf.grid_graph(wf.load_layout("small"), 2)
+    once = maze.tails < maze.indices
+    made = {"tails": maze.tails[once], "heads": maze.indices[once], "positions": maze.positions}
+    return wf.Graph.from_edges(**{**made, "num_vertices": maze.num_vertices, **changes})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"positions": None},
+        {"positions": np.arange(80.0).reshape(40, 2) / 3.0},
+        {"positions": np.zeros((40, 2))},
+        {"positions": 1e300 * np.arange(80.0).reshape(40, 2)},
+        {"directed": True},
+        {"lengths": np.full(60, 2.0)},
+        {"tails": np.arange(39), "heads": np.arange(1, 40)},
+    ],
+    ids=["nowhere", "between cells", "one place", "far", "directed", "lengths", "other edges"],
+)
+def test_a_graph_that_is_no_maze_stays_a_graph(changes: dict[str, Any]) -> None:
+    assert maze_of(lattice()) is not None
+    assert maze_of(lattice(**changes)) is None
 
 
 # ---------------------------------------------------------------- the widget
@@ -437,10 +484,26 @@ def test_a_widget_answers_as_the_server_does_and_leaves_a_still_picture() -> Non
     shown = json.loads(sent[1]["body"])
     answer = wf.solve(graph, wf.sample_labels(graph, 5, 0.2, seed=1), 5, wf.Harmonic())
     np.testing.assert_array_equal(array(shown["values"], "<f8"), answer.values)
-    bundle = view._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
-    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
-    assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_a_notebook_keeps_a_still_picture_beside_the_widget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = wf.grid_graph(SQUARE, 2)
+    view = wf.explore(graph, wf.sample_labels(graph, 5, 0.2, seed=1), goal=5)
+    outputs: list[Any] = []
+    display = importlib.import_module("IPython.display")
+    monkeypatch.setattr(display, "display", lambda shown, raw=False: outputs.append(shown))
+    view._ipython_display_()
+    alive, kept = outputs
+    assert "application/vnd.jupyter.widget-view+json" in alive
+    assert "image/png" not in alive  # Jupyter would never show it
+    found = re.fullmatch(
+        r'<img class="(\S+)" alt="[^"]+" src="data:image/png;base64,(\S+)">', kept.data
+    )
+    assert found is not None
+    assert found[1] == view.still  # by which a widget that is alive hides it
+    assert base64.b64decode(found[2]).startswith(b"\x89PNG")
 
 
 def test_a_widget_refuses_what_is_no_graph() -> None:

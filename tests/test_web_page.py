@@ -687,7 +687,7 @@ def test_the_widget_s_bundle_draws_the_same(browser: Any) -> None:
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.expose_function("kernel", answer)
-    page.set_content("<div id='cell'></div>")
+    page.set_content("<div id='cell'></div><img class='still-7' alt='a saved picture'>")
     code = base64.b64encode(bundle().encode()).decode()
     page.evaluate(
         """async (code) => {
@@ -696,16 +696,21 @@ def test_the_widget_s_bundle_draws_the_same(browser: Any) -> None:
           const model = {
             on: (_, told) => { heard = told; },
             send: async (sent) => heard(await window.kernel(sent)),
+            get: (name) => ({ still: "still-7" })[name],
             set: (name, value) => { window.kept = [name, value]; },
             save_changes: () => {},
           };
-          await widget.render({ model, el: document.querySelector("#cell") });
+          window.stop = await widget.render({ model, el: document.querySelector("#cell") });
         }""",
         code,
     )
     page.wait_for_selector("#cell[data-solved]", timeout=60_000)
     assert "1,769 of 2,943 starts never reach the goal" in page.inner_text('[data-role="headline"]')
     page.wait_for_function("window.kept && window.kept[1].goal === 40")
+    assert page.locator('[data-role="share"]').is_hidden()  # no address holds it
+    assert page.locator(".still-7").is_hidden()  # while the widget is alive
+    page.evaluate("window.stop()")
+    assert page.locator(".still-7").is_visible()
     page.close()
     assert wrong == []
 

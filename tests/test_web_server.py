@@ -7,7 +7,9 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,8 @@ from explorer import serving
 from shell import wayfield
 from wayfield.web.opening import first_visit
 from wayfield.web.scene import Settings, scene_of
-from wayfield.web.server import LARGEST_BODY, listen
-from wayfield.web.workers import Pool, Worker
+from wayfield.web.server import LARGEST_BODY, SLOWEST_HEAD, listen
+from wayfield.web.workers import Gone, Pool, Worker
 
 JSON = {"content-type": "application/json"}
 
@@ -193,6 +195,31 @@ def test_broken_http_does_not_end_it(client: httpx.Client, address: str) -> None
     assert client.get("/").status_code == 200
 
 
+def test_connections_that_never_finish_a_request_are_closed(
+    client: httpx.Client, address: str
+) -> None:
+    host, port = address.removeprefix("http://").split(":")
+    opened = [socket.create_connection((host, int(port)), timeout=30) for _ in range(220)]
+    try:
+        for number, raw in enumerate(opened):
+            with suppress(OSError):  # those beyond the limit are refused at once
+                raw.sendall(b"" if number % 2 else b"GET / HTTP/1.1\r\nx:")
+        deadline = time.monotonic() + 30.0
+        while client.get("/").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        begun = time.monotonic()
+        while time.monotonic() - begun < 2 * SLOWEST_HEAD:  # a byte now and then does not help
+            with suppress(OSError):
+                opened[0].sendall(b"a")
+            time.sleep(0.25)
+        assert opened[0].recv(1) == b""
+    finally:
+        for raw in opened:
+            raw.close()
+    assert client.get("/").status_code == 200
+
+
 # ---------------------------------------------------------------- time
 
 
@@ -203,10 +230,10 @@ class Halting:
         self.pool = pool
         self.halted: list[Worker] = []
 
-    async def answer(self, lane: str = "") -> int:
-        return (await self.pool.answer("picture", body(), lane)).status
+    async def answer(self, lane: str = "", gone: Gone | None = None) -> int:
+        return (await self.pool.answer("picture", body(), lane, gone)).status
 
-    async def halt(self, most: int) -> list[asyncio.Task[int]]:
+    async def halt(self, most: int, gone: Gone | None = None) -> list[asyncio.Task[int]]:
         """Halt workers that are idle, and have each begin a request that it does not finish."""
         await self.answer()  # all that are expected are on their way
         while len(self.halted) < most:
@@ -216,7 +243,7 @@ class Halting:
             self.halted.append(worker)
         for worker in self.halted:
             self.pool.idle.put_nowait(worker)
-        begun = [asyncio.create_task(self.answer()) for _ in self.halted]
+        begun = [asyncio.create_task(self.answer(gone=gone)) for _ in self.halted]
         await asyncio.sleep(0.2)
         return begun
 
@@ -252,6 +279,26 @@ def test_the_newest_of_a_lane_wins(halting: Halting) -> None:
         return list(await asyncio.gather(*lane))
 
     assert asyncio.run(scene()) == [409, 409, 409, 200]
+
+
+def test_slow_requests_whose_senders_have_gone_make_room(halting: Halting) -> None:
+    left = False
+
+    async def gone() -> bool:
+        return left
+
+    async def scene() -> tuple[int, list[int], int]:
+        nonlocal left
+        begun = await halting.halt(len(halting.pool.workers), gone)
+        waiting = asyncio.create_task(halting.answer(gone=gone))
+        left = True
+        other = await halting.answer()
+        return other, list(await asyncio.gather(*begun)), await waiting
+
+    other, begun, waiting = asyncio.run(scene())
+    assert other == 200
+    assert 409 in begun
+    assert waiting == 409
 
 
 def test_a_worker_that_is_late_or_dies_is_replaced() -> None:

@@ -1,7 +1,9 @@
 """Sparse linear systems on the free vertices: pattern, assembly, and two ways to solve.
 
 - *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
-  here (weakly diagonally dominant, symmetric pattern).
+  here (weakly diagonally dominant, symmetric pattern). Where many matrices share a pattern whose
+  order is known and the factors stay thin, as on mazes and roads, they are factored row by row on a
+  pattern found once (*Thin*): SuperLU finds it anew each time.
 - *Krylov*: conjugate gradients preconditioned by the diagonal, for graphs without small separators
   (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in,
   but they have no long ways either, so that the iteration takes some dozen to some hundred steps.
@@ -32,6 +34,8 @@ from ..kernels._types import FloatArray, IntArray
 from ..kernels.elimination import dead_ends, eliminate, level_work, substitute
 from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
+from ..kernels.lu import Fill, factor, fill_counts, fill_in
+from ..kernels.lu import solve as solve_factored
 from ._deadline import check_time
 
 SMALL = 2_000
@@ -44,6 +48,8 @@ SOLVES = 4
 """Solves that one problem takes: two or three refinements, and the hitting times."""
 HUB = 1_000
 """Entries of a row from which dead ends are eliminated beforehand."""
+THIN = 40.0
+"""Operations for each entry of the factors up to which eliminating row by row beats SuperLU."""
 MOST_WORK = 1e12
 """Operations up to which a matrix is factored at all, for want of memory: minutes of work."""
 MOST_STEPS = 5_000
@@ -132,6 +138,16 @@ class Interior:
         """Operations that a factorisation takes, roughly."""
         return float(level_work(self.indptr, self.indices))
 
+    @cached_property
+    def thin_fill(self) -> Fill | None:
+        """Pattern of the factors, if the rows are ordered and it is thin."""
+        if not self.ordered:
+            return None
+        count, parent = fill_counts(self.indptr, self.indices)
+        if np.square(count, dtype=float).sum() > THIN * count.sum():
+            return None
+        return fill_in(self.indptr, self.indices, count, parent)
+
     @property
     def has_hub(self) -> bool:
         """Whether some row has very many entries."""
@@ -204,6 +220,7 @@ class Direct:
             columns,
             permc_spec="NATURAL" if self._ordered else "MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
+            panel_size=1,  # separators are small: wider panels are mostly empty
             options={"SymmetricMode": True},
         )
 
@@ -215,6 +232,18 @@ class Direct:
     def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
         """Solve for one right-hand side, or for the columns of several."""
         return np.asarray(self._lu.solve(rhs, trans=self._transposed))
+
+
+class Thin:
+    """Factorisation row by row on a pattern that is known beforehand, see `kernels.lu`."""
+
+    def __init__(self, interior: Interior, data: FloatArray, fill: Fill) -> None:
+        self._fill = fill
+        self._factors = factor(Matrix(interior.indptr, interior.indices, data), fill, SHIFT)
+
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
+        """Solve for one right-hand side, or for the columns of several."""
+        return _by_columns(partial(solve_factored, self._fill, self._factors), rhs)
 
 
 class Pruned:
@@ -330,6 +359,8 @@ def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
         return Krylov(interior, data, symmetric=False, rtol=1e-4)
     if interior.has_hub:
         return Pruned(interior.matrix(data))
+    if interior.thin_fill is not None:
+        return Thin(interior, data, interior.thin_fill)
     return Direct(interior.matrix(data), ordered=interior.ordered)
 
 

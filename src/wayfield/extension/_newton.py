@@ -49,7 +49,7 @@ ASTRAY = 16.0
 """Candidates for a bound may leave the label range, but not beyond this multiple of it."""
 MAX_WIDENINGS = 20
 BOUND_STEPS = 1
-"""Newton steps towards a bound before τ grows."""
+"""Further steps towards a bound before τ grows."""
 
 
 @dataclass(eq=False)
@@ -99,12 +99,15 @@ class Equation:
         return Iterate(u, excess, size, excess / (size + self.gentle), faint)
 
     def linearised(self, now: Iterate) -> LinearSolver:
-        """Factor A = −∂F/∂u."""
+        """Factor A = −∂F/∂u, once."""
+        if now.fresh is not None:
+            return now.fresh
         check_time()
         rows = Rows(self.interior.vertices, self.interior.indptr, self.interior.slot)
         data = jacobian(self.interior.graph.arcs, rows, now.u, self.q, now.faint)
         self.factorisations += 1
-        return general_solver(self.interior, data)
+        now.fresh = general_solver(self.interior, data)
+        return now.fresh
 
     def moved(self, u: Pair, step: FloatArray) -> Pair:
         """Return u with a step added at the free vertices."""
@@ -166,6 +169,8 @@ class Iterate:
         Slopes that noise in u can make; at most these, a vertex counts as a plateau.
     solver : LinearSolver or None
         The last factorisation on the way here.
+    fresh : LinearSolver or None
+        The factorisation at this very field, if it has been made: see `Equation.linearised`.
     """
 
     u: Pair
@@ -174,6 +179,7 @@ class Iterate:
     relative: FloatArray
     faint: FloatArray
     solver: LinearSolver | None = None
+    fresh: LinearSolver | None = None
     steps: int = 0
     status: Status = Status.BUDGET
 
@@ -265,9 +271,11 @@ def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> 
     while now.norm > 0.0:
         check_time()
         trial = equation.after(now, now.solver.solve(now.residual), target)
-        if not trial.norm <= CHORD * now.norm:
+        slow = not trial.norm <= CHORD * now.norm
+        if trial.norm < now.norm:
+            now = trial
+        if slow:
             break
-        now = trial
     return now
 
 
@@ -278,6 +286,8 @@ def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: floa
     """
     plateau = np.zeros(u.high.size, dtype=bool)
     plateau[equation.interior.vertices[solved.size <= flat * solved.faint]] = True
+    if not plateau.any():
+        return u
     u = Pair(u.high.copy(), u.low.copy())
     make_level(equation.interior.graph.arcs, plateau, u, side)
     return u
@@ -287,25 +297,28 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
     """Return a verified supersolution (side +1) or subsolution (-1) close to the solution.
 
     The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
-    rounding of F there: a chord step from the solution, then Newton steps; where need be,
+    rounding of F there: chord steps from the solution, then Newton steps; where need be,
     plateaus are levelled. Where a candidate fails, τ grows, and then what is taken for a plateau,
     until one passes.
     """
-    solver = solved.solver
     tau = 1.5 * np.abs(solved.residual) + MARGIN * solved.size
     for attempt in range(MAX_WIDENINGS):
-        if attempt == 1 or solver is None:
-            solver = equation.linearised(solved)
+        at_hand = solved.solver if attempt == 0 else None
+        solver = at_hand or equation.linearised(solved)
         target = -side * tau
         now = equation.after(solved, solver.solve(solved.residual - target), target)
-        for step in range(1 + min(attempt, BOUND_STEPS)):
+        for step in range(1 + BOUND_STEPS):
             if step:
-                now = equation.after(now, equation.linearised(now).solve(now.residual), target)
-            unsure = equation.violations(now.u, side)
-            if not unsure.any():
+                solver = at_hand or equation.linearised(now)
+                now = equation.after(now, solver.solve(now.residual), target)
+            failed = equation.violations(now.u, side)
+            if not failed.any():
                 return now.u
             level = levelled(equation, solved, now.u, side, FLAT ** max(1, attempt - 1))
-            if not equation.violations(level, side).any():
+            if level is not now.u and not equation.violations(level, side).any():
                 return level
-        tau = np.where(unsure, np.fmax(32.0 * tau, 4.0 * MARGIN * now.size), tau)
+            # a second chord step that fails, too, has moved noise: the first tells τ more
+            if step == 0 or at_hand is None:
+                unsure, size = failed, now.size
+        tau = np.where(unsure, np.fmax(32.0 * tau, 4.0 * MARGIN * size), tau)
     return None

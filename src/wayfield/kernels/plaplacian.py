@@ -45,6 +45,30 @@ def difference(field: Pair, y: int, x: int) -> float:
 
 
 @njit(cache=True, nogil=True, inline="always")
+def power(ratio: float, q: float, whole: bool) -> float:
+    """Return ratio^q, by squaring if q is `whole` (see `is_small_whole`): off by q roundings.
+
+    A root of order q takes that back to about one, so it does for F, but not for `violations`.
+    """
+    if not whole:
+        return ratio**q
+    left = int(q)
+    result = 1.0
+    while left > 0:
+        if left & 1:
+            result *= ratio
+        ratio *= ratio
+        left >>= 1
+    return result
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_small_whole(q: float) -> bool:
+    """Whether a power of order q is cheaper, and no worse, by squaring."""
+    return q <= 64.0 and q == np.floor(q)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def steepest(arcs: Arcs, x: int, field: Pair, shift: float) -> tuple[float, float]:
     """Steepest slope up and down from v_x + shift."""
     up = 0.0
@@ -69,6 +93,7 @@ def residual(
     size = np.empty(vertices.size)
     # for large q most slopes vanish beside the steepest: comparing ratios saves their powers
     least = 2.0 ** (-60.0 / q)  # smaller ratios do not count in doubles
+    whole = is_small_whole(q)
     for i in range(vertices.size):
         x = vertices[i]
         up, down = steepest(arcs, x, field, 0.0)
@@ -79,9 +104,9 @@ def residual(
             slope = difference(field, arcs.indices[e], x) / arcs.lengths[e]
             total += slope
             if slope > least * up:
-                sum_up += (slope / up) ** q
+                sum_up += power(slope / up, q, whole)
             elif -slope > least * down:
-                sum_down += (-slope / down) ** q
+                sum_down += power(-slope / down, q, whole)
         rise = up * sum_up ** (1.0 / q) if up > 0.0 else 0.0
         fall = down * sum_down ** (1.0 / q) if down > 0.0 else 0.0
         # on a plateau the sign of each slope is rounding: a linear equation has no sign to get
@@ -99,6 +124,7 @@ def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) ->
     steepest slope is at most `flat`, F has no direction to speak of: harmonic weights.
     """
     data = np.empty(rows.indptr[rows.vertices.size])
+    whole = is_small_whole(q)
     for i in range(rows.vertices.size):
         x = rows.vertices[i]
         up, down = steepest(arcs, x, field, 0.0)
@@ -115,11 +141,11 @@ def jacobian(arcs: Arcs, rows: Rows, field: Pair, q: float, flat: FloatArray) ->
                 weight = 1.0
                 rate_up += weight / arcs.lengths[e]
             elif slope > 0.0:
-                weight = (slope / up) ** (q - 1.0)
+                weight = power(slope / up, q - 1.0, whole)
                 sum_up += weight * (slope / up)
                 rate_up += weight / arcs.lengths[e]
             elif slope < 0.0:
-                weight = -((-slope / down) ** (q - 1.0))
+                weight = -power(-slope / down, q - 1.0, whole)
                 sum_down -= weight * (-slope / down)
                 rate_down -= weight / arcs.lengths[e]
             if rows.slot[e] >= 0:

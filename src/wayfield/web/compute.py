@@ -67,7 +67,8 @@ def labels_of(scene: Scene) -> Labels:
     """Return the labels with their values: typed ones, and true ones with their noise.
 
     A vertex's noise depends on the seed and the vertex alone, so that moving one label does not
-    shake the others. The goal's own label has none.
+    shake the others. The goal's own label has none. A vertex from which no way leads to the goal,
+    behind a new wall say, has no true value: such labels are left out.
     """
     graph = graph_of(scene.world)
     as_vertex(scene.goal, "goal", graph.num_vertices)
@@ -79,13 +80,8 @@ def labels_of(scene: Scene) -> Labels:
     known = _truth(scene.world, scene.goal) + _noise(scene, graph.num_vertices)
     typed = np.array([np.nan if value is None else value for value in scene.values])
     values = np.where(np.isnan(typed), known[vertices], typed) if vertices.size else typed
-    lost = np.flatnonzero(np.isinf(values))
-    if lost.size:
-        raise InputError(
-            f"label {vertices[lost[0]]} cannot reach the goal, so it has no true value: "
-            "type one, or delete it"
-        )
-    return Labels(vertices, values)
+    sound = np.isfinite(values)
+    return Labels(vertices[sound], values[sound])
 
 
 def _noise(scene: Scene, size: int) -> FloatArray:
@@ -151,6 +147,7 @@ def picture(scene: Scene, panel: int) -> dict[str, Any]:
         "outcome": packed(outcome),
         "certified": packed(found.certificate.certified.astype(np.uint8)),
         "labels": {"vertices": labels.vertices.tolist(), "values": labels.values.tolist()},
+        "left_out": len(scene.vertices) - len(labels.vertices) if scene.vertices else 0,
         "cycles": [
             {"states": states.tolist(), "touches": bool(touches), "catches": int(catches)}
             for states, touches, catches in zip(moves.cycles, touching, caught, strict=True)

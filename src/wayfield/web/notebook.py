@@ -9,8 +9,9 @@ import re
 from functools import cache
 from importlib import resources
 from typing import Any
+from uuid import uuid4
 
-from .._optional import missing, need
+from .._optional import need
 from ..graph import Graph, check_graph
 from ..labels import Labels, check_labels
 from ..names import Naming
@@ -37,14 +38,20 @@ export default {
       model.send({ id, name, body });
     });
     el.classList.add("wayfield-widget");
+    const still = `.${model.get("still")}`, alive = document.createElement("style");
+    alive.textContent = `${still}, .jp-OutputArea-child:has(${still}) { display: none; }`;
+    document.head.append(alive);
     const stop = await mount(el, ask, {
       widget: true,
       kept: (scene) => { model.set("scene", scene); model.save_changes(); },
     });
-    return stop;
+    return () => { stop(); alive.remove(); };
   },
 };
 """
+
+_ALT = "Field and plan of the explorer"
+_KEPT = "The explorer needs its kernel. When it was shown first, it looked like this:"
 
 
 def explore(
@@ -53,8 +60,9 @@ def explore(
     """Show a graph, its labels and the plan to the goal, to be played with in a notebook.
 
     The widget is the page of ``wayfield explore``; it needs the extra ``notebook`` and works in
-    Jupyter, marimo and VS Code. What it shows is computed in the notebook's own process. A
-    notebook that was saved and is shown without one has a still picture (extra ``plots``).
+    Jupyter, marimo and VS Code. What it shows is computed in the notebook's own process. Jupyter
+    keeps a still picture beside it, which is seen where no widget is alive: in a notebook that was
+    saved and opened again, and in what is made from it.
 
     Parameters
     ----------
@@ -101,9 +109,11 @@ def _widget() -> Any:
         _esm = bundle()
         _css = _read("style.css")
         scene = traitlets.Dict().tag(sync=True)
+        still = traitlets.Unicode().tag(sync=True)
+        """Class of the still picture, which a widget that is alive hides."""
 
         def __init__(self, opening: Any) -> None:
-            super().__init__(scene=opening.to_json())
+            super().__init__(scene=opening.to_json(), still=f"wayfield-still-{uuid4().hex}")
             self._opening = opening
             self.on_msg(self._answer)
 
@@ -118,12 +128,17 @@ def _widget() -> Any:
             told = {"id": message.get("id"), "status": reply.status, "body": reply.body.decode()}
             self.send(told)
 
-        def _repr_mimebundle_(self, **how: Any) -> Any:
-            bundle = super()._repr_mimebundle_(**how)
-            data = bundle[0] if isinstance(bundle, tuple) else bundle
-            if data is not None and missing("matplotlib", "plots") is None:
-                data["image/png"] = still(self.scene)
-            return bundle
+        def _ipython_display_(self, **_: Any) -> None:
+            """Show the widget, and a still picture as an output of its own.
+
+            Jupyter shows one kind of each output, and a widget without its kernel as an error: a
+            picture in the same output would not be seen.
+            """
+            display: Any = need("IPython.display", "notebook")
+            data, *_rest = self._repr_mimebundle_()
+            display.display({**data, "text/plain": _KEPT}, raw=True)
+            picture = f'<img class="{self.still}" alt="{_ALT}" src="data:image/png;base64,'
+            display.display(display.HTML(f'{picture}{still(self.scene)}">'))
 
     return Explorer
 

@@ -15,7 +15,8 @@ JSON it is what an address holds and what an exported file is::
 or, in place of ``maze``, a ``graph`` with ``vertices`` (their number), ``tails``, ``heads`` and, if
 known, ``lengths``, ``positions`` (x and y in turn), ``names`` and ``directed``. Arrays are lists
 of numbers or, in short, the bytes of 32-bit whole numbers and 64-bit floats in base64. A label
-without a value has the graph's own distance to the goal, plus noise if that is asked for.
+without a value has the graph's own distance to the goal, plus noise if that is asked for; where no
+way leads to the goal it is left out.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..extension._words import parse_method
 from ..graph import Graph
+from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..layouts import Layout
@@ -45,6 +47,8 @@ MOST_CELLS = 40_000
 FINEST = 64
 """Bounds on what is sent: beyond them nothing would be smooth."""
 _LONGEST_NAME = 200
+_FEWEST_CELLS = 3
+"""Cells along the longer side of a maze that is told from its graph, if there can be so many."""
 _LARGEST = 1e15
 
 DISTANCE, MENDED = "distance", "mended"
@@ -206,17 +210,64 @@ def scene_of(
     names: Naming | None = None,
     panels: Iterable[Settings] = (Settings(),),
 ) -> Scene:
-    """Return the scene of a graph of one's own."""
+    """Return the scene of a graph of one's own: of a maze, if it is that of one."""
     if graph.num_vertices > MOST_VERTICES or graph.num_edges > MOST_EDGES:
         raise InputError(
             f"the graph has {graph.num_vertices:,} vertices and {graph.num_edges:,} edges; "
             f"the explorer draws up to {MOST_VERTICES:,} and {MOST_EDGES:,}"
         )
+    known = labels.check(graph)
+    world: World | None = maze_of(graph) if names is None else None
+    return Scene(
+        world or _network_of(graph, names),
+        goal, tuple(known.vertices.tolist()), tuple(known.values.tolist()), panels=tuple(panels),
+    )  # fmt: skip
+
+
+def maze_of(graph: Graph) -> Maze | None:
+    r"""Return the maze that a graph was made from, with walls around it; None if there is none.
+
+    Its vertices stand at whole numbers, as `grid_graph` puts them. Every wall begins and ends at a
+    multiple of the refinement, so that the greatest common divisor of all such places is one that
+    makes the same graph; where that leaves only a few large cells, a smaller divisor is taken.
+    Mazes with terrain or one-way cells are not looked for.
+
+    Examples
+    --------
+    >>> from wayfield.grid import grid_graph
+    >>> maze_of(grid_graph(Layout.from_text("....\n.#.."), refinement=3)).refinement
+    3
+    """
+    places = _in_the_plane(graph)
+    if graph.directed or not graph.is_unit or places is None or (places != np.rint(places)).any():
+        return None
+    if np.ptp(places, axis=0).max() > MOST_CELLS:
+        return None
+    column, row = (places - places.min(axis=0)).astype(np.int64).T
+    width, height = int(column.max()) + 1, int(row.max()) + 1
+    if width * height > 4 * MOST_VERTICES:  # hardly a vertex anywhere: no maze
+        return None
+    free = np.zeros((height, width), dtype=bool)
+    free[height - 1 - row, column] = True
+    changes = [1 + np.flatnonzero(np.diff(free, axis=k).any(axis=1 - k)) for k in (0, 1)]
+    common = int(np.gcd.reduce([width, height, *changes[0], *changes[1]]))
+    fits = [r for r in range(1, FINEST + 1) if common % r == 0]
+    refinement = max(r for r in fits if r == 1 or max(width, height) >= _FEWEST_CELLS * r)
+    cells = np.pad(free[::refinement, ::refinement], 1)
+    text = "\n".join("".join(".#"[not cell] for cell in line) for line in cells)
+    if len(text) > MOST_CELLS:
+        return None
+    again = grid_graph(Layout.from_text(text), refinement)
+    same = again.num_vertices == graph.num_vertices and np.array_equal(again.indptr, graph.indptr)
+    return Maze(text, refinement) if same and np.array_equal(again.indices, graph.indices) else None
+
+
+def _network_of(graph: Graph, names: Naming | None) -> Network:
     once = np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
     called = None
     if names is not None:
         called = tuple(str(names[x])[:_LONGEST_NAME] for x in range(graph.num_vertices))
-    network = Network(
+    return Network(
         graph.num_vertices,
         graph.tails[once].astype(np.int32),
         graph.indices[once].astype(np.int32),
@@ -225,11 +276,6 @@ def scene_of(
         graph.directed,
         called,
     )
-    known = labels.check(graph)
-    return Scene(
-        network, goal, tuple(known.vertices.tolist()), tuple(known.values.tolist()),
-        panels=tuple(panels),
-    )  # fmt: skip
 
 
 def _in_the_plane(graph: Graph) -> FloatArray | None:

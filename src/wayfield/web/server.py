@@ -3,8 +3,9 @@
 **Safety.** A page elsewhere must not drive it: requests are answered only if their ``Host`` is an
 address of this server (a name that somebody points at this machine is not), and, from a browser,
 only if they come from the page itself; bodies must be JSON, which other origins cannot send without
-being asked first. Bodies are bounded in size and in the time they take to arrive, work is bounded
-by `workers`, and no file is read but those of the page, which are read before the first request.
+being asked first. Bodies are bounded in size, and both they and what comes before them in the time
+they take to arrive; work is bounded by `workers`, and no file is read but those of the page, which
+are read before the first request.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import socket
 from collections.abc import Iterable
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,8 @@ LARGEST_BODY = 16 * 2**20
 """Bytes of a request: a graph of the largest size, with names, fits in."""
 SLOWEST_BODY = 10.0
 """Seconds in which a body must have arrived."""
+SLOWEST_HEAD = 5.0
+"""Seconds in which all before it must have arrived, or the connection is closed."""
 USUAL_PORT = 8642
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -135,7 +139,7 @@ def make_app(opening: Scene, pool: Pool, port: int, hosts: Iterable[str] = LOOPB
         if name == "start":
             return _answer(Reply(200, start))
         lane = request.headers.get("wayfield-lane", "")[:100]
-        return _answer(await pool.answer(name, body, lane))
+        return _answer(await pool.answer(name, body, lane, request.is_disconnected))
 
     @asynccontextmanager
     async def lifespan(_: Any) -> Any:
@@ -215,6 +219,7 @@ def run(
     app = make_app(opening, pool, listening.getsockname()[1], hosts)
     config = uvicorn.Config(
         app,
+        http=_prompt_protocol(),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -223,6 +228,37 @@ def run(
         timeout_graceful_shutdown=1,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+@cache
+def _prompt_protocol() -> Any:
+    """Return uvicorn's protocol, which waits for a request for ever, with a limit to that.
+
+    Connections that send a request's head byte by byte, or nothing, would use up all there may be.
+    """
+    plain: Any = need("uvicorn.protocols.http.h11_impl", "web").H11Protocol
+
+    class Prompt(plain):  # type: ignore[misc]
+        """Closes connections on which a request takes long to begin."""
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.limit = self.loop.call_later(SLOWEST_HEAD, self.give_up)
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self.limit.cancel()
+            self.limit = self.loop.call_later(SLOWEST_HEAD, self.give_up)
+
+        def give_up(self) -> None:
+            if self.cycle is None or self.cycle.response_complete:  # no whole head has come
+                self.transport.close()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self.limit.cancel()
+            super().connection_lost(exc)
+
+    return Prompt
 
 
 async def _read_body(request: Request) -> bytes:

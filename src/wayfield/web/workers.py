@@ -6,7 +6,7 @@ request does to its worker, it does to nothing else.
 
 **The newest wins.** Requests of one *lane* (one picture of one page) follow each other. One that a
 newer request of its lane has overtaken is not begun, and if it has been running for a while and
-nobody else is free, its worker is replaced.
+nobody else is free, its worker is replaced. So it is with a request whose sender has gone away.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
@@ -26,9 +27,12 @@ from .api import Reply, error_reply, respond
 LIMIT = 30.0
 """Seconds after which a worker is given up."""
 IMPATIENCE = 1.0
-"""Seconds after which a worker may be taken away from a request that a newer one has overtaken."""
+"""Seconds after which a worker may be taken away from a request that nobody waits for any more."""
 QUEUE = 64
 """Requests that may wait."""
+
+Gone = Callable[[], Awaitable[bool]]
+"""Whether the sender of a request has gone away."""
 
 _OVERTAKEN = error_reply(409, "a newer request has taken the place of this one")
 _BUSY = error_reply(503, "too many requests at once: wait a moment")
@@ -133,8 +137,10 @@ class Pool:
         self.newest: dict[str, int] = {}
         self.running: dict[str, Worker] = {}
 
-    async def answer(self, name: str, body: bytes, lane: str = "") -> Reply:
-        """Have a request answered by the next worker that is free."""
+    async def answer(
+        self, name: str, body: bytes, lane: str = "", gone: Gone | None = None
+    ) -> Reply:
+        """Have a request answered by the next worker that is free, unless its sender has gone."""
         while self.expected:  # here, since only here is there a loop to wait in
             self._welcome(self.expected.pop())
         if self.waiting >= QUEUE:
@@ -148,14 +154,19 @@ class Pool:
             worker = await self.idle.get()
         finally:
             self.waiting -= 1
-        if lane and self.newest.get(lane) != ticket:
+        overtaken = bool(lane) and self.newest.get(lane) != ticket
+        if overtaken or (gone is not None and await gone()):
             self.idle.put_nowait(worker)
             return _OVERTAKEN
         if lane:
             self.running[lane] = worker
         task = asyncio.ensure_future(asyncio.to_thread(worker.ask, name, body, self.limit))
         task.add_done_callback(lambda _: self._release(worker, lane, ticket))
-        return await asyncio.shield(task)  # who went away does not free the worker early
+        while not task.done():  # not awaited itself: who went away does not free the worker early
+            await asyncio.wait({task}, timeout=IMPATIENCE)
+            if self.waiting and not task.done() and gone is not None and await gone():
+                worker.stop()
+        return task.result()
 
     def _hurry(self, lane: str) -> None:
         """Take a worker away from what this lane no longer needs, if nobody else is free."""

@@ -10,8 +10,10 @@ import {
 } from "./scene.js";
 import { counted, described, element, plainText, pOf, store, tell, wordOf } from "./small.js";
 
-export class Controls extends Core {
+// Whether some states have no way to the goal.
+const apart = (picture) => picture.can_reach < picture.vertices - 1;
 
+export class Controls extends Core {
   theme(name) {
     this.root.dataset.theme = name;
     store("wayfield-theme", name);
@@ -50,6 +52,7 @@ export class Controls extends Core {
       const same = Object.entries(this.facts.layouts).find(([, text]) => text === scene.maze.text);
       this.role("map").value = same ? same[0] : "";
     }
+    this.role("share").hidden = Boolean(this.options.widget);
     this.role("undo").disabled = !this.history.past.length;
     this.role("redo").disabled = !this.history.future.length;
     this.role("compare").setAttribute("aria-pressed", String(scene.panels.length > 1));
@@ -86,16 +89,19 @@ export class Controls extends Core {
     const inside = loops.length - through;
     const kinds = [inside ? `${inside} inside` : "", through ? `${through} through a label` : ""].filter(Boolean);
     const told = picture.can_reach === 0 ? "No other state can reach the goal."
+      : lost === 0 && apart(picture) ? `All ${counted(picture.reach, "starts", "start")} with a way to the goal reach it.`
       : lost === 0 ? `All ${counted(picture.reach, "starts", "start")} reach the goal.`
         : `${lost.toLocaleString("en")} of ${counted(picture.can_reach, "starts", "start")} never reach the goal` +
           (loops.length ? `: ${counted(loops.length, "loops", "loop")} (${kinds.join(", ")}).` : ".");
     const sure = scene.view.show.certified
       ? ` ${counted(picture.certified_states, "moves", "move")} certified, and the routes of ${counted(picture.certified_starts, "starts", "start")}.` : "";
     const doubt = picture.converged ? "" : ` The solver missed its guarantee: ${picture.status}.`;
-    this.role("headline").textContent = told + sure + doubt;
+    const valueless = picture.left_out
+      ? ` ${counted(picture.left_out, "labels have", "label has")} no way to the goal, and no value.` : "";
+    this.role("headline").textContent = told + sure + doubt + valueless;
     this.budgetScale = Math.max(picture.largest_margin, 1e-9);
     this.role("budget").value = Math.round((100 * scene.budget) / this.budgetScale);
-    this.role("try").textContent = this.route && this.walked ? this.walked : this.advice(lost, loops);
+    this.role("try").textContent = this.route && this.walked ? this.walked : this.advice(picture, lost, loops);
   }
 
   // Both settings in figures.
@@ -117,7 +123,7 @@ export class Controls extends Core {
       <p>The fields differ most at ${plainText(this.called(at))}: by ${tell(last.values[at])}.</p>`;
   }
 
-  advice(lost, loops) {
+  advice(picture, lost, loops) {
     const panel = this.scene.panels[this.active], p = pOf(panel.method);
     if (lost && loops.length && p !== null && p < Infinity && !isDirected(this.scene)) {
       return "Warm patches run into loops and never reach the star. Drag p to the right, towards ∞, and watch them go.";
@@ -126,7 +132,8 @@ export class Controls extends Core {
     if (lost) return "Try another method, or lift the field until all arrive.";
     if (panel.method === "distance") return "This is the plain graph distance: no labels, every walk shortest. Press it again to come back.";
     const more = this.scene.maze ? "paint a wall, drag a label" : "drag a label";
-    return `Every start arrives. Click one and watch; then ${more} or add noise.`;
+    const who = apart(picture) ? "Grey states have no way to the goal; every other start arrives." : "Every start arrives.";
+    return `${who} Click one and watch; then ${more} or add noise.`;
   }
 
   // What is known about the state that is pointed at.
@@ -246,7 +253,9 @@ export class Controls extends Core {
     else this.edit(withMaze(this.scene, { ...this.scene.maze, refinement: r }));
   }
 
+  // A notebook's address is not the picture's.
   async share() {
+    if (this.options.widget) return;
     await this.keepAddress();
     if (this.tooLarge) {
       this.show("<p>This graph is too large for an address. Export the scene as JSON: it opens the same picture.</p>");
@@ -260,8 +269,11 @@ export class Controls extends Core {
     }
   }
 
+  // What is exported: every panel, and above it what it shows.
   pictures() {
+    const told = ({ reach, can_reach: most }) => `${reach.toLocaleString("en")} of ${counted(most, "starts", "start")} reach the goal`;
     return this.panels.filter(({ picture }) => picture).map((panel) => ({
+      caption: panel.picture.difference ? "Difference of the values" : `${described(this.scene.panels[panel.number])}: ${told(panel.picture)}`,
       geometry: panel.geometry, picture: panel.picture, view: this.view, shown: this.shown(panel), marks: this.marks(panel),
     }));
   }
@@ -269,7 +281,7 @@ export class Controls extends Core {
   showPython() {
     this.press("python", { panel: this.active }, (answer) => {
       this.role("finding").textContent = "";
-      this.show(`<h2>The same in Python</h2><textarea readonly rows="12" data-role="code">${plainText(answer.code)}</textarea>`, [
+      this.show(`<h2>The same in Python</h2><textarea readonly rows="${Math.min(14, answer.code.split("\n").length)}" data-role="code">${plainText(answer.code)}</textarea>`, [
         ["Close", null],
         ["Save", () => save("wayfield_scene.py", answer.code, "text/x-python")],
         ["Copy", () => navigator.clipboard?.writeText(answer.code)],

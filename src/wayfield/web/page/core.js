@@ -191,6 +191,7 @@ export class Core {
   failed(panel, error) {
     panel.root.classList.add("broken");
     this.complain(error.message);
+    this.role("try").textContent = "The picture is that of before; ↶ takes the last edit back.";
     this.root.dataset.solved = String(Number(this.root.dataset.solved ?? 0) + 1);
   }
 

@@ -3,6 +3,7 @@ import { css, differenceColour, fieldColour, loopColour, rgbOf, tinted } from ".
 
 const TINT = 0.68;
 const ARROW_ROOM = 15; // pixels between arrows
+const MOST_NAMES = 80; // names in sight beyond which none are shown
 const FULL_TURN = 2 * Math.PI;
 
 // The picture under the marks: field, loops, contours, arrows. `shown` says what of it.
@@ -20,12 +21,13 @@ export function drawBase(ctx, geometry, picture, view, shown, look) {
 // Colour of every vertex, as [red, green, blue]; null where it has no value.
 function colourOf(picture, shown) {
   const { values, range, basin, outcome } = picture;
+  const bare = [236, 239, 242];
   if (picture.difference) {
     return (v) => (Number.isFinite(values[v]) ? differenceColour(values[v], picture.most) : null);
   }
   return (v) => {
     if (!Number.isFinite(values[v])) return null;
-    const plain = shown.field ? fieldColour(shown.palette, values[v], range[0], range[1]) : [236, 239, 242];
+    const plain = shown.field ? fieldColour(shown.palette, values[v], range[0], range[1]) : bare;
     const fails = shown.failing && outcome[v] === 1;
     return fails ? tinted(plain, basin[v], TINT) : plain;
   };
@@ -38,10 +40,13 @@ function drawMaze(ctx, geometry, picture, view, shown, look) {
   const image = document.createElement("canvas");
   Object.assign(image, { width, height });
   const pixels = new ImageData(width, height), none = rgbOf(look.none), wall = rgbOf(look.wall);
-  const colour = picture.values ? colourOf(picture, shown) : () => null;
+  const colour = picture.values ? colourOf(picture, shown) : () => null, { data } = pixels;
   for (let at = 0; at < place.length; at++) {
-    const [red, green, blue] = place[at] < 0 ? wall : (colour(place[at]) ?? none);
-    pixels.data.set([red, green, blue, 255], 4 * at);
+    const rgb = place[at] < 0 ? wall : (colour(place[at]) ?? none);
+    data[4 * at] = rgb[0];
+    data[4 * at + 1] = rgb[1];
+    data[4 * at + 2] = rgb[2];
+    data[4 * at + 3] = 255;
   }
   image.getContext("2d").putImageData(pixels, 0, 0);
   const [x, y] = view.toPixels(0, 0);
@@ -117,20 +122,40 @@ function drawGraph(ctx, geometry, picture, view, shown, look) {
   if (shown.names && geometry.names) drawNames(ctx, geometry, view, seen, size, look);
 }
 
-function drawNames(ctx, { x, y, names, n }, view, seen, size, look) {
-  const visible = [];
-  for (let v = 0; v < n && visible.length <= 80; v++) if (seen(v)) visible.push(v);
-  if (visible.length > 80) return;
+// Names stand where they cover no disc, no other name and the fewest edges, inside the picture.
+function drawNames(ctx, geometry, view, seen, size, look) {
+  const { x, y, names, n, tails, heads } = geometry, visible = [];
+  for (let v = 0; v < n && visible.length <= MOST_NAMES; v++) if (seen(v)) visible.push(v);
+  if (visible.length > MOST_NAMES) return;
+  const at = new Map(visible.map((v) => [v, view.toPixels(x[v], y[v])]));
+  const ways = new Map(visible.map((v) => [v, []]));
+  tails.forEach((tail, e) => {
+    for (const [v, to] of [[tail, heads[e]], [heads[e], tail]]) {
+      const long = Math.hypot(x[to] - x[v], y[to] - y[v]);
+      if (long) ways.get(v)?.push([(x[to] - x[v]) / long, (y[to] - y[v]) / long]);
+    }
+  });
+  const taken = [...at.values()].map(([px, py]) => [px - size, py - size, px + size, py + size]);
   ctx.font = "12px system-ui, sans-serif";
-  ctx.textAlign = "left";
+  ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillStyle = look.text;
   ctx.strokeStyle = look.paper;
-  ctx.lineWidth = 4;
+  ctx.lineWidth = 3;
   for (const v of visible) {
-    const [px, py] = view.toPixels(x[v], y[v]);
-    ctx.strokeText(names[v], px + size + 4, py);
-    ctx.fillText(names[v], px + size + 4, py);
+    const [px, py] = at.get(v), half = 3.4 * names[v].length + 2, box = (mx, my) => [mx - half, my - 8, mx + half, my + 8];
+    let best = null, least = Infinity;
+    for (const [dx, dy] of [[1, 0], [-1, 0], [0, -1], [0, 1]]) {
+      const middle = [px + dx * (size + 3 + half), py + dy * (size + 10)], [left, top, right, bottom] = box(...middle);
+      const outside = left < 0 || top < 0 || right > view.width || bottom > view.height;
+      const covered = taken.filter((b) => left < b[2] && b[0] < right && top < b[3] && b[1] < bottom).length;
+      const crossed = ways.get(v).reduce((sum, [ex, ey]) => sum + Math.max(0, dx * ex + dy * ey - 0.5), 0);
+      const price = 10 * outside + 4 * covered + crossed;
+      if (price < least) [best, least] = [middle, price];
+    }
+    taken.push(box(...best));
+    ctx.strokeText(names[v], ...best);
+    ctx.fillText(names[v], ...best);
   }
 }
 
@@ -150,25 +175,27 @@ function drawContours(ctx, geometry, picture, view, look) {
   ctx.beginPath();
   const segment = geometry.maze ? mazeContours : edgeContours;
   segment(ctx, geometry, values, step, view);
-  ctx.strokeStyle = look.ink;
+  ctx.strokeStyle = geometry.maze ? look.ink : look.text;
   ctx.globalAlpha = 0.38;
   ctx.lineWidth = 1;
   ctx.stroke();
   ctx.globalAlpha = 1;
 }
 
-// Marching squares between the vertices of a maze.
+// Marching squares between the vertices of a maze. Squares are many and few are cut, so that only
+// those make lists.
 function mazeContours(ctx, { place, width, height }, values, step, view) {
   for (let row = 0; row + 1 < height; row++) {
     for (let column = 0; column + 1 < width; column++) {
       const at = row * width + column;
-      const corners = [place[at], place[at + 1], place[at + width + 1], place[at + width]];
-      if (corners.some((v) => v < 0)) continue;
-      const u = corners.map((v) => values[v]);
-      const low = Math.min(...u), high = Math.max(...u);
-      if (!Number.isFinite(high)) continue;
-      for (let level = Math.ceil(low / step) * step; level < high; level += step) {
-        if (level <= low) continue;
+      const v0 = place[at], v1 = place[at + 1], v2 = place[at + width + 1], v3 = place[at + width];
+      if (v0 < 0 || v1 < 0 || v2 < 0 || v3 < 0) continue;
+      const low = Math.min(values[v0], values[v1], values[v2], values[v3]);
+      const high = Math.max(values[v0], values[v1], values[v2], values[v3]);
+      const first = (Math.floor(low / step) + 1) * step;
+      if (!(first < high) || !Number.isFinite(high)) continue;
+      const u = [values[v0], values[v1], values[v2], values[v3]];
+      for (let level = first; level < high; level += step) {
         const cuts = [];
         for (let side = 0; side < 4; side++) {
           const a = u[side], b = u[(side + 1) % 4];
@@ -187,8 +214,8 @@ function mazeContours(ctx, { place, width, height }, values, step, view) {
 }
 
 // On a graph a level is a tick across each edge that it lies on.
-function edgeContours(ctx, { x, y, tails, heads }, values, step, view) {
-  const tick = 4;
+function edgeContours(ctx, geometry, values, step, view) {
+  const { x, y, tails, heads } = geometry, tick = 4, size = discSize(geometry, view);
   for (let e = 0; e < tails.length; e++) {
     const a = tails[e], b = heads[e], low = Math.min(values[a], values[b]);
     const high = Math.max(values[a], values[b]);
@@ -197,6 +224,7 @@ function edgeContours(ctx, { x, y, tails, heads }, values, step, view) {
     if (long < 12) continue;
     for (let level = Math.ceil(low / step) * step; level < high; level += step) {
       const t = (level - values[a]) / (values[b] - values[a]);
+      if (Math.min(t, 1 - t) * long < size + 1) continue; // under the disc
       const [px, py] = view.toPixels(x[a] + t * (x[b] - x[a]), y[a] + t * (y[b] - y[a]));
       ctx.moveTo(px - (tick * dy) / long, py + (tick * dx) / long);
       ctx.lineTo(px + (tick * dy) / long, py - (tick * dx) / long);
@@ -204,28 +232,43 @@ function edgeContours(ctx, { x, y, tails, heads }, values, step, view) {
   }
 }
 
-// One arrow where there is room for one, towards the move that the plan takes.
+// Which of the r vertices along a cell's side have an arrow: as many as there is room for, or a few
+// less if they stand evenly then.
+function arrowPlaces(r, scale) {
+  const most = Math.max(1, Math.min(r, Math.floor((r * scale) / ARROW_ROOM)));
+  let even = most;
+  while (r % even) even--;
+  const count = 2 * even > most ? even : most;
+  return new Set(Array.from({ length: count }, (_, k) => Math.floor(((k + 0.5) * r) / count)));
+}
+
+// Arrows towards the moves that the plan takes, where there is room for them.
 function drawArrows(ctx, geometry, picture, view, look) {
-  const { x, y, n } = geometry, { successor, outcome } = picture;
+  const { x, y, n, r } = geometry, { successor, outcome } = picture;
   const seen = inSight(geometry, view, 10), taken = new Set(), size = discSize(geometry, view);
+  const places = geometry.maze ? arrowPlaces(r, view.scale) : null;
+  const crowded = !places || r * view.scale < ARROW_ROOM;
   ctx.beginPath();
   for (let v = 0; v < n; v++) {
     const to = successor[v];
     if (to === v || outcome[v] === 3 || !seen(v)) continue;
+    if (places && !(places.has(Math.floor(x[v]) % r) && places.has(Math.floor(y[v]) % r))) continue;
     const [px, py] = view.toPixels(x[v], y[v]);
-    const room = `${Math.floor(px / ARROW_ROOM)},${Math.floor(py / ARROW_ROOM)}`;
-    if (taken.has(room)) continue;
-    taken.add(room);
+    if (crowded) {
+      const room = Math.floor(px / ARROW_ROOM) + 65536 * Math.floor(py / ARROW_ROOM);
+      if (taken.has(room)) continue;
+      taken.add(room);
+    }
     const dx = x[to] - x[v], dy = y[to] - y[v], long = Math.hypot(dx, dy) * view.scale;
     if (long === 0) continue;
     const towards = [(dx * view.scale) / long, (dy * view.scale) / long];
-    if (geometry.maze) arrow(ctx, px, py, ...towards, Math.min(11, Math.max(7, 0.8 * view.scale)), true);
+    if (places) arrow(ctx, px, py, ...towards, Math.min(14, Math.max(7, (0.5 * r * view.scale) / places.size)), true);
     else if (long > 3 * size) {
       const edge = [px + (size + 2) * towards[0], py + (size + 2) * towards[1]];
       arrow(ctx, ...edge, ...towards, Math.min(0.4 * long, 22), false);
     }
   }
-  ctx.strokeStyle = look.ink;
+  ctx.strokeStyle = geometry.maze ? look.ink : look.text;
   ctx.globalAlpha = 0.72;
   ctx.lineWidth = 1.25;
   ctx.lineJoin = "round";

@@ -77,7 +77,7 @@ export function pageHtml(palettes) {
       <h2>Do the labels pay?</h2>
       <p class="verdict" data-role="verdict">…</p>
     </section>
-    <section class="card" data-role="card" aria-live="off"><h2>State</h2><p class="hint">Point at a state, or move to one with the arrow keys.</p></section>
+    <section class="card" data-role="card" aria-live="off"><h2>State</h2><p class="hint">Point at a state or tap it; arrow keys go on from there.</p></section>
     <section>
       <h2>Show</h2>
       <div class="checks">${SHOW.map(check).join("")}</div>
