@@ -55,7 +55,8 @@ def make_copy(work: Workspace) -> Copy:
     size, arcs = work.job_vertices, work.job_arcs
     out = _make_arcs(size, arcs)
     into = out if work.into.indices is work.out.indices else _make_arcs(size, arcs)
-    vertices = size + (arcs if into is out else 2 * arcs)
+    fixed = 0 if work.unit else arcs if into is out else 2 * arcs
+    vertices = size + fixed
     ours = read_only(out)
     inner = work._replace(
         record=make_record(vertices),

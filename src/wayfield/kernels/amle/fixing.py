@@ -43,6 +43,9 @@ WORK = [FRAMES, VISITS, PUSHES]
 JOB = 4096
 """Components of at most this many vertices are put off, and graphs of so many not divided."""
 
+MOST_ARCS = 2**20
+"""No copy has more arcs."""
+
 
 class Stretches:
     """Collects `Fixing.stretches`."""
@@ -140,12 +143,14 @@ def _workspace(
     into = out if undirected else read_only(into)
     unit = bool((out.lengths == 1.0).all())
     record = make_record(labelled.size)
+    record.key[:] = -np.inf
+    record.near[HI], record.near[LO] = np.inf, -np.inf
     record.tag[:] = np.where(labelled, FIXED, 0)
     record.value[:] = np.where(labelled, labels, 0.0)
     members = np.flatnonzero(~labelled).astype(np.int32)
     divided = members.size > JOB
-    # copies have room for twice the arcs that so many vertices have on average
-    job_arcs = 2 * JOB * (1 + out.indices.size // labelled.size)
+    # copies have room for twice the arcs that so many vertices have on average, within reason
+    job_arcs = min(2 * JOB * (1 + out.indices.size // labelled.size), MOST_ARCS)
     frames = 8 * (members.size // JOB + out.indices.size // job_arcs) if divided else members.size
     return Workspace(
         record,

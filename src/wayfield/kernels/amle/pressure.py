@@ -78,13 +78,16 @@ class Members(NamedTuple):
 
 
 def make_record(num_vertices: int) -> Record:
-    """Allocate records; nothing is in a set, and nothing is fixed."""
-    key = np.full((2, num_vertices), -np.inf)
+    """Allocate records."""
     winners = np.empty((2, num_vertices, 2))
-    near = np.empty((2, num_vertices))
-    near[HI], near[LO] = np.inf, -np.inf
-    tag = np.empty(num_vertices, np.int32)
-    return Record(key, winners[:, :, 0], winners[:, :, 1], near, tag, np.empty(num_vertices))
+    return Record(
+        key=np.empty((2, num_vertices)),
+        source=winners[:, :, 0],
+        distance=winners[:, :, 1],
+        near=np.empty((2, num_vertices)),
+        tag=np.empty(num_vertices, np.int32),
+        value=np.empty(num_vertices),
+    )
 
 
 def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
