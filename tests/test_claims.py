@@ -272,7 +272,7 @@ def outcome(arm: str, success: float) -> Row:
     reached = round(1000 * success)
     counts: Row = {"arm": arm, "pairs": 1000, "reached": reached, "boundary": 1000 - reached}
     counts |= {"starts_all": 1000, "reached_all": reached, "cost_all": 1.0, "least_cost_all": 1.0}
-    return counts | {"interior": 0, "minima": 0, "width": 1e-16, "residual": 0.0}
+    return counts | {"interior": 0, "minima": 0, "sinks": 0, "width": 1e-16, "residual": 0.0}
 
 
 def rollout_rows() -> list[Row]:
@@ -326,12 +326,12 @@ def mechanism_rows() -> list[Row]:
     """Every cell has the paper's aggregate counts, so that rates are the paper's."""
     lines = {
         "decisions": "both_compatible/of",
-        "both": "both_compatible/count",
-        "primary": "primary_geometry/count",
-        "neither": "both_incompatible/count",
+        "scope_both": "both_compatible/count",
+        "scope_primary": "primary_geometry/count",
+        "scope_neither": "both_incompatible/count",
         "untied": "inversions/of",
         "inversions": "inversions/count",
-        "inversions_primary": "inversions_in_primary/count",
+        "inversions_scope_primary": "inversions_in_primary/count",
         "corrected": "corrected/count",
         "certified": "certified/count",
     }
@@ -525,7 +525,7 @@ def test_without_the_stopped_solver_the_certified_fields_stand_alone() -> None:
 
 
 def test_rates_of_nothing_are_no_measure() -> None:
-    none = {"inversions": 0, "inversions_primary": 0, "corrected": 0, "certified": 0}
+    none = {"inversions": 0, "inversions_scope_primary": 0, "corrected": 0, "certified": 0}
     found = measures({"mechanism": [row | none for row in mechanism_rows()]})
     assert found["mechanism-by-r/r8/corrected"].value is None
     assert "nothing to take a rate of" in found["mechanism-main/certified/rate"].note

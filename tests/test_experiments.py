@@ -24,9 +24,11 @@ from wayfield.experiments import (
     ties,
     witnesses,
 )
+from wayfield.experiments._readings import ADOPTED, under
 from wayfield.experiments._trial import HARMONIC, SWEEPS
 from wayfield.experiments.iteration_audit import BUDGETS
 from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield.paper import PAPER_RELAXATION
 from wayfield.report import Section
 from wayfield.study import Cell, Experiment, Row, Task
 from wayfield.study.tasks import as_table
@@ -37,7 +39,11 @@ BY_NAME = {  # those on wrong graphs have tests of their own
     for experiment in STUDIES[study].experiments
 }
 TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
+(TINY_READ,) = under(ADOPTED, [TINY])
 CELLS: dict[str, Cell] = {
+    "other_draws": TINY_READ,
+    "readings": TINY_READ,
+    "reading_sweeps": TINY_READ,
     "witnesses": SevenNodes(),
     "small_graphs": FittedWitness(1),
     "directed": WorldCell("one-way maze", 60, 0.1, 54),
@@ -168,9 +174,10 @@ def test_decisions_on_rollouts_are_the_steps_of_the_walks() -> None:
 
 def test_mechanism_counts_nest() -> None:
     for row in rows_of("mechanism"):
-        classes = row["both"] + row["primary"] + row["harmonic_only"] + row["neither"]
-        assert classes == row["decisions"]
-        assert row["harmonic_only"] == 0  # unit lengths
+        for prefix in ("", "scope_"):
+            kinds = ("both", "primary", "harmonic_only", "neither")
+            assert sum(row[prefix + kind] for kind in kinds) == row["decisions"]
+            assert row[f"{prefix}harmonic_only"] == 0  # unit lengths
         assert row["certified"] <= row["corrected"] <= row["inversions"] <= row["untied"]
         assert row["separated_seen"] == row["separated"]
 
@@ -200,7 +207,8 @@ def test_every_p_is_certified() -> None:
 
 @pytest.mark.parametrize("budget", [50, 100, 500])
 def test_sweeps_with_checkpoints_are_separate_runs(budget: int) -> None:
-    alone = Trial(TINY).row(replace(SWEEPS, method=wf.MidrangeSweeps(budget, "harmonic")))
+    method = wf.MidrangeSweeps(budget, "harmonic", PAPER_RELAXATION)
+    alone = Trial(TINY).row(replace(SWEEPS, method=method))
     here, there = shared(pick("iteration_audit", sweeps=budget), alone)
     assert here == there
 
@@ -442,8 +450,9 @@ def cells(tasks: list[Task], experiment: str) -> list[MazeCell]:
 
 def test_the_papers_cells() -> None:
     tasks = profile("paper")
-    for name in ("rollout", "ordering", "mechanism", "finite_p"):
-        assert cells(tasks, name) == grid()
+    for name in ("rollout", "ordering", "mechanism"):
+        assert cells(tasks, name) == grid(goals=32)
+    assert cells(tasks, "finite_p") == grid(goals=16)
     assert len(cells(tasks, "lbfgs_budget")) == 120
     for name in ("iteration_audit", "solver_audit"):
         assert len(cells(tasks, name)) == 24
@@ -464,7 +473,7 @@ def test_goals_may_be_chosen() -> None:
     settings: list[tuple[Any, int | None]] = [("quick", None), ("paper", None), ("full", None)]
     chosen = [profile(*setting) for setting in [*settings, ("paper", 8)]]
     goals = [{cell.goals for cell in cells(tasks, "rollout")} for tasks in chosen]
-    assert goals == [{4}, {16}, {512}, {8}]
+    assert goals == [{4}, {32}, {512}, {8}]
 
 
 @pytest.mark.parametrize("goals", [0, 513, 1.5])

@@ -8,16 +8,15 @@ them, since the paper's family ends there. Ordering figures are those of the ord
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from math import inf, isfinite
 
 from ...paper import PAPER_SWEEPS, SEEDS
 from ...report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart, power
 from ...study import Experiment, Profile, Records, Row
 from .._mazes import MazeCell, grid, per_vertex, read_grid
+from .._readings import ordering_counts
 from .._shown import printed_points
-from .._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial, power_arm
-from ..ordering import SCOPES, scopes_of
+from .._trial import EXACT, HARMONIC, SWEEPS, Trial, power_arm
 from .findings import findings
 from .measures import measures
 
@@ -35,22 +34,17 @@ FAMILY = (
 def run(cell: MazeCell) -> list[Row]:
     """One row for every p, two for p = ∞."""
     trial = Trial(cell)
-    return [{"p": p} | trial.row(arm) | _ordering(trial, arm) for p, arm in FAMILY]
-
-
-def _ordering(trial: Trial, arm: Arm) -> Row:
-    return {
-        f"{SCOPES[name]}_{figure}": value
-        for name, scope in scopes_of(trial, arm.method).items()
-        for figure, value in asdict(scope).items()
-    }
+    return [
+        {"p": p} | trial.row(arm) | ordering_counts(trial, trial.fields(arm.method))
+        for p, arm in FAMILY
+    ]
 
 
 def cells(profile: Profile) -> list[MazeCell]:
     """Two small cells, or the paper's whole grid."""
     if profile.name == "quick":
         return grid(["medium"], [4], [0.02, 0.08], SEEDS[:1], profile.at_most())
-    return grid(goals=profile.at_most())
+    return grid(goals=profile.at_most(paper=16))
 
 
 def charts(rows: Records) -> list[Chart]:
@@ -128,7 +122,7 @@ def tables(rows: Records) -> list[Table]:
 EXPERIMENT = Experiment(
     "finite_p",
     "The family from p = 2 to ∞",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(18.0),

@@ -14,8 +14,9 @@ from ...paper import CELL, GRID, covered, ids
 from ...paper.grid import CONFIGURATION, REFINEMENTS, Configuration
 from ...study import Measure, Records, Tables, mean_of, sd_of
 from .. import lbfgs_budget
+from .._readings import SCOPES
 from .._shown import shares
-from ..ordering import SCOPES, rate
+from ..ordering import rate
 
 Measures: TypeAlias = Mapping[str, Measure]
 ENDS = {2.0: ("harmonic", ""), inf: ("sweeps", "amle")}
@@ -117,7 +118,7 @@ def _member(rows: Records, arm: str | None) -> Records:
 
 
 def _scope_mean(rows: Records, metric: str) -> float:
-    return float(np.mean([rate(rows, metric, f"{short}_") for short in SCOPES.values()]))
+    return float(np.mean([rate(rows, metric, prefix) for prefix in SCOPES.values()]))
 
 
 def _monotone(rows: Records) -> dict[str, Measure]:
