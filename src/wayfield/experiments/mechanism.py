@@ -138,7 +138,8 @@ EXPERIMENT = Experiment(
             "mechanism",
             "Mechanism audit",
             "The decisions of the harmonic walks: which equation the true cost satisfies at the "
-            "state and all of its neighbours, where harmonic ranks a worse neighbour first, and whether the AMLE puts it right.",
+            "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
+            "whether the AMLE puts it right.",
             compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
             charts=charts,
             tables=tables,

@@ -108,8 +108,8 @@ EXPERIMENT = Experiment(
             "How plans fail",
             "Every failing walk ends in a loop. The loop either passes through a label or does "
             "not; a field that solves its equation exactly has no strict minimum away from the "
-            "labels, so the second kind needs a plateau. Strict minima are counted at any vertex but "
-            "the goal, labels included, in the field of each cell's first goal.",
+            "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
+            "but the goal, labels included, in the field of each cell's first goal.",
             compared={"failures": ("total", "interior", "boundary", "strict_minima")},
         ),
         Section(
