@@ -78,8 +78,8 @@ def by_budget(rows: Records) -> list[Table]:
     for name, some in swept.by("reading").items():
         groups = some.by("sweeps")
         told = [
-            f"{groups[b].share('reached', 'pairs').mean():.3f} ({power(groups[b].mean('residual'))})"
-            for b in budgets
+            f"{success(groups[budget], 'sweeps'):.3f} ({power(groups[budget].mean('residual'))})"
+            for budget in budgets
         ]
         lines.append([READINGS[str(name)].title, *told])
     heads = ["reading", *(f"{budget:,} sweeps" for budget in budgets)]
