@@ -284,8 +284,9 @@ def test_goals_pool() -> None:
     assert total == parts[0] + parts[1]
     assert total.decisions == 2 + 3 + 3 + 2  # the goal, at the end of each walk, decides nothing
     assert total.arrivals == 4
-    assert total.rates["neither"] == pytest.approx(4 / 14)  # the goals
-    assert total.rates["both"] == pytest.approx(10 / 14)
+    assert (total.rates["neither"], total.rates["both"]) == (0.0, 1.0)
+    assert total.rates["scope_neither"] == pytest.approx(4 / 10)  # last steps have the goal in view
+    assert total.rates["scope_both"] == pytest.approx(6 / 10)
     assert total.rates["inversions"] == 0.0
     assert np.isnan(total.rates["corrected"])
 
@@ -319,7 +320,8 @@ def test_arcs_too_short_for_the_truth_have_no_slope() -> None:
     audit = half_gap(path, truth, truth, 0)
     assert audit.blurred.tolist() == [False, True, True, False]
     counts = mechanism(path, truth, truth, truth, 0, starts=[3])
-    assert (counts.decisions, counts.excluded) == (2, 2)  # the goal is one that counts
+    assert (counts.decisions, counts.arrivals) == (0, 1)
+    assert counts.excluded == 3  # 3 itself has a slope, its neighbour 2 has none
     scope = ordering(path, truth, truth, 0, starts=[3]).eval_rollouts
     assert (scope.decisions, scope.agreed, scope.excluded) == (1, 1, 2)
 

@@ -99,8 +99,7 @@ class Mechanism(Tally):
     @property
     def rates(self) -> Mapping[str, float]:
         """Shares, by name: of all decisions, of the untied ones, and of the inversions."""
-        classes = ("both", "primary", "harmonic_only", "neither")
-        classes += tuple(f"scope_{name}" for name in classes)
+        classes = (*_CLASSES, *(f"scope_{name}" for name in _CLASSES))
         primary = ("inversions_primary", "inversions_scope_primary")
         outcomes = (*primary, "corrected", "certified")
         return (

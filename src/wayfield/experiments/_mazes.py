@@ -108,7 +108,7 @@ class MazeCell:
         --------
         >>> drawn = MazeCell("medium", 4, 0.02, 54).draw()
         >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
-        (416, (32, 16), Labels(9 vertices, values 0 to 30))
+        (416, (32, 16), Labels(9 vertices, values 0 to 28))
         """
         layout = Layout.from_text(self.text, self.maze) if self.text else load_layout(self.maze)
         graph = grid_graph(layout, self.refinement)

@@ -49,12 +49,12 @@ def expect(draws: Sequence[Sequence[float]]) -> Expected:
 
     Examples
     --------
-    >>> expect([[0.4, 0.6], [0.5, 0.5]])
-    Expected(value=0.5, error=0.0707..., spread=0.1)
+    >>> expect([[1.0, 3.0], [2.0, 2.0]])
+    Expected(value=2.0, error=0.707..., spread=1.0)
     """
     values = np.array(draws, dtype=np.float64)
     spread = float(np.sqrt(values.var(axis=1, ddof=1).mean()))
-    return Expected(float(values.mean()), spread / np.sqrt(values.shape[1]), spread)
+    return Expected(float(values.mean()), float(spread / np.sqrt(values.shape[1])), spread)
 
 
 @dataclass(frozen=True)

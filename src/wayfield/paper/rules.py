@@ -146,8 +146,8 @@ def judge(
     'solver artefact: 0.971 stopped early, 1.000 solved exactly'
     >>> judge(figure, Measure(0.871), tried={"walls of glass": 0.969, "others": 0.5}).text
     'differs: −0.099; met by walls of glass, an assumption the text does not make'
-    >>> judge(figure, Measure(0.871), Expected(0.92, 0.01, 0.03)).text
-    'reproduced: another draw may give it, 0.920 ± 0.032'
+    >>> judge(figure, Measure(0.871), Expected(0.91, 0.01, 0.03)).text
+    'reproduced: another draw may give it, 0.910 ± 0.032'
     >>> judge(figure, Measure(None, note="8 of 120 cells")).text
     'not measured: 8 of 120 cells'
     """
