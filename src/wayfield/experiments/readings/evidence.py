@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from ...layouts import layout_names, load_layout
 from ...paper import FIGURES, SEEDS, Evidence, Expected, expect, measures
-from ...paper.grid import MAZES, REFINEMENTS
 from ...study import NO_ROWS, Experiment, Measure, Records, Tables
 from .._readings import READINGS, as_formerly, as_tables
 
@@ -69,17 +66,4 @@ def _tried(experiments: Sequence[Experiment[Any]], tables: Tables) -> dict[str, 
         for figure, measure in measures(experiments, under).items():
             if measure.value is not None and FIGURES[figure].table != "setup":
                 found.setdefault(figure, {})[reading.title] = measure.value
-    return found | _sizes()
-
-
-def _sizes() -> dict[str, dict[str, float]]:
-    """Size of every public map but the paper's own, for the figures of its graphs' sizes."""
-    return {
-        f"setup/{maze}/r{r}/{side}/value": {
-            f"the map {name}": float(r * load_layout(name).shape[axis])
-            for name in layout_names()
-            if name != maze
-        }
-        for maze, r in product(MAZES, REFINEMENTS)
-        for axis, side in enumerate(("rows", "columns"))
-    }
+    return found
