@@ -4,13 +4,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: reproduce test lint types contract docs bench dist clean
+.PHONY: reproduce test browser lint types contract docs bench dist clean
 
 reproduce: .venv/study
-	$(BIN)/wayfield reproduce --out report
+	$(BIN)/wayfield reproduce
 
-test: .venv/ready
+test: .venv/ready browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# the explorer's page is tested in a real browser: installed where that is allowed; without one its
+# tests are skipped, and fail where CI is set
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name > /dev/null && exit 0; done; \
+	apt-get install --yes --quiet chromium || sudo -n apt-get install --yes --quiet chromium \
+	|| echo "no chromium on the PATH: the explorer's page is not tested"
 
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks examples training conftest.py docs/hooks.py
@@ -34,8 +41,10 @@ dist: .venv/ready
 	$(BIN)/python -m twine check --strict dist/*
 	.ci/try-wheel dist/*.whl $(PYTHONS)
 
+# time and true error, beside the peers in an environment of their own: report/benchmarks.html
+PROFILE ?= standard
 bench: .venv/ready
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --profile $(PROFILE)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "wayfield needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
@@ -48,5 +57,5 @@ bench: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-peers report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src -name __pycache__ -prune -exec rm -rf {} +

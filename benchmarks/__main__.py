@@ -1,15 +1,149 @@
-"""Every benchmark in turn: ``python -m benchmarks``, or ``make bench``."""
+"""Every figure of the documentation's page: ``python -m benchmarks``, or ``make bench``.
+
+Measures, and writes ``report/benchmarks.html`` with plots and ``report/benchmarks.md``, the tables
+of the page in the documentation. ``--profile quick`` takes minutes, ``standard`` some twenty,
+``full`` hours. Every figure is stored when it is known: Ctrl-C loses the one under way, and the
+next run goes on from there. Figures of an older source are measured anew.
+"""
 
 from __future__ import annotations
 
-from benchmarks import amle, audit, buffer_planner, many, planner, plaplacian, replay
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from benchmarks import page, peers
+from benchmarks.cells import PROFILES, Profile
+from benchmarks.peer_solvers import PEERS
+
+from wayfield.study.freshness import source, versions
+
+RESULTS = Path("results") / "benchmarks"
+
+
+class Store:
+    """Figures on disk, one file each, with the source they come from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.source = folder, source() | versions()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def find(self, key: str) -> dict[str, Any] | None:
+        """Return what is stored under a key, unless it comes from another source."""
+        path = self.folder / f"{key}.json"
+        stored = json.loads(path.read_text()) if path.exists() else {}
+        current = stored.get("source") == self.source | _scripts(key)
+        return stored["figures"] if current else None
+
+    def keep(self, key: str, figures: dict[str, Any]) -> None:
+        """Store figures, all of them or none."""
+        path = self.folder / f"{key}.json"
+        part = path.with_suffix(".part")
+        told = {"source": self.source | _scripts(key), "figures": figures}
+        part.write_text(json.dumps(told))
+        part.replace(path)
+
+
+def _scripts(key: str) -> dict[str, str]:
+    """Digest of the scripts that measure what is stored under a key."""
+    names = ("peers", "peer_solvers") if key.startswith("peer_") else ("ours",)
+    here = Path(__file__).parent
+    text = b"".join((here / f"{name}.py").read_bytes() for name in ("worlds", *names))
+    return {"benchmarks": hashlib.sha256(text).hexdigest()}
+
+
+def our_figures(profile: Profile, store: Store) -> Iterator[str]:
+    """Measure what is missing, the cells of a graph in one process; say what was found."""
+    missing = [cell for cell in profile.cells if store.find(cell.key) is None]
+    done = len(profile.cells) - len(missing)
+    for (size, kind), group in groupby(missing, key=lambda cell: (cell.size, cell.kind)):
+        cells = list(group)
+        cells_left = len(cells)
+        command = [sys.executable, "-m", "benchmarks.ours", kind, str(size)]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                process.stdin.write(json.dumps([asdict(cell) for cell in cells]))
+                process.stdin.close()
+                for cell, line in zip(cells, process.stdout, strict=False):
+                    cells_left -= 1
+                    figures = json.loads(line)
+                    store.keep(cell.key, figures)
+                    done += 1
+                    name = f"{cell.method}, {kind}, {size:,}, {cell.labels}, {cell.share:.1%}"
+                    yield f"[{done}/{len(profile.cells)}] {name}: {figures['seconds']:.3g} s"
+            finally:
+                process.kill()
+        if cells_left:
+            yield f"{kind}, {size:,}: {cells_left} of {len(cells)} cells failed, as said above"
+
+
+def peer_figures(profile: Profile, store: Store) -> Iterator[str]:
+    """Measure the peers whose figures are missing."""
+    tasks = [
+        (kind, labels, name)
+        for kind, labels in profile.peer_problems
+        for name, (task, _, _) in PEERS.items()
+        if task != "paths" or labels == "true"
+    ]
+    for number, (kind, labels, name) in enumerate(tasks, 1):
+        key = peer_key(profile, kind, labels, name)
+        if store.find(key) is None:
+            limit = profile.peer_seconds
+            found = peers.measure(kind, labels, profile.peer_size, name, limit)
+            store.keep(key, found)
+            yield f"[{number}/{len(tasks)}] {name} on {kind}, {labels}: {page.verdict(found)}"
+
+
+def peer_key(profile: Profile, kind: str, labels: str, name: str) -> str:
+    words = f"peer {name} {kind} {profile.peer_size:.0e} {labels} {profile.peer_seconds:g}s"
+    return words.replace(",", "").replace(" ", "_")
+
+
+def stored(profile: Profile, store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return all figures of a profile that are known: ours, and the peers'."""
+    ours = [store.find(cell.key) for cell in profile.cells]
+    theirs = [
+        store.find(peer_key(profile, kind, labels, name))
+        for kind, labels in profile.peer_problems
+        for name in PEERS
+    ]
+    return [each for each in ours if each], [each for each in theirs if each]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--profile", choices=PROFILES, default="standard")
+    parser.add_argument("--out", type=Path, default=Path("report"), metavar="FOLDER")
+    parser.add_argument("--no-peers", action="store_true", help="measure us alone")
+    options = parser.parse_args()
+    profile, store = PROFILES[options.profile], Store(RESULTS)
+    missing: dict[str, str] = {}
+    interrupted = False
+    try:
+        for line in our_figures(profile, store):
+            print(line, flush=True)
+        if not options.no_peers:
+            missing = peers.make_environment(lambda line: print(line, flush=True))
+            for line in peer_figures(profile, store):
+                print(line, flush=True)
+    except KeyboardInterrupt:
+        interrupted = True
+        print("\ninterrupted: what was measured is kept, the same command goes on", flush=True)
+    paths = page.write(options.out, options.profile, *stored(profile, store), missing)
+    print("wrote " + " and ".join(map(str, paths)))
+    return 130 if interrupted else 0
+
 
 if __name__ == "__main__":
-    amle.main([100_000, 1_000_000])
-    many.main(512)
-    planner.main(1000)
-    audit.main()
-    plaplacian.ratios()
-    plaplacian.grid(334, 16.0)
-    replay.main([1_000_000])
-    buffer_planner.main(1_000_000)
+    sys.exit(main())

@@ -91,8 +91,15 @@ def spread_constants(arcs: list[list[Arc]], fixed: dict[int, Fraction]) -> None:
 
 def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, fill: str) -> list[Fraction | float]:
     """Directed AMLE with a fill; inf where no label is reached."""
-    fixed = _labelled(labels)
     arcs, units = _arcs(graph)
+    return filled_amle(arcs, units, _labelled(labels), fill)
+
+
+def filled_amle(
+    arcs: list[list[Arc]], units: int, labels: dict[int, Fraction], fill: str
+) -> list[Fraction | float]:
+    """AMLE with a fill, for arcs whose lengths are whole multiples of 1/units."""
+    fixed = dict(labels)
     fix_walks(arcs, fixed)
     into: list[list[Arc]] = [[] for _ in arcs]
     for x, row in enumerate(arcs):
@@ -105,7 +112,7 @@ def exact_directed_amle(graph: wf.Graph, labels: wf.Labels, fill: str) -> list[F
         rest = _continued(into, fixed | led, rate=Fraction(0))
         filled = {x: led[x] if x in led else rest[x] for x in filled}
     filled.update(fixed)
-    return [filled.get(x, float("inf")) for x in range(graph.num_vertices)]
+    return [filled.get(x, float("inf")) for x in range(len(arcs))]
 
 
 def _continued(

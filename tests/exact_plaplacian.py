@@ -17,11 +17,18 @@ def exact_plaplacian(
     graph: wf.Graph, labels: wf.Labels, p: float, start: np.ndarray
 ) -> list[mp.mpf]:
     """Newton's method on F_x = M_x⁺ − M_x⁻ in 60 digits, until F vanishes to 50."""
+    free = [x for x in range(graph.num_vertices) if x not in set(labels.vertices.tolist())]
     with mp.workdps(DIGITS):
-        q = mp.mpf(p) - 1
-        u = [mp.mpf(float(value)) for value in start]
-        free = [x for x in range(graph.num_vertices) if x not in set(labels.vertices.tolist())]
-        span = mp.mpf(labels.span) or mp.mpf(1)
+        field = [mp.mpf(float(value)) for value in start]
+        return to_60_digits(graph, field, free, p, mp.mpf(labels.span) or mp.mpf(1))
+
+
+def to_60_digits(
+    graph: wf.Graph, start: list[mp.mpf], free: list[int], p: float, span: mp.mpf
+) -> list[mp.mpf]:
+    """As `exact_plaplacian`, from any field; all but its free vertices are labels."""
+    with mp.workdps(DIGITS):
+        q, u = mp.mpf(p) - 1, list(start)
         for _ in range(80):
             rows = [_row(graph, u, x, q, span) for x in free]
             if all(abs(value) < span * mp.mpf(10) ** (-DIGITS + 10) for value, _ in rows):

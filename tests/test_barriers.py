@@ -115,7 +115,7 @@ def test_an_open_room_has_no_barriers() -> None:
 def test_barriers_are_reported(wall: wf.Planner) -> None:
     report = wall.report(BELOW)
     assert (report.barriers >= 10).all()
-    assert "in the way, each a door that opens one way or a thin wall" in str(report)
+    assert "in the way, a door that opens one way or a thin wall" in str(report)
 
 
 def test_an_embedding_keeps_the_sides_apart_in_its_own_space() -> None:

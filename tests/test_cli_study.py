@@ -186,7 +186,9 @@ def test_an_interrupt_is_not_an_error(command: Command, monkeypatch: pytest.Monk
     monkeypatch.setattr("wayfield.study.run", interrupted)
     answer = command("study", "run", "study.toml")
     assert answer.code == 130
-    assert "what is finished is kept in results, run again to go on" in answer.err
+    told = "what is finished is kept in results: run again to go on\nwayfield: stopped\n"
+    assert answer.err.endswith(told)
+    assert answer.err.count("stopped") == 1
 
 
 def test_a_sample_to_start_from(command: Command) -> None:
@@ -317,6 +319,51 @@ def test_a_report_spares_files_of_others(command: Command, words: list[str], nam
     assert answer.err == f"{told}move the file away, or pass --force to replace it\n"
     assert Path(name).read_text(encoding="utf-8") == "mine"
     assert not Path("results").exists()  # said before anything was computed
+
+
+def test_results_lie_beside_the_report_unless_a_folder_is_named(
+    command: Command, toy_instead: Replace
+) -> None:
+    toy_instead(figures)
+    words = ("study", "run", "study.toml", "--workers", 1, "--out", "there")
+    assert command(*words).code == 0
+    assert len(list(Path("there/toy").glob("*.parquet"))) == 3
+    assert not Path("results").exists()
+    assert "tasks run: 0, reused: 3" in command(*words).out
+    assert command("report", "study.toml", "--out", "there").code == 0  # finds them again
+    assert "tasks run: 3" in command(*words, "--results", "apart").out
+    assert len(list(Path("apart/toy").glob("*.parquet"))) == 3
+    command("study", "run", "study.toml", "--workers", 1)
+    assert len(list(Path("results/toy").glob("*.parquet"))) == 3
+    answer = command("report", "study.toml", "--out", "another")  # where there are none yet
+    assert answer.code == 0, answer.err
+    assert [path.name for path in Path("another").glob("*.html")] == ["index.html"]
+
+
+def test_the_status_of_every_study_there_is(
+    command: Command, toy_instead: Replace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = command("study", "status")
+    assert (answer.code, answer.out) == (2, "")
+    assert "there are no results in results yet" in answer.err
+    toy = Experiment("toy", "a toy", 1, figures, lambda profile: grid(["umaze"], [2], [0.2], [1]))
+    profiles = (Profile("standard", "all"), Profile("quick", "less"))
+    others = Experiment("idle", "idle", 1, figures, lambda _: grid(["umaze"], [2], [0.2], [2]))
+    named = {"toys": toy, "idle": others}
+    studies = {name: Study(name, name, (each,), profiles) for name, each in named.items()}
+    monkeypatch.setattr(experiments, "STUDIES", studies)
+    command("study", "run", "toys", "--workers", 1)
+    answer = command("study", "status")
+    assert answer.code == 0, answer.err
+    assert counts(answer.out)[:3] == ["toys", "quick", "1"]
+    assert "idle" not in answer.out
+    assert answer.err == ""
+    toy_instead(figures)
+    command("study", "run", "study.toml", "--workers", 1)
+    assert "3 results of other settings or of studies of your own" in command("study", "status").err
+    answer = command("study", "status", "--profile", "quick")
+    assert answer.code == 2
+    assert "--profile and --goals are a study's: name it" in answer.err
 
 
 def test_a_report_of_an_earlier_version_is_replaced(command: Command, toy_instead: Replace) -> None:

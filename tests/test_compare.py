@@ -28,7 +28,7 @@ def test_on_the_graph_itself_nothing_beats_its_distance(maze: wf.Graph) -> None:
     assert not found.labels_pay
     assert found.choice is plain
     told = "Use the graph distance: no field predicts labels left out clearly better"
-    assert found.verdict == f"{told} (the graph distance times 1: 0)."
+    assert found.verdict == f"{told}; the graph distance times 1 is within 0."
     assert found.scores[0].label_error == 0.0
     assert all(score.held_out is not None for score in found.scores)
     by_name = {score.name: score for score in found.scores}

@@ -9,7 +9,7 @@ import pytest
 
 import wayfield as wf
 from exact_amle import exact_amle
-from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
+from wayfield.kernels.amle import Bracket, Fixing, bracket, divide, fix
 from wayfield.kernels.amle.frames import UNFIXED
 from wayfield.kernels.csr import Arcs
 from worlds import random_graph
@@ -131,3 +131,50 @@ def test_a_field_that_is_not_finite_proves_nothing() -> None:
     found = bracket(PATH, PATH, lost)
     assert found.width == np.inf
     assert found.below.tolist() == found.above.tolist() == [0.0, np.inf, np.inf, 0.0]
+
+
+@pytest.mark.parametrize("most", [0, 3, 256])
+@pytest.mark.parametrize("seed", range(24))
+def test_segments_of_any_size_may_be_packed(
+    seed: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By frames alone, on packed copies alone, or both: the same field and bracket."""
+    graph, labels = problem(seed)
+    exact = exact_amle(graph, labels)
+    monkeypatch.setattr(divide, "SMALL", most)
+    fixing = solved(graph, labels)
+    np.testing.assert_allclose(fixing.values, [float(v) for v in exact], rtol=0, atol=1e-14)
+    found = bracket(graph.arcs, graph.reverse_arcs, fixing)
+    assert holds(found, exact)
+    assert max(found.below.max(), found.above.max()) <= 1e-20
+
+
+@pytest.mark.parametrize("lengths", ["unit", "real"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_packed_segments_agree_with_frames_on_larger_graphs(
+    lengths: str, directed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    graph = random_graph(rng, 600, lengths, edges=900, directed=directed)
+    labels = wf.Labels(rng.choice(600, 40, replace=False), rng.uniform(-1.0, 1.0, 40))
+    values = np.zeros(600)
+    values[labels.vertices] = labels.values
+    fields = []
+    for most in (0, 16, 256):
+        monkeypatch.setattr(divide, "SMALL", most)
+        fixing = fix(graph.arcs, graph.reverse_arcs, labels.mask(graph), values, directed)
+        assert fixing.finished
+        fields.append(fixing.values)
+    np.testing.assert_allclose(fields[1], fields[0], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fields[2], fields[0], rtol=0, atol=1e-14)
+
+
+def test_a_vertex_with_more_arcs_than_are_packed() -> None:
+    """The hub of a star: its steepest pair of arcs, among thousands."""
+    leaves = 5000
+    indices = np.concatenate([np.arange(1, leaves + 1), np.zeros(leaves, int)]).astype(np.int32)
+    indptr = np.concatenate([[0], np.arange(leaves, 2 * leaves + 1)]).astype(np.int32)
+    star = Arcs(indptr, indices, np.ones(2 * leaves))
+    labelled = np.arange(leaves + 1) > 0
+    values = np.linspace(0.0, 1.0, leaves + 1)
+    assert fix(star, star, labelled, values, leave_flat=False).values[0] == 0.5 * (1 + 1 / leaves)

@@ -15,7 +15,7 @@ from exact import contains, exact_harmonic
 from wayfield.errors import OutOfTime
 from wayfield.extension import _linear, time_limit
 from wayfield.extension._linear import Direct, Interior, Krylov, Pruned
-from wayfield.kernels.elimination import dead_ends, level_width
+from wayfield.kernels.elimination import dead_ends
 from worlds import BACKBONES, labelled_graphs
 
 
@@ -89,15 +89,20 @@ def test_the_structure_decides(edges: np.ndarray, kind: type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edges", "width"),
-    [(line(50), 0), (star(50), 0), (comb(7), 0), (lattice(7, 30), 7), (lattice(5, 5, 40), 25)],
+    ("edges", "work"),
+    [
+        (line(50), 0.0),
+        (star(50), 0.0),
+        (comb(7), 0.0),
+        (lattice(7, 30), 24 * 7.0**3 + 2 * sum(w**3 for w in range(1, 7))),
+        (lattice(2, 2, 2), 1.0 + 27.0 + 27.0 + 1.0),
+    ],
     ids=["path", "star", "comb", "grid", "grid in space"],
 )
-def test_width_is_that_of_a_separator_without_dead_ends(edges: np.ndarray, width: int) -> None:
+def test_work_is_that_of_the_levels_without_dead_ends(edges: np.ndarray, work: float) -> None:
     graph = wf.Graph.from_edges(*edges)
     whole = Interior.of(graph, np.arange(graph.num_vertices))
-    measured = level_width(whole.indptr, whole.indices)
-    assert width / 2 <= measured <= 2 * width
+    assert whole.elimination_work == work
 
 
 @settings(max_examples=60)
@@ -161,8 +166,7 @@ def test_iterations_do_not_mind_the_scale_of_the_right_hand_side(scale: float) -
 @pytest.fixture
 def iterative(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every system is solved by iteration."""
-    monkeypatch.setattr(_linear, "SMALL", 0)
-    monkeypatch.setattr(_linear, "PASSES", -1)
+    monkeypatch.setattr(_linear.Interior, "fills_in", True)
 
 
 @pytest.mark.usefixtures("iterative")
@@ -180,8 +184,7 @@ def test_mazes_by_iteration_agree(p: float, monkeypatch: pytest.MonkeyPatch) -> 
     graph = wf.grid_graph(wf.load_layout("antmaze-medium"), 4)
     labels = wf.sample_labels(graph, 7, 0.05, seed=54)
     direct = wf.extend(graph, labels, wf.PLaplacian(p))
-    monkeypatch.setattr(_linear, "SMALL", 0)
-    monkeypatch.setattr(_linear, "PASSES", 0)
+    monkeypatch.setattr(_linear.Interior, "fills_in", True)
     iterated = wf.extend(graph, labels, wf.PLaplacian(p))
     assert iterated.lower is not None
     assert iterated.upper is not None
@@ -217,20 +220,30 @@ def test_random_graphs_are_solved_without_fill_in(
     assert extension.residual <= 1e-13 * labels.span
 
 
-def test_where_the_iteration_fails_the_matrix_is_factored(monkeypatch: pytest.MonkeyPatch) -> None:
+def lengths_far_apart() -> tuple[wf.Graph, wf.Labels]:
     edges = regular(3_000)
-    lengths = 10.0 ** np.random.default_rng(1).uniform(-5, 5, edges.shape[1])
-    graph, labels = labelled(edges, lengths)
+    return labelled(edges, 10.0 ** np.random.default_rng(1).uniform(-5, 5, edges.shape[1]))
+
+
+def test_lengths_and_the_number_of_solves_decide_as_well() -> None:
+    graph, labels = labelled(regular(3_000))
+    free = np.flatnonzero(~labels.mask(graph))
+    assert Interior.of(graph, free).fills_in
+    assert not Interior.of(graph, free, solves=100_000).fills_in
+    assert not interior(*lengths_far_apart()).fills_in
+
+
+def test_where_the_iteration_fails_the_matrix_is_factored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_linear.Interior, "fills_in", True)
     monkeypatch.setattr(_linear, "MOST_STEPS", 500)
-    assert interior(graph, labels).fills_in
-    assert wf.extend(graph, labels, wf.Harmonic(), unreachable="nan").status.good
+    assert wf.extend(*lengths_far_apart(), wf.Harmonic(), unreachable="nan").status.good
 
 
 def test_what_would_fill_in_beyond_bounds_is_not_factored(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, labels = labelled(regular(3_000))
     monkeypatch.setattr(_linear, "MOST_STEPS", 1)
     monkeypatch.setattr(_linear, "CHUNK", 1)
-    monkeypatch.setattr(_linear, "WIDEST", 100)
+    monkeypatch.setattr(_linear, "MOST_WORK", 1e6)
     monkeypatch.setattr(_linear, "Direct", None)
     extension = wf.extend(graph, labels, wf.Harmonic(), unreachable="nan", check=False)
     assert extension.status == wf.Status.UNVERIFIED

@@ -184,6 +184,8 @@ def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
     rows = tables["point_success"].where(arm=OURS, graph="time")
     assert say_success(rows) in found.words
     assert found.words.count("Not run here") == 1  # the official evaluation
+    if STUDY.experiments[-1].lacks() is None:
+        assert "Not run here: wayfield study pointmaze --official computes it." in found.words
     assert "nan" not in found.words.lower().split()
 
 

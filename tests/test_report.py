@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 
 import wayfield as wf
@@ -36,7 +39,16 @@ from wayfield.paper import (
 )
 from wayfield.paper.mismatch import inconsistencies, mismatches
 from wayfield.paper.rules import KINDS, UNTRIED
-from wayfield.report import Finding, Provenance, Section, holds_earlier_report, write_report
+from wayfield.report import (
+    SHAPES,
+    Finding,
+    Provenance,
+    Section,
+    chart,
+    holds_earlier_report,
+    scatter,
+    write_report,
+)
 from wayfield.report.phase import phase_panel
 from wayfield.report.svg import Scale, Series, line_chart
 from wayfield.study import (
@@ -142,8 +154,8 @@ def test_page_has_every_figure_and_section(page: str) -> None:
         assert f"table-{table.name}" in found.ids
         assert table.title.replace("'", "’") in found.words.replace("'", "’")
     assert found.tags.count("img") == 6  # three fields, three failure maps
-    for chart in CHARTS:
-        assert f'aria-label="{chart}"' in page
+    for name in CHARTS:
+        assert f'aria-label="{name}"' in page
     assert "wayfield reproduce" in found.words
     assert "1 min 15 s of wall clock" in found.words
     assert "12 s" in found.words
@@ -613,6 +625,68 @@ def test_a_chart_says_its_numbers() -> None:
     drawn = line_chart(series, [(0, "r = 4"), (1, "r = 8")], "success")
     assert "<title>ours, r = 4: 0.25</title>" in drawn
     assert outline(drawn).tags.count("title") == 2
+
+
+def moves(drawn: str) -> list[tuple[float, float]]:
+    """Places of the marks in a chart."""
+    found = re.findall(r'class="mark" d="[^"]*" transform="translate\(([\d.]+) ([\d.]+)\)"', drawn)
+    return [(float(x), float(y)) for x, y in found]
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_marks_at_one_place_stand_beside_each_other(count: int) -> None:
+    """Five arms that all reach: each is seen, in its place and beside no other place."""
+    ticks = [(float(k), str(k)) for k in range(count)]
+    points = [(place, 1.0) for place, _ in ticks]
+    series = [Series(f"arm {k}", f"line-{k}", points) for k in range(5)]
+    drawn = moves(line_chart(series, ticks, "success"))
+    assert len(set(drawn)) == 5 * count
+    columns = sorted(x for x, _ in drawn)
+    groups = [columns[5 * k : 5 * k + 5] for k in range(count)]
+    assert all(a[-1] < b[0] for a, b in pairwise(groups))
+    if count == 1:
+        assert np.diff(columns).min() > 15  # there is room
+
+
+def test_the_papers_marks_stay_with_the_line_of_their_colour() -> None:
+    ticks = [(0.0, "r = 4"), (1.0, "r = 8")]
+    ours = [Series(name, name, [(0.0, 0.5), (1.0, 0.5)]) for name in ("harmonic", "exact")]
+    paper = Series("paper", "exact", [(0.0, 0.6), (1.0, 0.7)], hollow=True)
+    drawn = moves(line_chart([*ours, paper], ticks, "success"))
+    assert [x for x, _ in drawn[4:]] == [x for x, _ in drawn[2:4]]
+    off_ticks = Series("elsewhere", "nearest", [(0.3, 0.5)])
+    (x, _), *_ = moves(line_chart([off_ticks, *ours], ticks, "success"))
+    assert [x for x, _ in moves(line_chart([off_ticks], ticks, "success"))] == [x]
+
+
+def test_lines_have_marks_of_their_own() -> None:
+    series = [Series(f"arm {k}", "exact-line", [(0.0, 0.5)]) for k in range(len(SHAPES) + 1)]
+    drawn = chart("all alike", series, [(0.0, "r = 4")])
+    shapes = re.findall(r'class="mark" d="([^"]*)"', drawn.legend)
+    assert len(set(shapes)) == len(SHAPES)
+    scattered = scatter("two", [replace(each, hollow=True) for each in series[:2]], ("x", "y"))
+    assert len(set(re.findall(r'class="mark" d="([^"]*)"', scattered.legend))) == 2
+
+
+def test_an_axis_of_shares_holds_the_intervals_and_shows_that_it_is_cut() -> None:
+    def drawn(low: float) -> str:
+        series = [Series("ours", "harmonic", [(0.0, 0.97)], [(low, 1.0)])]
+        return chart("success", series, [(0.0, "r = 4")]).svg
+
+    assert ">0.9</text>" in drawn(0.93)
+    assert 'class="cut"' in drawn(0.93)
+    assert ">0.6</text>" in drawn(0.63)
+    assert ">0</text>" in drawn(0.2)
+    assert 'class="cut"' not in drawn(0.2)
+
+
+def test_shares_against_shares_have_a_diagonal() -> None:
+    points = [(0.0, 0.0), (1.0, 1.0), (math.nan, 0.5)]
+    drawn = scatter("foretold", [Series("ours", "harmonic", points)], ("told", "seen")).svg
+    (x0, y0), (x1, y1) = moves(drawn)
+    assert f'class="line" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"' in drawn
+    assert x1 - x0 == y0 - y1  # a square
+    assert "<title>ours: told 1, seen 1</title>" in drawn
 
 
 def test_long_names_along_an_axis_are_slanted_and_cut_short() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -143,6 +145,15 @@ def test_a_maze_of_ones_own(body: Any, suite: Any) -> None:
     np.testing.assert_array_equal(walk.goal, maze.coordinates.xy[4])
 
 
+@pytest.mark.parametrize("suite", ["ogbench", "gymnasium-robotics"])
+@pytest.mark.parametrize("text", ["###\n#.#\n###", "####\n#..#\n####"])
+def test_mazes_may_be_tiny(text: str, suite: Any) -> None:
+    """Gymnasium-Robotics would look for a start far from its goal for ever."""
+    layout = wf.Layout.from_text(text)
+    maze = wf.sim.make(layout, "ant", suite)
+    assert wf.sim.walk(maze, true_plan(layout, 4, 5), start=10).arrived
+
+
 def test_a_maze_of_ones_own_is_ogbenchs_where_ogbench_has_it(medium: wf.sim.Maze) -> None:
     """The same walls, the same physics, the same walk to the last bit."""
     own = wf.sim.make(wf.load_layout("medium"))
@@ -225,22 +236,65 @@ def test_a_short_walk_is_out_of_time() -> None:
     assert wf.sim.walk("pointmaze-medium", plan, start=0, limit=30).ending == "out of time"
 
 
-def test_an_ant_on_its_back_has_fallen(
-    medium: wf.sim.Maze, monkeypatch: pytest.MonkeyPatch
+class To:
+    """A planner of nothing but sub-goals: a function of the body's x and y."""
+
+    def __init__(self, subgoal: Callable[[float, float], tuple[float, float]]) -> None:
+        self._subgoal = subgoal
+
+    def subgoal(self, observation: Any, goal: Any) -> tuple[float, float]:
+        return self._subgoal(*observation[:2])
+
+
+ROOM = wf.Layout.from_text("######\n#....#\n#....#\n#..#.#\n######", "room")
+
+
+def round_and_round(x: float, y: float) -> tuple[float, float]:
+    """Round the middle of the room, (4, 2), two metres from it, the left way about."""
+    angle = math.atan2(y - 2, x - 4) + 1.0
+    return 4 + 2 * math.cos(angle), 2 + 2 * math.sin(angle)
+
+
+@pytest.mark.parametrize(("body", "half_a_round"), [("point", 20), ("ant", 40)])
+def test_endings_of_walks_made_by_hand(body: Any, half_a_round: int) -> None:
+    """Round and round is a loop, however fast; so is a push against a wall that leads nowhere."""
+    maze = wf.sim.make(ROOM, body)
+    far = {"goal": (12.0, 8.0), "start": (2.0, 2.0), "limit": 600}
+    looped = wf.sim.walk(maze, To(round_and_round), **far)
+    assert looped.ending == "looped"
+    assert looped.metres > 20
+    pushed = wf.sim.walk(maze, To(lambda x, y: (8.0, 8.0)), **far | {"start": (4.0, 8.0)})
+    assert pushed.ending == "looped"
+    assert pushed.path[:, 0].max() < 6  # the wall begins there
+    resting = wf.sim.walk(maze, To(lambda x, y: (x, y)), **far)
+    assert resting.ending == "looped"
+    once = wf.sim.walk(maze, To(round_and_round), **far | {"limit": half_a_round})
+    assert once.ending == "out of time"  # not yet where it has been
+    home = wf.sim.walk(maze, To(lambda x, y: (12.0, y + 3 if x > 11 else y)), **far)
+    assert home.ending == "arrived"
+
+
+@pytest.mark.parametrize("planner", [To(round_and_round), To(lambda x, y: (x, y))])
+@pytest.mark.parametrize("after", [0, 30])
+def test_an_ant_on_its_back_has_fallen_whatever_it_was_doing(
+    planner: To, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = type(medium).place
+    maze = wf.sim.make(ROOM, "ant")
+    step, count = type(maze).step, 0
 
-    def overturned(maze: Any, *args: Any) -> None:
-        place(maze, *args)
-        inner = maze.env.unwrapped
-        position = maze.position
-        position[2:7] = 0.4, 0, 1, 0, 0
-        inner.set_state(position, maze.velocity)
+    def overturned(self: Any, action: Any) -> None:
+        nonlocal count
+        if count == after:
+            position = self.position
+            position[2:7] = 0.4, 0, 1, 0, 0
+            self.env.unwrapped.set_state(position, self.velocity)
+        count += 1
+        step(self, action)
 
-    monkeypatch.setattr(type(medium), "place", overturned)
-    walk = wf.sim.walk(medium, true_plan(medium.layout, 1, 25), start=0)
+    monkeypatch.setattr(type(maze), "step", overturned)
+    walk = wf.sim.walk(maze, planner, goal=(12.0, 8.0), start=(2.0, 2.0))
     assert walk.ending is wf.sim.Ending.FELL
-    assert walk.seconds < 6
+    assert after * 0.1 + 2 <= walk.seconds < after * 0.1 + 6
 
 
 def test_who_begins_at_the_goal_has_arrived(medium: wf.sim.Maze) -> None:
@@ -350,9 +404,12 @@ def test_a_layout_that_ogbench_does_not_have() -> None:
         wf.sim.make("antmaze-umaze")
 
 
+@pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
 def test_a_layout_that_gymnasium_robotics_does_not_have() -> None:
     with pytest.raises(wf.InputError, match="AntMaze_Huge"):
         wf.sim.make("AntMaze_Huge-v5")
+    with pytest.raises(wf.InputError, match=r"version v1 .* is deprecated"):
+        wf.sim.make("AntMaze_Large-v1")
 
 
 @pytest.mark.parametrize("name", ["", "cartpole", "humanoidmaze-medium", "antsoccer-arena-v0"])
@@ -441,6 +498,19 @@ def test_settings_that_are_none(more: dict[str, Any], why: str, medium: wf.sim.M
 def test_something_that_is_no_planner(medium: wf.sim.Maze) -> None:
     with pytest.raises(wf.InputError, match=r"a planner is a wayfield.Plan or has a method"):
         wf.sim.walk(medium, "harmonic", goal=(0.0, 0.0))
+
+
+def test_a_controller_of_ones_own(medium: wf.sim.Maze) -> None:
+    plan = true_plan(medium.layout, 1, 25)
+    walks = [
+        wf.sim.walk(medium, plan, start=20, seed=7, controller=given)
+        for given in (None, AntController(), lambda *_: np.zeros(8))
+    ]
+    np.testing.assert_array_equal(walks[0].path, walks[1].path)
+    assert walks[0].arrived
+    assert not walks[2].arrived
+    with pytest.raises(wf.InputError, match=r"a controller is a function of .* unlike str"):
+        wf.sim.walk(medium, plan, controller="ant.npz")  # type: ignore[arg-type]
 
 
 def test_a_planner_without_a_goal_or_a_sub_goal(medium: wf.sim.Maze) -> None:

@@ -6,6 +6,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from io import StringIO
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Thread
@@ -45,6 +46,7 @@ from wayfield.study import (
     runner,
 )
 from wayfield.study.progress import Display
+from wayfield.study.tasks import headline
 
 SMALL = MazeCell("umaze", 3, 0.1, 54, goals=4)
 
@@ -273,9 +275,19 @@ def test_plain_lines_where_there_is_no_terminal(tmp_path: Path) -> None:
         log.seek(0)
         first, second = log.read().splitlines()
     assert first.startswith("2/3 tasks, ")
-    assert first.endswith("; toy 2/2: harmonic 0.375 · exact 1.000")
+    assert first.endswith("; toy 2/2: success harmonic 0.375 · exact 1.000")
     assert second.startswith("3/3 tasks, ")
     assert second.endswith(" 0:00 left; other 1/1")
+
+
+def test_progress_shows_the_measure_of_the_final_table() -> None:
+    rows = [{"arm": "oracle", "reached": 1, "pairs": 2, "spl": 0.25}]
+    assert headline(rows) == ("SPL", {"oracle": 0.25})
+    out = StringIO()
+    with Display(Console(file=out), every=0.0) as show:
+        show.expect("toy", 1)
+        show.count("toy", rows)
+    assert out.getvalue().endswith("; toy 1/1: SPL oracle 0.250\n")
 
 
 def test_lines_are_not_too_many(tmp_path: Path) -> None:
@@ -297,12 +309,12 @@ def test_time_left_goes_by_what_an_experiments_tasks_took(monkeypatch: pytest.Mo
     assert show.pace == "0/5 tasks"
     now = 30.0
     show.count("toy", [], work=2.0)
-    assert show.pace == "1/5 tasks, 0.0/s, 3:00 left"  # 12 units of work at 15 s each
+    assert show.pace == "1/5 tasks, 2.0/min, 3:00 left"  # 12 units of work at 15 s each
     show.count("toy", [], work=4.0, seconds=30.0)  # by another worker, at the same time
-    assert show.pace == "2/5 tasks, 0.1/s, 0:40 left"  # 8 units at 10 s each, two at a time
+    assert show.pace == "2/5 tasks, 4.0/min, 0:40 left"  # 8 units at 10 s each, two at a time
     now = 50.0
     show.count("other", [], work=2.0, seconds=40.0)
-    assert show.pace == "3/5 tasks, 0.1/s, 0:40 left"  # 4 at 10 s and 2 at 20 s
+    assert show.pace == "3/5 tasks, 3.6/min, 0:40 left"  # 4 at 10 s and 2 at 20 s
 
 
 def test_live_table_on_a_terminal(tmp_path: Path) -> None:
@@ -316,4 +328,4 @@ def test_live_table_on_a_terminal(tmp_path: Path) -> None:
         log.seek(0)
         text = log.read()
     assert "1/1 tasks" in text
-    assert "harmonic 0.500 · exact 1.000" in text
+    assert "success harmonic 0.500 · exact 1.000" in text

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,10 +16,9 @@ import pytest
 from rich.console import Console
 
 import wayfield as wf
+from dask_cluster import LONGEST, Dask
 from study_work import (
     BAD_SEED,
-    MARKER,
-    PYTHONPATH,
     die_on_bad_seed,
     fail_on_bad_seed,
     files,
@@ -35,49 +31,6 @@ from wayfield.study.freshness import source, versions
 from wayfield.study.pools import order
 
 pytest.importorskip("distributed")
-
-LONGEST = 60.0
-"""Seconds after which something is stuck, however slow the machine."""
-
-
-class Dask:
-    """A scheduler and its workers, processes of their own that are killed at the end."""
-
-    def __init__(self, folder: Path, **environment: str) -> None:
-        self.file = folder / "scheduler.json"
-        self.log = folder / "log"
-        self.environment = os.environ | {
-            "PYTHONPATH": PYTHONPATH,
-            MARKER: str(folder / "begun"),
-            **environment,
-        }
-        self.processes: list[subprocess.Popen[bytes]] = []
-        options = ("--port", "0", "--scheduler-file", str(self.file))
-        self.scheduler = self._start("dask_scheduler", *options)
-        deadline = time.monotonic() + LONGEST
-        while not self.file.exists():
-            assert self.scheduler.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.02)
-        self.address = json.loads(self.file.read_text())["address"]
-
-    def add_worker(self) -> subprocess.Popen[bytes]:
-        return self._start("dask_worker", self.address, "--nthreads", "1", "--no-nanny")
-
-    def close(self) -> None:
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait(LONGEST)
-
-    def _start(self, command: str, *options: str) -> subprocess.Popen[bytes]:
-        line = [sys.executable, "-m", f"distributed.cli.{command}", *options]
-        with self.log.open("ab") as log:
-            process = subprocess.Popen(
-                [*line, "--host", "127.0.0.1", "--no-dashboard"],
-                env=self.environment, cwd=self.file.parent, stdout=log, stderr=log,
-            )  # fmt: skip
-        self.processes.append(process)
-        return process
 
 
 @pytest.fixture

@@ -56,7 +56,8 @@ _HOMES = {
     "replay": ("Planner", "ReachReport", "Replay", "replay_graph"),
     "rewards": ("costs_from_values", "values_from_costs"),
     "sinks": ("TrimmedLabels", "drop_false_sinks"),
-    "solve": ("Answer", "solve"),
+    "solve": ("Answer", "PlanTable", "plan_many", "solve"),
+    "web": ("explore",),
 }
 _ROOMS = ("audit", "plots", "sim")
 """Modules that are public as a whole."""
@@ -140,7 +141,10 @@ if TYPE_CHECKING:
     from .sinks import TrimmedLabels as TrimmedLabels
     from .sinks import drop_false_sinks as drop_false_sinks
     from .solve import Answer as Answer
+    from .solve import PlanTable as PlanTable
+    from .solve import plan_many as plan_many
     from .solve import solve as solve
+    from .web import explore as explore
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

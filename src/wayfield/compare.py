@@ -304,7 +304,7 @@ class Comparison:
                 f"within {graphs}."
             )
         best_at_labels = "no field predicts labels left out clearly better"
-        return f"Use the {PLAIN}: {best_at_labels} ({distance}: {graphs})."
+        return f"Use the {PLAIN}: {best_at_labels}; {distance} is within {graphs}."
 
     def _by_world(self, best: Score) -> str:
         """Judge by walks in the world."""

@@ -123,7 +123,7 @@ class CrossValidation(KeepsReadOnly):
         """One sentence."""
         helps = self.labels_help
         said = "the labels help" if helps else "the graph distance does better"
-        return f"{self.errors}: {'no clear difference' if helps is None else said}"
+        return f"{self.errors}: {'not enough to tell the two apart' if helps is None else said}"
 
     def facts(self) -> dict[str, object]:
         """Return all figures by their names."""

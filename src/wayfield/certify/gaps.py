@@ -43,22 +43,29 @@ certified: gap -inf.
 
 from __future__ import annotations
 
+import os
+import struct
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _proof_file as proof_file
 from .._arrays import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
 from ..descending import check_field
 from ..errors import InputError
-from ..extension import Extension
+from ..extension import Extension, field_sections
 from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certify import along_walks, decisions
 from ..labels import Labels, check_labels, check_takes
 from ..plan import Plan
 from .distance import DistanceCertificate, distance_certificate
+
+RULES = ("slope", "q")
+"""The planner's rules in the order of their numbers in a file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +94,8 @@ class Certificate(KeepsReadOnly):
         Whether the gaps hold for the exact extension; if not, for the computed values only.
     labels, extension, plan
         What was certified.
+    field : Extension
+        What was extended: `extension` itself, or what it was before `solve` repaired it.
 
     Examples
     --------
@@ -113,6 +122,7 @@ class Certificate(KeepsReadOnly):
     labels: Labels
     extension: Extension
     plan: Plan
+    field: Extension
 
     @cached_property
     def start_certified(self) -> BoolArray:
@@ -128,6 +138,43 @@ class Certificate(KeepsReadOnly):
     def by_distance(self) -> DistanceCertificate:
         """What the labels' density alone proves; computed when first asked for."""
         return distance_certificate(self.labels, self.extension, self.plan, self.gap)
+
+    def __call__(self, path: str | os.PathLike[str]) -> Path:
+        """Write the field, its proof, the plan and its certified moves into one file.
+
+        As `Extension.certificate`, with the plan: ``python -m wayfield_verify FILE`` follows every
+        start, adds up what it costs, and proves the certified moves again. Of a repaired plan the
+        lifted values are written as well. Returns the path.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import wayfield as wf
+        >>> path = wf.Graph.from_edges(range(5), range(1, 6))
+        >>> answer = wf.solve(path, wf.Labels([0, 5], [0.0, 5.0]), goal=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     answer.certificate(f"{folder}/plan.cert").name
+        'plan.cert'
+        """
+        return proof_file.write(path, self.sections())
+
+    def sections(self) -> list[proof_file.Section]:
+        """Return what the file is made of."""
+        plan, field = self.plan, self.field
+        moves = struct.pack("<IBd", plan.goal, RULES.index(plan.rule), plan.tie_tolerance)
+        found = [
+            *field_sections(field),
+            ("goal", moves),
+            proof_file.indices("succ", plan.successor),
+            proof_file.counts("hops", np.maximum(plan.steps, 0)),
+        ]
+        if not plan.graph.is_unit:
+            found.append(proof_file.doubles("cost", plan.cost))
+        if self.extension is not field:
+            found.append(proof_file.doubles("lift", plan.values))
+        found.append(proof_file.doubles("erro", np.atleast_1d(self.error)))
+        found.append(proof_file.bits("opti", self.certified))
+        return found
 
     def __repr__(self) -> str:
         states, starts = _percent(self.certified), _percent(self.start_certified)
@@ -202,6 +249,7 @@ def certify(
         labels=labels,
         extension=ext,
         plan=plan,
+        field=ext,
     )
 
 

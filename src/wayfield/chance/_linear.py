@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from ..extension._linear import PASSES, SMALL, Direct
+from ..extension._linear import SMALL, STEP_COST, Direct
 from ..kernels._types import FloatArray
 from ..kernels.chance import Rows, solve_rows
-from ..kernels.elimination import level_width
+from ..kernels.elimination import level_work
 
 PATIENCE = 60
 """Steps after which factors are considered."""
@@ -39,7 +39,7 @@ class PolicySystem:
 
     @cached_property
     def _fills_in(self) -> bool:
-        """Whether factors would cost more than an iteration of some thousand steps."""
+        """Whether factors would cost more than the most steps of an iteration."""
         size = self._rows.ptr.size - 1
         if size <= SMALL:
             return False
@@ -47,10 +47,10 @@ class PolicySystem:
         pattern = (pattern + pattern.T).tocsr()
         pattern.setdiag(0.0)
         pattern.eliminate_zeros()
-        # the diagonal first in its row, as `level_width` has it
+        # the diagonal first in its row, as `level_work` has it
         indices = np.insert(pattern.indices, pattern.indptr[:-1], np.arange(size))
-        width = int(level_width(pattern.indptr + np.arange(size + 1), indices))
-        return width**3 > PASSES * indices.size
+        work = level_work(pattern.indptr + np.arange(size + 1), indices)
+        return bool(work > STEP_COST * MOST_STEPS * indices.size)
 
     def solve(self, rhs: FloatArray, rtol: float) -> FloatArray:
         """Solve to the relative tolerance; not trusted, whoever calls takes the residual."""

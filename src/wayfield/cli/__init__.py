@@ -17,6 +17,7 @@ from ._common import in_flags, notes, say
 from ._help import Command, Group
 from .compare import compare
 from .doctor import doctor
+from .explore import explore
 from .maze import maze
 from .mend import mend
 from .plan import plan
@@ -40,7 +41,9 @@ wayfield mend roads.csv trips.csv
 
 wayfield maze medium --method harmonic --picture field.png
 
-wayfield watch antmaze-medium --goal 22 --start 390 --seed 58
+wayfield explore
+
+wayfield watch antmaze-large --seed 3 --out large.gif
 
 wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
@@ -156,6 +159,7 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (compare, _DATA),
     (mend, _DATA),
     (maze, _DATA),
+    (explore, _DATA),
     (watch, _DATA),
     (reproduce, _STUDIES),
     (report, _STUDIES),

@@ -93,6 +93,8 @@ def about_files(found: dict[str, Any]) -> list[Line]:
     told = []
     if found["not_written"]:
         told.append(("wrote", f"nothing: {found['not_written']}"))
+    if found.get("certificate"):
+        told.append(("proof", f"{found['certificate']}: python -m wayfield_verify checks it"))
     if found["files"]:
         reasons = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
         lacking = [f"{word}: {found[key]}" for word, key in reasons.items() if found[key]]

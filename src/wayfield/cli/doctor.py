@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 import platform
 import re
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -74,7 +77,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
     yield from _extras()
     compile_kernels(notes(), [*COMMON, PLaplacian(8)], directed=True)
     yield from _kernels()
-    yield from map(_checked, (_path, _seven_nodes, _random_grid, _one_way))
+    yield from map(_checked, (_path, _seven_nodes, _random_grid, _one_way, _proof))
 
 
 def _print(each: Diagnosis) -> None:
@@ -197,6 +200,21 @@ def _one_way() -> str:
     graph = grid_graph(load_layout("teleport"), 2)
     able = _all_arrive(solve(graph, sample_labels(graph, 0, 0.1), 0).plan)
     return f"directed AMLE: all {able:,} starts that can reach the goal do"
+
+
+def _proof() -> str:
+    """Certificate file."""
+    from .. import grid_graph, load_layout, sample_labels, solve
+
+    graph = grid_graph(load_layout("teleport"))
+    answer = solve(graph, sample_labels(graph, 0, 0.1), 0)
+    with tempfile.TemporaryDirectory() as folder:
+        file = answer.certificate(Path(folder) / "plan.cert")
+        # a process of its own: the checker shares nothing with what it checks
+        command = [sys.executable, "-m", "wayfield_verify", str(file)]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    _ensure(checked.returncode == 0, (checked.stdout + checked.stderr).strip())
+    return "field and plan proved again by wayfield_verify"
 
 
 def _all_arrive(plan: Plan) -> int:

@@ -88,6 +88,12 @@ def plan(
         "wayfield-plan"
     ),
     files: Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")] = True,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the proof of field and plan, for python -m wayfield_verify."
+        ),
+    ] = None,
     force: Force = False,
     json_wanted: Json = False,
     unreachable: Annotated[
@@ -126,6 +132,7 @@ def plan(
 
     Example: wayfield plan wayfield-mend/mended.csv --goal Bern
     """
+    from .._proof_file import check_path
     from ..extension import AMLE
     from ..extension._words import parse_method
     from ..files import Outbox
@@ -157,6 +164,8 @@ def plan(
     by_distance = labels is None or (mend and method is None)
     chosen = None if by_distance else parse_method(method or "amle")
     mending = parse_mend(DEFAULT) if mend else None
+    if certificate is not None and not force:
+        check_path(certificate)
     if files:
         _spare(out, (edges, labels, positions, prior_file), bool(start), force)
     with Stages(notes()) as stages:
@@ -186,6 +195,9 @@ def plan(
         if unreachable == "error" and not answer.plan.reachable.all():
             raise InputError(_lost(answer, given.names))
         more: dict[str, Any] = {"input": given.facts, **held_out}
+        if certificate is not None:
+            stages.begin("writing the certificate")
+            more["certificate"] = str(answer.certificate(certificate))
         if files:
             stages.begin("writing")
             more |= _written(Outbox(out, force), answer, given.names, starts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +21,7 @@ from ._help import Command, Group
 from ._inputs import Force
 
 if TYPE_CHECKING:
-    from ..study import Run, Study, Task
+    from ..study import Condition, Run, Study, Task
 
 RESULTS = Path("results")
 PAPER = "paper"
@@ -50,14 +51,24 @@ Goals = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder for the report.", show_default="report, or report/STUDY"),
+    typer.Option(
+        help="Folder for the report, and for the results if --results does not name another.",
+        show_default="report or report/STUDY, and results",
+    ),
 ]
-Results = Annotated[Path, typer.Option(help="Folder of the results; a run picks up what is there.")]
+Results = Annotated[Path, typer.Option(help="Folder of the results.")]
 ResultsOrOut = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of the results; a run picks up what is there.",
-        show_default="results; for antmaze with --out, that folder",
+        help="Folder of the results, DIR/EXPERIMENT/*.parquet; a run picks up what is there.",
+        show_default="that of --out, else results",
+    ),
+]
+ResultsToRead = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the results.",
+        show_default="that of --out if there are any in it, else results",
     ),
 ]
 Workers = Annotated[
@@ -159,7 +170,7 @@ def run_study(
     if not tasks and lacking:
         raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
     page = _prepare_report(study, out, force)
-    results = _results(study, out, results)
+    results = results or out or RESULTS
     for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
@@ -172,7 +183,7 @@ def reproduce(
     profile: WhichProfile = None,
     goals: Goals = None,
     out: Out = None,
-    results: Results = RESULTS,
+    results: ResultsOrOut = None,
     workers: Workers = None,
     cluster: Cluster = None,
     accept_stale: AcceptStale = False,
@@ -192,7 +203,7 @@ def report(
     profile: WhichProfile = None,
     goals: Goals = None,
     out: Out = None,
-    results: ResultsOrOut = None,
+    results: ResultsToRead = None,
     accept_stale: AcceptStale = False,
     force: Force = False,
 ) -> None:
@@ -203,7 +214,7 @@ def report(
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
-    results = _results(study, out, results)
+    results = results or (out if out is not None and _any_results(out) else RESULTS)
     found = what_is_there(look_up(tasks, Store(results)), accept_stale)
     lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
     for experiment, count in lacking.items():
@@ -232,7 +243,13 @@ def init(
 
 @study_app.command(cls=Command)
 def status(
-    which: Which = PAPER,
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[STUDY]",
+            help="Name of a study, or a TOML file of your own; all that have results if not given.",
+        ),
+    ] = None,
     profile: WhichProfile = None,
     goals: Goals = None,
     results: Results = RESULTS,
@@ -241,25 +258,123 @@ def status(
     from ..experiments import find_study
     from ..study import Condition, Store, look_up
 
+    if which is None:
+        if profile is not None or goals is not None:
+            raise typer.BadParameter("--profile and --goals are a study's: name it")
+        _overview(results)
+        return
     study = find_study(which)
     chosen = study.profile(profile, goals)
     entries = look_up(study.tasks(chosen), Store(results))
     title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
-    table = Table("experiment", title=title, title_justify="left")
-    for condition in Condition:
-        table.add_column(condition.value, justify="right")
-    counts = Counter((task.experiment.name, entry.condition) for task, entry in entries.items())
+    table = _condition_table(title, "experiment")
     for name in dict.fromkeys(task.experiment.name for task in entries):
-        table.add_row(name, *(str(counts[name, each] or "") for each in Condition))
-    totals = Counter(entry.condition for entry in entries.values())
+        found = [each.condition for task, each in entries.items() if task.experiment.name == name]
+        _add_conditions(table, found, name)
     table.add_section()
-    table.add_row("all", *(str(totals[each]) for each in Condition))
+    _add_conditions(table, [entry.condition for entry in entries.values()], "all", none="0")
     Console().print(table)
     for changed, count in Counter(e.changed for e in entries.values() if e.changed).items():
         say(notes(), f"stale: {count:,} × {changed}")
     for entry in entries.values():
         if entry.condition is Condition.DAMAGED:
             say(notes(), entry.note)
+
+
+def _overview(results: Path) -> None:
+    """List every profile of every study of which there is anything."""
+    from ..experiments import STUDIES
+    from ..report import plural
+    from ..study import Condition, Store, look_up
+
+    store, known = Store(results), set[Path]()
+    table = _condition_table(f"studies with results in {results}", "study", "profile")
+    for study in STUDIES.values():
+        for profile in study.profiles:
+            entries = look_up(study.tasks(profile), store)
+            found = [entry.condition for entry in entries.values()]
+            if any(condition is not Condition.MISSING for condition in found):
+                _add_conditions(table, found, study.name, profile.name)
+                known |= {store.path(task) for task in entries}
+    others = sum(path not in known for path in results.glob("*/*.parquet"))
+    if not table.row_count and not others:
+        raise WayfieldError(f"there are no results in {results} yet")
+    if table.row_count:
+        Console().print(table)
+    if others:
+        told = plural(others, "result")
+        say(notes(), f"{told} of other settings or of studies of your own: name the file")
+
+
+def _condition_table(title: str, *heads: str) -> Table:
+    from ..study import Condition
+
+    table = Table(*heads, title=title, title_justify="left")
+    for condition in Condition:
+        table.add_column(condition.value, justify="right")
+    return table
+
+
+def _add_conditions(table: Table, found: Sequence[Condition], *heads: str, none: str = "") -> None:
+    """Add a line that counts the tasks in each condition."""
+    from ..study import Condition
+
+    counts = Counter(found)
+    table.add_row(*heads, *(str(counts[each] or none) for each in Condition))
+
+
+@study_app.command(cls=Command)
+def verify(
+    results: Annotated[Path, typer.Argument(help="Folder of the results.")] = RESULTS,
+    sample: Annotated[int, typer.Option(min=1, help="How many tasks to check.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Which ones: another seed, others.")] = 0,
+    which: Annotated[
+        str | None,
+        typer.Option("--study", metavar="STUDY", help="Only this study, or a TOML file."),
+    ] = None,
+    goals: Goals = None,
+) -> None:
+    """Prove a sample of results again, by a program that shares no code with the solver.
+
+    Tasks whose rows hold digests of certificates are run again: the certificates must have the same
+    digests, and python -m wayfield_verify must prove them.
+    """
+    import random
+
+    from ..experiments import STUDIES, find_study
+    from ..study import Store, has_certificates, recheck
+
+    store = Store(results)
+    studies = STUDIES.values() if which is None else [find_study(which)]
+    tasks = {
+        store.path(task): task
+        for study in studies
+        for profile in study.profiles
+        for task in study.tasks(study.profile(profile.name, goals))
+    }
+    there = sorted(path for path in tasks if path.exists())
+    random.Random(seed).shuffle(there)
+    checked, sound = 0, True
+    for path in there:
+        if checked == sample:
+            break
+        task, entry = tasks[path], store.look(tasks[path])
+        if not has_certificates(entry.rows):
+            continue
+        checked += 1
+        with notes().status(f"running {task.key} again …"):
+            found = recheck(task, entry.rows)
+        stale = f" (stale: {entry.changed})" if entry.changed else ""
+        said = "; ".join(found.faults) or f"{found.proved} proved, digests as in the results"
+        say(Console(), f"{task.key}{stale}: {said}")
+        sound = sound and not found.faults
+    if not checked:
+        raise WayfieldError(
+            f"there are no results with certificates in the folder {results}: only the exact "
+            "methods of the paper's study (wayfield reproduce) have them"
+        )
+    if not sound:
+        raise typer.Exit(1)
 
 
 @study_app.command(cls=Command)
@@ -315,18 +430,15 @@ def _run_tasks(
     try:
         outcome = run(tasks, Store(results), workers, cluster, console, accept_stale=accept_stale)
     except KeyboardInterrupt:
-        say(console, f"stopped; what is finished is kept in {results}, run again to go on")
+        say(console, f"what is finished is kept in {results}: run again to go on")
         raise typer.Exit(130) from None
     if not outcome.tables:
         raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
     return outcome
 
 
-def _results(study: Study, out: Path | None, results: Path | None) -> Path:
-    """Folder of the results, if it is not named: for some studies where the report is."""
-    if results is None and out is not None and study.together:
-        return out
-    return results or RESULTS
+def _any_results(folder: Path) -> bool:
+    return any(folder.glob("*/*.parquet"))
 
 
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
@@ -388,18 +500,14 @@ def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None
 
 
 def _figures(study: Study, outcome: Run) -> tuple[str, dict[str, list[float]]]:
-    """SPL in every cell of the study's first experiment if rows have it, else success, by arm."""
-    from ..study.tasks import success
+    """Sum up the study's first experiment: the measure, and by arm its value in every cell."""
+    from ..study.tasks import headline
 
     figures: defaultdict[str, list[float]] = defaultdict(list)
-    measure = "success"
+    measure = ""
     for task, rows in outcome.tables.items():
         if task.experiment.name == study.experiments[0].name:
-            if rows and all("spl" in row for row in rows):
-                measure = "SPL"
-                found = {str(row["arm"]): float(row["spl"]) for row in rows}
-            else:
-                found = success(rows)
-            for arm, figure in found.items():
-                figures[arm].append(figure)
+            measure, values = headline(rows)
+            for arm, value in values.items():
+                figures[arm].append(value)
     return measure, figures

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ..sim import Maze
 
 DISTANCE = "distance"
+MAZE, REFINEMENT = "antmaze-medium", 4
+GOAL, START, SEED = 22, 390, 58
+"""A case in that maze in which the harmonic ant goes round for ever and the AMLE's arrives."""
 
 
 def watch(
@@ -26,7 +29,7 @@ def watch(
             help="An environment such as antmaze-medium, pointmaze-large or AntMaze_UMaze-v5, or "
             "a text file with a maze of your own: anything with a dot or a slash in it.",
         ),
-    ] = "antmaze-medium",
+    ] = MAZE,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,7 +38,9 @@ def watch(
             show_default="harmonic and amle",
         ),
     ] = None,
-    refinement: Annotated[int, typer.Option(min=1, help="Vertices along a cell's side.")] = 4,
+    refinement: Annotated[
+        int, typer.Option(min=1, help="Vertices along a cell's side.")
+    ] = REFINEMENT,
     label_fraction: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of the vertices labelled.")
     ] = 0.05,
@@ -45,7 +50,10 @@ def watch(
     start: Annotated[
         int | None, typer.Option(help="Vertex to begin at.", show_default="drawn by the seed")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the labels and of the walk.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Of the labels and of the walk.", show_default="0"),
+    ] = None,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="The film: .gif, .webp or .png (animated).")
     ] = Path("walk.gif"),
@@ -53,7 +61,10 @@ def watch(
 ) -> None:
     """Let a body walk plans in a MuJoCo maze, and film it. Needs the extra sim.
 
-    Example: wayfield watch antmaze-medium --goal 22 --start 390 --seed 58
+    In the default maze, if neither goal nor start nor seed is given, they are those of a case in
+    which the harmonic plan's ant goes round for ever and the AMLE's arrives: 22, 390 and 58.
+
+    Example: wayfield watch antmaze-large --method distance --method amle --seed 3 --out large.gif
     """
     import numpy as np
 
@@ -62,6 +73,7 @@ def watch(
     from ..extension._words import parse_method
     from ..files import Outbox, check_outputs
     from ..plots._walks import FILMS
+    from ..report import plural
 
     names = method or ["harmonic", "amle"]
     methods = {name: None if name == DISTANCE else parse_method(name) for name in names}
@@ -71,15 +83,23 @@ def watch(
         raise InputError(f"cannot write {out}: there is no folder {out.parent}")
     check_outputs(out.parent, [out.name], force)
     body = _open(maze)
+    if (maze, refinement) == (MAZE, REFINEMENT) and (goal, start, seed) == (None, None, None):
+        goal, start, seed = GOAL, START, SEED
+    seed = seed or 0
     compile_kernels(notes(), [each for each in methods.values() if each is not None])
     graph = grid_graph(body.layout.without_teleports(), refinement)
-    room = body.coordinates.at(refinement).roomy
-    drawn = np.random.default_rng(seed).choice(room, 2, replace=False).tolist()
+    places = body.coordinates.at(refinement)
+    drawn = np.random.default_rng(seed).choice(places.roomy, 2, replace=False).tolist()
     ends = [
         as_vertex(given, name, graph.num_vertices) if given is not None else own
         for given, own, name in zip((start, goal), drawn, ("start", "goal"), strict=True)
     ]
+    if ends[0] == ends[1]:
+        raise InputError(f"start and goal are the same vertex, {ends[0]}: there is nothing to see")
     labels = sample_labels(graph, ends[1], label_fraction, seed)
+    (x0, y0), (x1, y1) = places.xy[ends]
+    where = f"start {ends[0]} at ({x0:g}, {y0:g}), goal {ends[1]} at ({x1:g}, {y1:g})"
+    say(Console(), f"{maze}, seed {seed}: {where}, {plural(len(labels), 'label')}")
     plans, walks = [], []
     for name, each in methods.items():
         with explained(notes(), f"{name}: planning and walking …"):

@@ -141,7 +141,6 @@ STUDIES = {
                 Profile("quick", "a few small cells, a minute"),
             ),
             antmaze.cover,
-            together=True,
         ),
     )
 }

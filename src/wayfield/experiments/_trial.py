@@ -34,6 +34,7 @@ from ..labels import Labels
 from ..paper.budget import PAPER_RELAXATION, PAPER_SWEEPS
 from ..plan import Plan, RuleName, TieName, plan
 from ..report.charts import Look
+from ..study.certificates import COLUMN, certificate_digest
 from ..study.tasks import Row
 from ._mazes import Draw, MazeCell
 
@@ -79,7 +80,7 @@ def power_arm(p: int) -> Arm:
     >>> power_arm(8).name
     'p8'
     """
-    return Arm(f"p{p}", f"p = {p}, certified", "line-c", method=PLaplacian(p))
+    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=PLaplacian(p))
 
 
 HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=Harmonic())
@@ -99,8 +100,8 @@ EXACT_EXIT = replace(
     shape="diamond",
     ties="exit",
 )
-NEAREST = Arm("nearest", "nearest label", "nearest", "diamond", method=NearestLabel())
-ORACLE = Look("oracle", "oracle", "oracle")
+NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=NearestLabel())
+ORACLE = Look("oracle", "oracle", "oracle", "star")
 """Walks on the true cost-to-go: the most any field can do."""
 ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
 
@@ -130,11 +131,14 @@ class Trial:
     ``residual``, ``residual_max``, ``width``
         Residuals of the fields, each the largest over vertices: their mean over goals and the
         largest; and the widest bracket relative to the range of the labels, inf if none.
+    ``certificate``
+        Digest of the certificate of the first goal's field; empty if its method has no bracket.
     """
 
     def __init__(self, drawn: MazeCell | Draw) -> None:
         self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
         self._solved: dict[Method, list[Extension]] = {}
+        self._digests: dict[Method, str] = {}
 
     @property
     def spans(self) -> list[float]:
@@ -158,18 +162,24 @@ class Trial:
             for labels, values in zip(self.drawn.labels, fields, strict=True)
         ]
 
+    def digest(self, method: Method) -> str:
+        """Digest of the certificate of the first goal's field; empty if there is none."""
+        if method not in self._digests:
+            self._digests[method] = certificate_digest(self.fields(method)[0])
+        return self._digests[method]
+
     def row(self, arm: Arm) -> Row:
         """Say what became of an arm's starts, and how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         quality = residuals([field.residual for field in fields]) | {"width": max(widths)}
         outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
-        return {"arm": arm.name} | outcomes | quality
+        return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
 
     def oracle_row(self) -> Row:
         """Say the same of the true cost-to-go."""
         quality = residuals([0.0]) | {"width": 0.0}
-        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality
+        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
 
     def outcomes(
         self,

@@ -176,12 +176,12 @@ def tables(rows: Records) -> list[Table]:
                     f"{arrived} of {episodes}",
                     f"{arrived / episodes:.3f} [{low:.3f}, {high:.3f}]",
                     f"{chosen.mean('predicted'):.3f}",
-                    str(chosen.total("looped")),
-                    str(chosen.total("fell")),
+                    *(str(chosen.total(ending)) for ending in ("looped", "fell", "out_of_time")),
                     steps,
                 ]
             )
-    heads = ["maze, buffer, arm", "arrived", "share", "predicted", "looped", "fell", "steps"]
+    heads = ["maze, buffer, arm", "arrived", "share", "predicted", "looped", "fell", "out of time"]
+    heads.append("steps of those that arrive")
     note = "OGBench's five tasks. The control knows the maze; the planner has seen the buffer only."
     return [Table("buffer", "From the ant's own buffer", heads, lines, note)]
 
@@ -192,11 +192,12 @@ def findings(rows: Records) -> Iterator[Finding]:
         return
     told = []
     for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items():
-        told.append(f"{some.ratio('arrived', 'episodes'):.0%} on {maze} ({style})")
+        told.append(f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}")
     yield Finding(
         "new",
         "Does it work without a map?",
-        f"By a planner made of the ant's own wanderings alone arrive {', '.join(told)}. The "
+        "Episodes in which the ant arrives, planned with its own wanderings alone: "
+        f"{', '.join(told)}. The "
         "controller was trained apart and x, y are observed, so this is no figure to set beside "
         "agents that learn all of it from a buffer.",
     )

@@ -1,6 +1,7 @@
 """Extensions of labels to the whole graph: one verb, one result type, one file per method."""
 
 from ._base import Extension, Method, Problem, Solution, Status, describe, extend
+from ._certificate import field_sections
 from ._deadline import time_limit
 from ._many import extend_many
 from .amle import AMLE
@@ -27,5 +28,6 @@ __all__ = [
     "describe",
     "extend",
     "extend_many",
+    "field_sections",
     "time_limit",
 ]

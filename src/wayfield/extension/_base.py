@@ -7,22 +7,27 @@ good enough to return is decided here, once for all methods, by ``check``.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _proof_file as proof_file
 from .._arrays import KeepsReadOnly, as_choice, as_flag, frozen
 from ..errors import InputError, NotConverged
 from ..graph import Graph, check_graph, check_size, same_graph
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..labels import Labels, check_labels
+from ._certificate import field_sections
 from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
+from ._proof import Evidence, Proof
 
 
 class Status(StrEnum):
@@ -95,6 +100,18 @@ class Problem:
         np.maximum.at(largest, at, labels.values)
         return least[component], largest[component]
 
+    @cached_property
+    def extreme_labels(self) -> tuple[IntArray, IntArray]:
+        """(n,) each: labelled vertices of least and of largest value in a vertex's component."""
+        component, values = self.graph.components, self.labels.values
+        rising = self.labels.vertices[np.argsort(values, kind="stable")]
+        count = int(component.max(initial=0)) + 1
+        least, largest = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        # of several assigned to one component the last stays
+        least[component[rising[::-1]]] = rising[::-1]
+        largest[component[rising]] = rising
+        return least[component], largest[component]
+
     def relabelled(self, labels: Labels) -> Self:
         """Return the problem with other values at the same labelled vertices."""
         boundary = np.zeros(self.boundary.size)
@@ -113,6 +130,7 @@ class Solution:
     residual: float = 0.0
     iterations: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
+    evidence: Evidence | None = None
 
 
 @runtime_checkable
@@ -167,6 +185,10 @@ class Extension(KeepsReadOnly):
         The graph it was made on; None if put together by hand.
     prior : (n,) float array or None
         The field that the labels corrected, see `extend`; None if they were extended by themselves.
+    labels : Labels or None
+        What was extended; None if put together by hand.
+    evidence : Evidence or None
+        What the solver kept of its bracket's proof; `certificate` writes it down.
 
     Examples
     --------
@@ -190,6 +212,50 @@ class Extension(KeepsReadOnly):
     details: Mapping[str, float]
     graph: Graph | None = None
     prior: FloatArray | None = None
+    labels: Labels | None = None
+    evidence: Evidence | None = None
+
+    def certificate(self, path: str | os.PathLike[str]) -> Path:
+        """Write the field, its bracket and their proof into one file, and return its path.
+
+        ``python -m wayfield_verify FILE`` proves it again: in exact arithmetic, with nothing of
+        wayfield but the file. Format and proofs: the page "Proofs that travel".
+
+        Raises
+        ------
+        InputError
+            If there is no proof: the method has no bracket, was told to skip it, or failed to
+            verify it, or the field was put together by hand.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import wayfield as wf
+        >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.AMLE())
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     field.certificate(f"{folder}/field.cert").name
+        'field.cert'
+        """
+        return proof_file.write(path, field_sections(self))
+
+    def proof(self) -> Proof:
+        """Return what proves the bracket, as it is written down; `InputError` if nothing does."""
+        known = self.graph is not None and self.labels is not None
+        if self.evidence is None or self.lower is None or self.upper is None or not known:
+            raise InputError(
+                f"{type(self.method).__name__} has no bracket here that could be proved: "
+                "certificates are for AMLE, Harmonic and PLaplacian, their brackets verified"
+            )
+        assert self.graph is not None
+        assert self.labels is not None
+        problem = make_problem(self.graph, self.labels, self.method, "nan")
+        if self.prior is not None:
+            problem = without_prior(problem, self.prior)
+        found = self.evidence.proof(problem)
+        if found is None:
+            raise InputError("the bracket of this field cannot be written down as a proof")
+        return found
 
     def check(self, graph: Graph) -> Self:
         """Return this extension if it is one on `graph`, else raise `InputError`."""
@@ -286,12 +352,12 @@ def extend(
     if prior is None:
         start = time.perf_counter()
         solution = method.solve(problem)
-        return package(solution, graph, method, time.perf_counter() - start, check)
+        return package(solution, graph, labels, method, time.perf_counter() - start, check)
     field = check_prior(prior, graph.num_vertices)
     correction, settings = without_prior(problem, field), correcting(method)
     start = time.perf_counter()
     solution = with_prior(settings.solve(correction), problem, field)
-    return package(solution, graph, settings, time.perf_counter() - start, check, field)
+    return package(solution, graph, labels, settings, time.perf_counter() - start, check, field)
 
 
 def make_problem(
@@ -346,6 +412,7 @@ def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solut
 def package(
     solution: Solution,
     graph: Graph,
+    labels: Labels,
     method: Method,
     seconds: float,
     check: bool,
@@ -367,6 +434,8 @@ def package(
         dict(solution.details),
         graph,
         prior,
+        labels,
+        solution.evidence,
     )
     if check and not result.status.good:
         raise NotConverged(str(result.status), result.residual, result.width)

@@ -2,7 +2,8 @@
 
 Long loops call `check_time` between their steps; once the limit is past, that raises `OutOfTime`,
 whichever method it is and however deep the loop lies. The limit belongs to the context of the
-caller, so that calls side by side in threads have one each.
+caller, so that calls side by side in threads have one each; to another process it goes as the time
+that is left.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -56,12 +58,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
         return
     limit = as_real(seconds, "time limit", least=0.0)
-    deadline = Deadline(time.perf_counter() + limit, limit)
-    token = _deadline.set(min(deadline, _deadline.get()))
-    try:
+    with TimeLeft(limit, limit).limit():
         yield
-    finally:
-        _deadline.reset(token)
 
 
 def check_time() -> None:
@@ -69,3 +67,35 @@ def check_time() -> None:
     deadline = _deadline.get()
     if time.perf_counter() > deadline.at:
         raise OutOfTime(deadline.seconds)
+
+
+@dataclass(frozen=True)
+class TimeLeft:
+    """What is left of a limit: a block for whoever does not share the clock of the caller.
+
+    Attributes
+    ----------
+    left : float
+        Seconds left when the task was sent; inf without a limit.
+    seconds : float
+        The limit.
+    """
+
+    left: float
+    seconds: float
+
+    @classmethod
+    def now(cls) -> TimeLeft:
+        """Return what is left here and now."""
+        deadline = _deadline.get()
+        return cls(deadline.at - time.perf_counter(), deadline.seconds)
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """Limit the solves inside, unless an earlier limit does."""
+        deadline = Deadline(time.perf_counter() + self.left, self.seconds)
+        token = _deadline.set(min(deadline, _deadline.get()))
+        try:
+            yield
+        finally:
+            _deadline.reset(token)

@@ -52,6 +52,8 @@ class Rational(NamedTuple):
     """(n,) rounded down."""
     upper: FloatArray
     """(n,) rounded up."""
+    exact: list[Fraction]
+    """The values of the fixed vertices, in ascending order of these."""
     rank: FloatArray
     """(n,) ordered, and equal, as the exact values are."""
 
@@ -199,4 +201,5 @@ def _rounded(problem: Problem, values: dict[int, Fraction]) -> Rational:
         place += exact != last
         last = exact
         rank[x] = place
-    return Rational(~np.isnan(near), near, lower, upper, rank)
+    exact_values = [values[x] for x in sorted(values)]
+    return Rational(~np.isnan(near), near, lower, upper, exact_values, rank)

@@ -7,16 +7,13 @@ others which the equation leaves open.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 
 from ..kernels import fill as kernels
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.csr import Arcs
 from ._base import Problem
-
-Fill: TypeAlias = Literal["cost", "flat", "lower"]
+from ._proof import Fill
 
 
 def fill(problem: Problem, fixed: BoolArray, rule: Fill, values: FloatArray, rounding: int) -> None:

@@ -6,11 +6,12 @@
   (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in,
   but they have no long ways either, so that the iteration takes some dozen to some hundred steps.
 
-Which of the two, the pattern decides. Elimination ends in a dense block as large as the vertex set
-that cuts the graph in two, of w vertices say, and costs about w³ operations; w is estimated by the
-levels of a breadth-first search once dead ends are gone, which fill nothing in. An iteration costs
-some thousand passes over the matrix whatever the pattern. So memory stays in proportion too: what
-would fill in beyond that is not factored.
+Which of the two is cheaper is foretold before either begins. Eliminating level after level of a
+breadth-first search, dead ends aside, which fill nothing in, takes Σ w³ operations for levels of w
+vertices; a better order takes less, but not by much where it matters. What an iteration takes
+depends on labels and lengths as well, and is measured: one rough solve, broken off as soon as the
+factors are known to win, counts the steps to a digit. So memory stays in proportion too: what would
+fill in beyond that is not factored.
 
 Neither is trusted: whoever calls refines the solution with residuals of their own.
 """
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -28,19 +29,23 @@ from scipy.sparse.linalg import splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.elimination import dead_ends, eliminate, level_width, substitute
+from ..kernels.elimination import dead_ends, eliminate, level_work, substitute
 from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
 from ._deadline import check_time
 
 SMALL = 2_000
 """Unknowns up to which a factorisation is cheap whatever the pattern."""
-PASSES = 2_000
-"""Passes over the matrix that an iteration is taken to cost."""
+STEP_COST = 12.0
+"""Time of a Krylov step for each entry of the matrix, in operations of an elimination."""
+FINE, ROUGH = 1e-10, 1e-3
+"""Reductions of the residual: of a solve, and of the one that counts steps."""
+SOLVES = 4
+"""Solves that one problem takes: two or three refinements, and the hitting times."""
 HUB = 1_000
 """Entries of a row from which dead ends are eliminated beforehand."""
-WIDEST = 10_000
-"""Separators up to which a matrix is factored after all where the iteration fails: a minute."""
+MOST_WORK = 1e12
+"""Operations up to which a matrix is factored at all, for want of memory: minutes of work."""
 MOST_STEPS = 5_000
 """Steps after which an iteration has failed."""
 CHUNK = 250
@@ -52,8 +57,11 @@ SHIFT = 2.0**-46
 class LinearSolver(Protocol):
     """A matrix made ready for solving."""
 
-    def solve(self, rhs: FloatArray) -> FloatArray:
-        """Solution for one right-hand side (m,), or for several, (m, k) in Fortran order."""
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
+        """Solution for one right-hand side (m,), or for several, (m, k) in Fortran order.
+
+        `rtol` is the reduction of the residual at which an iteration may stop, if not its own.
+        """
         ...
 
 
@@ -73,6 +81,8 @@ class Interior:
         Where the entry of an arc between free vertices is held; -1 for other arcs.
     ordered : bool
         Whether the rows stand in a good order of elimination.
+    solves : int
+        Solves that are expected, by which the choice of a solver is made.
     """
 
     graph: Graph
@@ -81,10 +91,13 @@ class Interior:
     indptr: IntArray
     indices: IntArray
     slot: IntArray
-    ordered: bool
+    ordered: bool = False
+    solves: int = SOLVES
 
     @classmethod
-    def of(cls, graph: Graph, vertices: IntArray, ordered: bool = False) -> Self:
+    def of(
+        cls, graph: Graph, vertices: IntArray, *, ordered: bool = False, solves: int = SOLVES
+    ) -> Self:
         """Pattern on the given free vertices, rows in that order."""
         index = np.int32 if graph.num_arcs + graph.num_vertices < 2**31 else np.int64
         vertices = vertices.astype(index)
@@ -92,7 +105,12 @@ class Interior:
         row[vertices] = np.arange(vertices.size, dtype=index)
         indptr = np.empty(vertices.size + 1, index)
         indices, slot = interior_pattern(graph.arcs, vertices, row, indptr)
-        return cls(graph, vertices, row, indptr, indices, slot, ordered)
+        return cls(graph, vertices, row, indptr, indices, slot, ordered, solves)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the graph and the vertices make the rest
+        again = partial(type(self).of, ordered=self.ordered, solves=self.solves)
+        return again, (self.graph, self.vertices)
 
     @property
     def size(self) -> int:
@@ -105,9 +123,14 @@ class Interior:
         return self.matrix(laplacian_data(self.graph.arcs, self.vertices, self.indptr, self.slot))
 
     @cached_property
-    def width(self) -> int:
-        """Size of the vertex sets that cut the graph in two, roughly."""
-        return int(level_width(self.indptr, self.indices))
+    def degree(self) -> FloatArray:
+        """(m,) sums of conductances: the diagonal of the Laplacian."""
+        return self.laplacian.data[self.indptr[:-1]]
+
+    @cached_property
+    def elimination_work(self) -> float:
+        """Operations that a factorisation takes, roughly."""
+        return float(level_work(self.indptr, self.indices))
 
     @property
     def has_hub(self) -> bool:
@@ -116,8 +139,27 @@ class Interior:
 
     @cached_property
     def fills_in(self) -> bool:
-        """Whether factors would cost more than an iteration does."""
-        return self.size > SMALL and self.width**3 > PASSES * self.indices.size
+        """Whether factors would cost more than iterations do."""
+        if self.size <= SMALL:
+            return False
+        if self.elimination_work > MOST_WORK:
+            return True
+        roughly = self.solves * np.log(FINE) / np.log(ROUGH)
+        affordable = self.elimination_work / (STEP_COST * self.indices.size * roughly)
+        return self._converges_within(min(affordable, MOST_STEPS))
+
+    def _converges_within(self, steps: float) -> bool:
+        """Whether so many steps take an iteration roughly to the hitting times."""
+        matrix = Matrix(self.indptr, self.indices, self.laplacian.data)
+        found, residual, direction = np.zeros(self.size), self.degree.copy(), np.ones(self.size)
+        size = float(residual.sum())
+        goal = ROUGH**2 * size
+        while steps >= 1.0 and size > goal:
+            check_time()
+            some = int(min(steps, CHUNK))
+            size = conjugate_gradients(matrix, found, residual, direction, size, goal, some)
+            steps -= some
+        return size <= goal
 
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
         """Matrix with these entries in the slots of the pattern."""
@@ -170,7 +212,7 @@ class Direct:
         """Rows in the order of elimination."""
         return np.argsort(self._lu.perm_c)
 
-    def solve(self, rhs: FloatArray) -> FloatArray:
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
         """Solve for one right-hand side, or for the columns of several."""
         return np.asarray(self._lu.solve(rhs, trans=self._transposed))
 
@@ -195,7 +237,7 @@ class Pruned:
             core.setdiag(self._diagonal[self._core])
             self._direct = Direct(core, symmetric=symmetric)
 
-    def solve(self, rhs: FloatArray) -> FloatArray:
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
         """Solve for one right-hand side, or for the columns of several."""
         return _by_columns(self._solve, rhs)
 
@@ -224,7 +266,7 @@ class Krylov:
     symmetric : bool
         Whether the matrix is.
     rtol : float
-        Reduction of the residual at which to stop.
+        Reduction of the residual at which to stop, unless a solve asks for another.
     """
 
     def __init__(
@@ -235,25 +277,25 @@ class Krylov:
         self._diagonal = data[interior.indptr[:-1]]
         self._direct: Direct | None = None
 
-    def solve(self, rhs: FloatArray) -> FloatArray:
+    def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
         """Solve to the relative tolerance, column by column."""
-        return _by_columns(self._solve, rhs)
+        return _by_columns(partial(self._solve, self._rtol if rtol is None else rtol), rhs)
 
-    def _solve(self, rhs: FloatArray) -> FloatArray:
+    def _solve(self, rtol: float, rhs: FloatArray) -> FloatArray:
         if self._direct is None:
             iterate = self._conjugate if self._symmetric else self._biconjugate
             scale = np.abs(rhs).max()  # squares of its entries could underflow
-            found, converged = iterate(rhs / scale)
-            if converged or self._interior.width > WIDEST:
+            found, converged = iterate(rhs / scale, rtol)
+            if converged or self._interior.elimination_work > MOST_WORK:
                 return np.asarray(scale * found)
             matrix = self._interior.matrix(self._matrix.data)
             self._direct = Direct(matrix, symmetric=self._symmetric)
         return self._direct.solve(rhs)
 
-    def _conjugate(self, rhs: FloatArray) -> tuple[FloatArray, bool]:
+    def _conjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual, direction = np.zeros_like(rhs), rhs.copy(), rhs / self._diagonal
         size = float(residual @ direction)
-        goal = self._rtol**2 * size
+        goal = rtol**2 * size
         for _ in range(0, MOST_STEPS, CHUNK):
             check_time()
             state = (found, residual, direction)
@@ -262,9 +304,9 @@ class Krylov:
                 break
         return found, size <= goal
 
-    def _biconjugate(self, rhs: FloatArray) -> tuple[FloatArray, bool]:
+    def _biconjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual = np.zeros_like(rhs), rhs / self._diagonal
-        goal = self._rtol**2 * float(residual @ residual)
+        goal = rtol**2 * float(residual @ residual)
         for _ in range(0, MOST_STEPS, CHUNK):
             check_time()
             size = biconjugate_gradients(self._matrix, found, residual, goal, CHUNK)
@@ -276,7 +318,7 @@ class Krylov:
 def symmetric_solver(interior: Interior) -> LinearSolver:
     """Solver for the interior Laplacian."""
     if interior.fills_in:
-        return Krylov(interior, interior.laplacian.data, symmetric=True, rtol=1e-10)
+        return Krylov(interior, interior.laplacian.data, symmetric=True, rtol=FINE)
     if interior.has_hub:
         return Pruned(interior.laplacian, symmetric=True)
     return Direct(interior.laplacian, symmetric=True)

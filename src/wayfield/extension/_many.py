@@ -1,25 +1,24 @@
 """Many label sets on one graph: the work they have in common is done once, the rest in parallel.
 
-Threads serve, since kernels and factorisations work outside Python's lock. A method that can share
-work between problems offers `share`, which splits them into batches; every other method is one
-batch per problem. Batches do not depend on the number of workers, so neither do the results.
+Threads serve, since kernels and factorisations work outside Python's lock, and so does any executor
+(`_dispatch`). A method that can share work between problems offers `share`, which says what they
+have in common and how many are solved together. Neither depends on who does the work, so results
+do not depend on it either.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import copy_context
-from functools import partial
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from concurrent.futures import Executor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .._arrays import as_flag, as_real_array
+from .._dispatch import dispatch
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -35,24 +34,134 @@ from ._base import (
     with_prior,
     without_prior,
 )
-from ._deadline import check_time
+from ._deadline import TimeLeft, check_time
 from ._prior import check_prior
 
+Unreachable = Literal["error", "nan"]
 
-class Batch(NamedTuple):
-    """Problems that are solved together."""
 
-    positions: range
-    solve: Callable[[], Sequence[Solution]]
+class Shared(Protocol):
+    """What many problems on one graph have in common. It can be pickled."""
+
+    @property
+    def block(self) -> int:
+        """Number of problems that are solved together."""
+        ...
+
+    def prepare(self) -> None:
+        """Compute now what threads will share."""
+        ...
+
+    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
+        """Solve one block."""
+        ...
 
 
 @runtime_checkable
 class SharesWork(Protocol):
     """A method that solves many problems on one graph faster than one by one."""
 
-    def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
-        """Split into batches, in order; None where nothing can be shared."""
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
+        """Return what the problems have in common; None where sharing does not pay."""
         ...
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Problems that have nothing in common but the graph."""
+
+    method: Method
+    block: ClassVar[int] = 1
+
+    def prepare(self) -> None:
+        """Nothing to prepare."""
+
+    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
+        """Solve one after another."""
+        return [self.method.solve(problem) for problem in problems]
+
+
+class Batch(NamedTuple):
+    """Label sets that are solved together: little, which travels with every task."""
+
+    positions: range
+    labels: list[Labels]
+    priors: list[FloatArray]
+    time_left: TimeLeft
+
+
+@dataclass(frozen=True, eq=False)
+class Many:
+    """How batches are solved, and all that they share: much, which travels once to a worker."""
+
+    graph: Graph
+    method: Method
+    unreachable: Unreachable
+    shared: Shared
+    priors: tuple[FloatArray, ...]
+    """The prior of all label sets; empty if they have none, or one each, which batches bring."""
+
+    def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
+        """Solve a batch; the solutions, and the time that each took."""
+        with batch.time_left.limit():
+            check_time()
+            start = time.perf_counter()
+            problems = [
+                make_problem(self.graph, labels, self.method, self.unreachable)
+                for labels in batch.labels
+            ]
+            solutions = self._solve(problems, batch.priors or [*self.priors] * len(problems))
+            return solutions, (time.perf_counter() - start) / len(problems)
+
+    def _solve(self, problems: list[Problem], priors: list[FloatArray]) -> list[Solution]:
+        if not priors:
+            return self.shared.solve(problems)
+        corrections = [without_prior(p, prior) for p, prior in zip(problems, priors, strict=True)]
+        solutions = zip(self.shared.solve(corrections), problems, priors, strict=True)
+        return [with_prior(*each) for each in solutions]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What was asked for, validated: how to solve, the batches, and the priors."""
+
+    many: Many
+    label_sets: list[Labels]
+    priors: list[FloatArray]
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        labels_list: Iterable[Labels],
+        method: Method,
+        prior: ArrayLike | None,
+        unreachable: Unreachable,
+    ) -> Request:
+        """Validate everything, and find what the label sets have in common."""
+        label_sets = _listed(labels_list)
+        priors = [] if prior is None else _priors(prior, graph, len(label_sets))
+        for position, labels in enumerate(label_sets):
+            with named(position):
+                problem = make_problem(graph, labels, method, unreachable)
+                if priors:
+                    without_prior(problem, priors[position])
+        settings = correcting(method) if prior is not None else method
+        shared = None
+        if label_sets and isinstance(settings, SharesWork):
+            shared = settings.share(graph, label_sets)
+        common = tuple(priors[:1]) if all(each is priors[0] for each in priors) else ()
+        many = Many(graph, settings, unreachable, shared or Alone(settings), common)
+        return cls(many, label_sets, priors)
+
+    def batches(self) -> Iterator[Batch]:
+        """Cut the label sets in blocks; each is made when its turn comes."""
+        step = self.many.shared.block
+        for start in range(0, len(self.label_sets), step):
+            block = slice(start, start + step)
+            labels = self.label_sets[block]
+            priors = [] if self.many.priors else self.priors[block]
+            yield Batch(range(start, start + len(labels)), labels, priors, TimeLeft.now())
 
 
 def extend_many(
@@ -61,6 +170,7 @@ def extend_many(
     method: Method,
     workers: int | None = None,
     *,
+    executor: Executor | None = None,
     prior: ArrayLike | None = None,
     unreachable: Literal["error", "nan"] = "error",
     check: bool = True,
@@ -82,6 +192,12 @@ def extend_many(
     workers : int, optional
         Number of threads; as many as there are processors if not given. Results do not depend
         on it.
+    executor : concurrent.futures.Executor, optional
+        Who solves them, in place of threads: a `ProcessPoolExecutor`, a Dask client's
+        ``client.get_executor()``, or any other. The graph travels once to each worker; results are
+        those of threads, bit for bit on machines of one kind. Workers that are lost are survived:
+        Dask gives their label sets to others, and where an executor breaks for good the rest is
+        solved here, with a `RuntimeWarning`. It is left running.
     prior : (n,) or (k, n) array, optional
         One prior for all label sets, or one for each; see `extend`.
     unreachable : {"error", "nan"}
@@ -110,87 +226,34 @@ def extend_many(
     [array([0., 1., 2., 3.]), array([3., 2., 1., 0.])]
     """
     as_flag(check, "check")
-    workers = _worker_count(workers)
-    problems = _problems(graph, labels_list, method, unreachable)
-    priors = None if prior is None else _priors(prior, graph, len(problems))
-    if priors is None:
-        batches = _batches(problems, method)
-    else:
-        method = correcting(method)
-        batches = _batches_around(problems, priors, method)
+    request = Request.of(graph, labels_list, method, prior, unreachable)
+    many, priors, total = request.many, request.priors, len(request.label_sets)
+    if executor is None:
+        many.shared.prepare()
     results: list[Extension] = []
-    with ThreadPoolExecutor(max_workers=min(workers, max(len(batches), 1))) as pool:
-        futures = [pool.submit(copy_context().run, _timed, batch) for batch in batches]
-        try:
-            for batch, future in zip(batches, futures, strict=True):
-                solutions, seconds = future.result()
-                share = seconds / len(batch.positions)
-                for position, solution in zip(batch.positions, solutions, strict=True):
-                    around = None if priors is None else priors[position]
-                    with _named(position):
-                        results.append(package(solution, graph, method, share, check, around))
-                if progress is not None:
-                    progress(len(results), len(problems))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with closing(dispatch(many, request.batches(), workers=workers, executor=executor)) as solved:
+        for solutions, seconds in solved:
+            for solution in solutions:
+                position = len(results)
+                labels = request.label_sets[position]
+                around = priors[position] if priors else None
+                with named(position):
+                    results.append(
+                        package(solution, graph, labels, many.method, seconds, check, around)
+                    )
+            if progress is not None:
+                progress(len(results), total)
     return results
 
 
-def _worker_count(workers: int | None) -> int:
-    if workers is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-    if isinstance(workers, bool) or not isinstance(workers, int | np.integer) or workers < 1:
-        raise InputError(f"workers must be a whole number of at least 1, not {workers!r}")
-    return int(workers)
-
-
-def _problems(
-    graph: Graph,
-    labels_list: Iterable[Labels],
-    method: Method,
-    unreachable: Literal["error", "nan"],
-) -> list[Problem]:
+def _listed(labels_list: Iterable[Labels]) -> list[Labels]:
     if isinstance(labels_list, Labels):
         raise InputError("labels_list must be a list of Labels; for one use extend")
     try:
-        label_sets = list(labels_list)
+        return list(labels_list)
     except TypeError as error:
         kind = type(labels_list).__name__
         raise InputError(f"labels_list must be a list of Labels, not {kind}") from error
-    problems = []
-    for position, labels in enumerate(label_sets):
-        with _named(position):
-            problems.append(make_problem(graph, labels, method, unreachable))
-    return problems
-
-
-def _batches(problems: Sequence[Problem], method: Method) -> list[Batch]:
-    batches = method.share(problems) if problems and isinstance(method, SharesWork) else None
-    if batches is None:
-        batches = [Batch(range(i, i + 1), partial(_one, method, p)) for i, p in enumerate(problems)]
-    return batches
-
-
-def _batches_around(
-    problems: Sequence[Problem], priors: Sequence[FloatArray], method: Method
-) -> list[Batch]:
-    """Batches that extend the corrections, and add the priors to the outcome."""
-    corrections = []
-    for position, (problem, prior) in enumerate(zip(problems, priors, strict=True)):
-        with _named(position):
-            corrections.append(without_prior(problem, prior))
-
-    def restored(batch: Batch) -> list[Solution]:
-        solutions = zip(batch.positions, batch.solve(), strict=True)
-        return [with_prior(solution, problems[i], priors[i]) for i, solution in solutions]
-
-    batches = _batches(corrections, method)
-    return [Batch(batch.positions, partial(restored, batch)) for batch in batches]
 
 
 def _priors(prior: ArrayLike, graph: Graph, count: int) -> list[FloatArray]:
@@ -203,18 +266,8 @@ def _priors(prior: ArrayLike, graph: Graph, count: int) -> list[FloatArray]:
     return [check_prior(field, graph.num_vertices) for field in fields]
 
 
-def _one(method: Method, problem: Problem) -> list[Solution]:
-    return [method.solve(problem)]
-
-
-def _timed(batch: Batch) -> tuple[Sequence[Solution], float]:
-    check_time()
-    start = time.perf_counter()
-    return batch.solve(), time.perf_counter() - start
-
-
 @contextmanager
-def _named(position: int) -> Iterator[None]:
+def named(position: int) -> Iterator[None]:
     """Put the position of the problem at fault before the message."""
     try:
         yield

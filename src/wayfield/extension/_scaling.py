@@ -23,9 +23,10 @@ import numpy as np
 
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
-from ..kernels.fields import corrected, enclosed, rounded
+from ..kernels.fields import corrected, enclosed, normalised, rounded
 from ..labels import Labels
 from ._base import Problem
+from ._proof import Barriers
 
 SMALLEST_EXPONENT = -900
 """Below this exponent a field next to 0 would underflow on the way back."""
@@ -66,8 +67,7 @@ class Scaled:
 
     @classmethod
     def _less(cls, problem: Problem, offset: float) -> Self:
-        vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
-        moved = corrected(Pair(problem.boundary, zero), vertices, np.full(vertices.size, -offset))
+        moved = _moved(problem, offset)
         exponent = int(np.frexp(np.abs(moved.high).max())[1])
         return cls(problem, offset, exponent, Pair(*(np.ldexp(part, -exponent) for part in moved)))
 
@@ -85,6 +85,13 @@ class Scaled:
     def span(self) -> float:
         """Range of the labels, in the solver's units."""
         return float(np.ldexp(self.problem.labels.span, -self.exponent))
+
+    @property
+    def keeps_labels(self) -> bool:
+        """Whether no digit of a label is lost to underflow in the solver's units."""
+        moved = _moved(self.problem, self.offset)
+        back = (np.ldexp(part, self.exponent) for part in self.field)
+        return all((one == other).all() for one, other in zip(moved, back, strict=True))
 
     @property
     def exact(self) -> bool:
@@ -114,6 +121,49 @@ class Scaled:
         values, lower, upper = enclosed(field, below, above, self.scale, self.offset)
         return self._settled(values), self._settled(lower), self._settled(upper)
 
+    def barriers(self, below: Pair, above: Pair, base: FloatArray | None = None) -> Barriers:
+        """Return a sub- and a supersolution that stay within the labels and agree with them.
+
+        As `_settled` does with bounds, and they stay what they are: the larger of two subsolutions
+        is one, the least label is another, and a label is the most that one may be there.
+        """
+        absent = self.problem.orphaned
+        if base is not None:
+            absent = absent | ~np.isfinite(base)
+            base = np.where(absent, 0.0, base)
+        labels = self._from(base, self.field)
+        kept = []
+        for barrier, ends, sign in zip(
+            (below, above), self.problem.extreme_labels, (1.0, -1.0), strict=True
+        ):
+            # the least label around x, as seen from the base of x
+            least = self._from(base, Pair(self.field.high[ends], self.field.low[ends]))
+            high, low = normalised(barrier)
+            level = (high == least.high) & (sign * low < sign * least.low)
+            beyond = (sign * high < sign * least.high) | level
+            choose = [absent, self.problem.labelled, beyond]
+            high = np.select(choose, [0.0, labels.high, least.high], high)
+            low = np.select(choose, [0.0, labels.low, least.low], low)
+            kept.append(Pair(high, low))
+        return Barriers(self.offset, self.exponent, kept[0], kept[1], base)
+
+    def around(self, barriers: Barriers) -> tuple[FloatArray, FloatArray]:
+        """Return the doubles next below the lower barrier and next above the upper one."""
+        assert barriers.base is not None
+        bounds = []
+        for pair in (barriers.below, barriers.above):
+            near, rest = normalised(Pair(barriers.base, pair.high))
+            field = normalised(Pair(near, rest + pair.low))
+            # the last sum is rounded, by less than this
+            slack = 2.0**-52 * np.abs(field.low)
+            bounds.append(self.enclosed(field, slack, slack))
+        return bounds[0][1], bounds[1][2]
+
+    @staticmethod
+    def _from(base: FloatArray | None, field: Pair) -> Pair:
+        """Return the field less the base; where it is within reach of the base, that is exact."""
+        return field if base is None else normalised(Pair(field.high - base, field.low))
+
     def _settled(self, field: FloatArray) -> FloatArray:
         """Keep the maximum principle and the labels as given; NaN without a label, in place."""
         labels = self.problem.labels
@@ -121,6 +171,12 @@ class Scaled:
         field[labels.vertices] = labels.values
         field[self.problem.orphaned] = np.nan
         return field
+
+
+def _moved(problem: Problem, offset: float) -> Pair:
+    """Return the labels less an offset, exactly; 0 elsewhere."""
+    vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
+    return corrected(Pair(problem.boundary, zero), vertices, np.full(vertices.size, -offset))
 
 
 def midrange(labels: Labels) -> float:

@@ -36,6 +36,7 @@ lexicographic minimisers and steepest paths, also directed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
@@ -46,8 +47,10 @@ from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
 from ..kernels.midrange import imbalance
 from ._base import Problem, Solution, Status
+from ._evidence import Steepest
 from ._exact import rational_amle
-from ._filling import Fill, certainly_filled, fill
+from ._filling import certainly_filled, fill
+from ._proof import Fill
 from ._scaling import Scaled
 
 LOOSE = 2.0**-10
@@ -120,7 +123,7 @@ class AMLE:
             result = _bracketed(scaled, fixing, proof)
             if leave_flat:
                 result = _decided(problem, result, fixing._replace(values=proof.field.high))
-        status, fixed, values, lower, upper = result
+        status, fixed, values, lower, upper, kept = result
         exempt = ~fixed | problem.labelled
         residual = imbalance(graph.arcs, graph.reverse_arcs, exempt, graph.is_unit, values)
         if leave_flat and fixing.finished:
@@ -128,7 +131,8 @@ class AMLE:
                 if field is not None:
                     fill(problem, fixed, rule, field, rounding)
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
-        return Solution(values, lower, upper, status, residual, fixing.frames, details)
+        evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
+        return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)
 
 
 class _Outcome(NamedTuple):
@@ -139,6 +143,8 @@ class _Outcome(NamedTuple):
     values: FloatArray
     lower: FloatArray | None = None
     upper: FloatArray | None = None
+    kept: Pair | list[Fraction] | None = None
+    """What the bracket can be proved from again."""
 
 
 def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
@@ -153,7 +159,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
         return _unproved(scaled, fixing, Status.UNVERIFIED)
     values, lower, upper = scaled.enclosed(*proof)
     if proof.width <= LOOSE * scaled.span:
-        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper)
+        return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, proof.field)
     # what could not be proved may be the retracing's own doing: the plain field is the safer one
     plain = _unproved(scaled, fixing, Status.UNVERIFIED)
     return plain._replace(values=np.clip(plain.values, lower, upper), lower=lower, upper=upper)
@@ -161,7 +167,7 @@ def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
 
 def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     """Keep the bounds if they say for certain which vertices to fill; else decide in rationals."""
-    status, fixed, values, lower, upper = result
+    status, fixed, values, lower, upper, _ = result
     if (
         status is Status.CONVERGED
         and (lower is not None and upper is not None)
@@ -171,4 +177,4 @@ def _decided(problem: Problem, result: _Outcome, fixing: Fixing) -> _Outcome:
     exact = rational_amle(problem, fixing)
     if exact is None or not certainly_filled(problem, exact.fixed, exact.rank, exact.rank):
         return _Outcome(Status.NO_BRACKET, fixed, values)
-    return _Outcome(Status.CONVERGED, exact.fixed, exact.values, exact.lower, exact.upper)
+    return _Outcome(Status.CONVERGED, *exact[:4], exact.exact)

@@ -34,19 +34,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, reduce
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..graph import Graph
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import corrected
 from ..kernels.harmonic import balance, encloses, plain_balance
+from ..labels import Labels
 from ._base import Problem, Solution, Status
 from ._deadline import check_time
-from ._linear import Interior, LinearSolver, symmetric_solver
-from ._many import Batch
+from ._evidence import Enclosed
+from ._linear import SOLVES, Interior, LinearSolver, symmetric_solver
 from ._scaling import Scaled
 
 FINE = 2.0**-90
@@ -100,19 +102,10 @@ class Harmonic:
         system = System(Interior.of(problem.graph, free))
         return solve_block(system, [problem], self.certificate)[0]
 
-    def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
-        """Batches with one factorisation behind them; None if too little is in common."""
-        free = shared_interior(problems)
-        if free is None:
-            return None
-        system = System(Interior.of(problems[0].graph, free))
-        system.prepare(self.certificate)
-        batches = []
-        for start in range(0, len(problems), BLOCK):
-            block = problems[start : start + BLOCK]
-            solve = partial(solve_block, system, block, self.certificate)
-            batches.append(Batch(range(start, start + len(block)), solve))
-        return batches
+    def share(self, graph: Graph, label_sets: Sequence[Labels]) -> SharedSystem | None:
+        """Return one factorisation for all; None if too little is in common."""
+        interior = shared_interior(graph, label_sets)
+        return None if interior is None else SharedSystem(System(interior), self.certificate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,22 +114,29 @@ class System:
 
     interior: Interior
 
+    def __reduce__(self) -> tuple[type[System], tuple[Interior]]:
+        return System, (self.interior,)  # whoever receives it makes the rest again
+
     @cached_property
     def solver(self) -> LinearSolver:
         """The interior Laplacian, made ready for solving."""
         return symmetric_solver(self.interior)
 
-    @cached_property
+    @property
     def degree(self) -> FloatArray:
         """(m,) sums of conductances: the diagonal of the Laplacian."""
-        return self.interior.laplacian.data[self.interior.indptr[:-1]]
+        return self.interior.degree
 
     @cached_property
     def hitting_time(self) -> FloatArray:
-        """(n,) mean number of steps until the random walk meets a label; 0 off the interior."""
+        """(n,) mean number of steps until the random walk meets a label; 0 off the interior.
+
+        By iteration it is rough: each step of the walk counts for 1 ± 0.1 or so, which is verified
+        where it matters.
+        """
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
-            found = self.solver.solve(self.degree)
+            found = self.solver.solve(self.degree, rtol=0.1 / np.sqrt(self.interior.size))
             # any w may be tried, but not one that overflows
             time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
@@ -264,9 +264,9 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 def conclude(system: System, task: Task, certificate: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
     scaled, problem = task.scaled, task.scaled.problem
-    status, bracket = Status.CONVERGED, None
+    status, bracket, evidence = Status.CONVERGED, None, None
     if certificate:
-        bracket = verified_bracket(system, task)
+        bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
     elif task.tau > COARSE * scaled.span + UNDERFLOW:
         status = Status.STALLED
@@ -277,33 +277,57 @@ def conclude(system: System, task: Task, certificate: bool) -> Solution:
     lower, upper = bracket or (None, None)
     residual = system.plain_residual(values, task.pinned)
     update = float((np.abs(residual) / system.degree).max(initial=0.0))
-    return Solution(values, lower, upper, status, update, task.solves)
+    return Solution(values, lower, upper, status, update, task.solves, evidence=evidence)
 
 
-def verified_bracket(system: System, task: Task) -> tuple[FloatArray, FloatArray] | None:
+def verified_bracket(
+    system: System, task: Task
+) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
     """Return u ∓ τ w rounded outward, for the first τ that makes them a sub- and supersolution."""
-    high, low = task.field
+    (high, low), scaled = task.field, task.scaled
     if not np.isfinite(task.tau):
-        return None
+        return None, None
     with np.errstate(over="ignore"):  # what overflows encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
         for _ in range(MAX_WIDENINGS):
             if task.proved or system.encloses(task.field, task.pinned, shift):
-                lower = task.scaled.bound(Pair(high, low - shift), -1)
-                return lower, task.scaled.bound(Pair(high, low + shift), +1)
+                below, above = Pair(high, low - shift), Pair(high, low + shift)
+                bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+                return bracket, Enclosed(2.0, below, above)
             shift *= 4.0
-    return None
+    return None, None
 
 
-def shared_interior(problems: Sequence[Problem]) -> IntArray | None:
-    """Vertices free of the labels that all problems share; None if sharing does not pay."""
-    first = problems[0]
-    common: BoolArray = reduce(np.logical_and, (p.labelled for p in problems))
-    extra = max(len(p.labels) for p in problems) - int(common.sum())
-    covered = np.zeros(int(first.graph.components.max()) + 1, dtype=bool)
-    covered[first.graph.components[common]] = True
-    orphaned = ~covered[first.graph.components]
-    alike = all(np.array_equal(p.orphaned, orphaned) for p in problems)
-    if len(problems) < 3 or extra > MAX_EXTRA or not alike:
+@dataclass(frozen=True, eq=False)
+class SharedSystem:
+    """Problems whose labels are one shared set plus a few vertices each."""
+
+    system: System
+    certificate: bool
+    block: ClassVar[int] = BLOCK
+
+    def prepare(self) -> None:
+        """Factor, and find the hitting times."""
+        self.system.prepare(self.certificate)
+
+    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
+        """Solve one block."""
+        return solve_block(self.system, problems, self.certificate)
+
+
+def shared_interior(graph: Graph, label_sets: Sequence[Labels]) -> Interior | None:
+    """Pattern on the vertices free of the labels that all sets share; None if that does not pay."""
+    count, component = len(label_sets), graph.components
+    times = np.zeros(graph.num_vertices, dtype=np.int64)
+    for labels in label_sets:
+        times[labels.vertices] += 1  # they are distinct
+    common = times == count
+    extra = max(map(len, label_sets)) - int(common.sum())
+    if count < 3 or extra > MAX_EXTRA:
         return None
-    return np.flatnonzero(~(common | orphaned))
+    covered = np.unique(component[common])
+    if any(np.setdiff1d(component[labels.vertices], covered).size for labels in label_sets):
+        return None  # a component in which the sets share no label
+    return Interior.of(
+        graph, np.flatnonzero(~common & np.isin(component, covered)), solves=SOLVES * count
+    )

@@ -95,7 +95,7 @@ class HarmonicSystem:
     @cached_property
     def hitting_time(self) -> FloatArray:
         """(m,) mean number of steps until the random walk meets a label."""
-        return self._system.hitting_time[self.free]
+        return self.solve(self.degree)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
         """Return L⁻¹ times one right-hand side (m,), or several (m, k), accurate to rounding.
@@ -108,4 +108,5 @@ class HarmonicSystem:
         """Return what ``extend(graph, labels, Harmonic(), unreachable="nan")`` does."""
         start = time.perf_counter()
         solution = solve_block(self._system, [self._problem], certificate=True)[0]
-        return package(solution, self.graph, Harmonic(), time.perf_counter() - start, check)
+        seconds = time.perf_counter() - start
+        return package(solution, self.graph, self.labels, Harmonic(), seconds, check)

@@ -39,22 +39,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from ..errors import InputError
+from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
+from ..labels import Labels
 from ._base import Problem, Solution, Status
+from ._evidence import Enclosed
 from ._gap import duality_gap
 from ._linear import Direct, Interior
-from ._many import Batch
 from ._newton import Equation, Iterate, levelled, newton, polish, verified_bound
 from ._scaling import Scaled
 from .amle import AMLE
-from .harmonic import Harmonic, System, shared_interior, solve_block
+from .harmonic import Harmonic, SharedSystem, System, shared_interior, solve_block
 
 LARGEST_P = 65_536.0
 FINEST_TOLERANCE = 1e-15
@@ -128,34 +129,33 @@ class PLaplacian:
         if self.p == 2.0:
             return Harmonic(certificate=self.certificate).solve(problem)
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
-        return self._solve(System(Interior.of(problem.graph, free)), problem)
+        return self.solve_on(System(Interior.of(problem.graph, free)), problem)
 
-    def share(self, problems: Sequence[Problem]) -> list[Batch] | None:
-        """Batches of one that share the harmonic factorisation and the order of elimination."""
+    def share(
+        self, graph: Graph, label_sets: Sequence[Labels]
+    ) -> SharedSystem | SharedOrder | None:
+        """Return one harmonic factorisation, and its order of elimination, for all."""
         if self.p == 2.0:
-            return Harmonic(certificate=self.certificate).share(problems)
-        free = shared_interior(problems)
-        if free is None:
-            return None
-        system = System(Interior.of(problems[0].graph, free))
-        system.prepare(certificate=False)
-        return [
-            Batch(range(k, k + 1), partial(self._batch, system, problem))
-            for k, problem in enumerate(problems)
-        ]
+            return Harmonic(certificate=self.certificate).share(graph, label_sets)
+        interior = shared_interior(graph, label_sets)
+        return None if interior is None else SharedOrder(System(interior), self)
 
-    def _batch(self, system: System, problem: Problem) -> list[Solution]:
-        return [self._solve(system, problem)]
-
-    def _solve(self, system: System, problem: Problem) -> Solution:
+    def solve_on(self, system: System, problem: Problem) -> Solution:
+        """Extend the labels of a problem whose free vertices are among the system's."""
         labels = problem.labels
         if labels.span == 0.0 or (problem.labelled | problem.orphaned).all():
             constant = solve_block(system, [problem], self.certificate)[0]
-            return replace(constant, details=dict.fromkeys(DETAILS, 0.0))
+            # its barriers are constant, or labels: they are the same for every p
+            kept = constant.evidence
+            if isinstance(kept, Enclosed):
+                kept = replace(kept, p=float(self.p))
+            return replace(constant, details=dict.fromkeys(DETAILS, 0.0), evidence=kept)
         scaled = Scaled.centred(problem)
         equation = Equation(ordered_interior(system, problem), float(self.p) - 1.0, scaled.span)
         solved = self._newton(equation, system, scaled)
-        bracket = verified_bracket(equation, solved, scaled) if self.certificate else None
+        bracket, evidence = None, None
+        if self.certificate:
+            bracket, evidence = verified_bracket(equation, solved, scaled)
         status = solved.status
         if self.certificate and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
@@ -168,7 +168,7 @@ class PLaplacian:
         details = dict(zip(DETAILS, figures, strict=True))
         lower, upper = bracket or (None, None)
         update = equation.update_residual(values, labels.span)
-        return Solution(values, lower, upper, status, update, solved.steps, details)
+        return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
         """Solve from between the ends of the family; should that stall, from the harmonic end."""
@@ -186,6 +186,23 @@ class PLaplacian:
         return polish(equation, solved, self.max_steps)
 
 
+@dataclass(frozen=True, eq=False)
+class SharedOrder:
+    """Problems that share a harmonic factorisation and an order of elimination."""
+
+    system: System
+    method: PLaplacian
+    block: ClassVar[int] = 1
+
+    def prepare(self) -> None:
+        """Factor."""
+        self.system.prepare(certificate=False)
+
+    def solve(self, problems: Sequence[Problem]) -> list[Solution]:
+        """Solve one after another."""
+        return [self.method.solve_on(self.system, problem) for problem in problems]
+
+
 def start_field(scaled: Scaled, values: FloatArray) -> Pair:
     """Return values in the solver's units as a field: exact at the labels, 0 where orphaned."""
     free = ~(scaled.problem.labelled | scaled.problem.orphaned)
@@ -194,13 +211,14 @@ def start_field(scaled: Scaled, values: FloatArray) -> Pair:
 
 def verified_bracket(
     equation: Equation, solved: Iterate, scaled: Scaled
-) -> tuple[FloatArray, FloatArray] | None:
+) -> tuple[tuple[FloatArray, FloatArray] | None, Enclosed | None]:
     """Return verified bounds, rounded outward; None if either side could not be verified."""
     below = verified_bound(equation, solved, -1)
     above = verified_bound(equation, solved, +1)
     if below is None or above is None:
-        return None
-    return scaled.bound(below, -1), scaled.bound(above, +1)
+        return None, None
+    bracket = scaled.bound(below, -1), scaled.bound(above, +1)
+    return bracket, Enclosed(equation.q + 1.0, below, above)
 
 
 def ordered_interior(system: System, problem: Problem) -> Interior:
@@ -208,4 +226,4 @@ def ordered_interior(system: System, problem: Problem) -> Interior:
     vertices, ordered = system.interior.vertices, isinstance(system.solver, Direct)
     if isinstance(system.solver, Direct):
         vertices = vertices[system.solver.order]
-    return Interior.of(problem.graph, vertices[~problem.labelled[vertices]], ordered)
+    return Interior.of(problem.graph, vertices[~problem.labelled[vertices]], ordered=ordered)

@@ -26,6 +26,8 @@ _WINDOWS, _SHARP = 4, 0.85
 """Right above a barrier, in the first of so many parts of a step, there are at least this share of
 the observations that the fullest of them has: they do not thin out, as they do around a spot where
 the behaviour lingers."""
+_DEEP = 0.25
+"""Below a barrier somebody is so much of a step deep: along an outer wall nobody is."""
 _BLUNT = 0.5
 """The same on the grid."""
 
@@ -94,6 +96,23 @@ def find_barriers(
 
 
 @njit(cache=True, nogil=True)
+def gap_across(
+    rows: IntArray,
+    first: Rows,
+    second: Rows,
+    here: Numbers,
+    cell: int,
+    normal: FloatArray,
+    stride: float,
+    least: int,
+) -> tuple[float, float, int]:
+    """Return the best gap of one cell's steps across a direction, and the flux above it."""
+    x, y = np.empty(rows.size), np.empty(rows.size)
+    own = _project(rows, first, second, here, cell, normal, x, y)
+    return _best_gap(x, y, own, stride, least)
+
+
+@njit(cache=True, nogil=True)
 def _project(
     rows: IntArray,
     first: Rows,
@@ -159,7 +178,8 @@ def _best_gap(
     for i in range(order.size):
         if starts[i] > far > -np.inf:
             under = np.searchsorted(inside, starts[i])
-            if under >= least and inside.size - under >= least:
+            deep = np.searchsorted(inside, starts[i] - _DEEP * stride)
+            if deep > 0 and under >= least and inside.size - under >= least:
                 above = _most(starts, ends, starts[i], stride)
                 if above >= max(least, flux + 1) and _is_sharp(inside, starts[i], stride):
                     flux, bottom, top = above, far, starts[i]

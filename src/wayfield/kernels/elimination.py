@@ -96,12 +96,12 @@ def substitute(
 
 
 @njit(cache=True, nogil=True)
-def level_width(indptr: IntArray, indices: IntArray) -> int:
-    """Largest level of a breadth-first search of a pattern without its dead ends.
+def level_work(indptr: IntArray, indices: IntArray) -> float:
+    """Σ w³ over the levels, of w rows each, of breadth-first searches without the dead ends.
 
-    A level separates what came before from what comes after, so this tells how well the graph can
-    be cut in pieces: 0 for trees, about the side of a grid in the plane, a large share of all
-    vertices for an expander. The search starts where another one ended, at the rim.
+    A level separates what came before from what comes after, so that elimination level by level
+    takes about as many operations: none for trees, n² on a grid of n rows in the plane, n³ with a
+    large factor on an expander. Searches start where another one ended, at the rim.
     """
     n = indptr.size - 1
     queue = np.empty(n, np.int64)
@@ -110,27 +110,27 @@ def level_width(indptr: IntArray, indices: IntArray) -> int:
     for x in order:
         seen[x] = True
     reached = seen.copy()
-    widest = 0
+    total = 0.0
     for root in range(n):
         if not seen[root]:
             count, _ = _search(indptr, indices, root, reached, queue)
-            _, width = _search(indptr, indices, queue[count - 1], seen, queue)
-            widest = max(widest, width)
-    return widest
+            _, work = _search(indptr, indices, queue[count - 1], seen, queue)
+            total += work
+    return total
 
 
 @njit(cache=True, nogil=True)
 def _search(
     indptr: IntArray, indices: IntArray, root: int, seen: BoolArray, queue: IntArray
-) -> tuple[int, int]:
-    """Fill the queue with the rows reached from a root; how many, and how many at one level."""
+) -> tuple[int, float]:
+    """Fill the queue with the rows reached from a root; how many, and the cubes of the levels."""
     seen[root] = True
     queue[0] = root
     start = 0
     stop = 1
-    widest = 0
+    work = 0.0
     while start < stop:
-        widest = max(widest, stop - start)
+        work += float(stop - start) ** 3
         tail = stop
         for k in range(start, stop):
             for e in range(indptr[queue[k]], indptr[queue[k] + 1]):
@@ -140,4 +140,4 @@ def _search(
                     queue[tail] = y
                     tail += 1
         start, stop = stop, tail
-    return stop, widest
+    return stop, work

@@ -33,6 +33,15 @@ def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> Pair:
 
 
 @njit(cache=True, nogil=True)
+def normalised(field: Pair) -> Pair:
+    """Return the same field in parts that do not overlap: ordered as they are by high, then low."""
+    high, low = np.empty(field.high.size), np.empty(field.high.size)
+    for x in range(high.size):
+        high[x], low[x] = two_sum(field.high[x], field.low[x])
+    return Pair(high, low)
+
+
+@njit(cache=True, nogil=True)
 def rounded(field: Pair, scale: float, offset: float, side: int) -> FloatArray:
     """Offset + scale · field as doubles: to nearest (side 0), surely above (+1) or below (-1)."""
     high, low = field

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ._jit import njit
 from ._types import FloatArray, IntArray
 
@@ -55,3 +58,79 @@ def drop_least(heap: Heap, size: int) -> int:
     heap.keys[slot] = key
     heap.vertices[slot] = vertex
     return size
+
+
+@njit(cache=True, nogil=True)
+def sort_entries(heap: Heap, size: int, buckets: NDArray[np.int32]) -> None:
+    """Sort the first `size` entries by their keys, in place: a queue that nothing is added to.
+
+    By buckets of equal width, and within a bucket by insertion or, where many keys crowd into it,
+    as a heap: linear where keys are spread out, n log n at worst. `buckets` is room, of two rows.
+    """
+    keys, vertices = heap
+    least = np.inf
+    most = -np.inf
+    for k in range(size):
+        least = min(least, keys[k])
+        most = max(most, keys[k])
+    if not least < most:
+        return
+    count = min(size, buckets.shape[1] - 1)
+    # keys so close that their distance is next to nothing go into one bucket
+    scale = count / (most - least) if most - least > 1e-290 else 0.0
+    starts, places = buckets[0], buckets[1]
+    for b in range(count + 1):
+        starts[b] = 0
+    for k in range(size):
+        starts[min(int((keys[k] - least) * scale), count - 1) + 1] += 1
+    for b in range(count):
+        starts[b + 1] += starts[b]
+        places[b] = starts[b]
+    # every entry that is not in its bucket changes places with the next free one there
+    for b in range(count):
+        while places[b] < starts[b + 1]:
+            here = places[b]
+            target = min(int((keys[here] - least) * scale), count - 1)
+            there = places[target]
+            places[target] += 1
+            if there != here:
+                keys[here], keys[there] = keys[there], keys[here]
+                vertices[here], vertices[there] = vertices[there], vertices[here]
+    for b in range(count):
+        if starts[b + 1] - starts[b] <= 32:
+            _insertion_sort(heap, starts[b], starts[b + 1])
+        else:
+            _heap_sort(heap, starts[b], starts[b + 1])
+
+
+@njit(cache=True, nogil=True)
+def _insertion_sort(heap: Heap, start: int, stop: int) -> None:
+    keys, vertices = heap
+    for k in range(start + 1, stop):
+        key = keys[k]
+        vertex = vertices[k]
+        place = k
+        while place > start and keys[place - 1] > key:
+            keys[place] = keys[place - 1]
+            vertices[place] = vertices[place - 1]
+            place -= 1
+        keys[place] = key
+        vertices[place] = vertex
+
+
+@njit(cache=True, nogil=True)
+def _heap_sort(heap: Heap, start: int, stop: int) -> None:
+    part = Heap(heap.keys[start:stop], heap.vertices[start:stop])
+    size = 0
+    for k in range(stop - start):
+        size = push(part, size, part.keys[k], part.vertices[k])
+    # the least goes to the end that becomes free: descending, so turned round afterwards
+    while size > 0:
+        key, vertex = part.keys[0], part.vertices[0]
+        size = drop_least(part, size)
+        part.keys[size] = key
+        part.vertices[size] = vertex
+    last = stop - start - 1
+    for k in range((last + 1) // 2):
+        part.keys[k], part.keys[last - k] = part.keys[last - k], part.keys[k]
+        part.vertices[k], part.vertices[last - k] = part.vertices[last - k], part.vertices[k]

@@ -26,7 +26,7 @@ from scipy.spatial import cKDTree
 
 from .._arrays import frozen
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.barriers import find_barriers, steps_by_cell
+from ..kernels.barriers import find_barriers, gap_across, steps_by_cell
 from ..kernels.merging import Rows
 from ..kernels.stays import step_lengths
 from ._buffer import Buffer
@@ -51,6 +51,9 @@ _THIN = 0.01
 """The plane is taken to be so much of a step below the lowest that anybody from above comes."""
 _STRAY = 0.05
 """A barrier goes on where at most this share of the steps that come near cross it, all the same."""
+_TURNED, _AS_MANY = 0.85, 0.2
+"""Cosine of the angle that a barrier is turned by at most to see whether it goes on further, and
+the share of the steps that must come near it then."""
 _IN_ORDER = 0.5
 """Rows that the next one continues, at least."""
 _AROUND = 3
@@ -266,10 +269,15 @@ class _Walk:
         for cell in np.argsort(-flux, kind="stable"):
             if flux[cell] == 0 or met[cell]:
                 continue
-            bottom, top, cells = self._spread(
-                int(cell), normal[cell], low[cell], high[cell], joined
+            turned = self._turned(int(cell), normal[cell], flux[cell], normals)
+            best, bottom, top, cells = max(
+                (
+                    (way, *self._spread(int(cell), way, *gap, joined))
+                    for way, gap in [(normal[cell], (low[cell], high[cell])), *turned]
+                ),
+                key=lambda found: (found[3].size, self._approaches(found[3], found[0], found[2])),
             )
-            made.append((normal[cell], bottom, top))
+            made.append((best, bottom, top))
             owned.append(cells)
             met[cells] = True
         if not made:
@@ -293,6 +301,27 @@ class _Walk:
             up[k] += near * shut[cell]
         made_of = plane, _upper_states(plane), normal, offset, down, up, shut
         return Barriers(self.sites, *map(frozen, made_of)).only(down >= ENOUGH)
+
+    def _turned(
+        self, cell: int, normal: FloatArray, flux: float, normals: FloatArray
+    ) -> list[tuple[FloatArray, tuple[float, float]]]:
+        """Directions near that of a cell's barrier that nobody crosses either, with their gaps.
+
+        In one cell a plane that is a little askew is as good as the right one. Only the right one
+        goes on through the cells next to it.
+        """
+        found = []
+        rows = self.steps[self.begin[cell] : self.begin[cell + 1]]
+        for way in normals[cell % len(normals)]:
+            along = float(way @ normal)
+            if not _TURNED <= abs(along) < 1.0 - 1e-12:
+                continue
+            way = np.copysign(1.0, along) * way
+            args = self.first, self.second, self.here, cell, way, self.stride, LEAST
+            low, high, above = gap_across(rows, *args)
+            if above >= _AS_MANY * flux:
+                found.append((way, (low, high)))
+        return found
 
     def _on_both_sides(self, plane: IntArray, normal: FloatArray, offset: FloatArray) -> IntArray:
         """Barriers of cells that have observations on both sides of it."""

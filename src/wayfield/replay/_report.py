@@ -101,8 +101,8 @@ class PlannerReport(KeepsReadOnly):
         if self.barriers.size:
             count = number_of(self.barriers.size, "barriers")
             lines.append(
-                f"{count} in the way, each a door that opens one way or a thin wall: it was "
-                f"headed for at least {self.barriers.min():,} times, and never crossed."
+                f"{count} in the way, a door that opens one way or a thin wall, each headed for at "
+                f"least {self.barriers.min():,} times and never crossed."
             )
         if len(self.suspects):
             lines += [

@@ -1,11 +1,11 @@
 """Reports: charts, tables and one page, drawn from what experiments stored. Nothing is solved."""
 
-from .charts import SHAPES, TONES, Chart, Look, against, chart
+from .charts import TONES, Chart, Look, against, chart, scatter
 from .graphs import drawn_graph, graph_drawing
 from .page import Block, Cover, Provenance, Tile, holds_earlier_report, render, write_report
 from .pictures import Gallery, Picture
 from .section import Finding, Mark, Section
-from .svg import Scale, Series
+from .svg import SHAPES, Scale, Series
 from .tables import Table
 from .words import plural, power
 
@@ -34,5 +34,6 @@ __all__ = [
     "plural",
     "power",
     "render",
+    "scatter",
     "write_report",
 ]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
 from ..study.records import Records
 from ..study.statistics import bootstrap_interval
-from .svg import Scale, Series, legend, line_chart
+from .svg import SHAPES, Scale, Series, legend, line_chart, square_chart
 
 TONES = ("line-a", "line-b", "line-c", "line-d")
-SHAPES = ("circle", "square", "triangle", "diamond")
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,39 @@ def chart(
     scale: Scale | None = None,
     names: tuple[str, str] = ("", "success"),
 ) -> Chart:
-    """Draw lines with their legend; by default on a scale of shares, near 1 if all of them are."""
-    chosen = scale or _share_scale(series)
-    return Chart(title, line_chart(series, ticks, title, chosen, names), legend(series))
+    """Draw lines with their legend; by default on a scale of shares, near 1 if all of them are.
+
+    Lines whose marks would look alike get others.
+    """
+    shown = _told_apart(series)
+    chosen = scale or _share_scale(shown)
+    return Chart(title, line_chart(shown, ticks, title, chosen, names), legend(shown))
+
+
+def scatter(title: str, series: Sequence[Series], names: tuple[str, str]) -> Chart:
+    """Draw shares against shares with their legend, and the diagonal on which they agree."""
+    shown = _told_apart([replace(each, hollow=False) for each in series])
+    marks = [replace(each, hollow=True) for each in shown]
+    return Chart(title, square_chart(marks, title, names), legend(marks))
+
+
+def _told_apart(series: Sequence[Series]) -> list[Series]:
+    """Give each line, the paper's hollow ones apart, a mark that no line before it has."""
+    taken: set[str] = set()
+    found = []
+    for each in series:
+        shape = each.shape
+        if not each.hollow:
+            if shape in taken:
+                shape = next((other for other in SHAPES if other not in taken), shape)
+            taken.add(shape)
+        found.append(replace(each, shape=shape))
+    return found
 
 
 def _share_scale(series: Sequence[Series]) -> Scale:
-    """From 0 to 1, or from closer to 1 if all values are there."""
-    lowest = min((y for each in series for _, y in each.points if isfinite(y)), default=0.0)
-    return Scale(next((s for s in (0.95, 0.9, 0.8, 0.6, 0.4) if lowest >= s + 0.02), 0.0), 1.0)
+    """From 0 to 1, or from closer to 1 if all values and intervals are there."""
+    values = [y for each in series for _, y in each.points]
+    values += [low for each in series for low, _ in each.intervals]
+    lowest = min((value for value in values if isfinite(value)), default=0.0)
+    return Scale(next((s for s in (0.95, 0.9, 0.8, 0.6, 0.4) if lowest >= s), 0.0), 1.0)

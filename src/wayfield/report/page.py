@@ -162,6 +162,7 @@ def write_report(
             rows,
             cover.compare,
             experiment.lacks(),
+            study.command(experiment),
         )
         for experiment in study.experiments
         for section in experiment.sections

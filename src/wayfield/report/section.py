@@ -81,12 +81,13 @@ class Section:
 class Shown:
     """A section with everything that the rows at hand allow, ready for the page.
 
-    `lack` is what has to be installed before it can be run.
+    `lack` is what has to be installed before it can be run, and `command` what then runs it.
     """
 
     section: Section
     missing: bool
     lack: str | None
+    command: str
     compared: Sequence[str]
     charts: Sequence[Chart]
     drawings: Sequence[Chart]
@@ -107,6 +108,7 @@ def show(
     tables: Tables,
     compare: Callable[[str, tuple[str, ...]], str] | None = None,
     lack: str | None = None,
+    command: str = "",
 ) -> Shown:
     """Draw what the rows at hand allow.
 
@@ -122,6 +124,8 @@ def show(
         Writes a published table with ours beside it, as HTML.
     lack : str, optional
         What the experiment needs and is not installed.
+    command : str
+        What to type to run it.
     """
     missing = not len(tables.get(experiment, NO_ROWS))
     rows = NO_ROWS
@@ -135,6 +139,7 @@ def show(
         section,
         missing,
         lack,
+        command,
         [] if compare is None else [compare(*entry) for entry in section.compared.items()],
         charts=drawn(section.charts),
         drawings=drawn(section.drawings),

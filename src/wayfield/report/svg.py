@@ -20,9 +20,22 @@ _SLANT, _LONGEST = math.radians(35), 170.0
 _SHAPES = {
     "circle": "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0",
     "square": "M-4-4H4V4H-4Z",
-    "diamond": "M0-6L6 0L0 6L-6 0Z",
     "triangle": "M0-5.5L5.2 4H-5.2Z",
+    "diamond": "M0-6L6 0L0 6L-6 0Z",
+    "falling": "M0 5.5L5.2-4H-5.2Z",
+    "plus": "M-2-5.5H2V-2H5.5V2H2V5.5H-2V2H-5.5V-2H-2Z",
+    "hexagon": "M-5.4 0L-2.7-4.7H2.7L5.4 0L2.7 4.7H-2.7Z",
+    "cross": "M-5-2.5L-2.5-5L0-2.5L2.5-5L5-2.5L2.5 0L5 2.5L2.5 5L0 2.5L-2.5 5L-5 2.5L-2.5 0Z",
+    "bar": "M-2.2-6H2.2V6H-2.2Z",
+    "dash": "M-6-2.2H6V2.2H-6Z",
+    "pentagon": "M0-5.5L5.2-1.7L3.2 4.4H-3.2L-5.2-1.7Z",
+    "left": "M-5.5 0L4-5.2V5.2Z",
+    "star": "M0-6.5L1.7-2L6.2-2L2.6.9L4 5.5L0 2.7L-4 5.5L-2.6.9L-6.2-2L-1.7-2Z",
 }
+SHAPES = tuple(_SHAPES)
+"""Names of the marks that there are."""
+_BESIDE, _SPREAD = 9.0, 40.0
+"""Most pixels between marks at one place of an axis: where it has several places, and only one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,7 @@ class Series:
     intervals : sequence of (float, float), optional
         Low and high end at every point, if all of them are numbers.
     shape : str
-        Of the marks: circle, square, diamond or triangle.
+        Of the marks, one of `SHAPES`.
     hollow : bool
         Marks without filling and without a line: the paper's figures.
     """
@@ -152,20 +165,60 @@ def line_chart(
     placed = [(across(place), text) for place, text in ticks]
     deep = _depth(placed)
     parts = [_axes(scale, placed, names, deep)]
-    for each in series:
+    told = dict(ticks)
+    for each, shift in zip(series, _shifts(series, placed, places), strict=True):
         known = [(x, y) for x, y in each.points if math.isfinite(y)]
-        marks = [(across(x), scale.place(y)) for x, y in known]
+        marks = [(across(x) + shift, scale.place(y)) for x, y in known]
         inside = "" if each.hollow or not marks else _path(marks)
         for (x, _), (bottom, top) in zip(marks, each.intervals, strict=False):
             inside += tag("path", d=f"M{x:.1f} {scale.place(bottom):.1f}V{scale.place(top):.1f}")
         for (x, y), (place, value) in zip(marks, known, strict=True):
-            told = next((text for at, text in ticks if at == place), f"{place:g}")
-            title = tag("title", escape(f"{each.label}, {told}: {value:.4g}"))
-            move = f"translate({x:.1f} {y:.1f})"
-            inside += tag("path", title, class_="mark", d=_SHAPES[each.shape], transform=move)
-        kind = "series hollow" if each.hollow else "series"
-        parts.append(tag("g", inside, class_=f"{kind} {each.colour}"))
+            where = told.get(place, f"{place:g}")
+            inside += _mark(each, x, y, f"{each.label}, {where}: {value:.4g}")
+        parts.append(_group(each, inside))
     return drawing("".join(parts), WIDTH, HEIGHT + deep, description)
+
+
+def square_chart(series: Sequence[Series], description: str, names: tuple[str, str]) -> str:
+    """Draw shares against shares, a mark for every pair, and the diagonal on which they agree.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        The marks: both numbers of a point are shares.
+    description : str
+        For readers who cannot see it.
+    names : (str, str)
+        Of the two axes.
+
+    Examples
+    --------
+    >>> drawn = square_chart([Series("ours", "exact-line", [(0.5, 0.75)])], "", ("told", "seen"))
+    >>> "<title>ours: told 0.5, seen 0.75</title>" in drawn
+    True
+    """
+    side = HEIGHT - _TOP - _BOTTOM
+    width = _LEFT + side + 2 * _RIGHT
+
+    def across(share: float) -> float:
+        return _LEFT + share * side
+
+    ticks = [(across(tick), SHARE.label(tick)) for tick in SHARE.ticks]
+    ends = [(across(share), SHARE.place(share)) for share in (0.0, 1.0)]
+    parts = [_axes(SHARE, ticks, names, 0.0, width), tag("g", _path(ends), class_="diagonal")]
+    for each in series:
+        marks = [
+            _mark(
+                each,
+                across(x),
+                SHARE.place(y),
+                f"{each.label}: {names[0]} {x:.4g}, {names[1]} {y:.4g}",
+            )
+            for x, y in each.points
+            if math.isfinite(x) and math.isfinite(y)
+        ]
+        parts.append(_group(each, "".join(marks)))
+    return drawing("".join(parts), width, HEIGHT, description)
 
 
 def text_width(text: str) -> float:
@@ -211,6 +264,39 @@ def legend(series: Sequence[Series]) -> str:
     return tag("ul", "".join(items), class_="legend")
 
 
+def _shifts(
+    series: Sequence[Series], placed: Sequence[tuple[float, str]], places: Sequence[float]
+) -> list[float]:
+    """Pixels by which to move each line sideways, so that no mark hides another at its place.
+
+    None where marks lie elsewhere than at the ticks. The paper's hollow marks stay with the line
+    of their colour.
+    """
+    if not {x for each in series for x, _ in each.points} <= set(places):
+        return [0.0] * len(series)
+    first = {each.colour: each for each in reversed(series) if not each.hollow}
+    leaders = [first.get(each.colour, each) if each.hollow else each for each in series]
+    slots = {leader: slot for slot, leader in enumerate(dict.fromkeys(map(id, leaders)))}
+    if len(placed) > 1:
+        gap = min(right - left for (left, _), (right, _) in pairwise(placed))
+        step = min(_BESIDE, 0.5 * gap / max(len(slots), 1))
+    else:
+        step = min(_SPREAD, 0.7 * (WIDTH - _LEFT - _RIGHT) / max(len(slots), 1))
+    return [step * (slots[id(leader)] - (len(slots) - 1) / 2) for leader in leaders]
+
+
+def _mark(series: Series, x: float, y: float, told: str) -> str:
+    """Draw a mark that says its number when pointed at."""
+    move = f"translate({x:.1f} {y:.1f})"
+    title = tag("title", escape(told))
+    return tag("path", title, class_="mark", d=_SHAPES[series.shape], transform=move)
+
+
+def _group(series: Series, inside: str) -> str:
+    kind = "series hollow" if series.hollow else "series"
+    return tag("g", inside, class_=f"{kind} {series.colour}")
+
+
 def _depth(ticks: list[tuple[float, str]]) -> float:
     """Height that names along the axis need beyond one line; 0 if they fit beside each other."""
     widths = [text_width(text) for _, text in ticks]
@@ -229,18 +315,26 @@ def _slanted(x: float, y: float, text: str) -> str:
     return tag("text", escape(short) + title, x=x, y=y, text_anchor="end", transform=turn)
 
 
-def _axes(scale: Scale, ticks: list[tuple[float, str]], names: tuple[str, str], deep: float) -> str:
+def _axes(
+    scale: Scale,
+    ticks: list[tuple[float, str]],
+    names: tuple[str, str],
+    deep: float,
+    width: float = WIDTH,
+) -> str:
     parts = []
     for tick in scale.ticks:
         y = scale.place(tick)
-        parts.append(tag("path", class_="rule", d=f"M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}"))
+        parts.append(tag("path", class_="rule", d=f"M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"))
         parts.append(_text(_LEFT - 7, y + 4, scale.label(tick), "end"))
     bottom = HEIGHT - _BOTTOM
+    if scale.low > 0 and not scale.log:  # the axis does not begin at 0, and shows that it does not
+        parts.append(tag("path", class_="cut", d=f"M{_LEFT} {bottom - 14}v3l-5 2l10 3l-5 2v4"))
     for x, text in ticks:
         parts.append(
             _slanted(x + 4, bottom + 14, text) if deep else _text(x, bottom + 17, text, "middle")
         )
-    parts.append(_text((_LEFT + WIDTH) / 2, HEIGHT + deep - 5, names[0], "middle"))
+    parts.append(_text((_LEFT + width) / 2, HEIGHT + deep - 5, names[0], "middle"))
     middle = (_TOP + bottom) / 2
     turn = f"rotate(-90 13 {middle:.1f})"
     parts.append(

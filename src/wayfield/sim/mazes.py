@@ -222,7 +222,8 @@ class _RoboticsMaze(Maze):
 
     def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
         inner, body = self.env.unwrapped, self._simulation
-        inner.reset(seed=seed)
+        cell = np.argwhere(self.layout.free)[0]  # left alone, it seeks two that are far apart
+        inner.reset(seed=seed, options={"goal_cell": cell, "reset_cell": cell})
         inner.goal = goal.copy()
         inner.update_target_site_pos()
         position = body.init_qpos.copy()
@@ -342,7 +343,7 @@ def _robotics(name: str, **settings: Any) -> Maze:
     try:
         with _no_litter():
             env = gymnasium.make(name, render_mode="rgb_array", **settings)
-    except gymnasium.error.UnregisteredEnv as error:
+    except gymnasium.error.Error as error:  # unknown, or of a version that is no longer there
         raise InputError(f"Gymnasium-Robotics {suite.__version__}: {error}") from error
     return as_maze(env)
 

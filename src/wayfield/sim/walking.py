@@ -7,8 +7,9 @@ within that. The controller sees only the sub-goal.
 A walk ends when the environment counts the body as arrived, when it lies on its back for two
 seconds (no ant gets up again), when it has come to rest short of the goal, or when the time runs
 out. It has *looped* if it came to rest, which is what most loops look like: the sub-goal lies
-underfoot. It has also looped if time ran out and in the last third of it the body came to no place
-that was new to it, places being squares of a quarter of a cell.
+underfoot. It has also looped if time ran out and most of the places to which the body came in the
+last third of it were not new, places being squares of a quarter of a cell; so has a body that
+pushes against a wall without end. A fall is a fall, whatever the body was doing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .._arrays import KeepsReadOnly, as_finite, as_real, as_vertex, as_whole, fr
 from ..errors import InputError
 from ..kernels._types import FloatArray
 from ..plan import Plan
+from .controllers import Controller
 from .coordinates import Coordinates, as_point
 from .mazes import Maze, as_maze, global_seed
 
@@ -47,11 +49,11 @@ class Ending(StrEnum):
     ARRIVED = "arrived"
     """Within the environment's own tolerance of the goal."""
     LOOPED = "looped"
-    """At rest short of the goal, or no new place in the last third of its time."""
+    """At rest short of the goal, or mostly in known places in the last third of its time."""
     FELL = "fell"
     """On its back for two seconds."""
     OUT_OF_TIME = "out of time"
-    """Still under way, or pushing against a wall, at the last step."""
+    """Still coming to new places when time ran out."""
 
 
 @runtime_checkable
@@ -135,6 +137,7 @@ def walk(
     limit: int | None = None,
     patience: int | None = None,
     frames: int = 0,
+    controller: Controller | None = None,
 ) -> Walk:
     """Let a body walk by a plan, or by any planner, and say how it ended.
 
@@ -164,6 +167,9 @@ def walk(
         to the limit.
     frames : int
         Keep a picture by the environment's camera every so many steps; 0 for none.
+    controller : function of position, velocity and target, optional
+        What moves the body: it returns the next action. The maze's own if not given, such as
+        `AntController`.
 
     Raises
     ------
@@ -184,7 +190,12 @@ def walk(
     guide = _PlanGuide.of(maze, planner, goal, look_ahead) or _OtherGuide.of(maze, planner, goal)
     begin = _start(maze, guide, start, seed)
     watch = _Watch(maze, limit, patience)
-    every, control = as_whole(frames, "frames", 0), maze.controller
+    every, control = as_whole(frames, "frames", 0), controller or maze.controller
+    if not callable(control):
+        raise InputError(
+            "a controller is a function of position, velocity and target, unlike "
+            f"{type(control).__name__}"
+        )
     positions: list[FloatArray] = []
     subgoals: list[FloatArray] = []
     pictures: list[NDArray[np.uint8]] = []
@@ -321,12 +332,14 @@ class _Watch:
         self.most_down = round(ON_ITS_BACK / maze.seconds)
         self.most_still = round(AT_REST / maze.seconds)
         self.seen: set[int] = set()
+        self.visits: list[int] = []
         self.last = np.full(2, np.inf)
         self.step, self.newest, self.down, self.still = -1, 0, 0, 0
 
     def look(self, position: FloatArray, goal: FloatArray) -> Ending | None:
         self.step += 1
         place = self.places.vertex(position[:2])
+        self.visits.append(place)
         if place not in self.seen:
             self.seen.add(place)
             self.newest = self.step
@@ -341,5 +354,11 @@ class _Watch:
         if self.still >= self.most_still or (idle >= self.patience and self.step < self.limit):
             return Ending.LOOPED
         if self.step >= self.limit:
-            return Ending.LOOPED if 3 * idle >= self.limit else Ending.OUT_OF_TIME
+            return Ending.LOOPED if self._goes_round() else Ending.OUT_OF_TIME
         return None
+
+    def _goes_round(self) -> bool:
+        """Whether most places of the last third were known before it."""
+        before = 2 * len(self.visits) // 3
+        late = set(self.visits[before:])
+        return 2 * len(late.intersection(self.visits[:before])) >= len(late)

@@ -113,7 +113,7 @@ def solve(
     judged, kept = _after(field, known, lifted)
     moves = plan(graph, judged, goal)
     certificate = certify(graph, kept, judged, moves, 0.0 if error is None else error)
-    return Answer(labels, field, moves, certificate, lifted, mended)
+    return Answer(labels, field, moves, replace(certificate, field=field), lifted, mended)
 
 
 def _with_goal(labels: Labels, goal: int) -> Labels:

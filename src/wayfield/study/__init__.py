@@ -1,5 +1,6 @@
 """The study engine: tasks, a runner that resumes, a store. It knows no experiment."""
 
+from .certificates import certificate_digest, has_certificates, recheck
 from .config import load_config
 from .freshness import what_changed
 from .measure import Measure, mean_of, sd_of
@@ -25,10 +26,13 @@ __all__ = [
     "Task",
     "as_records",
     "by_experiment",
+    "certificate_digest",
     "find_experiment",
+    "has_certificates",
     "load_config",
     "look_up",
     "mean_of",
+    "recheck",
     "run",
     "sd_of",
     "what_changed",

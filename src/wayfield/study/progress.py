@@ -15,9 +15,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from .tasks import Row, success
+from .tasks import Row, headline
 
-_MOST_ARMS = 4  # whose success is shown: a line has an end
+_MOST_ARMS = 4  # whose figures are shown: a line has an end
 
 
 @dataclass
@@ -32,8 +32,10 @@ class _Count:
         Estimated work in the tasks of this run, and in those that are done.
     seconds : float
         What those took.
-    shares : dict
-        By arm, success in every finished cell: the sum of the shares, and how many there are.
+    measure : str
+        What sums up the finished cells: success or SPL.
+    sums : dict
+        By arm, the measure in every finished cell: the sum, and how many there are.
     """
 
     total: int
@@ -41,23 +43,26 @@ class _Count:
     done: int = 0
     worked: float = 0.0
     seconds: float = 0.0
-    shares: dict[str, tuple[float, int]] = field(default_factory=dict)
+    measure: str = ""
+    sums: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def add(self, rows: Sequence[Row]) -> None:
         self.done += 1
-        for arm, share in success(rows).items():
-            total, cells = self.shares.get(arm, (0.0, 0))
-            self.shares[arm] = total + share, cells + 1
+        self.measure, values = headline(rows) if rows else (self.measure, {})
+        for arm, value in values.items():
+            total, cells = self.sums.get(arm, (0.0, 0))
+            self.sums[arm] = total + value, cells + 1
 
     @property
-    def success(self) -> str:
-        """Mean success over the finished cells, by arm."""
-        shown = list(self.shares.items())[:_MOST_ARMS]
-        return " · ".join(f"{arm} {total / cells:.3f}" for arm, (total, cells) in shown)
+    def means(self) -> str:
+        """The measure and its mean over the finished cells, by arm; empty if there is none."""
+        shown = list(self.sums.items())[:_MOST_ARMS]
+        means = " · ".join(f"{arm} {total / cells:.3f}" for arm, (total, cells) in shown)
+        return f"{self.measure} {means}" if means else ""
 
 
 class Display:
-    """Tasks done, rate, time left, and success so far. A context manager.
+    """Tasks done, rate, time left, and the figures so far. A context manager.
 
     Parameters
     ----------
@@ -72,7 +77,7 @@ class Display:
     >>> with Display(Console(file=sys.stdout)) as show:
     ...     show.expect("rollout", 1)
     ...     show.count("rollout", [{"arm": "exact", "reached": 511, "pairs": 512}])
-    1/1 tasks, ...; rollout 1/1: exact 0.998
+    1/1 tasks, ...; rollout 1/1: success exact 0.998
     """
 
     def __init__(self, console: Console, every: float = 5.0) -> None:
@@ -143,13 +148,14 @@ class Display:
 
     @property
     def pace(self) -> str:
-        """Tasks done, tasks per second and time left, in words."""
+        """Tasks done, tasks per second or minute, and time left, in words."""
         done = f"{self.done}/{self.total} tasks"
         if not self._fresh:
             return done
         elapsed = max(time.monotonic() - self._began, 1e-9)
-        left = round(self._time_left(elapsed))
-        return f"{done}, {self._fresh / elapsed:.1f}/s, {left // 60}:{left % 60:02d} left"
+        left, rate = round(self._time_left(elapsed)), self._fresh / elapsed
+        pace = f"{rate:.1f}/s" if rate >= 0.1 else f"{60 * rate:.1f}/min"
+        return f"{done}, {pace}, {left // 60}:{left % 60:02d} left"
 
     def _time_left(self, elapsed: float) -> float:
         """Go by what each experiment's tasks took so far, or all tasks where none is done yet."""
@@ -162,13 +168,13 @@ class Display:
         return left * elapsed / seconds  # several workers do more than a second's work in one
 
     def _line(self, names: Set[str]) -> str:
-        """Tell how far these experiments are, and the success in the first that has any."""
+        """Tell how far these experiments are, and the figures of the first that has any."""
         parts, told = [], False
         for name, count in self._counts.items():
             if name in names:
-                success = "" if told or not count.success else f": {count.success}"
-                parts.append(f"{name} {count.done}/{count.total}{success}")
-                told = told or bool(success)
+                means = "" if told or not count.means else f": {count.means}"
+                parts.append(f"{name} {count.done}/{count.total}{means}")
+                told = told or bool(means)
         return "; ".join(parts)
 
     def _render(self) -> RenderableType:
@@ -178,7 +184,7 @@ class Display:
         table.add_column(no_wrap=True, overflow="ellipsis", style="dim")
         for name, count in self._counts.items():
             bar = ProgressBar(count.total, count.done, width=20)
-            table.add_row(name, bar, f"{count.done}/{count.total}", count.success)
+            table.add_row(name, bar, f"{count.done}/{count.total}", count.means)
         head = Table.grid(padding=(0, 1))
         bar = ProgressBar(max(self.total, 1), self.done, width=40)
         head.add_row(self._spinner, bar, Text(self.pace, style="bold"))

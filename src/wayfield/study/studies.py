@@ -64,8 +64,6 @@ class Study:
         The first is the one that runs if none is asked for.
     cover : function of the tables, optional
         The report's beginning and end: `wayfield.report.Cover`, read there.
-    together : bool
-        Whether results lie in the folder of the report if that is named and theirs is not.
     """
 
     name: str
@@ -73,7 +71,6 @@ class Study:
     experiments: tuple[Experiment[Any], ...]
     profiles: tuple[Profile, ...]
     cover: Callable[..., Any] | None = None
-    together: bool = False
 
     def __post_init__(self) -> None:
         refuse_namesakes(self.experiments)
@@ -103,6 +100,23 @@ class Study:
         chosen = self.profile() if profile is None else profile
         lacking = {each.name: each.lacks() for each in self.experiments if each.cells(chosen)}
         return {name: lack for name, lack in lacking.items() if lack is not None}
+
+    def command(self, experiment: Experiment[Any]) -> str:
+        """Say what to type to run an experiment: the first profile that has cells of it.
+
+        Examples
+        --------
+        >>> from wayfield.experiments import STUDIES
+        >>> study = STUDIES["pointmaze"]
+        >>> [study.command(study.experiments[k]) for k in (0, -1)]
+        ['wayfield study pointmaze', 'wayfield study pointmaze --official']
+        """
+        command = f"wayfield study {self.name}"
+        names = [each.name for each in self.profiles if experiment.cells(each)]
+        if not names or names[0] == self.profiles[0].name:
+            return command
+        flag = "--official" if names[0] == "official" else f"--profile {names[0]}"
+        return f"{command} {flag}"
 
 
 def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:

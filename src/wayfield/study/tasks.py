@@ -11,7 +11,7 @@ its figures compare with published ones, it carries along for the report to read
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -171,28 +171,37 @@ def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
     return joined
 
 
-def success(rows: Sequence[Row]) -> dict[str, float]:
-    """Share of the pairs that reached, or of the episodes that arrived, by arm.
+def headline(rows: Sequence[Row]) -> tuple[str, dict[str, float]]:
+    """Name the measure that sums up a table, with its value for every arm.
 
-    Empty if the rows do not say.
+    SPL where every row has one; else success, the share of the pairs that reached or of the
+    episodes that arrived. No values if the rows do not say.
 
     Examples
     --------
-    >>> success([{"arm": "harmonic", "reached": 128, "pairs": 512}])
-    {'harmonic': 0.25}
-    >>> success([{"figure": 3}])
-    {}
+    >>> headline([{"arm": "harmonic", "reached": 128, "pairs": 512}])
+    ('success', {'harmonic': 0.25})
+    >>> headline([{"arm": "oracle", "reached": 512, "pairs": 512, "spl": 0.75}])
+    ('SPL', {'oracle': 0.75})
+    >>> headline([{"figure": 3}])
+    ('success', {})
     """
-    counts: dict[str, tuple[float, float]] = {}
-    for row in rows:
-        known = (("reached", "pairs"), ("arrived", "episodes"))
-        said = [names for names in known if {"arm", *names} <= row.keys()]
-        if not said:
-            return {}
-        part, whole = (float(row[name]) for name in said[0])
-        reached, pairs = counts.get(str(row["arm"]), (0.0, 0.0))
-        counts[str(row["arm"])] = reached + part, pairs + whole
-    return {arm: reached / pairs for arm, (reached, pairs) in counts.items() if pairs}
+    if rows and all({"arm", "spl"} <= row.keys() for row in rows):
+        return "SPL", _ratios((str(row["arm"]), float(row["spl"]), 1.0) for row in rows)
+    for part, whole in (("reached", "pairs"), ("arrived", "episodes")):
+        if all({"arm", part, whole} <= row.keys() for row in rows):
+            counts = ((str(row["arm"]), float(row[part]), float(row[whole])) for row in rows)
+            return "success", _ratios(counts)
+    return "success", {}
+
+
+def _ratios(counts: Iterable[tuple[str, float, float]]) -> dict[str, float]:
+    """By name, the sum of all parts over the sum of all wholes."""
+    sums: dict[str, tuple[float, float]] = {}
+    for name, part, whole in counts:
+        parts, wholes = sums.get(name, (0.0, 0.0))
+        sums[name] = parts + part, wholes + whole
+    return {name: parts / wholes for name, (parts, wholes) in sums.items() if wholes}
 
 
 def _plain(value: Any, name: str) -> Any:

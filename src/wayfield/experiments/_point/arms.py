@@ -90,19 +90,23 @@ ARMS = (
     Arm(Look("ttgs", "TTGS weights", "line-b", "triangle"), _routed(planners.ttgs)),
     Arm(Look("cut_off", "cut-off, as in GAS", "line-c", "diamond"), _routed(planners.cut_off)),
     Arm(Look("amle", "AMLE of labels", "line-a"), _routed(planners.amle)),
-    Arm(Look("harmonic", "harmonic of labels", "harmonic"), _routed(planners.harmonic)),
-    Arm(Look("counts", "value iteration on counts", "nearest"), _routed(planners.counts), False),
+    Arm(Look("harmonic", "harmonic of labels", "harmonic", "falling"), _routed(planners.harmonic)),
     Arm(
-        Look("counts_shrunk", "value iteration, shrunk", "nearest", "square"),
+        Look("counts", "value iteration on counts", "nearest", "plus"),
+        _routed(planners.counts),
+        False,
+    ),
+    Arm(
+        Look("counts_shrunk", "value iteration, shrunk", "nearest", "hexagon"),
         _routed(planners.counts_shrunk),
         False,
     ),
-    Arm(Look("chance", "chance alone", "line-d"), _routed(planners.chance_only)),
-    Arm(Look("evidence", "evidence alone", "line-d", "square"), _routed(planners.evidence_only)),
-    Arm(Look("observed", "observed first", "exact-line"), _routed(planners.observed_first)),
-    Arm(Look(OURS, "Planner", "exit", "diamond"), planned),
-    Arm(Look(ALONE, "Planner, the buffer alone", "exit", "square"), asked, False),
-    Arm(Look(ORACLE, "oracle", "oracle"), _routed(planners.oracle), False),
+    Arm(Look("chance", "chance alone", "line-d", "cross"), _routed(planners.chance_only)),
+    Arm(Look("evidence", "evidence alone", "line-d", "bar"), _routed(planners.evidence_only)),
+    Arm(Look("observed", "observed first", "exact-line", "dash"), _routed(planners.observed_first)),
+    Arm(Look(OURS, "Planner", "exit", "pentagon"), planned),
+    Arm(Look(ALONE, "Planner, the buffer alone", "exit", "left"), asked, False),
+    Arm(Look(ORACLE, "oracle", "oracle", "star"), _routed(planners.oracle), False),
 )
 LOOKS = tuple(arm.look for arm in ARMS)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...report import Chart, Finding, Section, Series, Table, chart, plural
-from ...report.svg import Scale
+from ...report import Chart, Finding, Section, Series, Table, plural, scatter
 from ...study import Experiment, Profile, Records, Row
 from .._point import (
     DATASETS,
@@ -70,10 +69,8 @@ def foretelling(rows: Records) -> Chart:
     for look in looks_of(rows):
         groups = rows.where(arm=look.name).by("dataset", "graph").values()
         points = [(some.mean("foretold"), some.ratio("reached", "pairs")) for some in groups]
-        series.append(Series(look.title, look.colour, points, (), look.shape, hollow=True))
-    ticks = [(share / 4, f"{share / 4:g}") for share in range(5)]
-    names = ("foretold", "measured")
-    return chart("Arrival foretold and measured", series, ticks, Scale(0.0, 1.0), names)
+        series.append(Series(look.title, look.colour, points, (), look.shape))
+    return scatter("Arrival foretold and measured", series, ("foretold", "measured"))
 
 
 def tables(rows: Records) -> Iterator[Table]:

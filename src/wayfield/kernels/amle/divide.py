@@ -17,6 +17,9 @@ vertices. A frame has a floor: only pressure above it is its business.
 - AGAIN: as SPLIT. If nothing was fixed meanwhile, the components are entered as STEEPEST.
 - STEEPEST: as ENTER, then take the steepest slope of all for α: something is fixed for sure.
 
+Components of some tens of vertices are not entered: they are solved whole on a packed copy
+(`small`).
+
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
 is resolved, and the recursion would not progress. The rounding of a distance grows with the number
@@ -41,21 +44,30 @@ from .frames import (
     FIXES,
     FRAMES,
     PIVOT,
+    PUSHES,
     SPLIT,
     STEEPEST,
     UNFIXED,
+    VISITS,
     Frames,
     Workspace,
     bound_of,
     drop_fixed,
+    end_batch,
+    fix_vertex,
     members_of,
     push,
     push_steep,
     split_components,
+    unpack,
 )
+from .packed import make_packed
 from .pressure import FIXED, HI, LO, make_record, make_scratch, nearest, propagate
+from .small import pack, solve
 
 SMALL = 64
+"""Segments of at most this many vertices are solved whole (`small`)."""
+FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 SAMPLE = 31
 QUANTILE = 0.7
@@ -78,6 +90,10 @@ class Fixing(NamedTuple):
     """How many frames were worked on."""
     finished: bool
     """False if the cap on frames was met, which never should happen."""
+    visits: int = 0
+    """How many vertices propagations spread from, counted with repetition."""
+    pushes: int = 0
+    """How many entries they sorted or kept in a heap."""
 
 
 def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool) -> Fixing:
@@ -100,7 +116,8 @@ def fix(out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_fl
     fixed = work.record.tag == FIXED
     values = np.where(fixed, work.record.value, np.nan)
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
-    return Fixing(values, fixed, order, work.batch, slopes, int(work.counts[FRAMES]), finished)
+    frames, visits, pushes = (int(work.counts[slot]) for slot in (FRAMES, VISITS, PUSHES))
+    return Fixing(values, fixed, order, work.batch, slopes, frames, finished, visits, pushes)
 
 
 def _workspace(
@@ -114,6 +131,7 @@ def _workspace(
     return Workspace(
         record,
         make_scratch(labelled.size, out.indices.size, unit),
+        make_packed(),
         out,
         into,
         members,
@@ -121,9 +139,10 @@ def _workspace(
         order=np.empty(members.size, np.int32),
         batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
         slopes=np.empty(members.size),
-        counts=np.zeros(4, np.int64),
+        counts=np.zeros(6, np.int64),
         tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
         unit=unit,
+        small=SMALL,
         flat=not leave_flat,
     )
 
@@ -157,9 +176,7 @@ def _divide_and_conquer(work: Workspace) -> bool:
             for c in range(components):
                 frames, top = push(frames, top, bound_of(work, c), how, floor)
             continue
-        # most frames come down to single vertices: no propagation is needed for those
-        if stop - start == 1:
-            _fix_single(work, work.members[start], floor)
+        if stop - start <= work.small and _solve_small(work, start, stop, floor):
             continue
         if kind != PIVOT:
             kept = _enter(work, span, floor)
@@ -181,6 +198,17 @@ def _divide_and_conquer(work: Workspace) -> bool:
         else:
             frames, top = push(frames, top, span, AGAIN, floor)
             frames, top = push_steep(work, frames, top, start, steep, alpha)
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _solve_small(work: Workspace, start: int, stop: int, floor: float) -> bool:
+    """Fix what has pressure above the floor, on a packed copy; False if there is no room for it."""
+    packed, record, unit, flat = work.packed, work.record, work.unit, work.flat
+    if not pack(packed, record, work.out, work.into, work.members[start:stop], unit, flat):
+        return False
+    fixes, batches = solve(packed, stop - start, floor, work.tol, unit, flat)
+    unpack(packed, fixes, batches, record, work.order, work.batch, work.slopes, work.counts)
     return True
 
 
@@ -211,8 +239,8 @@ def _enter_flat_ground(work: Workspace, span: tuple[int, int, int]) -> int:
     if record.key[members[start], HI] < np.inf:
         constant = record.source[members[start], HI]
         for x in members[start:stop]:
-            _fix(work, x, constant)
-        _end_batch(work, 0.0)
+            fix_vertex(work, x, constant)
+        end_batch(work, 0.0)
     return start
 
 
@@ -229,7 +257,9 @@ def _slopes_across_cells(work: Workspace, span: tuple[int, int, int]) -> float:
     for side in (HI, LO):
         arcs = (work.out, work.into) if side == HI else (work.into, work.out)
         if side == HI or both:
-            nearest(record, work.scratch, arcs, members, side, work.unit)
+            visits, pushes = nearest(record, work.scratch, arcs, members, side, work.unit)
+            work.counts[VISITS] += visits
+            work.counts[PUSHES] += pushes
     # undirected, the nearest fixed vertex up is the nearest down
     above = LO if both else HI
     key, source, distance, tag, value = record
@@ -304,7 +334,9 @@ def _propagate_both(work: Workspace, span: tuple[int, int, int], alpha: float) -
     segment = members_of(work, span)
     for side in (HI, LO):
         arcs = (work.out, work.into) if side == HI else (work.into, work.out)
-        propagate(work.record, work.scratch, arcs, segment, side, alpha, work.unit)
+        visits, pushes = propagate(work.record, work.scratch, arcs, segment, side, alpha, work.unit)
+        work.counts[VISITS] += visits
+        work.counts[PUSHES] += pushes
 
 
 @njit(cache=True, nogil=True)
@@ -331,7 +363,7 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
     members, slopes = work.members, work.record.value
     size = stop - start
-    if size > SMALL:
+    if size > FEW:
         sample = np.empty(SAMPLE)
         found = 0
         # a linear congruential generator seeded by the frame: the same pivots in every run
@@ -387,14 +419,14 @@ def _fix_at_slope(work: Workspace, start: int, stop: int, alpha: float, steepest
         return 0
     first = work.counts[FIXES]
     if closest < -work.tol:
-        _fix(work, where, 0.5 * (key[where, HI] - key[where, LO]))
+        fix_vertex(work, where, 0.5 * (key[where, HI] - key[where, LO]))
     for x in work.members[start:stop]:
         if -key[x, LO] - key[x, HI] >= -work.tol:
-            _fix(work, x, 0.5 * (key[x, HI] - key[x, LO]))
+            fix_vertex(work, x, 0.5 * (key[x, HI] - key[x, LO]))
     # sums of ones are exact, and those of a few lengths nearly so
-    if not work.unit and stop - start > SMALL:
+    if not work.unit and stop - start > FEW:
         _fix_whole_walks(work, first, mine)
-    _end_batch(work, alpha)
+    end_batch(work, alpha)
     return work.counts[FIXES] - first
 
 
@@ -418,59 +450,4 @@ def _fix_whole_walks(work: Workspace, first: int, mine: int) -> None:
                     and distance[y, side] + lengths[e] == distance[x, side]
                     and key[y, HI] - key[y, LO] < np.inf
                 ):
-                    _fix(work, y, 0.5 * (key[y, HI] - key[y, LO]))
-
-
-@njit(cache=True, nogil=True)
-def _fix_single(work: Workspace, x: int, floor: float) -> None:
-    """Steepest walk of two arcs through x, by raising the slope until lo and hi meet."""
-    out, into, record = work.out, work.into, work.record
-    # Dinkelbach's iteration: the pair of arcs that wins at this slope has a steeper slope of its
-    # own, strictly, so that it ends
-    slope = 0.0
-    value = 0.0
-    while True:
-        hi = np.inf
-        lo = -np.inf
-        drop = 0.0
-        run = 0.0
-        for e in range(out.indptr[x], out.indptr[x + 1]):
-            y = out.indices[e]
-            if record.tag[y] == FIXED and record.value[y] + slope * out.lengths[e] < hi:
-                hi = record.value[y] + slope * out.lengths[e]
-                drop = -record.value[y]
-                run = out.lengths[e]
-        for e in range(into.indptr[x], into.indptr[x + 1]):
-            y = into.indices[e]
-            if record.tag[y] == FIXED and record.value[y] - slope * into.lengths[e] > lo:
-                lo = record.value[y] - slope * into.lengths[e]
-                above = record.value[y]
-                far = into.lengths[e]
-        # no way down or none up: no walk leads through x
-        if hi == np.inf or lo == -np.inf:
-            return
-        value = 0.5 * (lo + hi)
-        drop += above
-        run += far
-        if not drop / run > slope or (slope == 0.0 and drop <= 4.0 * work.tol):
-            break
-        slope = drop / run
-    # a vertex that is no steeper than the floor belongs to a frame that waits
-    if slope > floor or (work.flat and floor <= 0.0):
-        _fix(work, x, value)
-        _end_batch(work, slope)
-
-
-@njit(cache=True, nogil=True)
-def _fix(work: Workspace, x: int, value: float) -> None:
-    work.record.value[x] = value
-    work.record.tag[x] = FIXED
-    work.order[work.counts[FIXES]] = x
-    work.batch[x] = work.counts[BATCHES]
-    work.counts[FIXES] += 1
-
-
-@njit(cache=True, nogil=True)
-def _end_batch(work: Workspace, slope: float) -> None:
-    work.slopes[work.counts[BATCHES]] = slope
-    work.counts[BATCHES] += 1
+                    fix_vertex(work, y, 0.5 * (key[y, HI] - key[y, LO]))

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from .._jit import njit
 from .._types import FloatArray, IntArray
 from ..csr import Arcs
+from .packed import BATCH, SLOPE, SPREAD, VALUE, VERTEX, Packed
+from .packed import FIXES as PACKED_FIXES
 from .pressure import FIXED, Members, Record, Scratch
 
 SPLIT, ENTER, PIVOT, AGAIN, STEEPEST = range(5)
@@ -17,8 +19,9 @@ SPLIT, ENTER, PIVOT, AGAIN, STEEPEST = range(5)
 UNFIXED = 2**31 - 1
 """Batch of a vertex that is not fixed; labels have -1."""
 
-TAGS, FIXES, BATCHES, FRAMES = 0, 1, 2, 3
-"""Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked."""
+TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES = range(6)
+"""Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked on,
+vertices that a propagation spread from, and entries that one had to sort or to keep in a heap."""
 
 
 class Workspace(NamedTuple):
@@ -26,6 +29,7 @@ class Workspace(NamedTuple):
 
     record: Record
     scratch: Scratch
+    packed: Packed
     out: Arcs
     into: Arcs
     members: IntArray
@@ -42,6 +46,8 @@ class Workspace(NamedTuple):
     tol: float
     unit: bool
     """All lengths are 1."""
+    small: int
+    """Segments of at most this many vertices are solved on a packed copy."""
     flat: bool
     """Vertices of zero pressure take the constant around them; else they are left unfixed."""
 
@@ -100,14 +106,14 @@ def push_steep(
     return frames, top
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def bound_of(work: Workspace, c: int) -> tuple[int, int, int]:
     """Start, end of the rim and stop of a component found last."""
     bounds = work.bounds
     return bounds[c, 0], bounds[c, 1], bounds[c, 2]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def members_of(work: Workspace, span: tuple[int, int, int]) -> Members:
     """Vertices of a frame, its rim apart."""
     members = work.members
@@ -207,3 +213,46 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
                 members[inner] = queue[i]
                 inner += 1
     return found
+
+
+@njit(cache=True, nogil=True, inline="always")
+def fix_vertex(work: Workspace, x: int, value: float) -> None:
+    """Give a vertex its value, in the batch at hand."""
+    work.record.value[x] = value
+    work.record.tag[x] = FIXED
+    work.order[work.counts[FIXES]] = x
+    work.batch[x] = work.counts[BATCHES]
+    work.counts[FIXES] += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def end_batch(work: Workspace, slope: float) -> None:
+    """Close the batch at hand: the vertices fixed in it lie on walks of this slope."""
+    work.slopes[work.counts[BATCHES]] = slope
+    work.counts[BATCHES] += 1
+
+
+@njit(cache=True, nogil=True)
+def unpack(
+    packed: Packed,
+    fixes: int,
+    batches: int,
+    record: Record,
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    counts: NDArray[np.int64],
+) -> None:
+    """Fix what was fixed on the packed copy of a segment, in the same order."""
+    whole, real = packed.whole, packed.real
+    for k in range(fixes):
+        x = whole[VERTEX, whole[PACKED_FIXES, k]]
+        record.value[x] = real[VALUE, k]
+        record.tag[x] = FIXED
+        order[counts[FIXES] + k] = x
+        batch[x] = counts[BATCHES] + whole[BATCH, k]
+    for k in range(batches):
+        slopes[counts[BATCHES] + k] = real[SLOPE, k]
+    counts[FIXES] += fixes
+    counts[BATCHES] += batches
+    counts[VISITS] += whole[SPREAD, 0]

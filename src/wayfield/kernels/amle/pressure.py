@@ -9,6 +9,11 @@ distances running through S, and remembers the value and the distance of the win
 lo(x) > hi(x) some walk from fixed vertex to fixed vertex through x is steeper than α, and the two
 winners give one: its slope is a lower bound on the steepest (the *pressure* of x).
 
+Only where lo(x) ≥ hi(x) does either matter. And if lo(x) < hi(x), no walk that goes on through x is
+as steep as α: over an arc x → y of length ℓ, lo(y) by way of x is lo(x) − αℓ < hi(x) − αℓ ≤ hi(y).
+So hi is computed first, and lo is not spread from where it lies below; nor is hi spread from where
+it exceeds the largest fixed value around.
+
 One record of 64 bytes per vertex holds all of it, so that a visit costs one cache line. The
 kernels see the record as named arrays, strided views of one buffer.
 """
@@ -23,7 +28,7 @@ from numpy.typing import NDArray
 from .._jit import njit
 from .._types import FloatArray, IntArray
 from ..csr import Arcs
-from ..heap import Heap, drop_least, push
+from ..heap import Heap, drop_least, push, sort_entries
 
 HI = 0
 """Side of `Record` that looks along the arcs, to where a walk comes down."""
@@ -31,6 +36,10 @@ LO = 1
 """Side of `Record` that looks against the arcs, to where a walk comes from."""
 FIXED = -1
 """Tag of a vertex that has its value."""
+SURE = 1e-9
+"""Where lo lies this far below hi, rounding is not the reason."""
+BUCKETS = 2**16
+"""Most buckets that sources are sorted into."""
 
 
 class Record(NamedTuple):
@@ -53,6 +62,7 @@ class Scratch(NamedTuple):
 
     heap: Heap
     queue: IntArray
+    buckets: NDArray[np.int32]
 
 
 class Members(NamedTuple):
@@ -85,7 +95,8 @@ def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
     # on unit lengths a vertex enters the heap once, as a source; Dijkstra may push it again per arc
     entries = num_vertices if unit else num_vertices + num_arcs
     heap = Heap(np.empty(entries + 1), np.empty(entries + 1, np.int32))
-    return Scratch(heap, np.empty(num_vertices + 1, np.int32))
+    buckets = np.empty((2, min(num_vertices, BUCKETS) + 1), np.int32)
+    return Scratch(heap, np.empty(num_vertices + 1, np.int32), buckets)
 
 
 @njit(cache=True, nogil=True)
@@ -97,16 +108,16 @@ def propagate(
     side: int,
     alpha: float,
     unit: bool,
-) -> None:
-    """Fill one side of the record for `members`, which all carry the same tag.
+) -> tuple[int, int]:
+    """Fill one side of the record for `members`, which all carry the same tag; the low side last.
 
-    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse.
+    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse. Returns
+    how many vertices it spread from, and how many entries it sorted or kept in a heap.
     """
     sign = 1.0 if side == HI else -1.0
     if unit:
-        _propagate_unit(record, scratch, arcs, members, side, alpha, sign)
-    else:
-        _propagate_lengths(record, scratch, arcs, members, side, alpha, sign)
+        return _propagate_unit(record, scratch, arcs, members, side, alpha, sign)
+    return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign)
 
 
 @njit(cache=True, nogil=True)
@@ -117,13 +128,12 @@ def nearest(
     members: Members,
     side: int,
     unit: bool,
-) -> None:
-    """Fill one side of the record with the nearest fixed vertex of every member."""
+) -> tuple[int, int]:
+    """Fill one side of the record with the nearest fixed vertex of every member; as `propagate`."""
     if unit:
         # with sign 0 all sources start at key 0: at slope 1 the key is the distance
-        _propagate_unit(record, scratch, arcs, members, side, 1.0, 0.0)
-    else:
-        _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0)
+        return _propagate_unit(record, scratch, arcs, members, side, 1.0, 0.0)
+    return _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -135,12 +145,14 @@ def _propagate_unit(
     side: int,
     alpha: float,
     sign: float,
-) -> None:
-    """Propagate on unit lengths: only the sources need the heap, what they reach is in order."""
+) -> tuple[int, int]:
+    """Propagate on unit lengths: only the sources need sorting, what they reach is in order."""
     look, back = arcs
     key, source, distance, tag, value = record
-    heap, queue = scratch
+    heap, queue, buckets = scratch
     inf = np.inf
+    with_hi = side == LO and sign != 0.0
+    ceiling = -inf if sign > 0.0 and look.indices is back.indices else inf
     # only the rim is next to fixed vertices; the others wait to be reached
     sources = 0
     for x in members.inner:
@@ -153,6 +165,7 @@ def _propagate_unit(
             y = look.indices[e]
             if tag[y] == FIXED:
                 fixed = value[y]
+                ceiling = max(ceiling, fixed)
                 if sign * fixed < best:
                     best = sign * fixed
                     winner = fixed
@@ -160,26 +173,37 @@ def _propagate_unit(
             key[x, side] = best + alpha
             source[x, side] = winner
             distance[x, side] = 1.0
-            # sources are pushed by the value of their fixed vertex, one step below their own key
-            sources = push(heap, sources, best, x)
+            if not (with_hi and best + alpha > SURE - key[x, HI]):
+                # sorted by the value of their fixed vertex, one step below their own key
+                heap.keys[sources] = best
+                heap.vertices[sources] = x
+                sources += 1
         else:
             key[x, side] = inf
             distance[x, side] = 0.0
     # without a rim nothing is a source and the loop below does not run
     mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
+    sort_entries(heap, sources, buckets)
+    following = 0
     head = 0
     tail = 0
-    while sources > 0 or head < tail:
+    visits = 0
+    while following < sources or head < tail:
         # two queues in order merge into one: what was reached (keys rise by α per step, so first in
         # is least), and the sources that have not been passed over
-        if head < tail and (sources == 0 or key[queue[head], side] <= heap.keys[0] + alpha):
+        if head < tail and (
+            following == sources or key[queue[head], side] <= heap.keys[following] + alpha
+        ):
             x = queue[head]
             head += 1
         else:
-            x = heap.vertices[0]
-            sources = drop_least(heap, sources)
+            x = heap.vertices[following]
+            following += 1
             if distance[x, side] != 1.0:
                 continue  # reached more cheaply through the queue
+        if key[x, side] > (SURE - key[x, HI] if with_hi else ceiling + SURE):
+            continue
+        visits += 1
         from_value = source[x, side]
         steps = distance[x, side] + 1.0
         candidate = sign * from_value + alpha * steps
@@ -194,6 +218,7 @@ def _propagate_unit(
                 key[y, side] = candidate
                 source[y, side] = from_value
                 distance[y, side] = steps
+    return visits, sources
 
 
 @njit(cache=True, nogil=True)
@@ -205,7 +230,7 @@ def _propagate_lengths(
     side: int,
     alpha: float,
     sign: float,
-) -> None:
+) -> tuple[int, int]:
     """Propagate on general lengths: Dijkstra.
 
     Rounding is monotone, so the key of a successor is never below that of its predecessor: every
@@ -214,6 +239,8 @@ def _propagate_lengths(
     look, back = arcs
     key, source, distance, tag, value = record
     heap = scratch.heap
+    with_hi = side == LO and sign != 0.0
+    ceiling = -np.inf if sign > 0.0 and look.indices is back.indices else np.inf
     size = 0
     for x in members.inner:
         key[x, side] = np.inf
@@ -222,6 +249,7 @@ def _propagate_lengths(
         for e in range(look.indptr[x], look.indptr[x + 1]):
             y = look.indices[e]
             if tag[y] == FIXED:
+                ceiling = max(ceiling, value[y])
                 candidate = sign * value[y] + alpha * look.lengths[e]
                 # the least key, not the least value: a nearer vertex may win over a lower one
                 if candidate < best:
@@ -229,9 +257,11 @@ def _propagate_lengths(
                     source[x, side] = value[y]
                     distance[x, side] = look.lengths[e]
         key[x, side] = best
-        if best < np.inf:
+        if best < np.inf and not (with_hi and best > SURE - key[x, HI]):
             size = push(heap, size, best, x)
     mine = tag[members.rim[0]] if members.rim.size > 0 else FIXED
+    visits = 0
+    pushes = size
     while size > 0:
         settled = heap.keys[0]
         x = heap.vertices[0]
@@ -239,6 +269,9 @@ def _propagate_lengths(
         # an outdated entry: x was reached more cheaply after it was pushed
         if settled > key[x, side]:
             continue
+        if settled > (SURE - key[x, HI] if with_hi else ceiling + SURE):
+            continue
+        visits += 1
         from_value = source[x, side]
         for e in range(back.indptr[x], back.indptr[x + 1]):
             y = back.indices[e]
@@ -250,3 +283,5 @@ def _propagate_lengths(
                     source[y, side] = from_value
                     distance[y, side] = far
                     size = push(heap, size, candidate, y)
+                    pushes += 1
+    return visits, pushes

@@ -37,12 +37,8 @@ from ..csr import Arcs
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .divide import Fixing
 from .frames import UNFIXED
+from .pieces import FLAT_LEVELS, SLACK, Sides, Slope, flattened, least_curvature, pieces, ranges
 from .retrace import retrace
-
-SLACK = 2.0**-52
-"""More than the low part of a value of magnitude at most 1."""
-FLAT_LEVELS = (1e-27, 1e-22, 1e-18, 1e-15, 1e-12, 1e-9)
-"""Drops taken for flat, from where the rounding of the retracing ends upwards."""
 
 
 class Bracket(NamedTuple):
@@ -74,7 +70,8 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     field = Pair(fixing.values.copy(), np.zeros(fixing.values.size))
     retrace(out, into, fixing.values, fixing.order, fixing.batch, fixing.slopes, field)
     sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
-    piece, count = _pieces(sides, fixing.batch)
+    # labels and vertices left unfixed bound the pieces and belong to none
+    piece, count = pieces(sides, (fixing.batch >= 0) & (fixing.batch != UNFIXED))
     if not np.isfinite(field.high[fixing.order]).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown)
@@ -85,25 +82,6 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
     above = _proved_margin(mirrored, piece, count, negated, up)
     return Bracket(field, below, above)
-
-
-class Sides(NamedTuple):
-    """The arcs of a graph as the bracket looks at them."""
-
-    up: Arcs
-    """Into a vertex: where it can be reached from above."""
-    down: Arcs
-    """Out of a vertex: where it can go down."""
-    around: tuple[Arcs, ...]
-    """Both, or once if they are the same."""
-
-
-class Slope(NamedTuple):
-    """The steepest slope at a vertex, in double-double, and the climb of its arc; 0 if none."""
-
-    high: float
-    low: float
-    climb: float
 
 
 def _proved_margin(
@@ -118,39 +96,11 @@ def _proved_margin(
         if not unproved:
             break
         touched = np.zeros(piece.size, np.bool_)
-        used = _flattened(sides, piece, field, flat, touched)
+        used = flattened(sides, piece, field, flat, touched)
         repaired = curvature.copy()
         _curvatures(sides, piece, used, touched, repaired, np.empty(piece.size))
         unproved = _margins(sides, piece, count, field, used, repaired, margin)
     return margin
-
-
-@njit(cache=True, nogil=True)
-def _pieces(sides: Sides, batch: IntArray) -> tuple[IntArray, int]:
-    """Components of the fixed vertices that are not labels; -1 elsewhere."""
-    piece = np.full(batch.size, -1, np.int32)
-    queue = np.empty(batch.size, np.int32)
-    count = 0
-    for root in range(batch.size):
-        # labels and vertices left unfixed bound the pieces and belong to none
-        if batch[root] < 0 or batch[root] == UNFIXED or piece[root] >= 0:
-            continue
-        piece[root] = count
-        queue[0] = root
-        head = 0
-        tail = 1
-        while head < tail:
-            x = queue[head]
-            head += 1
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    y = arcs.indices[e]
-                    if piece[y] < 0 and batch[y] >= 0 and batch[y] != UNFIXED:
-                        piece[y] = count
-                        queue[tail] = y
-                        tail += 1
-        count += 1
-    return piece, count
 
 
 @njit(cache=True, nogil=True)
@@ -176,21 +126,8 @@ def _curvatures(
         fall = _steepest(down, field, x, -1.0)
         excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
         rounding = 4.0 * DD_ERROR * (fall.high + rise.high)
-        below[x] = _curvature(excess + rounding, rise.high, rise.climb)
-        above[x] = _curvature(rounding - excess, fall.high, fall.climb)
-
-
-@njit(cache=True, nogil=True)
-def _curvature(surplus: float, slope: float, climb: float) -> float:
-    """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
-    if surplus <= 0.0:
-        return 0.0
-    # no arc climbs, yet one falls: no curvature can mend that, flattening may
-    if slope <= 0.0 or climb <= 0.0:
-        return np.inf
-    k = (1.5 + 1e-9) * (surplus / slope) / climb
-    # an overflow on the way is a NaN, which compares false
-    return k if k >= 0.0 else np.inf
+        below[x] = least_curvature(excess + rounding, rise.high, rise.climb)
+        above[x] = least_curvature(rounding - excess, fall.high, fall.climb)
 
 
 @njit(cache=True, nogil=True)
@@ -241,25 +178,12 @@ def _margins(
     their margin stays inf. The field is of scale 1: at most 1 in magnitude.
     """
     high, low = used
-    # one k per piece, the largest that any of its vertices asks for, and the range [a, b] of the
-    # piece, its rim of labels included
+    # one k per piece, the largest that any of its vertices asks for
     steep = np.zeros(count)
-    least = np.full(count, np.inf)
-    most = np.full(count, -np.inf)
     for x in range(piece.size):
-        c = piece[x]
-        if c >= 0:
-            steep[c] = max(steep[c], curvature[x])
-            least[c] = min(least[c], high[x])
-            most[c] = max(most[c], high[x])
-        # x is a label: it bounds every piece it touches
-        elif not np.isnan(high[x]):
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    c = piece[arcs.indices[e]]
-                    if c >= 0:
-                        least[c] = min(least[c], high[x])
-                        most[c] = max(most[c], high[x])
+        if piece[x] >= 0:
+            steep[piece[x]] = max(steep[piece[x]], curvature[x])
+    least, most = ranges(sides, piece, count, high)
     unproved = 0
     for x in range(piece.size):
         c = piece[x]
@@ -279,66 +203,3 @@ def _margins(
         else:
             unproved += 1
     return unproved
-
-
-@njit(cache=True, nogil=True)
-def _flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
-    """Give every flat cluster the least value on and around it.
-
-    Marks in `touched` the vertices whose value changed, and their neighbours.
-    """
-    high, low = field.high.copy(), field.low.copy()
-    # decided for the field as it was: what changes below must not make further vertices flat
-    is_flat = np.zeros(piece.size, np.bool_)
-    for x in range(piece.size):
-        is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
-    queue = np.empty(piece.size, np.int32)
-    for root in range(piece.size):
-        if not is_flat[root]:
-            continue
-        # clears its own marks as it goes: each cluster is gathered once
-        is_flat[root] = False
-        queue[0] = root
-        head = 0
-        tail = 1
-        least = root
-        while head < tail:
-            x = queue[head]
-            head += 1
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    y = arcs.indices[e]
-                    if _less(field, y, least):
-                        least = y
-                    if is_flat[y]:
-                        is_flat[y] = False
-                        queue[tail] = y
-                        tail += 1
-        # the new value lies below or at the old one everywhere, so the lower bound only falls
-        for x in queue[:tail]:
-            if _less(field, least, x):
-                high[x] = field.high[least]
-                low[x] = field.low[least]
-                touched[x] = True
-                for arcs in sides.around:
-                    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                        touched[arcs.indices[e]] = True
-    return Pair(high, low)
-
-
-@njit(cache=True, nogil=True)
-def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
-    """Whether no neighbour of x differs from it by more than `flat`."""
-    high, low = field
-    for arcs in sides.around:
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            y = arcs.indices[e]
-            if abs((high[y] - high[x]) + (low[y] - low[x])) > flat:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _less(field: Pair, x: int, y: int) -> bool:
-    high, low = field
-    return high[x] < high[y] or (high[x] == high[y] and low[x] < low[y])

@@ -1,0 +1,121 @@
+"""How far the exact AMLE is from what the machine allows: bytes, bandwidth, passes.
+
+Run with ``python -m benchmarks.limits [vertices]``. No solver can do with less than one pass over
+the graph: every arc and every label is read once, and every value is written once. At the measured
+bandwidth of the machine that takes a certain time, the *limit*. A plain sweep is one such pass; the
+divide and conquer makes several, in the order of the keys, which is not that of memory.
+
+Times are CPU times of one thread, the least of several rounds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from benchmarks._timing import obstacle_grid
+
+import wayfield as wf
+from wayfield.kernels._jit import njit
+from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.kernels.amle import fix
+from wayfield.kernels.csr import Arcs
+from wayfield.kernels.midrange import balance, sweep_in_place
+
+
+def bytes_of_a_pass(graph: wf.Graph) -> int:
+    """Bytes that one pass must move: rows and arcs in, lengths too unless all are 1; values out."""
+    arcs = graph.indices.nbytes + (0 if graph.is_unit else graph.lengths.nbytes)
+    return graph.indptr.nbytes + arcs + 2 * 8 * graph.num_vertices
+
+
+def bandwidth(size: int = 2**26) -> float:
+    """Bytes per second that one thread copies between arrays larger than any cache."""
+    source, target = np.ones(size), np.empty(size)
+    return 2 * source.nbytes / cpu_time(lambda: np.copyto(target, source))
+
+
+def cpu_time(work: Callable[[], object], times: int = 5) -> float:
+    """Least CPU time of this thread in several runs, after one that is not counted."""
+    work()
+    seconds = []
+    for _ in range(times):
+        start = time.thread_time()
+        work()
+        seconds.append(time.thread_time() - start)
+    return min(seconds)
+
+
+@njit(cache=True, nogil=True)
+def weighted_sweep(arcs: Arcs, fixed: BoolArray, values: FloatArray) -> None:
+    """One plain Gauss–Seidel sweep on any lengths."""
+    for x in range(values.size):
+        if not fixed[x]:
+            values[x] = balance(arcs, values, x)
+
+
+def grid(dimensions: int, size: int, lengths: Callable[[int], FloatArray] = np.ones) -> wf.Graph:
+    """A grid with as many vertices along every axis, about `size` in all."""
+    sides = dimensions * [round(size ** (1 / dimensions))]
+    number = np.arange(np.prod(sides)).reshape(sides)
+    pairs = [
+        (number.take(range(side - 1), axis).ravel(), number.take(range(1, side), axis).ravel())
+        for axis, side in enumerate(sides)
+    ]
+    tails, heads = (np.concatenate(ends) for ends in zip(*pairs, strict=True))
+    return wf.Graph.from_edges(tails, heads, lengths(tails.size), number.size)
+
+
+def four_regular(size: int) -> wf.Graph:
+    """Two random cycles through all vertices."""
+    rng = np.random.default_rng(0)
+    cycles = [rng.permutation(size) for _ in range(2)]
+    following = [np.roll(cycle, -1) for cycle in cycles]
+    return wf.Graph.from_edges(np.concatenate(cycles), np.concatenate(following))
+
+
+def cases(size: int) -> Iterator[tuple[str, wf.Graph, bool]]:
+    """Name, graph, and whether the labels are random numbers in place of true distances."""
+    rng = np.random.default_rng(0)
+    yield "2-D with obstacles", obstacle_grid(size), False
+    yield "2-D", grid(2, size), True
+    yield "3-D", grid(3, size), False
+    yield "3-D", grid(3, size), True
+    yield "4-regular", four_regular(size), True
+    yield "2-D, whole", grid(2, size, lambda m: rng.integers(1, 9, m).astype(float)), False
+    yield "2-D, lognormal", grid(2, size, lambda m: rng.lognormal(size=m)), False
+    yield "3-D, lognormal", grid(3, size, lambda m: rng.lognormal(size=m)), False
+
+
+def main(size: int) -> None:
+    speed = bandwidth()
+    print(f"one thread copies {speed / 1e9:.1f} GB/s")
+    print(
+        "graph                labels  pass MB  limit ms  sweep ms  AMLE ms  sweeps  passes  × limit"
+    )
+    for name, graph, noisy in cases(size):
+        labels = wf.sample_labels(graph, goal=graph.num_vertices // 2, fraction=0.02, seed=54)
+        if noisy:
+            noise = np.random.default_rng(7).random(len(labels))
+            labels = wf.Labels(labels.vertices, noise)
+        fixed = labels.mask(graph)
+        values = np.zeros(graph.num_vertices)
+        values[labels.vertices] = labels.values / labels.span
+        plain = sweep_in_place if graph.is_unit else weighted_sweep
+        sweep = cpu_time(lambda g=graph, f=fixed, v=values, one=plain: one(g.arcs, f, v.copy()))
+        proved = cpu_time(lambda g=graph, y=labels: wf.extend(g, y, wf.AMLE()), 3)
+        done = fix(graph.arcs, graph.reverse_arcs, fixed, values, leave_flat=False)
+        moved = bytes_of_a_pass(graph)
+        print(
+            f"{name:20} {'random' if noisy else 'true':6} {moved / 1e6:10.1f}"
+            f"{moved / speed * 1e3:10.2f}{sweep * 1e3:10.2f}{proved * 1e3:10.0f}"
+            f"{proved / sweep:10.0f}{done.visits / graph.num_vertices:10.1f}"
+            f"{proved * speed / moved:10.0f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000)

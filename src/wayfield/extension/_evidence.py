@@ -1,0 +1,61 @@
+"""From what solvers keep of their brackets to proofs that others can check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..kernels._types import BoolArray
+from ..kernels.amle.barriers import barriers
+from ..kernels.doubledouble import Pair
+from ._base import Problem
+from ._filling import certainly_filled, fill
+from ._proof import Fill, Proof
+from ._scaling import Scaled
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosed:
+    """A sub- and a supersolution of the p-Laplacian's equation, for centred labels."""
+
+    p: float
+    below: Pair
+    above: Pair
+
+    def proof(self, problem: Problem) -> Proof | None:
+        """Return the two as they are; None if labels are too far apart to be held beside them."""
+        scaled = Scaled.centred(problem)
+        if not scaled.keeps_labels:
+            return None
+        return Proof(self.p, scaled.barriers(self.below, self.above))
+
+
+@dataclass(frozen=True, eq=False)
+class Steepest:
+    """The AMLE's field: retraced in double-double, or exact on the fixed vertices."""
+
+    field: Pair | list[Fraction]
+    fixed: BoolArray
+    rule: Fill | None
+    """How the other vertices were filled; None if there are none."""
+
+    def proof(self, problem: Problem) -> Proof | None:
+        """Bend the field into barriers, and say how far they are apart."""
+        fixed = None if self.rule is None else self.fixed
+        if isinstance(self.field, list):
+            return Proof(np.inf, self.field, fixed, self.rule)
+        arcs, back = problem.graph.arcs, problem.graph.reverse_arcs
+        bent = barriers(arcs, back, self.fixed & ~problem.labelled, self.field)
+        if bent is None:
+            return None
+        scaled = Scaled.in_doubles(problem)
+        reasons = scaled.barriers(bent.below, bent.above, bent.base)
+        lower, upper = scaled.around(reasons)
+        if self.rule is not None:
+            if not certainly_filled(problem, self.fixed, lower, upper):
+                return None
+            fill(problem, self.fixed, self.rule, lower, -1)
+            fill(problem, self.fixed, self.rule, upper, +1)
+        return Proof(np.inf, reasons, fixed, self.rule, (lower, upper))

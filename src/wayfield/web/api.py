@@ -1,0 +1,104 @@
+"""The API: a name and a JSON body in, a status and a JSON body out. It knows nothing of HTTP.
+
+Both the server, whose workers call `respond`, and the notebook widget speak through it. Every
+request is ``{"scene": …}``, most with a ``panel`` (0 or 1) and some with one thing more:
+
+| name | more | answer |
+|---|---|---|
+| picture | | values, moves, outcomes, cycles, what is certified: all that is drawn |
+| words | | the summary, line by line |
+| state | state | value, bracket, moves with Q and slope, gap, margin, nearest labels |
+| route | start | the walk from there, its cost and the least possible |
+| verdict | | whether the labels beat the plain graph distance, in words |
+| sample | share, seed | vertices to label |
+| contradictions | | labels and edges that cannot both be right |
+| mend | | edges that the labels prove too cheap, and their fitted lengths |
+| false-sinks | | labels from which there is no way down |
+| layout | | positions for a graph that has none |
+| python | | the program that builds the same again |
+
+An error is ``{"error": "what is wrong, in words"}``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..errors import InputError, NotConverged, OutOfTime, WayfieldError
+from ..extension import time_limit
+from . import compute
+from ._reading import Fields, read_json
+from .scene import MOST_VERTICES, Scene, read_draw
+
+PATIENCE = 20.0
+"""Seconds after which a solve that looks at the clock gives up."""
+
+
+class Reply(NamedTuple):
+    """A status as HTTP numbers them, and a body of JSON."""
+
+    status: int
+    body: bytes
+
+
+Handler = Callable[[Scene, Fields], dict[str, Any]]
+
+
+def _panel(scene: Scene, fields: Fields) -> int:
+    return fields.whole("panel", 0, len(scene.panels) - 1, 0)
+
+
+def _of_panel(make: Callable[[Scene, int], dict[str, Any]]) -> Handler:
+    return lambda scene, fields: make(scene, _panel(scene, fields))
+
+
+def _of_vertex(make: Callable[[Scene, int, int], dict[str, Any]], key: str) -> Handler:
+    return lambda scene, fields: make(
+        scene, _panel(scene, fields), fields.whole(key, 0, MOST_VERTICES)
+    )
+
+
+HANDLERS: dict[str, Handler] = {
+    "picture": _of_panel(compute.picture),
+    "words": _of_panel(compute.words),
+    "state": _of_vertex(compute.state, "state"),
+    "route": _of_vertex(compute.route, "start"),
+    "verdict": _of_panel(compute.verdict),
+    "sample": lambda scene, fields: compute.sample(scene, *read_draw(fields)),
+    "contradictions": lambda scene, _: compute.find_contradictions(scene),
+    "mend": lambda scene, _: compute.mend_graph(scene),
+    "false-sinks": _of_panel(compute.false_sinks),
+    "layout": lambda scene, _: compute.layout(scene),
+    "python": _of_panel(compute.python),
+}
+
+
+def respond(name: str, body: bytes) -> Reply:
+    """Answer one request; whatever is wrong with it is an answer, too."""
+    handler = HANDLERS.get(name)
+    if handler is None:
+        return error_reply(404, f"there is no /api/{name[:40]}")
+    try:
+        fields = Fields(read_json(body), "request")
+        scene = Scene.from_json(fields.take("scene"))
+        with time_limit(PATIENCE):
+            told = handler(scene, fields)
+        fields.done()
+    except InputError as error:
+        return error_reply(422, str(error))
+    except OutOfTime as error:
+        return error_reply(504, f"{error}; try fewer vertices, or another p")
+    except (NotConverged, WayfieldError) as error:
+        return error_reply(422, str(error))
+    except MemoryError:
+        return error_reply(507, "not enough memory for this")
+    except Exception as error:  # a mistake of ours must not end the worker
+        return error_reply(500, f"a mistake of ours, please report it: {error!r}"[:500])
+    return Reply(200, json.dumps(told, allow_nan=False, separators=(",", ":")).encode())
+
+
+def error_reply(status: int, text: str) -> Reply:
+    """Return an error in words."""
+    return Reply(status, json.dumps({"error": text}).encode())

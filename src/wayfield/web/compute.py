@@ -1,0 +1,337 @@
+"""From a scene to what is shown of it. All numbers are the library's; nothing is solved here.
+
+Fields are kept for a while, so that asking about one state, moving the error budget or walking from
+another start does not solve again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.sparse.csgraph import dijkstra
+
+from .._arrays import as_vertex, plain
+from ..certify import certify
+from ..compare import compare
+from ..errors import InputError, InputWarning
+from ..extension import AMLE
+from ..extension._words import parse_method
+from ..graph import Graph
+from ..grid import grid_graph
+from ..kernels._types import FloatArray
+from ..labels import Labels
+from ..mend import Best, contradictions, mend
+from ..names import Caller
+from ..oracle import cost_to_go, sample_labels
+from ..plan import plan
+from ..plots._spread import spread
+from ..sinks import drop_false_sinks
+from ..solve import Answer, solve
+from ..solve.words import lines
+from ._reading import packed
+from .code import as_python
+from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World
+
+_KEPT = 12
+"""Fields that are kept."""
+_NEAREST = 4
+"""Labels that are named around a state."""
+_MOST_MARKED = 2_000
+"""Edges that are marked on the picture at most, the most suspect first."""
+_PATIENCE = 5.0
+"""Seconds that a method may take in a comparison."""
+
+
+@lru_cache(maxsize=_KEPT)
+def graph_of(world: World) -> Graph:
+    """Build the graph of a maze or of edges."""
+    if isinstance(world, Maze):
+        return grid_graph(world.layout, world.refinement)
+    with warnings.catch_warnings():  # parallel edges and loops are drawn all the same
+        warnings.simplefilter("ignore", InputWarning)
+        return Graph.from_edges(
+            world.tails, world.heads, world.lengths, world.vertices, world.directed, world.positions
+        )
+
+
+@lru_cache(maxsize=_KEPT)
+def _truth(world: World, goal: int) -> FloatArray:
+    return cost_to_go(graph_of(world), goal)
+
+
+def labels_of(scene: Scene) -> Labels:
+    """Return the labels with their values: typed ones, and true ones with their noise.
+
+    A vertex's noise depends on the seed and the vertex alone, so that moving one label does not
+    shake the others. The goal's own label has none.
+    """
+    graph = graph_of(scene.world)
+    as_vertex(scene.goal, "goal", graph.num_vertices)
+    vertices = np.array(scene.vertices, dtype=np.int64)
+    if vertices.size and vertices.max() >= graph.num_vertices:
+        raise InputError(
+            f"label {vertices.max()} is not a vertex of a graph with {graph.num_vertices} vertices"
+        )
+    known = _truth(scene.world, scene.goal) + _noise(scene, graph.num_vertices)
+    typed = np.array([np.nan if value is None else value for value in scene.values])
+    values = np.where(np.isnan(typed), known[vertices], typed) if vertices.size else typed
+    lost = np.flatnonzero(np.isinf(values))
+    if lost.size:
+        raise InputError(
+            f"label {vertices[lost[0]]} cannot reach the goal, so it has no true value: "
+            "type one, or delete it"
+        )
+    return Labels(vertices, values)
+
+
+def _noise(scene: Scene, size: int) -> FloatArray:
+    if scene.noise == 0.0:
+        return np.zeros(size)
+    noise = np.random.default_rng(scene.noise_seed).normal(0.0, scene.noise, size)
+    noise[scene.goal] = 0.0
+    return noise
+
+
+def answer(scene: Scene, number: int = 0) -> Answer:
+    """Solve one panel of a scene; the goal needs a label unless its field needs none."""
+    settings = scene.panels[number]
+    as_vertex(scene.goal, "goal", graph_of(scene.world).num_vertices)
+    if settings.method != DISTANCE and scene.goal not in scene.vertices:
+        raise InputError("the goal has no label, so no value says where to descend to: label it")
+    found = _solved(
+        replace(
+            scene,
+            panels=(Settings(settings.method, repair=settings.repair),),
+            budget=0.0,
+            drawn=None,
+        )
+    )
+    moves, certificate = found.plan, found.certificate
+    if (settings.rule, settings.ties) != (moves.rule, moves.ties):
+        moves = plan(found.graph, moves.values, scene.goal, settings.rule, settings.ties)
+    elif scene.budget == 0.0:
+        return found
+    judged = certify(found.graph, certificate.labels, certificate.extension, moves, scene.budget)
+    return replace(found, plan=moves, certificate=judged)
+
+
+@lru_cache(maxsize=_KEPT)
+def _solved(scene: Scene) -> Answer:
+    graph, (settings,) = graph_of(scene.world), scene.panels
+    goal, repair = scene.goal, settings.repair
+    if settings.method == DISTANCE:  # 0 to add: the distances themselves
+        none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
+        flat = AMLE(fill="flat")
+        return solve(graph, none, goal, flat, prior=distance, repair=repair, check=False)
+    if settings.method == MENDED:
+        return solve(graph, labels_of(scene), goal, mend=Best(), repair=repair, check=False)
+    method = parse_method(settings.method)
+    return solve(graph, labels_of(scene), goal, method, repair=repair, check=False)
+
+
+def picture(scene: Scene, panel: int) -> dict[str, Any]:
+    """Return what is drawn: values, moves, outcomes, cycles, and what is certified."""
+    found = answer(scene, panel)
+    moves, field = found.plan, found.field
+    labels = labels_of(scene) if scene.vertices else found.labels
+    finite = moves.values[np.isfinite(moves.values)]
+    caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
+    touching = moves.touches(labels)
+    unreachable, dead = ~moves.reachable, moves.basin == -2
+    outcome = np.select([moves.reached, unreachable, dead], [0, 3, 2], 1).astype(np.uint8)
+    return {
+        "vertices": found.graph.num_vertices,
+        "values": packed(moves.values),
+        "successor": packed(moves.successor.astype(np.int32)),
+        "basin": packed(moves.basin.astype(np.int32)),
+        "outcome": packed(outcome),
+        "certified": packed(found.certificate.certified.astype(np.uint8)),
+        "labels": {"vertices": labels.vertices.tolist(), "values": labels.values.tolist()},
+        "cycles": [
+            {"states": states.tolist(), "touches": bool(touches), "catches": int(catches)}
+            for states, touches, catches in zip(moves.cycles, touching, caught, strict=True)
+        ],
+        "range": [float(finite.min()), float(finite.max())] if finite.size else [0.0, 0.0],
+        "can_reach": moves.num_able,
+        "reach": moves.num_arrived,
+        "certified_states": int(found.certificate.certified.sum()),
+        "certified_starts": int(found.certificate.start_certified.sum()),
+        "largest_margin": _largest(found.certificate.margin),
+        "status": str(field.status),
+        "converged": field.status.good,
+        "width": plain(field.width),
+        "seconds": field.seconds,
+    }
+
+
+def _largest(margin: FloatArray) -> float:
+    known = margin[np.isfinite(margin)]
+    return float(known.max(initial=0.0))
+
+
+def words(scene: Scene, panel: int) -> dict[str, Any]:
+    """Say what was found, line by line, as ``wf.solve(…).summary()`` does."""
+    facts = answer(scene, panel).facts(_named(scene))
+    return {"lines": [{"word": line.word, "text": line.text} for line in lines(facts)]}
+
+
+def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
+    """Tell all about one state: value, bracket, every move with its Q and slope, and margins."""
+    found = answer(scene, panel)
+    graph, moves, field, certificate = found.graph, found.plan, found.field, found.certificate
+    x = as_vertex(vertex, "state", graph.num_vertices)
+    row = slice(int(graph.indptr[x]), int(graph.indptr[x + 1]))
+    heads, lengths, value = graph.indices[row], graph.lengths[row], moves.values[x]
+    with np.errstate(invalid="ignore"):
+        slopes = (value - moves.values[heads]) / lengths
+    call = _caller(scene)
+    told: dict[str, Any] = plain(
+        {
+            "state": x,
+            "name": call(x),
+            "value": value,
+            "lower": None if field.lower is None else field.lower[x],
+            "upper": None if field.upper is None else field.upper[x],
+            "outcome": str(moves.outcomes[x]),
+            "cost": moves.cost[x],
+            "least": _truth(scene.world, scene.goal)[x],
+            "successor": int(moves.successor[x]),
+            "moves": [
+                {
+                    "state": int(y),
+                    "name": call(int(y)),
+                    "length": length,
+                    "value": moves.values[y],
+                    "q": length + moves.values[y],
+                    "slope": slope,
+                    "taken": bool(y == moves.successor[x] and x != scene.goal),
+                }
+                for y, length, slope in zip(heads, lengths, slopes, strict=True)
+            ],
+            "gap": certificate.gap[x],
+            "margin": certificate.margin[x],
+            "start_margin": certificate.start_margin[x],
+            "certified": bool(certificate.certified[x]),
+            "nearest": _nearest(
+                graph, labels_of(scene) if scene.vertices else found.labels, x, call
+            ),
+        }
+    )
+    return told
+
+
+def _nearest(graph: Graph, labels: Labels, x: int, call: Caller) -> list[dict[str, Any]]:
+    """Name the labels nearest to a state, by the way from it to them."""
+    away = dijkstra(graph.to_scipy(), directed=True, indices=[x])[0, labels.vertices]
+    order = np.lexsort((labels.vertices, away))[:_NEAREST]
+    return [
+        {
+            "state": int(labels.vertices[i]),
+            "name": call(int(labels.vertices[i])),
+            "value": labels.values[i],
+            "distance": away[i],
+        }
+        for i in order
+        if np.isfinite(away[i])
+    ]
+
+
+def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
+    """Walk from a start by the plan."""
+    walk = answer(scene, panel).route(start)
+    told: dict[str, Any] = plain(
+        {
+            "path": walk.path.tolist(),
+            "cost": walk.cost,
+            "outcome": str(walk.outcome),
+            "least": _truth(scene.world, scene.goal)[start],
+        }
+    )
+    return told
+
+
+def verdict(scene: Scene, panel: int) -> dict[str, Any]:
+    """Say whether the labels beat the plain graph distance."""
+    graph, labels, settings = graph_of(scene.world), labels_of(scene), scene.panels[panel]
+    if settings.method == MENDED:
+        found = compare(graph, labels, scene.goal, [Best()], time_limit=_PATIENCE)
+    else:
+        method = AMLE() if settings.method == DISTANCE else parse_method(settings.method)
+        found = compare(graph, labels, scene.goal, [method], time_limit=_PATIENCE)
+    return {
+        "verdict": found.verdict,
+        "remarks": list(found.remarks),
+        "labels_pay": bool(found.labels_pay),
+    }
+
+
+def sample(scene: Scene, share: float, seed: int) -> dict[str, Any]:
+    """Draw vertices to label, the goal among them."""
+    drawn = sample_labels(graph_of(scene.world), scene.goal, share, seed)
+    return {"vertices": drawn.vertices.tolist()}
+
+
+def find_contradictions(scene: Scene) -> dict[str, Any]:
+    """Tell which labels the graph contradicts, and along which edges."""
+    graph, labels = graph_of(scene.world), labels_of(scene)
+    found = contradictions(graph, labels)
+    arcs = np.argsort(-found.blame, kind="stable")[:_MOST_MARKED]
+    arcs = arcs[found.blame[arcs] > 0.0]
+    return {
+        "finding": _contradiction_words(repr(found)),
+        "labels": [
+            *found.optimistic.labels.tolist(),
+            *found.pessimistic.labels.tolist(),
+        ],
+        "edges": [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs],
+    }
+
+
+def _contradiction_words(text: str) -> str:
+    told = text.removeprefix("Contradictions(").removesuffix(")")
+    return "Labels and graph do not contradict each other." if told == "none" else f"{told}."
+
+
+def mend_graph(scene: Scene) -> dict[str, Any]:
+    """Fit the lengths to the labels; tell what was found, and which edges stand out."""
+    graph = graph_of(scene.world)
+    found = mend(graph, labels_of(scene), scene.goal)
+    arcs = found.suspects[:_MOST_MARKED]
+    finding = found.finding(_named(scene))
+    return {
+        "finding": f"{finding[:1].upper()}{finding[1:]}.",
+        "unchanged": found.unchanged,
+        "edges": [[int(graph.tails[e]), int(graph.indices[e])] for e in arcs],
+        "believed": [float(graph.lengths[e]) for e in arcs],
+        "lengths": [float(found.graph.lengths[e]) for e in arcs],
+    }
+
+
+def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
+    """Name the labels from which no way leads down: those that `drop_false_sinks` drops."""
+    word = scene.panels[panel].method
+    method = AMLE() if word in (DISTANCE, MENDED) else parse_method(word)
+    kept = drop_false_sinks(graph_of(scene.world), labels_of(scene), scene.goal, method)
+    return {"dropped": kept.dropped.tolist(), "rounds": kept.rounds}
+
+
+def layout(scene: Scene) -> dict[str, Any]:
+    """Find places for the vertices of a graph that has none: x and y in turn."""
+    return {"positions": packed(spread(graph_of(scene.world)).ravel())}
+
+
+def python(scene: Scene, panel: int) -> dict[str, Any]:
+    """Write the Python that builds the same again."""
+    return {"code": as_python(scene, panel, graph_of(scene.world), labels_of(scene))}
+
+
+def _named(scene: Scene) -> tuple[str, ...] | None:
+    return scene.world.names if isinstance(scene.world, Network) else None
+
+
+def _caller(scene: Scene) -> Caller:
+    return Caller(_named(scene), graph_of(scene.world).num_vertices)

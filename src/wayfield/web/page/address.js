@@ -1,0 +1,65 @@
+// The whole state in the address bar, compressed: whoever opens it sees the same.
+
+const LONGEST = 150000; // bytes, compressed
+
+async function through(stream, bytes) {
+  const written = new Blob([bytes]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(written).arrayBuffer());
+}
+
+// Text for an address; null if the scene is too large for one.
+export async function encodeScene(scene) {
+  const plain = new TextEncoder().encode(JSON.stringify(scene));
+  if (plain.length > 10 * LONGEST) return null; // compressing it would be in vain
+  const small = await through(new CompressionStream("deflate-raw"), plain);
+  if (small.length > LONGEST) return null;
+  let text = "";
+  for (let at = 0; at < small.length; at += 0x8000) {
+    text += String.fromCharCode(...small.subarray(at, at + 0x8000));
+  }
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+export async function decodeScene(text) {
+  const base64 = text.replaceAll("-", "+").replaceAll("_", "/");
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const plain = await through(new DecompressionStream("deflate-raw"), bytes);
+  return JSON.parse(new TextDecoder().decode(plain));
+}
+
+// What was done, and can be undone.
+export class History {
+  constructor(scene) {
+    this.past = [];
+    this.now = scene;
+    this.future = [];
+    this.kind = "";
+  }
+
+  // Edits of one kind in a row, as by a slider, are undone at once.
+  record(scene, kind = "") {
+    if (!kind || kind !== this.kind) this.past.push(this.now);
+    if (this.past.length > 200) this.past.shift();
+    this.now = scene;
+    this.future = [];
+    this.kind = kind;
+  }
+
+  pause() {
+    this.kind = "";
+  }
+
+  undo() {
+    if (!this.past.length) return null;
+    this.future.push(this.now);
+    this.kind = "";
+    return (this.now = this.past.pop());
+  }
+
+  redo() {
+    if (!this.future.length) return null;
+    this.past.push(this.now);
+    this.kind = "";
+    return (this.now = this.future.pop());
+  }
+}

@@ -1,0 +1,324 @@
+r"""The scene: a maze or a graph, its labels and goal, and how they are to be shown.
+
+It is all that the page knows, and all that it sends: the server keeps nothing between requests. As
+JSON it is what an address holds and what an exported file is::
+
+    {
+      "maze": {"text": "#####\n#...#\n#####", "refinement": 8},
+      "goal": 40,
+      "labels": {"vertices": [40, 7], "values": [0, null]},
+      "noise": {"spread": 0.5, "seed": 3},
+      "panels": [{"method": "p=8", "rule": "slope", "ties": "exit", "repair": false}],
+      "budget": 0.25
+    }
+
+or, in place of ``maze``, a ``graph`` with ``vertices`` (their number), ``tails``, ``heads`` and, if
+known, ``lengths``, ``positions`` (x and y in turn), ``names`` and ``directed``. Arrays are lists
+of numbers or, in short, the bytes of 32-bit whole numbers and 64-bit floats in base64. A label
+without a value has the graph's own distance to the goal, plus noise if that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..extension._words import parse_method
+from ..graph import Graph
+from ..kernels._types import FloatArray
+from ..labels import Labels
+from ..layouts import Layout
+from ..names import Naming
+from ..plan import RuleName, TieName
+from ._reading import Fields, packed
+
+MOST_VERTICES = 50_000
+MOST_EDGES = 250_000
+MOST_CELLS = 40_000
+FINEST = 64
+"""Bounds on what is sent: beyond them nothing would be smooth."""
+_LONGEST_NAME = 200
+_LARGEST = 1e15
+
+DISTANCE, MENDED = "distance", "mended"
+"""Fields that are no extension of the labels: the graph's own distances, and a mended graph's."""
+
+
+@dataclass(frozen=True)
+class Maze:
+    """A maze as text, and how many vertices lie along the side of a cell."""
+
+    text: str
+    refinement: int
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The maze itself."""
+        return Layout.from_text(self.text)
+
+    def check(self) -> None:
+        """Refuse a maze that cannot be read, or is too large, before its graph is made."""
+        count = self.layout.num_free * self.refinement**2
+        if count > MOST_VERTICES:
+            raise InputError(
+                f"the maze has {count:,} vertices at refinement {self.refinement}, "
+                f"more than {MOST_VERTICES:,}"
+            )
+
+    @property
+    def key(self) -> Maze:
+        """What a cache knows it by."""
+        return self
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it is sent."""
+        return {"text": self.text, "refinement": self.refinement}
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A graph of one's own: edges, and where its vertices lie and what they are called."""
+
+    vertices: int
+    tails: NDArray[np.int32]
+    heads: NDArray[np.int32]
+    lengths: FloatArray | None
+    positions: FloatArray | None
+    directed: bool
+    names: tuple[str, ...] | None
+
+    @cached_property
+    def key(self) -> str:
+        """Digest of all but the names and positions: what a cache knows it by."""
+        digest = sha256(f"{self.vertices},{self.directed},{self.lengths is None}".encode())
+        for array in (self.tails, self.heads, self.lengths):
+            if array is not None:
+                digest.update(array.tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Network) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it is sent."""
+        return {
+            "vertices": self.vertices,
+            "tails": packed(self.tails),
+            "heads": packed(self.heads),
+            "lengths": None if self.lengths is None else packed(self.lengths),
+            "positions": None if self.positions is None else packed(self.positions.ravel()),
+            "directed": self.directed,
+            "names": None if self.names is None else list(self.names),
+        }
+
+
+World = Maze | Network
+Drawn = tuple[float, int]
+"""Share and seed of a draw of labels."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How one panel's field is made and planned on."""
+
+    method: str = "amle"
+    rule: RuleName = "slope"
+    ties: TieName = "exit"
+    repair: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as they are sent."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that is shown. A label whose value is None has the true one, with noise added.
+
+    Examples
+    --------
+    >>> scene = Scene(Maze("....", 2), 0, (0, 15), (0.0, None))
+    >>> Scene.from_json(scene.to_json()) == scene
+    True
+    """
+
+    world: World
+    goal: int
+    vertices: tuple[int, ...]
+    values: tuple[float | None, ...]
+    noise: float = 0.0
+    noise_seed: int = 0
+    panels: tuple[Settings, ...] = (Settings(),)
+    budget: float = 0.0
+    drawn: Drawn | None = None
+    """Share and seed by which the labelled vertices were drawn, if they were."""
+
+    @classmethod
+    def from_json(cls, data: Any) -> Scene:
+        """Read a scene, or raise `InputError` with what is wrong and where."""
+        fields = Fields(data, "scene")
+        if fields.has("maze") == fields.has("graph"):
+            raise InputError("a scene has either a maze or a graph")
+        world = _read_maze(fields) if fields.has("maze") else _read_network(fields)
+        goal = fields.whole("goal", 0, MOST_VERTICES)
+        vertices, values, drawn = _read_labels(fields)
+        noise = fields.part("noise") if fields.has("noise") else Fields({}, "scene.noise")
+        spread, seed = noise.number("spread", 0.0, _LARGEST, 0.0), noise.whole("seed", 0, 2**32, 0)
+        noise.done()
+        panels = tuple(map(_read_settings, fields.items("panels", 2)))
+        if not panels:
+            raise InputError("scene.panels is empty: one or two are shown")
+        budget = fields.number("budget", 0.0, _LARGEST, 0.0)
+        fields.take("view")  # the page's own affair
+        fields.done()
+        return cls(world, goal, vertices, values, spread, seed, panels, budget, drawn)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the scene as plain data."""
+        labels: dict[str, Any] = {"vertices": list(self.vertices), "values": list(self.values)}
+        if self.drawn is not None:
+            labels["drawn"] = {"share": self.drawn[0], "seed": self.drawn[1]}
+        kind = "maze" if isinstance(self.world, Maze) else "graph"
+        return {
+            kind: self.world.to_json(),
+            "goal": self.goal,
+            "labels": labels,
+            "noise": {"spread": self.noise, "seed": self.noise_seed},
+            "panels": [panel.to_json() for panel in self.panels],
+            "budget": self.budget,
+        }
+
+
+def scene_of(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    names: Naming | None = None,
+    panels: Iterable[Settings] = (Settings(),),
+) -> Scene:
+    """Return the scene of a graph of one's own."""
+    if graph.num_vertices > MOST_VERTICES or graph.num_edges > MOST_EDGES:
+        raise InputError(
+            f"the graph has {graph.num_vertices:,} vertices and {graph.num_edges:,} edges; "
+            f"the explorer draws up to {MOST_VERTICES:,} and {MOST_EDGES:,}"
+        )
+    once = np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
+    called = None
+    if names is not None:
+        called = tuple(str(names[x])[:_LONGEST_NAME] for x in range(graph.num_vertices))
+    network = Network(
+        graph.num_vertices,
+        graph.tails[once].astype(np.int32),
+        graph.indices[once].astype(np.int32),
+        None if graph.is_unit else graph.lengths[once],
+        _in_the_plane(graph),
+        graph.directed,
+        called,
+    )
+    known = labels.check(graph)
+    return Scene(
+        network, goal, tuple(known.vertices.tolist()), tuple(known.values.tolist()),
+        panels=tuple(panels),
+    )  # fmt: skip
+
+
+def _in_the_plane(graph: Graph) -> FloatArray | None:
+    """(n, 2) the first two coordinates of the positions, if there are so many."""
+    if graph.positions is None or graph.positions.shape[1] < 2:
+        return None
+    return np.ascontiguousarray(graph.positions[:, :2])
+
+
+def _read_maze(fields: Fields) -> Maze:
+    part = fields.part("maze")
+    maze = Maze(part.text("text", MOST_CELLS), part.whole("refinement", 1, FINEST))
+    part.done()
+    maze.check()
+    return maze
+
+
+def _read_network(fields: Fields) -> Network:
+    part = fields.part("graph")
+    n = part.whole("vertices", 1, MOST_VERTICES)
+    tails = part.array("tails", np.int32, MOST_EDGES)
+    heads = part.array("heads", np.int32, MOST_EDGES)
+    lengths = part.array("lengths", np.float64, MOST_EDGES) if part.has("lengths") else None
+    positions = part.array("positions", np.float64, 2 * n) if part.has("positions") else None
+    if positions is not None:
+        if positions.size != 2 * n:
+            raise InputError(f"scene.graph.positions must be {2 * n:,} numbers, x and y in turn")
+        if not np.isfinite(positions).all():
+            raise InputError("scene.graph.positions has a number that is not finite")
+        positions = positions.reshape(n, 2)
+    names = tuple(map(_read_name, part.items("names", n))) if part.has("names") else None
+    if names is not None and len(names) != n:
+        raise InputError(f"scene.graph.names has {len(names):,} names for {n:,} vertices")
+    directed = part.flag("directed")
+    part.done()
+    return Network(n, tails, heads, lengths, positions, directed, names)
+
+
+def _read_name(name: Any) -> str:
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        raise InputError(f"a name in scene.graph.names is no text of up to {_LONGEST_NAME} letters")
+    return name
+
+
+def _read_labels(
+    fields: Fields,
+) -> tuple[tuple[int, ...], tuple[float | None, ...], Drawn | None]:
+    part = fields.part("labels")
+    vertices = part.array("vertices", np.int32, MOST_VERTICES)
+    values = part.items("values", MOST_VERTICES)
+    drawn = _read_drawn(part) if part.has("drawn") else None
+    part.done()
+    if len(values) != vertices.size:
+        raise InputError(f"scene.labels has {vertices.size:,} vertices and {len(values):,} values")
+    if np.unique(vertices).size < vertices.size:
+        raise InputError("scene.labels names a vertex twice")
+    if vertices.min(initial=0) < 0:
+        raise InputError(f"scene.labels has the vertex {vertices.min()}, which is negative")
+    return tuple(vertices.tolist()), tuple(map(_read_value, enumerate(values))), drawn
+
+
+def _read_value(entry: tuple[int, Any]) -> float | None:
+    position, value = entry
+    if value is None:
+        return None
+    return Fields({"value": value}, f"scene.labels[{position}]").number(
+        "value", -_LARGEST, _LARGEST
+    )
+
+
+def _read_drawn(part: Fields) -> Drawn:
+    drawn = part.part("drawn")
+    found = read_draw(drawn)
+    drawn.done()
+    return found
+
+
+def read_draw(fields: Fields) -> Drawn:
+    """Read the share and the seed of a draw."""
+    return fields.number("share", 1e-6, 1.0), fields.whole("seed", 0, 2**32)
+
+
+def _read_settings(data: Any) -> Settings:
+    part = Fields(data, "scene.panels")
+    method = part.text("method", 40, "amle")
+    if method not in (DISTANCE, MENDED):
+        parse_method(method)
+    rule = part.choice("rule", get_args(RuleName), "slope")
+    ties = part.choice("ties", get_args(TieName), "exit")
+    repair = part.flag("repair")
+    part.done()
+    return Settings(method, cast("RuleName", rule), cast("TieName", ties), repair)

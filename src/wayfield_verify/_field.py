@@ -1,0 +1,374 @@
+"""Proving a field's bracket: the equation's barriers checked vertex by vertex, without rounding.
+
+Write a and b for the lower and the upper barrier. The theorems are proved on the page "Proofs that
+travel"; what they ask for is checked here, by these names.
+
+- **The graph as it is** (Theorems 1 and 2): a ≤ labels ≤ b, and at every other vertex that is
+  connected to a label a is a subsolution and b a supersolution. Then the extension exists, is
+  unique, and lies between a and b.
+- **Filled** (Theorem 3, the AMLE alone): the same on the fixed vertices and the arcs between them,
+  and besides a ≤ b there; from every fixed vertex that is not a label some arc leads to a fixed y
+  with a(x) > b(y); and no walk through vertices that are not fixed descends, in the sense that
+  b(t) > a(t') for its ends t ≠ t'. Then these are the vertices that the AMLE fixes, it lies between
+  a and b on them, and filling a and b bounds what it is filled with.
+
+With a prior P the extension is that of the labels less P. The file holds these rounded, and δ is by
+how much they are off at most: the extension moves by no more (Theorem 4).
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from ._file import Barriers, Certificate
+from ._numbers import Arcs, Number, Numbers
+from ._powers import sign_of_balance
+
+LONGEST_SUM = 1 << 13
+"""Bits of a common multiple of lengths up to which slopes are added up exactly at once."""
+NONE = math.inf
+"""In place of a bound at a vertex from which no fixed vertex can be reached."""
+
+
+class NotProved(Exception):  # noqa: N818
+    """The file's proof fails."""
+
+
+def prove_field(certificate: Certificate, numbers: Numbers) -> list[str]:
+    """Prove the bracket of every vertex, or raise `NotProved`; say in sentences what was proved."""
+    out, into = numbers.arcs(certificate)
+    labels = {x: numbers.whole(y) for x, y in certificate.corrections.items()}
+    connected = _connected(out, into, labels)
+    below, above = _barriers(certificate, numbers)
+    low: Sequence[Number | float] = below
+    high: Sequence[Number | float] = above
+    _require_between(below, labels, above)
+    if certificate.fixed is None:
+        free = [x for x in range(len(out)) if connected[x] and x not in labels]
+        _require_barriers(certificate.p, free, out, into, below, above)
+    else:
+        fixed = certificate.fixed
+        low, high = _filled(certificate, numbers, fixed, labels, out, into, below, above)
+    _require_bracket(certificate, numbers, connected, low, high)
+    return _sentences(certificate, connected)
+
+
+def _barriers(
+    certificate: Certificate, numbers: Numbers
+) -> tuple[Sequence[Number], Sequence[Number]]:
+    """Lower and upper barrier by vertex; what stands where they are not asked for is not used."""
+    reasons = certificate.reasons
+    if isinstance(reasons, Barriers):
+        return (
+            numbers.barrier(reasons, reasons.below),
+            numbers.barrier(reasons, reasons.above),
+        )
+    exact, given = [Fraction(0)] * certificate.num_vertices, iter(reasons)
+    for x, is_fixed in enumerate(certificate.fixed or ()):
+        if is_fixed:
+            exact[x] = next(given)
+    both = [numbers.exact(value) for value in exact]
+    return both, both
+
+
+def _connected(out: Arcs, into: Arcs, labels: Iterable[int]) -> list[bool]:
+    """Which vertices are connected to a label, in whatever direction."""
+    return reached_from(labels, [out] if out is into else [out, into], len(out))
+
+
+def reached_from(
+    begin: Iterable[int], ways: Iterable[Arcs], n: int, through: Sequence[bool] | None = None
+) -> list[bool]:
+    """Which vertices can be reached from the first ones; only vertices `through` are entered."""
+    todo, ways = list(begin), list(ways)
+    reached = [False] * n
+    for x in todo:
+        reached[x] = True
+    while todo:
+        x = todo.pop()
+        for arcs in ways:
+            for y, _ in arcs[x]:
+                if not reached[y] and (through is None or through[y]):
+                    reached[y] = True
+                    todo.append(y)
+    return reached
+
+
+def _require_between(
+    below: Sequence[Number], labels: dict[int, int], above: Sequence[Number]
+) -> None:
+    for x, label in labels.items():
+        if below[x] > label:
+            raise NotProved(f"the lower barrier exceeds the label of vertex {x}")
+        if above[x] < label:
+            raise NotProved(f"the upper barrier is below the label of vertex {x}")
+
+
+# ---------------------------------------------------------------- the equations
+
+
+def _require_barriers(
+    p: float,
+    free: Iterable[int],
+    out: Arcs,
+    into: Arcs,
+    below: Sequence[Number],
+    above: Sequence[Number],
+) -> None:
+    """Check that the lower barrier is a subsolution at the free vertices, the upper the reverse."""
+    for x in free:
+        for values, side, word in ((below, 1, "lower"), (above, -1, "upper")):
+            sign = (
+                _steepness(values, x, out, into)
+                if p == math.inf
+                else _balance(values, x, out[x], Fraction(p) - 1)
+            )
+            if sign is None:
+                raise NotProved(f"the {word} barrier's balance at vertex {x} cannot be told")
+            if sign * side < 0:
+                kind = "sub" if side > 0 else "super"
+                raise NotProved(f"the {word} barrier is no {kind}solution at vertex {x}")
+
+
+def _steepness(values: Sequence[Number], x: int, out: Arcs, into: Arcs) -> int:
+    """Sign of S⁺ − S⁻: steepest slope down into x, less the steepest down out of it."""
+    here = values[x]
+    up: Number = 0
+    down: Number = 0
+    up_length = down_length = 1
+    for y, length in into[x]:
+        rise = values[y] - here
+        if rise * up_length > up * length:
+            up, up_length = rise, length
+    for y, length in out[x]:
+        fall = here - values[y]
+        if fall * down_length > down * length:
+            down, down_length = fall, length
+    excess = up * down_length - down * up_length
+    return (excess > 0) - (excess < 0)
+
+
+def _balance(
+    values: Sequence[Number], x: int, arcs: list[tuple[int, int]], q: Fraction
+) -> int | None:
+    """Sign of Σ sign(u_y − u_x) (|u_y − u_x| / ℓ)^q; None if it cannot be told."""
+    here = values[x]
+    if q == 1:
+        common = 1
+        for _, length in arcs:
+            common = math.lcm(common, length)
+            if common.bit_length() > LONGEST_SUM:
+                break
+        else:
+            total = sum((values[y] - here) * (common // length) for y, length in arcs)
+            return (total > 0) - (total < 0)
+    return sign_of_balance([Fraction(values[y] - here) / length for y, length in arcs], q)
+
+
+# ---------------------------------------------------------------- filling
+
+
+def _filled(
+    certificate: Certificate,
+    numbers: Numbers,
+    fixed: Sequence[bool],
+    labels: dict[int, int],
+    out: Arcs,
+    into: Arcs,
+    below: Sequence[Number],
+    above: Sequence[Number],
+) -> tuple[list[Number | float], list[Number | float]]:
+    """Prove which vertices are filled, and return the barriers with both filled."""
+    n = len(out)
+    for x in labels:
+        if not fixed[x]:
+            raise NotProved(f"vertex {x} is labelled, and should be fixed")
+    among = _between(out, fixed)
+    back = among if into is out else _between(into, fixed)
+    free = [x for x in range(n) if fixed[x] and x not in labels]
+    _require_barriers(math.inf, free, among, back, below, above)
+    for x in range(n):
+        if fixed[x] and below[x] > above[x]:
+            raise NotProved(f"the barriers are exchanged at vertex {x}")
+    for x in free:
+        if not any(below[x] > above[y] for y, _ in among[x]):
+            raise NotProved(f"no arc certainly descends from the fixed vertex {x}")
+    _require_no_descent(fixed, out, into, below, above)
+    rule, rate = certificate.fill, numbers.length_unit
+    return _fill(rule, rate, fixed, out, into, below), _fill(rule, rate, fixed, out, into, above)
+
+
+def _between(arcs: Arcs, fixed: Sequence[bool]) -> Arcs:
+    """Return the arcs between fixed vertices."""
+    return [
+        [(y, length) for y, length in row if fixed[y]] if fixed[x] else []
+        for x, row in enumerate(arcs)
+    ]
+
+
+def _require_no_descent(
+    fixed: Sequence[bool], out: Arcs, into: Arcs, below: Sequence[Number], above: Sequence[Number]
+) -> None:
+    """Check b(t) ≤ a(t') whenever a walk leads from t to another t' through unfixed vertices.
+
+    At an unfixed x it is enough to know the two least a(t') that x leads to, the two largest b(t)
+    that lead to x, and whose they are.
+    """
+    reached = _two_least(fixed, into, below)
+    leading = _two_least(fixed, out, [-value for value in above])
+    for x, is_fixed in enumerate(fixed):
+        for high, t in leading[x]:
+            for low, end in reached[x]:
+                if not is_fixed and t != end and -high > low:
+                    raise NotProved(f"a walk through vertex {x} may descend from {t} to {end}")
+
+
+def _two_least(
+    fixed: Sequence[bool], back: Arcs, values: Sequence[Number]
+) -> list[list[tuple[Number, int]]]:
+    """Two least values at the ends of walks from every unfixed vertex, each with its vertex."""
+    found: list[list[tuple[Number, int]]] = [[] for _ in fixed]
+    ends = (t for t, is_fixed in enumerate(fixed) if is_fixed)
+    for t in sorted(ends, key=values.__getitem__):
+        todo = [t]
+        while todo:
+            for y, _ in back[todo.pop()]:
+                have = found[y]
+                # a third is turned away, and t itself if it has been here
+                if not fixed[y] and len(have) < 2 and not (have and have[-1][1] == t):
+                    have.append((values[t], t))
+                    todo.append(y)
+    return found
+
+
+def _fill(
+    rule: str | None,
+    rate: int,
+    fixed: Sequence[bool],
+    out: Arcs,
+    into: Arcs,
+    values: Sequence[Number],
+) -> list[Number | float]:
+    """Continue the fixed values over the other vertices by the rule; inf where nothing leads.
+
+    The rate is what a unit of length adds if the rule is "cost".
+    """
+    known: list[Number | float] = [
+        value if is_fixed else NONE for value, is_fixed in zip(values, fixed, strict=True)
+    ]
+    filled = _continued(known, fixed, into, rate if rule == "cost" else 0)
+    if rule != "lower":
+        return filled
+    # the largest value that leads to x: the least of the negated field, against the arcs
+    negated = [NONE if value == NONE else -value for value in known]
+    leading = _continued(negated, fixed, out, rate=0)
+    led = [
+        not is_fixed and least != NONE and most != NONE
+        for is_fixed, least, most in zip(fixed, filled, leading, strict=True)
+    ]
+    known = [-leading[x] if led[x] else value for x, value in enumerate(known)]
+    stays = [is_fixed or is_led for is_fixed, is_led in zip(fixed, led, strict=True)]
+    return _continued(known, stays, into, rate=0)
+
+
+def _continued(
+    known: Sequence[Number | float], stays: Sequence[bool], back: Arcs, rate: int
+) -> list[Number | float]:
+    """Least of value + rate · length over the walks to a known vertex, inner vertices unknown."""
+    field = list(known)
+    queue = [(value, x) for x, value in enumerate(field) if stays[x]]
+    heapq.heapify(queue)
+    while queue:
+        value, x = heapq.heappop(queue)
+        if value > field[x]:
+            continue
+        for y, length in back[x]:
+            through = value + rate * length
+            if not stays[y] and through < field[y]:
+                field[y] = through
+                heapq.heappush(queue, (through, y))
+    return field
+
+
+# ---------------------------------------------------------------- the statement
+
+
+def _require_bracket(
+    certificate: Certificate,
+    numbers: Numbers,
+    connected: list[bool],
+    low: Sequence[Number | float],
+    high: Sequence[Number | float],
+) -> None:
+    """Check that the bounds follow, and that every value lies within its own."""
+    whole, labels, prior = numbers.whole, certificate.labels, certificate.prior
+    delta = 0
+    if prior is not None:
+        for x, label in labels.items():
+            if prior[x] == math.inf:
+                raise NotProved(f"the prior is infinite at the label of vertex {x}")
+            rest = whole(label) - whole(prior[x]) - whole(certificate.corrections[x])
+            delta = max(delta, abs(rest))
+        if delta and certificate.fill not in (None, "flat"):
+            raise NotProved(f"rounded corrections prove nothing with the fill {certificate.fill!r}")
+    rows = zip(certificate.values, certificate.lower, certificate.upper, strict=True)
+    for x, row in enumerate(rows):
+        base = 0.0 if prior is None else prior[x]
+        if base == math.inf or (connected[x] and low[x] == NONE):
+            if any(number != math.inf for number in row):
+                raise NotProved(f"the value of vertex {x} is infinite, and should be said to be")
+        elif not connected[x]:
+            if not all(map(math.isnan, row)):
+                raise NotProved(f"vertex {x} is connected to no label, and has no value")
+        elif not all(map(math.isfinite, row)):
+            raise NotProved(f"a value or bound of vertex {x} is not a number")
+        else:
+            value, lower, upper = map(whole, row)
+            if not lower <= value <= upper:
+                raise NotProved(f"the value of vertex {x} is outside its bounds")
+            if x in labels:
+                if value != whole(labels[x]):
+                    raise NotProved(f"the value of vertex {x} is not its label")
+            elif lower > whole(base) + low[x] - delta:
+                raise NotProved(f"the lower bound of vertex {x} does not follow")
+            elif upper < whole(base) + high[x] + delta:
+                raise NotProved(f"the upper bound of vertex {x} does not follow")
+
+
+def _sentences(certificate: Certificate, connected: list[bool]) -> list[str]:
+    p = certificate.p
+    name = {2.0: "harmonic extension", math.inf: "AMLE"}.get(
+        p, f"p-Laplacian extension (p = {p!r})"
+    )
+    way = "directed" if certificate.directed else "undirected"
+    rule = "" if certificate.fill is None else f", filled by the rule {certificate.fill!r},"
+    prior = "" if certificate.prior is None else ", as corrections of a prior,"
+    size = f"{number_of(certificate.num_vertices, 'vertex', 'vertices')} and "
+    size += number_of(len(certificate.edges), "arc" if certificate.directed else "edge")
+    where = "" if all(connected) else " connected to a label"
+    rows = zip(certificate.lower, certificate.upper, strict=True)
+    widths = (high - low for low, high in rows if math.isfinite(high) and math.isfinite(low))
+    found = [
+        f"The {name} of {number_of(len(certificate.labels), 'label')}{prior} on this {way} graph "
+        f"of {size}{rule} exists and is unique.",
+        f"At every vertex{where} it lies between the file's bounds, and so does the file's value; "
+        f"the bounds are about {max(widths, default=0.0):.3g} apart at most.",
+    ]
+    if certificate.fixed is not None:
+        states = zip(connected, certificate.fixed, certificate.values, strict=True)
+        filled = sum(a and not b and value < math.inf for a, b, value in states)
+        found.append(
+            f"Filled, since no walk through them descends from label to label: exactly "
+            f"{number_of(filled, 'vertex', 'vertices')}."
+        )
+    if lone := connected.count(False):
+        found.append(f"Connected to no label: {number_of(lone, 'vertex', 'vertices')}.")
+    return found
+
+
+def number_of(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,313 @@
+"""Reading a certificate file: its bytes, and nothing that they do not say.
+
+The format is documented byte by byte on the page "Proofs that travel" of wayfield's documentation.
+Every length is compared with what the counts ask for before anything is unpacked, so that no file
+takes more memory than a fixed multiple of its size. What is wrong with a file is one sentence,
+`Unreadable`; whether its claims are true is not asked here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import stat
+import struct
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+MAGIC = b"wayfield proof 1"
+START = len(MAGIC) + hashlib.sha256().digest_size
+FILLS = (None, "cost", "flat", "lower")
+RULES = ("slope", "q")
+LARGEST_EXPONENT = 2000
+LONGEST_WHOLE = 4096
+"""Bytes of a numerator or denominator."""
+WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
+"""Unsigned integers by their number of bytes."""
+
+
+class Unreadable(Exception):  # noqa: N818
+    """The file is not a certificate, or not a whole one."""
+
+
+@dataclass(frozen=True)
+class Barriers:
+    """offset + 2^exponent (base + high + low), below and above."""
+
+    offset: float
+    exponent: int
+    base: Sequence[float]
+    below: tuple[Sequence[float], Sequence[float]]
+    above: tuple[Sequence[float], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Moves towards a goal, and what walking them costs."""
+
+    goal: int
+    rule: str
+    tolerance: float
+    successor: Sequence[int]
+    hops: Sequence[int]
+    """Moves to the goal; 0 at the goal, and where it is not reached."""
+    cost: Sequence[float] | None
+    """None on unit lengths: the cost is the number of moves."""
+    lifted: Sequence[float] | None
+    """The values that the plan stands on; None if these are the field's."""
+    error: Sequence[float] | None
+    """A bound on the error of the values; None where no moves are certified."""
+    optimal: Sequence[bool]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the file says; by vertex, unless said otherwise."""
+
+    num_vertices: int
+    directed: bool
+    fill: str | None
+    p: float
+    edges: list[tuple[int, int]]
+    lengths: Sequence[float] | None
+    """By edge; None if all are 1."""
+    labels: dict[int, float]
+    prior: Sequence[float] | None
+    corrections: dict[int, float]
+    """Labels less the prior, rounded; the labels themselves without one."""
+    values: Sequence[float]
+    lower: Sequence[float]
+    upper: Sequence[float]
+    fixed: Sequence[bool] | None
+    reasons: Barriers | list[Fraction]
+    plan: Plan | None
+
+
+def read(path: str | os.PathLike[str]) -> Certificate:
+    """Read a certificate; `Unreadable` or `OSError` if that cannot be done."""
+    return _parse(_Sections(_body(path)))
+
+
+def _body(path: str | os.PathLike[str]) -> bytes:
+    """Return what the digest is taken of, if it is the one in the file."""
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise Unreadable("it is not a regular file")
+    with Path(path).open("rb") as file:
+        start = file.read(START)
+        if not start.startswith(MAGIC):
+            raise Unreadable("it does not begin as a certificate does")
+        # before anything is kept in memory: a foreign file may be huge
+        if hashlib.file_digest(file, "sha256").digest() != start[len(MAGIC) :]:
+            raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
+        file.seek(START)
+        return file.read()
+
+
+class _Sections:
+    """The sections in their order: each is asked for by name, and all of it has to be used."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = memoryview(body)
+        self._at = 0
+
+    def _next(self) -> tuple[str, int]:
+        """Tag of the next section and its number of bytes; an empty tag at the end."""
+        left = len(self._body) - self._at
+        if left == 0:
+            return "", 0
+        if left < 12:
+            raise Unreadable("it ends within the head of a section")
+        tag, size = struct.unpack_from("<4sQ", self._body, self._at)
+        if size > left - 12:
+            raise Unreadable(f"section {tag!r} is longer than the file")
+        return tag.decode("ascii", "replace"), size
+
+    def has(self, tag: str) -> bool:
+        """Whether this section comes next."""
+        return self._next()[0] == tag
+
+    def take(self, tag: str, size: int | None) -> memoryview:
+        """Return the contents of a section, of `size` bytes if that is known."""
+        found, length = self._next()
+        if found != tag:
+            place = f"{found!r} stands in its place" if found else "the file ends before it"
+            raise Unreadable(f"section {tag!r} is missing: {place}")
+        if size is not None and length != size:
+            raise Unreadable(f"section {tag!r} has {length} bytes, not {size}")
+        begin = self._at + 12
+        self._at = begin + length
+        return self._body[begin : self._at]
+
+    def width(self, tag: str, count: int, widths: Sequence[int]) -> int:
+        """Return how many bytes each of `count` entries of the next section has."""
+        size = self._next()[1] if self.has(tag) else 0
+        return next((width for width in widths if width * count == size), widths[0])
+
+    def unpack(self, tag: str, layout: str) -> tuple[int | float, ...]:
+        """Return a section of fixed layout."""
+        return struct.unpack(layout, self.take(tag, struct.calcsize(layout)))
+
+    def doubles(self, tag: str, count: int) -> array[float]:
+        return _unpacked("d", self.take(tag, 8 * count))
+
+    def indices(self, tag: str, count: int) -> array[int]:
+        return _unpacked("I", self.take(tag, 4 * count))
+
+    def counts(self, tag: str, count: int) -> array[int]:
+        """Return unsigned integers whose number of bytes follows from the section's length."""
+        width = self.width(tag, count, (1, 2, 4, 8))
+        return _unpacked(WHOLE[width], self.take(tag, width * count))
+
+    def bits(self, tag: str, count: int) -> list[bool]:
+        payload = self.take(tag, (count + 7) // 8)
+        if count % 8 and payload[-1] >> count % 8:
+            raise Unreadable(f"section {tag!r} has bits beyond the last vertex")
+        return [bool(payload[x // 8] >> x % 8 & 1) for x in range(count)]
+
+    def finish(self) -> None:
+        if tag := self._next()[0]:
+            raise Unreadable(f"section {tag!r} is not one that belongs here")
+
+
+def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg]
+    numbers = array(kind)
+    assert numbers.itemsize == struct.calcsize(f"<{kind}")
+    numbers.frombytes(payload)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
+
+
+def _parse(sections: _Sections) -> Certificate:
+    n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
+    directed, fill, p = sections.unpack("kind", "<BBd")
+    _require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
+    _require(p >= 2.0, f"p = {p} is not at least 2")
+    _require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
+    _require(bool(fill) or not directed, "on a directed graph something is filled")
+    _require(not fill or p == math.inf, "only the AMLE fills")
+    edges = _edges(sections, n, num_edges, bool(directed))
+    lengths = sections.doubles("leng", num_edges) if sections.has("leng") else None
+    _require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
+    _require(num_labels > 0, "it has no label")
+    vertices = sections.indices("labv", num_labels)
+    _require(all(x < n for x in vertices), "a label is at no vertex")
+    _require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")
+    labels = dict(zip(vertices, _finite(sections.doubles("laby", num_labels)), strict=True))
+    prior, corrections = None, labels
+    if sections.has("prio"):
+        prior = sections.doubles("prio", n)
+        _require(all(x > -math.inf for x in prior), "the prior is neither a number nor +inf")
+        numbers = _finite(sections.doubles("corr", num_labels))
+        corrections = dict(zip(vertices, numbers, strict=True))
+    values = sections.doubles("valu", n)
+    lower = [_moved(u, -steps) for u, steps in zip(values, sections.counts("lowr", n), strict=True)]
+    upper = [_moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
+    fixed = sections.bits("fixd", n) if fill else None
+    reasons = _reasons(sections, n, fixed)
+    plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
+    sections.finish()
+    return Certificate(
+        n, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
+        values, lower, upper, fixed, reasons, plan,
+    )  # fmt: skip
+
+
+def _moved(number: float, steps: int) -> float:
+    """Return the double that many places further up in the order of all doubles."""
+    if steps == 0:
+        return number
+    (place,) = struct.unpack("<q", struct.pack("<d", number))
+    # the doubles from 0 up are ordered as their bits are, those below it the other way round
+    place = (place if place >= 0 else -(2**63) - place) + steps
+    _require(abs(place) < 2**63, "a bound is beyond all doubles")
+    bits = place if place >= 0 else 2**63 - place
+    found: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    return found
+
+
+def _edges(sections: _Sections, n: int, count: int, directed: bool) -> list[tuple[int, int]]:
+    tails, heads = sections.indices("tail", count), sections.indices("head", count)
+    edges = list(zip(tails, heads, strict=True))
+    _require(all(x < n and y < n for x, y in edges), "an edge leads to no vertex")
+    _require(all(a < b for a, b in pairwise(edges)), "edges are not in ascending order")
+    if directed:
+        _require(all(x != y for x, y in edges), "an arc leads to where it begins")
+    else:
+        _require(all(x < y for x, y in edges), "an edge does not begin at its lower end")
+    return edges
+
+
+def _reasons(
+    sections: _Sections, n: int, fixed: Sequence[bool] | None
+) -> Barriers | list[Fraction]:
+    if fixed is not None and sections.has("rati"):
+        return list(_rationals(sections.take("rati", None), sum(fixed)))
+    offset, exponent = sections.unpack("shif", "<dq")
+    _require(math.isfinite(offset), "the offset is not a number")
+    _require(abs(exponent) <= LARGEST_EXPONENT, "the exponent is out of range")
+    base = sections.doubles("base", n) if sections.has("base") else array("d", bytes(8 * n))
+    parts = []
+    for high, low in (("subh", "subl"), ("suph", "supl")):
+        first = _finite(sections.doubles(high, n))
+        width = sections.width(low, n, (8, 4))
+        rest = _unpacked("d" if width == 8 else "f", sections.take(low, width * n))
+        parts.append((first, _finite(rest)))
+    return Barriers(offset, int(exponent), _finite(base), *parts)
+
+
+def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
+    at = 0
+    for _ in range(count):
+        parts = []
+        for _ in range(2):
+            _require(at + 4 <= len(payload), "the exact values end early")
+            (size,) = struct.unpack_from("<I", payload, at)
+            _require(size <= LONGEST_WHOLE, "an exact value is too long")
+            _require(at + 4 + size <= len(payload), "the exact values end early")
+            parts.append(bytes(payload[at + 4 : at + 4 + size]))
+            at += 4 + size
+        numerator = int.from_bytes(parts[0], "little", signed=True)
+        denominator = int.from_bytes(parts[1], "little")
+        _require(denominator > 0, "an exact value has the denominator 0")
+        yield Fraction(numerator, denominator)
+    _require(at == len(payload), "there are more exact values than fixed vertices")
+
+
+def _plan(sections: _Sections, n: int, unit: bool) -> Plan:
+    goal, rule, tolerance = sections.unpack("goal", "<IBd")
+    _require(goal < n, "the goal is no vertex")
+    _require(rule < len(RULES), "its rule is unknown")
+    _require(0.0 <= tolerance < math.inf, "the tie tolerance is not a number of at least 0")
+    successor = sections.indices("succ", n)
+    _require(all(y < n for y in successor), "a move leads to no vertex")
+    hops = sections.counts("hops", n)
+    cost = None if unit else sections.doubles("cost", n)
+    _require(all(c >= 0.0 for c in cost or ()), "a cost is negative or not a number")
+    lifted = sections.doubles("lift", n) if sections.has("lift") else None
+    _require(all(u > -math.inf for u in lifted or ()), "a lifted value is no number, nor +inf")
+    error, optimal = None, [False] * n
+    if sections.has("erro"):
+        count = sections.width("erro", 8, (1, n))
+        error = sections.doubles("erro", count) * (n // count)
+        _require(all(e >= 0.0 for e in error), "an error bound is negative or not a number")
+        optimal = sections.bits("opti", n)
+    return Plan(
+        int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal
+    )
+
+
+def _finite(numbers: array[float]) -> array[float]:
+    _require(all(map(math.isfinite, numbers)), "a number is infinite or none")
+    return numbers
+
+
+def _require(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise Unreadable(otherwise)

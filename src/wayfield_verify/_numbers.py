@@ -1,0 +1,79 @@
+"""The certificate's numbers as whole numbers: no rounding, no floating point from here on.
+
+A double is a whole number times a power of two. So there is an s such that every value, bound,
+label and barrier of the file is a whole multiple of 2^−s, and arithmetic on these multiples is that
+of the integers. Lengths are whole multiples of a unit of their own, `length_unit` times as large.
+Slopes are quotients, compared by multiplying out: the units do not matter there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from ._file import Barriers, Certificate
+
+Number = int | Fraction
+"""A multiple of the file's unit 2^−s: whole, or a fraction where exact values are given."""
+Arcs = list[list[tuple[int, int]]]
+"""For every vertex its neighbours, each with the length of the arc, in units of lengths."""
+
+
+class Numbers:
+    """All numbers of a certificate, in units of 2^−s."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        reasons, plan = certificate.reasons, certificate.plan
+        self._length_places = _places(certificate.lengths or ())
+        doubles: list[Iterable[float]] = [
+            certificate.labels.values(), certificate.corrections.values(),
+            certificate.values, certificate.lower, certificate.upper, certificate.prior or (),
+        ]  # fmt: skip
+        if plan is not None:
+            doubles += [plan.cost or (), plan.lifted or (), plan.error or ()]
+        s = max(self._length_places, *map(_places, doubles))
+        if isinstance(reasons, Barriers):
+            parts = (reasons.base, *reasons.below, *reasons.above)
+            s = max(s, _places([reasons.offset]), max(map(_places, parts)) - reasons.exponent)
+        self._s = s
+        self.length_unit = 1 << s - self._length_places
+
+    def whole(self, number: float) -> int:
+        """Return a finite double as a multiple of 2^−s."""
+        top, bottom = number.as_integer_ratio()
+        return top << self._s - bottom.bit_length() + 1
+
+    def barrier(self, barriers: Barriers, parts: tuple[Iterable[float], ...]) -> list[Number]:
+        """Return offset + 2^exponent · (base + high + low), by vertex."""
+        offset, shift = self.whole(barriers.offset), self._s + barriers.exponent
+        found: list[Number] = []
+        for numbers in zip(barriers.base, *parts, strict=True):
+            total = offset
+            for top, bottom in map(float.as_integer_ratio, numbers):
+                total += top << shift - bottom.bit_length() + 1
+            found.append(total)
+        return found
+
+    def exact(self, number: Fraction) -> Number:
+        """Return a rational as a multiple of 2^−s."""
+        scaled = number * (1 << self._s)
+        return scaled.numerator if scaled.denominator == 1 else scaled
+
+    def arcs(self, certificate: Certificate) -> tuple[Arcs, Arcs]:
+        """Arcs out of every vertex, and into it; one list for both if the graph is undirected."""
+        n, edges, places = certificate.num_vertices, certificate.edges, self._length_places
+        out: Arcs = [[] for _ in range(n)]
+        into: Arcs = [[] for _ in range(n)] if certificate.directed else out
+        for (x, y), number in zip(edges, certificate.lengths or [1.0] * len(edges), strict=True):
+            top, bottom = number.as_integer_ratio()
+            length = top << places - bottom.bit_length() + 1
+            out[x].append((y, length))
+            into[y].append((x, length))
+        return out, into
+
+
+def _places(numbers: Iterable[float]) -> int:
+    """Return the least s such that 2^s times every finite one of them is whole."""
+    finite = filter(math.isfinite, numbers)
+    return max((x.as_integer_ratio()[1].bit_length() - 1 for x in finite), default=0)

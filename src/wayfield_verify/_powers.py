@@ -1,0 +1,114 @@
+"""The sign of Σ_up s^q − Σ_down s^q for rational slopes s > 0 and a rational q ≥ 1, proved.
+
+Equal slopes on the two sides cancel exactly. What is left is divided by the steepest slope, so that
+every ratio r is at most 1, and r^q is enclosed between two whole multiples of 2^−bits:
+
+- q is a double less 1, so q = k + j / 2^t: r^q is a product of squares of squares of r and of
+  square roots of square roots of r;
+- a number is held as lo · 2^e ≤ number ≤ hi · 2^e with whole lo and hi of about `bits` digits;
+  products are cut off downwards in lo and upwards in hi, roots likewise (`math.isqrt`).
+
+If the enclosures of the two sums overlap, the digits are doubled. At the end of that, q = 1 and
+small whole q are computed exactly, and for other q the sign is given up: nothing is proved then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isqrt
+
+FEWEST_BITS, MOST_BITS = 128, 4096
+LONGEST_POWER = 1 << 20
+"""Bits of s^q beyond which it is not computed exactly."""
+
+Enclosure = tuple[int, int, int]
+"""(lo, hi, e): a number between lo · 2^e and hi · 2^e."""
+
+
+def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
+    """Sign of Σ sign(s) |s|^q: 1, 0 or -1, or None if it cannot be told."""
+    left = Counter(slopes)
+    ups = {s: left[s] - left[-s] for s in left if s > 0 and left[s] > left[-s]}
+    downs = {-s: left[s] - left[-s] for s in left if s < 0 and left[s] > left[-s]}
+    if not (ups and downs):
+        return int(bool(ups)) - int(bool(downs))
+    steepest = max(*ups, *downs)
+    bits = FEWEST_BITS
+    while bits <= MOST_BITS:
+        least_up, most_up = _sum_of_powers(ups, steepest, q, bits)
+        least_down, most_down = _sum_of_powers(downs, steepest, q, bits)
+        if least_up > most_down:
+            return 1
+        if most_up < least_down:
+            return -1
+        bits *= 2
+    return _exact_sign(ups, downs, q)
+
+
+def _exact_sign(ups: dict[Fraction, int], downs: dict[Fraction, int], q: Fraction) -> int | None:
+    longest = max(max(s.numerator, s.denominator).bit_length() for s in (*ups, *downs))
+    if q.denominator != 1 or (q > 1 and q * longest > LONGEST_POWER):
+        return None
+    power = q.numerator
+    up = sum((count * s**power for s, count in ups.items()), Fraction(0))
+    down = sum((count * s**power for s, count in downs.items()), Fraction(0))
+    return (up > down) - (up < down)
+
+
+def _sum_of_powers(
+    slopes: dict[Fraction, int], unit: Fraction, q: Fraction, bits: int
+) -> tuple[int, int]:
+    """Whole numbers around 2^bits · Σ (s / unit)^q; no s exceeds the unit."""
+    least = most = 0
+    for slope, count in slopes.items():
+        lo, hi, e = power(slope / unit, q, bits)
+        # to whole multiples of 2^-bits, outward
+        shift = e + bits
+        least += count * (lo << shift if shift >= 0 else lo >> -shift)
+        most += count * (hi << shift if shift >= 0 else -(-hi >> -shift))
+    return least, most
+
+
+def power(ratio: Fraction, q: Fraction, bits: int) -> Enclosure:
+    """Enclose ratio^q for a ratio in (0, 1] and q ≥ 0 with a power of two as denominator."""
+    one: Enclosure = (1, 1, 0)
+    base = _of_fraction(ratio, bits)
+    result, whole = one, int(q)
+    # the whole part: squares of squares
+    square = base
+    while whole:
+        if whole & 1:
+            result = _product(result, square, bits)
+        whole >>= 1
+        if whole:
+            square = _product(square, square, bits)
+    # and the fraction: roots of roots, one for every binary digit
+    rest, root = q - int(q), base
+    while rest:
+        root, rest = _root(root, bits), 2 * rest
+        if rest >= 1:
+            result, rest = _product(result, root, bits), rest - 1
+    return result
+
+
+def _of_fraction(ratio: Fraction, bits: int) -> Enclosure:
+    n, d = ratio.numerator, ratio.denominator
+    shift = max(0, bits + d.bit_length() - n.bit_length())
+    lo, rest = divmod(n << shift, d)
+    return lo, lo + (rest > 0), -shift
+
+
+def _product(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:
+    lo, hi, e = a[0] * b[0], a[1] * b[1], a[2] + b[2]
+    # by the longer of the two: for a huge q the bounds part, and hi would grow without end
+    cut = max(0, hi.bit_length() - bits)
+    return lo >> cut, -(-hi >> cut), e + cut
+
+
+def _root(a: Enclosure, bits: int) -> Enclosure:
+    lo, hi, e = a
+    shift = max(0, 2 * bits - hi.bit_length())
+    shift += (e - shift) % 2  # the exponent is halved, so it has to be even
+    return isqrt(lo << shift), isqrt((hi << shift) - 1) + 1, (e - shift) // 2

@@ -1,0 +1,75 @@
+"""Methods and executors for tests of many goals: importable, so that processes find them."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import wayfield as wf
+from wayfield import _dispatch
+from wayfield.extension._base import Problem, Solution
+
+
+@dataclass(frozen=True)
+class KillsItsWorker:
+    """The exact AMLE, but a process other than ours that meets the label value 13 is killed."""
+
+    ours: int
+    directed: ClassVar[bool] = True
+
+    def solve(self, problem: Problem) -> Solution:
+        if os.getpid() != self.ours and 13.0 in problem.labels.values:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return wf.AMLE().solve(problem)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """The exact AMLE after a moment; every process leaves its number in a folder."""
+
+    folder: str
+    seconds: float = 0.1
+    directed: ClassVar[bool] = True
+
+    def solve(self, problem: Problem) -> Solution:
+        (Path(self.folder) / str(os.getpid())).touch()
+        time.sleep(self.seconds)
+        return wf.AMLE().solve(problem)
+
+
+@dataclass
+class Posting(Executor):
+    """Runs in this process what would be sent to another one, and weighs it."""
+
+    weights: list[int] = field(default_factory=list)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        parcel = pickle.dumps((fn, args, kwargs))
+        self.weights.append(len(parcel))
+        task, its_args, its_kwargs = pickle.loads(parcel)
+        future: Future[Any] = Future()
+        try:
+            future.set_result(task(*its_args, **its_kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@dataclass
+class Overseas(Posting):
+    """As if on another machine: files of ours cannot be read there."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if fn is _dispatch._from_file and args[0] not in _dispatch._kept:
+            self.weights.append(0)
+            future: Future[Any] = Future()
+            future.set_exception(_dispatch.Elsewhere(args[0]))
+            return future
+        return super().submit(fn, *args, **kwargs)

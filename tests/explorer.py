@@ -1,0 +1,63 @@
+"""An explorer that runs: the server as a user starts it, and a browser to look at it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@contextmanager
+def serving(*arguments: str | Path) -> Iterator[str]:
+    """Yield the address of ``wayfield explore`` with these arguments."""
+    command = [sys.executable, "-m", "wayfield.cli", "explore", "--no-browser", "--port", "0"]
+    server = subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert server.stdout is not None
+    said = []
+    try:
+        for line in server.stdout:
+            said.append(line)
+            if found := re.search(r"explorer: (http\S+)/ ", line):
+                break
+        else:
+            pytest.fail(f"the server did not start: {''.join(said)}")
+        yield found[1]
+        assert server.poll() is None, f"the server ended by itself: {server.stdout.read()}"
+    finally:
+        server.terminate()
+        server.wait(20)
+        server.stdout.close()
+
+
+@contextmanager
+def browsing() -> Iterator[Any]:
+    """Yield a headless Chromium; where there is none, skip, and in CI fail."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        reason = f"the explorer's page is tested in a browser: install {' or '.join(BROWSERS)}"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -1,0 +1,156 @@
+"""The benchmarks' own parts: worlds, ladders of peers, stored figures, the page. No timings."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks import __main__ as bench
+from benchmarks import page, peer_solvers, peers
+from benchmarks.cells import PROFILES, Cell
+from benchmarks.worlds import KINDS, LABELS, make_graph, make_labels
+
+import wayfield as wf
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_worlds_are_connected_and_drawn_the_same_again(kind: str) -> None:
+    graph, again = make_graph(kind, 400), make_graph(kind, 400)
+    assert 300 <= graph.num_vertices <= 500
+    assert (graph.components == 0).all()
+    assert np.array_equal(graph.indices, again.indices)
+    assert np.array_equal(graph.lengths, again.lengths)
+    assert graph.is_unit == (kind in ("2-D grid", "3-D grid", "4-regular", "preferential"))
+    sets = {labels: make_labels(graph, labels, 0.1) for labels in LABELS}
+    truth = wf.cost_to_go(graph, graph.num_vertices // 2)
+    assert np.array_equal(sets["true"].values, truth[sets["true"].vertices])
+    assert all(np.array_equal(y.vertices, sets["true"].vertices) for y in sets.values())
+    assert not np.array_equal(sets["noisy"].values, sets["true"].values)
+
+
+def test_large_graphs_with_lengths_do_not_overflow() -> None:
+    assert make_graph("2-D, whole", 60_000).num_vertices > 50_000
+
+
+def test_preferential_attachment_has_hubs_and_regular_graphs_have_none() -> None:
+    degrees = {kind: np.diff(make_graph(kind, 3_000).indptr) for kind in KINDS}
+    assert degrees["preferential"].max() > 50
+    assert degrees["4-regular"].max() == 4
+
+
+def test_profiles_nest_and_keys_are_file_names() -> None:
+    cells = {name: set(profile.cells) for name, profile in PROFILES.items()}
+    assert all(len({cell.key for cell in found}) == len(found) for found in cells.values())
+    assert cells["standard"] <= cells["full"]
+    assert all("/" not in cell.key and " " not in cell.key for cell in cells["full"])
+    assert {cell.size for cell in cells["full"]} == {10**k for k in range(3, 8)}
+
+
+# ------------------------------------------------------------------ peers
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("SciPy spsolve", 1e-12),
+        ("SciPy cg", 1e-6),
+        ("p-IRLS", 1e-4),
+        ("SciPy L-BFGS-B", 1e-1),
+        ("networkx", 0.0),
+        ("igraph", 0.0),
+    ],
+)
+def test_ladders_lead_to_the_exact_field(
+    name: str, most: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = make_graph("2-D grid", 200)
+    task = peer_solvers.PEERS[name][0]
+    problem = peers.Problem(task, graph, make_labels(graph, "random", 0.1))
+    problem.save(tmp_path / "problem.npz")
+    peer_solvers.main(name, str(tmp_path / "problem.npz"), "0")  # 0: no alarm in this process
+    rungs = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert min(rung["error"] for rung in rungs) <= most
+    assert all(rung["seconds"] > 0 and rung["says"] and rung["version"] for rung in rungs)
+
+
+def test_peers_that_only_know_classes_get_two() -> None:
+    graph = make_graph("2-D grid", 200)
+    problem = peers.Problem("classes", graph, make_labels(graph, "true", 0.2))
+    assert set(problem.labels.values) == {0.0, 1.0}
+    exact = wf.extend(graph, problem.labels, wf.Harmonic()).values
+    assert np.array_equal(problem.solve(), exact)
+
+
+# ------------------------------------------------------------------ figures and the page
+
+
+def figure(cell: Cell, **others: Any) -> dict[str, Any]:
+    measured = {
+        "vertices": cell.size,
+        "arcs": 4 * cell.size,
+        "seconds": 1e-7 * cell.size**1.05,
+        "sweep": 1e-9 * cell.size,
+        "error": 1e-16,
+        "status": "converged",
+        "bytes_per_vertex": 150.0 if cell.size > 50_000 else None,
+    }
+    return cell.record(**measured | others)
+
+
+def their(peer: str, *rungs: tuple[float, float], stopped: str = "") -> dict[str, Any]:
+    steps = [
+        {"setting": "s", "seconds": s, "error": e, "says": "nothing", "version": "1"}
+        for s, e in rungs
+    ]
+    task = peer_solvers.PEERS[peer][0]
+    known = {"kind": "2-D grid", "labels": "true", "vertices": 1000, "peer": peer, "task": task}
+    return known | {"ours": 0.01, "rungs": steps, "stopped": stopped, "limit": 60.0}
+
+
+def test_exponents_are_slopes_of_the_large_sizes() -> None:
+    cells = [Cell("2-D grid", n, "true", 0.02, "AMLE") for n in (1_000, 10_000, 100_000)]
+    figures = [figure(cells[0], seconds=9.0), *map(figure, cells[1:])]
+    assert page.exponent(figures) == pytest.approx(1.05)
+    assert math.isnan(page.exponent(figures[:2]))
+
+
+def test_verdicts_on_peers() -> None:
+    good = their("SciPy cg", (0.1, 1e-4), (0.2, 1e-7))
+    assert page.verdict(good) == "0.2 s, 20× ours"
+    slow = their("GraphLearning amle, tight", (1.0, 1e-4), stopped="stopped after 60 s")
+    assert page.verdict(slow) == "true error 1.0e-04 at best; stopped after 60 s"
+    assert page.verdict(their("PyAMG", stopped="it crashed")) == "it crashed"
+    table = page.peer_table([slow, good], {"pyamg": "no wheel"})
+    assert table is not None
+    rows = {row[1]: row for row in table.rows}
+    assert rows["SciPy cg 1"][4:6] == ["0.1 s (10×)", "0.2 s (20×)"]
+    assert rows["GraphLearning amle, tight 1"][4:6] == ["1 s (100×)", "not in 60 s"]
+    assert rows["PyAMG"][0] == "pyamg did not install"
+    assert rows["PyAMG"][-1] == "no wheel"
+
+
+def test_the_page_shows_all_that_is_known(tmp_path: Path) -> None:
+    profile = PROFILES["standard"]
+    ours = [figure(cell) for cell in profile.cells]
+    html, markdown = page.write(tmp_path, "standard", ours, [their("SciPy cg", (0.1, 1e-4))], {})
+    text = html.read_text()
+    assert text.count("<svg") > 12
+    assert "<title>AMLE" not in text
+    for kind in KINDS:
+        assert page.TITLES[kind] in text
+    assert "| 1,000,000 | 0.2 s | 200 | 1e-16 | 150 |" in markdown.read_text()
+    assert page.write(tmp_path, "quick", [], [], {})[0].exists()
+
+
+def test_figures_are_kept_and_those_of_another_source_are_not_used(tmp_path: Path) -> None:
+    store = bench.Store(tmp_path / "figures")
+    assert store.find("a") is None
+    store.keep("a", {"seconds": 1.0})
+    assert bench.Store(tmp_path / "figures").find("a") == {"seconds": 1.0}
+    store.source = {"kernels": "other"}
+    assert store.find("a") is None
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == ["a.json"]
