@@ -31,6 +31,7 @@ from ..paper import (
 from ..paper.grid import CONFIGURATION
 from ..report import Chart, Finding, Scale, Section, Series, chart
 from ..study import Experiment, Measure, Profile, Records, Row, Tables, mean_of, sd_of
+from ..study.certificates import COLUMN
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._shown import printed_points, shares, success
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial, residuals
@@ -53,7 +54,7 @@ def audited(trial: Trial, harmonic: Method, relaxation: float) -> list[Row]:
     for spent, budget in pairwise((0, *BUDGETS)):
         stages = trial.swept(fields, budget - spent, relaxation)
         fields = [values for values, _ in stages]
-        quality = residuals([residual for _, residual in stages]) | {"width": inf}
+        quality = residuals([residual for _, residual in stages]) | {"width": inf, COLUMN: ""}
         about: Row = {"sweeps": budget, "arm": "sweeps"}
         rows.append(about | trial.outcomes(fields) | quality)
     return [*rows, {"sweeps": 0} | trial.row(EXACT)]
