@@ -358,7 +358,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         "new",
         "Does it hold for the ant?",
         f"On the true distances {shares[CONTROL.name]:.1%} of the ants arrive, by the exact AMLE "
-        f"{shares[EXACT.name]:.1%}, unfinished, after 300 sweeps, {shares[SWEEPS.name]:.1%}, by p = 8 "
+        f"{shares[EXACT.name]:.1%}, after 300 sweeps {shares[SWEEPS.name]:.1%}, by p = 8 "
         f"{shares['p8']:.1%}, by harmonic plans {shares[HARMONIC.name]:.1%}. Of the control's "
         f"{plural(control.total('episodes'), 'ant')} {control.total('fell'):,} fell.",
         scope,
