@@ -68,6 +68,8 @@ PAPER: tuple[Experiment[Any], ...] = (
     readings.OTHER_DRAWS,
     readings.ARMS,
     readings.ARM_SWEEPS,
+    readings.SOLVERS,
+    readings.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
     drawn.EXPERIMENT,
     sparse.EXPERIMENT,

@@ -10,6 +10,10 @@ from .._mazes import grid, per_vertex
 from .._readings import ADOPTED, READINGS, ReadingCell, audited, under
 from .._shown import success
 from .._trial import Trial
+from .searches import EXPERIMENT as OTHER_SEARCHES
+from .solvers import EXPERIMENT as SOLVERS
+
+__all__ = ["ARMS", "ARM_SWEEPS", "OTHER_DRAWS", "OTHER_SEARCHES", "OTHER_SEEDS", "SOLVERS"]
 
 OTHER_SEEDS = tuple(range(101, 131))
 """Of the draws beside the paper's five seeds: six studies of five."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...layouts import load_layout
 from ...paper import FIGURES, SEEDS, Evidence, Expected, expect, measures
+from ...paper.grid import REFINEMENTS
 from ...study import NO_ROWS, Experiment, Measure, Records, Tables
 from .._readings import READINGS, as_formerly, as_tables
+from . import solvers
 
 GROUPINGS = 3
 """Ways in which the other seeds are grouped into studies of as many as the paper has."""
@@ -26,7 +29,17 @@ def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence
         The rows at hand.
     """
     every = list(experiments)
-    return Evidence(_expected(every, tables), _tried(every, tables))
+    searched = tables.get("other_searches", NO_ROWS)
+    tried: dict[str, dict[str, float]] = {}
+    for assumed, measured in (
+        *_readings(every, tables),
+        *_solvers(every, tables),
+        *_sizes(),
+        *_searches(searched),
+    ):
+        for name, value in measured.items():
+            tried.setdefault(name, {})[assumed] = value
+    return Evidence(_expected(every, tables) | _expected_search(searched), tried)
 
 
 def _expected(experiments: Sequence[Experiment[Any]], tables: Tables) -> dict[str, Expected]:
@@ -54,8 +67,11 @@ def _study(rows: Records, seeds: Sequence[int]) -> dict[str, Records]:
     return as_tables(Records.of(kept))
 
 
-def _tried(experiments: Sequence[Experiment[Any]], tables: Tables) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+Tried: TypeAlias = Iterator[tuple[str, dict[str, float]]]
+"""What is assumed, and the figures under it."""
+
+
+def _readings(experiments: Sequence[Experiment[Any]], tables: Tables) -> Tried:
     whole, swept = (tables.get(name, NO_ROWS) for name in ("readings", "reading_sweeps"))
     for name, reading in READINGS.items():
         if not len(some := whole.where(reading=name)):
@@ -63,7 +79,44 @@ def _tried(experiments: Sequence[Experiment[Any]], tables: Tables) -> dict[str, 
         under = as_tables(some) | {"iteration_audit": swept.where(reading=name)}
         if reading.former:
             under = {table: Records.of(map(as_formerly, rows)) for table, rows in under.items()}
-        for figure, measure in measures(experiments, under).items():
-            if measure.value is not None and FIGURES[figure].table != "setup":
-                found.setdefault(figure, {})[reading.title] = measure.value
-    return found
+        yield reading.title, _values(experiments, under)
+
+
+def _solvers(experiments: Sequence[Experiment[Any]], tables: Tables) -> Tried:
+    rows = tables.get("solver_readings", NO_ROWS)
+    for assumed in solvers.ASSUMED:
+        if len(rows.where(assumed=assumed)):
+            yield assumed, _values(experiments, solvers.as_tables(rows, assumed))
+
+
+def _values(experiments: Sequence[Experiment[Any]], tables: Tables) -> dict[str, float]:
+    """Take the figures that can be measured; sizes of maps are the same under every reading."""
+    return {
+        name: measure.value
+        for name, measure in measures(experiments, tables).items()
+        if measure.value is not None and FIGURES[name].table != "setup"
+    }
+
+
+def _sizes() -> Tried:
+    """Give the paper's size of medium: no public map has it, half of large does."""
+    rows, columns = load_layout("large").shape
+    found = {}
+    for r in REFINEMENTS:
+        found[f"setup/medium/r{r}/rows/value"] = 0.5 * r * rows
+        found[f"setup/medium/r{r}/columns/value"] = 0.5 * r * columns
+    yield "the large map at half the resolution", found
+
+
+_WITNESSES = "search/witnesses/value"
+
+
+def _searches(rows: Records) -> Tried:
+    for way, title in (("thinned", "subgraphs thinned until connected"),):
+        if len(some := rows.where(way=way)):
+            yield title, {_WITNESSES: some.mean("swept")}
+
+
+def _expected_search(rows: Records) -> dict[str, Expected]:
+    counts = rows.where(way="grown").column("swept") if len(rows) else np.array([])
+    return {_WITNESSES: expect([counts.tolist()])} if counts.size > 1 else {}
