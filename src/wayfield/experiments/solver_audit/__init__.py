@@ -166,7 +166,7 @@ def tables(rows: Records) -> list[Table]:
 EXPERIMENT = Experiment(
     "solver_audit",
     "Finite-p solvers",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(320.0),

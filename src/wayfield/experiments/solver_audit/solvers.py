@@ -41,7 +41,6 @@ from ...kernels.energy import (
 from ...kernels.plaplacian import update_residual
 from ...labels import Labels
 
-
 EVALUATIONS = 15_000
 """SciPy's limit on evaluations if only iterations are capped, as in the paper."""
 
