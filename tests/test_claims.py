@@ -346,20 +346,22 @@ def finite_p_rows(seeds: int = 5) -> list[Row]:
         members = [(float(p), f"p{p}") for p in (4, 8, 16)]
         members = [(2.0, "harmonic"), *members, (np.inf, "sweeps"), (np.inf, "amle")]
         for p, arm in members:
-            name = f"p{p:g}"
-            place = {
-                short: value(f"p-family/{name}/{column}")
-                for short, column in (
-                    ("low_tau", "low_tau"),
-                    ("agree", "best_agree"),
-                    ("tau", "mean_tau"),
-                    ("gap", "mean_gap"),
-                )
-            }
-            share = value(f"finite-p-by-r/r{r}/{name}")
-            both = scope(place, "all_") | scope(place, "eval_")
-            rows.append(cell | {"p": p} | outcome(arm, share) | both)
+            share = value(f"finite-p-by-r/r{r}/p{p:g}")
+            rows.append(cell | {"p": p} | outcome(arm, share) | family_scopes(p))
     return rows
+
+
+def family_scopes(p: float) -> Row:
+    place = {
+        short: value(f"p-family/p{p:g}/{column}")
+        for short, column in (
+            ("low_tau", "low_tau"),
+            ("agree", "best_agree"),
+            ("tau", "mean_tau"),
+            ("gap", "mean_gap"),
+        )
+    }
+    return scope(place, "all_") | scope(place, "eval_")
 
 
 def solver_row(arm: str, p: int, success: float, converged: bool, **sizes: float) -> Row:
@@ -377,9 +379,9 @@ def lbfgs_rows() -> list[Row]:
             size = {0: most, 1: 2 * mean - most}.get(number, mean)
             sizes = {"gradient": value(f"{place}/gradient"), "fixed_point": size}
             done = number < value(f"{place}/converged")
-            rows.append(cell | solver_row("lbfgs700", p, success, done, **sizes))
+            stopped = solver_row("lbfgs700", p, success, done, **sizes)
             exact = solver_row("certified", p, 0.99, True, gradient=0.0, fixed_point=0.0)
-            rows.append(cell | exact)
+            rows += [cell | each | family_scopes(p) for each in (stopped, exact)]
     return rows
 
 
@@ -516,6 +518,23 @@ def test_monotone_counts() -> None:
     found = measures({"finite_p": rows})
     assert found["monotone/success_monotone/count"] == Measure(30.0, 120.0)
     assert found["monotone/p16_between/count"] == Measure(30.0, 120.0)
+
+
+def monotone(stopped: list[Row]) -> Measure:
+    rows = [row | {"reached": round(100 * min(row["p"], 9.0))} for row in finite_p_rows()]
+    found = measures({"finite_p": rows, "lbfgs_budget": stopped})
+    return found["monotone/success_monotone/count"]
+
+
+def test_monotone_counts_are_those_of_the_stopped_fields() -> None:
+    """L-BFGS-B falls from p = 4 to 8 in the first 40 cells; certified fields rise everywhere."""
+    falling = [
+        row | {"reached": 100 if row["p"] == 8 and number < 240 else round(50 * row["p"])}
+        for number, row in enumerate(lbfgs_rows())
+    ]
+    assert monotone(falling) == Measure(80.0, 120.0)
+    elsewhere = [row | {"goals": 4} for row in falling]
+    assert monotone(elsewhere) == Measure(120.0, 120.0)  # other goals are not compared
 
 
 def test_without_the_stopped_solver_the_certified_fields_stand_alone() -> None:

@@ -25,12 +25,14 @@ from wayfield.experiments._readings import (
     far_pairs,
     under,
 )
-from wayfield.experiments.readings import OTHER_SEEDS, sweeps
+from wayfield.experiments.readings import OTHER_SEEDS, searches, solvers, sweeps
 from wayfield.experiments.readings.evidence import evidence
-from wayfield.paper import FIGURES, GRID, SEEDS, Evidence, expect
+from wayfield.experiments.solver_audit.solvers import lbfgs, newton_cg, relaxed_picard
+from wayfield.paper import FIGURES, GRID, SEEDS, expect
 from wayfield.study import Records, Row, as_records
 from wayfield.study.tasks import as_table
 
+HALF_LARGE = "the large map at half the resolution"
 TINY = MazeCell("umaze", 4, 0.1, 54, goals=4)
 
 
@@ -206,11 +208,113 @@ def test_what_other_readings_give_goes_by_what_they_assume() -> None:
         "pairs at least 3r apart": pytest.approx(0.25),
         "the reading of version 0.1.0": pytest.approx(0.75),
     }
-    assert "setup/medium/r4/rows/value" not in tried  # no reading changes the size of a map
+    # no reading of the protocol changes the size of a map
+    assert tried["setup/medium/r4/rows/value"].keys() == {HALF_LARGE}
 
 
-def test_without_other_rows_there_is_no_evidence() -> None:
-    assert evidence(STUDIES["paper"].experiments, {}) == Evidence()
+def test_without_other_rows_there_is_no_evidence_but_of_sizes() -> None:
+    found = evidence(STUDIES["paper"].experiments, {})
+    assert found.expected == {}
+    assert {FIGURES[name].table for name in found.tried} == {"setup"}
+
+
+def test_half_of_large_has_the_size_that_the_paper_gives_medium() -> None:
+    tried = evidence(STUDIES["paper"].experiments, {}).tried
+    assert len(tried) == 6
+    for name, values in tried.items():
+        assert values == {HALF_LARGE: FIGURES[name].value}
+
+
+# ---------------------------------------------------------------- solvers
+
+
+@cache
+def solver_rows() -> Records:
+    cell = MazeCell("medium", 3, 0.08, 54, goals=1)
+    rows = as_table(cell, solvers.run(cell))
+    return Records.of(rows)
+
+
+def test_every_start_is_solved_for_every_p() -> None:
+    rows = solver_rows().where(arm="lbfgs700")
+    assert rows.values("assumed") == list(solvers.ASSUMED)
+    for some in rows.by("assumed").values():
+        assert [row["p"] for row in some] == [4.0, 8.0, 16.0]
+    ends = solver_rows().where(assumed="")
+    assert [row["arm"] for row in ends] == ["harmonic", "sweeps"]
+
+
+def test_starts_keep_the_labels() -> None:
+    drawn = TINY.draw()
+    labels = drawn.labels[0]
+    for start in solvers.STARTS.values():
+        np.testing.assert_array_equal(start(drawn)[labels.vertices], labels.values)
+
+
+def test_a_solver_begins_where_it_is_told() -> None:
+    drawn = TINY.draw()
+    problem = drawn.graph, drawn.labels[0], 4.0
+    for start in solvers.STARTS.values():
+        first = start(drawn)
+        np.testing.assert_array_equal(relaxed_picard(*problem, cap=0, start=first).values, first)
+        for solver in (lbfgs, newton_cg):
+            told, untold = solver(*problem, cap=1, start=first), solver(*problem, cap=1)
+            assert abs(told.values - untold.values).max() > 0.1
+
+
+def test_one_seed_stands_for_all_in_solver_readings() -> None:
+    """Rows of every configuration, all alike: counts are those of 120 cells."""
+    made = []
+    for maze, r, lf in GRID:
+        about = {"maze": maze, "refinement": r, "label_fraction": lf, "seed": 54, "goals": 1}
+        made += [row | about | {"converged": 1} for row in solver_rows()]
+    tables = as_records({"solver_readings": made})
+    tried = evidence(STUDIES["paper"].experiments, tables).tried
+    for assumed in solvers.ASSUMED:
+        assert tried["lbfgs/p8/converged"][assumed] == 120
+        assert 0 <= tried["monotone/success_monotone/count"][assumed] <= 120
+        share = solver_rows().where(assumed=assumed, p=16.0).ratio("reached", "pairs")
+        assert tried["finite-p/p16/success"][assumed] == pytest.approx(share)
+
+
+# ---------------------------------------------------------------- searches
+
+
+def test_thinned_subgraphs_are_connected_and_induced() -> None:
+    rng = np.random.default_rng(5)
+    sizes = set()
+    for _ in range(50):
+        graph, names = searches.connected_part(rng)
+        sizes.add(graph.num_vertices)
+        assert np.isfinite(wf.cost_to_go(graph, 0)).all()
+        rows, columns = np.divmod(names, 4)
+        apart = abs(rows[:, None] - rows) + abs(columns[:, None] - columns)
+        for x in range(graph.num_vertices):
+            np.testing.assert_array_equal(
+                np.sort(graph.neighbours(x)), np.flatnonzero(apart[x] == 1)
+            )
+    assert sizes <= set(range(8, 17))
+    assert len(sizes) >= 5
+
+
+def test_other_searches_are_evidence() -> None:
+    rows = [
+        {"way": way, "seed": seed, "candidates": 588, "swept": count, "exact": 0}
+        for way, counts in (("grown", (4, 8)), ("thinned", (1, 3)))
+        for seed, count in enumerate(counts)
+    ]
+    found = evidence(STUDIES["paper"].experiments, as_records({"other_searches": rows}))
+    expected = found.expected["search/witnesses/value"]
+    assert (expected.value, expected.error) == (6.0, pytest.approx(2.0))
+    assert found.tried["search/witnesses/value"] == {"subgraphs thinned until connected": 2.0}
+
+
+@pytest.mark.parametrize("way", searches.WAYS)
+def test_a_search_is_settled_by_its_cell(way: str) -> None:
+    cell = searches.SearchCell(way, 3, candidates=30)
+    (row,) = searches.run(cell)
+    assert searches.run(cell) == [row]
+    assert 0 <= row["exact"] <= 30
 
 
 def test_expect_takes_spread_within_groupings() -> None:

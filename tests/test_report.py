@@ -391,6 +391,27 @@ def test_a_verdict_goes_by_many_draws(expected: Expected, ours: float, verdict: 
     assert judge(FIGURES["main/harmonic/success"], Measure(ours), expected).text.startswith(verdict)
 
 
+@pytest.mark.parametrize(
+    ("value", "spread", "basis"),
+    [
+        (0.62, 0.2, "tolerance"),
+        (0.66, 0.04, "draws"),
+        (0.66, 0.03, ""),
+        (0.69, 0.5, ""),  # a wild spread does not stretch further than twice the tolerance
+    ],
+)
+def test_a_verdict_says_what_it_rests_on(value: float, spread: float, basis: str) -> None:
+    verdict = judge(FIGURES["main/harmonic/success"], Measure(0.6), Expected(value, 0.0, spread))
+    assert verdict.basis == basis
+    assert verdict.mark == ("reproduced" if basis else "differs")
+
+
+def test_a_relative_tolerance_bounds_other_draws_too() -> None:
+    figure = FIGURES["iterations/sweeps50/residual"]  # 0.055, within a quarter
+    assert judge(figure, Measure(0.1), Expected(0.1, 0.0, 0.025)).basis == "draws"
+    assert judge(figure, Measure(0.2), Expected(0.2, 0.0, 9.0)).mark == "differs"
+
+
 def test_an_artefact_needs_the_expected_figure_to_fit() -> None:
     figure, measure = FIGURES["main/amle/success"], Measure(0.972, exact=1.0)
     assert judge(figure, measure, Expected(0.96, 0.001, 0.004)).mark == "artefact"

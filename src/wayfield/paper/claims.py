@@ -107,6 +107,7 @@ class Claim:
             "expected_error": None if self.expected is None else self.expected.error,
             "expected_spread": None if self.expected is None else self.expected.spread,
             "verdict": self.verdict.text,
+            "basis": self.verdict.basis,
             "reading": reading_of(self.figure.table),
             "tried": dict(self.tried),
             "kind": self.figure.kind,

@@ -15,7 +15,9 @@ the same cells solved exactly stand beside. In this order:
 Close means within the tolerance of the kind of figure, `KINDS`, plus half a unit of the last digit
 printed. An absolute tolerance says little about a small figure: one that is not 0 but less than
 twice its tolerance must also be met within half of itself. Close is as well what another draw of
-as many seeds could have given: within two standard deviations between such studies.
+as many seeds could have given: within two standard deviations between such studies, but never
+further than twice the tolerance, lest a figure be met merely because it varies wildly. A verdict's
+``basis`` says which of the two it rests on.
 """
 
 from __future__ import annotations
@@ -109,11 +111,22 @@ NONE_MEETS, UNTRIED = "no reading", "untried"
 
 @dataclass(frozen=True)
 class Verdict:
-    """A mark, the full sentence, and for a difference the reading that would meet the figure."""
+    """A mark, the full sentence, and what it rests on.
+
+    Attributes
+    ----------
+    mark, text : str
+        The verdict in one word, and in a sentence.
+    reason : str
+        Of a difference: the reading that would meet the figure.
+    basis : {"", "tolerance", "draws"}
+        Of a figure that is met: within its tolerance, or only within what other draws give.
+    """
 
     mark: VerdictMark
     text: str
     reason: str = ""
+    basis: str = ""
 
 
 def judge(
@@ -155,12 +168,14 @@ def judge(
         return Verdict("missing", f"not measured: {measure.note}")
     scope = f" ({measure.note})" if measure.note else ""
     centre, apart = _centre(measure, expected)
-    near = close(figure, centre) or abs(centre - figure.value) <= 2 * apart + 0.5 * figure.unit
+    basis = "tolerance" if close(figure, centre) else "draws"
+    near = basis == "tolerance" or _drawn(figure, centre, apart)
     if near and _is_artefact(figure, measure):
-        return Verdict("artefact", f"solver artefact: {_two_answers(figure, measure)}{scope}")
+        told = f"solver artefact: {_two_answers(figure, measure)}{scope}"
+        return Verdict("artefact", told, basis=basis)
     if near:
         how = _how_close(figure, measure.value, centre, apart)
-        return Verdict("reproduced", f"reproduced{how}{scope}")
+        return Verdict("reproduced", f"reproduced{how}{scope}", basis=basis)
     reason, told = _evidence(figure, tried or {})
     off = signed(measure.value - figure.value, figure)
     return Verdict("differs", f"differs: {off}; {told}{scope}", reason)
@@ -172,6 +187,14 @@ def _centre(measure: Measure, expected: Expected | None) -> tuple[float, float]:
         return expected.value, expected.apart
     assert measure.value is not None
     return measure.value, measure.error or 0.0
+
+
+def _drawn(figure: Figure, centre: float, apart: float) -> bool:
+    """Whether another draw could have given the figure."""
+    kind = KINDS[figure.kind]
+    unit = max(abs(centre), abs(figure.value)) if kind.relative else 1.0
+    furthest = 2 * min(apart, kind.tolerance * unit)
+    return abs(centre - figure.value) <= furthest + 0.5 * figure.unit * (1 + 1e-9)
 
 
 def _how_close(figure: Figure, ours: float, centre: float, apart: float) -> str:

@@ -76,7 +76,8 @@ class Verdicts:
             marks=count_marks(self.claims),
             mark_words=WORDS,
         )
-        rules = _render("rules.html.j2", kinds=_kinds())
+        by_draws = sum(claim.verdict.basis == "draws" for claim in self.claims)
+        rules = _render("rules.html.j2", kinds=_kinds(), by_draws=by_draws)
         return (
             *self._draws,
             *self._readings,

@@ -70,7 +70,7 @@ WAYS: dict[str, Callable[[int, int], Row]] = {"grown": _grown, "thinned": _thinn
 
 
 def _contest(rng: np.random.Generator) -> dict[str, bool]:
-    graph, names = _connected(rng)
+    graph, names = connected_part(rng)
     count = int(rng.integers(1, MOST_LABELS + 1))
     drawn = rng.choice(graph.num_vertices, count + 1, replace=False)
     goal = int(drawn[0])
@@ -78,7 +78,7 @@ def _contest(rng: np.random.Generator) -> dict[str, bool]:
     return {way: one.harmonic_wins for way, one in contests(graph, labels, goal, names).items()}
 
 
-def _connected(rng: np.random.Generator) -> tuple[Graph, NDArray[np.int64]]:
+def connected_part(rng: np.random.Generator) -> tuple[Graph, NDArray[np.int64]]:
     """Draw sets of at least half of the vertices until one is connected."""
     total = SIDE * SIDE
     across = [(x, x + 1) for x in range(total) if (x + 1) % SIDE]
