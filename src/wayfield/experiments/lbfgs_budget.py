@@ -20,6 +20,8 @@ from .solver_audit.solvers import lbfgs
 
 ARM = "lbfgs700"
 SOLVER = partial(lbfgs, cap=700, stall=1e-10, memory=10)
+FEW_GOALS = {4: 8, 8: 4, 12: 2}
+"""Goals per cell in the paper's profile, by resolution."""
 
 
 def run(cell: MazeCell) -> list[Row]:
@@ -39,8 +41,9 @@ def cells(profile: Profile) -> list[MazeCell]:
     if profile.name == "quick":
         return grid(["medium"], [3], [0.02, 0.08], SEEDS[:1], profile.at_most(quick=1))
     return [
-        *grid(refinements=[4, 8], goals=profile.at_most(paper=8, full=32)),
-        *grid(refinements=[12], goals=profile.at_most(paper=4, full=32)),
+        cell
+        for r, goals in FEW_GOALS.items()
+        for cell in grid(refinements=[r], goals=profile.at_most(paper=goals, full=32))
     ]
 
 
