@@ -27,6 +27,7 @@ from wayfield.experiments import (
 from wayfield.experiments._readings import ADOPTED, under
 from wayfield.experiments._trial import HARMONIC, SWEEPS
 from wayfield.experiments.iteration_audit import BUDGETS
+from wayfield.experiments.readings.searches import SearchCell
 from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
 from wayfield.paper import PAPER_RELAXATION
 from wayfield.report import Section
@@ -44,6 +45,7 @@ CELLS: dict[str, Cell] = {
     "other_draws": TINY_READ,
     "readings": TINY_READ,
     "reading_sweeps": TINY_READ,
+    "other_searches": SearchCell("thinned", 101, candidates=10),
     "witnesses": SevenNodes(),
     "small_graphs": FittedWitness(1),
     "directed": WorldCell("one-way maze", 60, 0.1, 54),

@@ -23,6 +23,7 @@ from pages import outline
 from study_work import toy
 from wayfield.experiments import STUDIES, MazeCell, paper_study, rollout
 from wayfield.experiments._readings import ADOPTED, under
+from wayfield.experiments.readings.searches import WAYS, SearchCell
 from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
 from wayfield.files.write import MANIFEST
 from wayfield.paper import (
@@ -92,6 +93,7 @@ SMALL: dict[str, list[Any]] = {
     "other_draws": READ,
     "readings": READ,
     "reading_sweeps": READ,
+    "other_searches": [SearchCell(way, 101, candidates=10) for way in WAYS],
     "witnesses": [SevenNodes(), Lattice(3, 3, candidates=40)],
     "small_graphs": [SevenNodes(), *map(FittedWitness, range(1, 6))],
 }
@@ -320,8 +322,8 @@ def test_success_is_a_mean_over_cells_in_every_column() -> None:
         ("main/harmonic/success", Measure(0.7), "differs: +0.116"),
         (
             "main/harmonic/success",
-            Measure(0.7, error=0.06),
-            "reproduced: another draw may give it, 0.700 ± 0.060",
+            Measure(0.68, error=0.06),
+            "reproduced: another draw may give it, 0.680 ± 0.060",
         ),
         ("main/harmonic/success", Measure(0.7, error=0.05), "differs: +0.116"),
         (

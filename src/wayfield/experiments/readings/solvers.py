@@ -6,7 +6,7 @@ which its L-BFGS-B gives up. One goal of every configuration, under each of a fe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from typing import TypeAlias
@@ -14,41 +14,48 @@ from typing import TypeAlias
 import numpy as np
 
 from ...extension import NearestLabel, extend
+from ...graph import Graph
 from ...kernels._types import FloatArray
+from ...labels import Labels
 from ...paper import AUDITED, SEEDS
 from ...report import Section, Table
 from ...study import Experiment, Profile, Records, Row
 from .. import lbfgs_budget
-from .._mazes import Draw, MazeCell, grid, per_vertex
+from .._mazes import MazeCell, grid, per_vertex
 from .._readings import ordering_counts
 from .._trial import HARMONIC, SWEEPS, Trial
 from ..solver_audit import POWERS
 from ..solver_audit.solvers import Audit, lbfgs, newton_cg, relaxed_picard
 
-Start: TypeAlias = Callable[[Draw], FloatArray]
+Start: TypeAlias = Callable[[Graph, Labels], FloatArray]
 SCIPY_STALL = 2.2e-9
 """Share of the energy at which SciPy's L-BFGS-B stops if nothing is said."""
 WARM = "each p from the field of the one before"
 
 
-def _nearest(drawn: Draw) -> FloatArray:
-    return np.array(extend(drawn.graph, drawn.labels[0], NearestLabel()).values)
+def _nearest(graph: Graph, labels: Labels) -> FloatArray:
+    return np.array(extend(graph, labels, NearestLabel()).values)
 
 
-def _level(drawn: Draw, value: float) -> FloatArray:
+def _mean(graph: Graph, labels: Labels) -> FloatArray:
+    return _level(graph, labels, float(labels.values.mean()))
+
+
+def _zero(graph: Graph, labels: Labels) -> FloatArray:
+    return _level(graph, labels, 0.0)
+
+
+def _level(graph: Graph, labels: Labels, value: float) -> FloatArray:
     """Set every value but the labels'."""
-    labels = drawn.labels[0]
-    field = np.full(drawn.graph.num_vertices, value)
+    field = np.full(graph.num_vertices, value)
     field[labels.vertices] = labels.values
     return field
 
 
 STARTS: dict[str, Start] = {
     "solvers from the nearest label": _nearest,
-    "solvers from the mean of the labels": lambda drawn: _level(
-        drawn, float(drawn.labels[0].values.mean())
-    ),
-    "solvers from zero": lambda drawn: _level(drawn, 0.0),
+    "solvers from the mean of the labels": _mean,
+    "solvers from zero": _zero,
 }
 STALLS = {"L-BFGS-B with SciPy's own stopping share": SCIPY_STALL}
 ASSUMED = (*STARTS, WARM, *STALLS)
@@ -58,41 +65,46 @@ ASSUMED = (*STARTS, WARM, *STALLS)
 def run(cell: MazeCell) -> list[Row]:
     """One row for every reading, p and solver, and for the ends of the family."""
     trial = Trial(cell)
+    graph, labels = trial.drawn.graph, trial.drawn.labels
+    audited = (cell.maze, cell.refinement, cell.label_fraction) in AUDITED
     rows: list[Row] = []
     for assumed in ASSUMED:
-        start = STARTS[assumed](trial.drawn) if assumed in STARTS else None
+        chosen = STARTS.get(assumed)
+        starts = [None if chosen is None else chosen(graph, known) for known in labels]
+        stall = STALLS.get(assumed, 1e-10)
+        solvers: dict[str, Callable[..., Audit]] = {
+            lbfgs_budget.ARM: partial(lbfgs, cap=700, stall=stall, memory=10)
+        }
+        if audited and chosen is not None:
+            solvers |= {"picard": relaxed_picard, "newton": newton_cg}
         for p in POWERS:
-            stall = STALLS.get(assumed, 1e-10)
-            found = _solve(trial, partial(lbfgs, cap=700, stall=stall, memory=10), p, start)
-            rows.append(_row(trial, assumed, p, lbfgs_budget.ARM, found))
-            if assumed == WARM:
-                start = found.values
-            if assumed in STARTS and (cell.maze, cell.refinement, cell.label_fraction) in AUDITED:
-                for arm, solver in (("picard", relaxed_picard), ("newton", newton_cg)):
-                    audit = _solve(trial, solver, p, start)
-                    rows.append(_row(trial, assumed, p, arm, audit))
+            for arm, solver in solvers.items():
+                found = [
+                    solver(graph, known, p, start=start)
+                    for known, start in zip(labels, starts, strict=True)
+                ]
+                rows.append(_row(trial, assumed, p, arm, found))
+            if assumed == WARM:  # where L-BFGS-B is alone
+                starts = [audit.values for audit in found]
     ends = ((2.0, HARMONIC), (inf, SWEEPS))
     return rows + [
-        _counts(trial, "", p, arm.name, trial.fields(arm.method)[0].values) for p, arm in ends
+        _counts(trial, "", p, arm.name, [field.values for field in trial.fields(arm.method)])
+        for p, arm in ends
     ]
 
 
-def _solve(trial: Trial, solver: Callable[..., Audit], p: float, start: FloatArray | None) -> Audit:
-    return solver(trial.drawn.graph, trial.drawn.labels[0], p, start=start)
-
-
-def _row(trial: Trial, assumed: str, p: float, arm: str, found: Audit) -> Row:
-    return _counts(trial, assumed, p, arm, found.values) | {
-        "converged": int(found.converged),
-        "gradient": found.gradient,
-        "fixed_point": found.fixed_point,
+def _row(trial: Trial, assumed: str, p: float, arm: str, found: Sequence[Audit]) -> Row:
+    return _counts(trial, assumed, p, arm, [audit.values for audit in found]) | {
+        "converged": sum(audit.converged for audit in found),
+        "gradient": max(audit.gradient for audit in found),
+        "fixed_point": max(audit.fixed_point for audit in found),
     }
 
 
-def _counts(trial: Trial, assumed: str, p: float, arm: str, field: FloatArray) -> Row:
+def _counts(trial: Trial, assumed: str, p: float, arm: str, fields: Sequence[FloatArray]) -> Row:
     about: Row = {"assumed": assumed, "p": p, "arm": arm}
-    unsolved: Row = {"solves": 1, "converged": 0, "gradient": 0.0, "fixed_point": 0.0}
-    return about | trial.outcomes([field]) | ordering_counts(trial, [field]) | unsolved
+    unsolved: Row = {"solves": len(fields), "converged": 0, "gradient": 0.0, "fixed_point": 0.0}
+    return about | trial.outcomes(fields) | ordering_counts(trial, fields) | unsolved
 
 
 def cells(profile: Profile) -> list[MazeCell]:
