@@ -32,6 +32,7 @@ from wayfield.paper import FIGURES, GRID, SEEDS, expect
 from wayfield.study import Records, Row, as_records
 from wayfield.study.tasks import as_table
 
+NEAREST = "solvers from the nearest label"
 HALF_LARGE = "the large map at half the resolution"
 TINY = MazeCell("umaze", 4, 0.1, 54, goals=4)
 
@@ -264,11 +265,13 @@ def test_a_solver_begins_where_it_is_told() -> None:
 
 
 def test_one_seed_stands_for_all_in_solver_readings() -> None:
-    """Rows of every configuration, all alike: counts are those of 120 cells."""
+    """Rows of every configuration, all alike: counts are those of 120 cells, or of 24."""
     made = []
+    stopped = solver_rows().where(assumed=NEAREST, arm="lbfgs700")
+    audits = [row | {"arm": arm} for row in stopped for arm in ("picard", "newton")]
     for maze, r, lf in GRID:
         about = {"maze": maze, "refinement": r, "label_fraction": lf, "seed": 54, "goals": 1}
-        made += [row | about | {"converged": 1} for row in solver_rows()]
+        made += [row | about | {"converged": 1} for row in (*solver_rows(), *audits)]
     tables = as_records({"solver_readings": made})
     tried = evidence(STUDIES["paper"].experiments, tables).tried
     for assumed in solvers.ASSUMED:
@@ -276,6 +279,8 @@ def test_one_seed_stands_for_all_in_solver_readings() -> None:
         assert 0 <= tried["monotone/success_monotone/count"][assumed] <= 120
         share = solver_rows().where(assumed=assumed, p=16.0).ratio("reached", "pairs")
         assert tried["finite-p/p16/success"][assumed] == pytest.approx(share)
+    assert tried["solvers/p4/newton/converged"] == {NEAREST: 24}
+    assert "solvers/p4/lbfgs/converged" not in tried
 
 
 # ---------------------------------------------------------------- searches

@@ -34,6 +34,7 @@ from wayfield.paper import (
     Claim,
     Evidence,
     Expected,
+    Verdicts,
     judge,
     make_claims,
     value,
@@ -406,6 +407,21 @@ def test_a_verdict_says_what_it_rests_on(value: float, spread: float, basis: str
     verdict = judge(FIGURES["main/harmonic/success"], Measure(0.6), Expected(value, 0.0, spread))
     assert verdict.basis == basis
     assert verdict.mark == ("reproduced" if basis else "differs")
+
+
+def test_readings_are_counted_on_the_figures_they_have() -> None:
+    """One reading on two figures of which it meets one, another on a single one that it misses."""
+    tried = {
+        "main/harmonic/success": {"glass": 0.58, "ice": 0.9},
+        "ordering/all/tau_mean/amle": {"glass": 0.1},
+    }
+    verdicts = Verdicts(PAPER.experiments, {}, Evidence(tried=tried))
+    (block,) = (block for block in verdicts.details if block.id == "readings")
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", block.html)
+    glass, ice = cells.index("glass"), cells.index("ice")
+    assert cells[glass + 1] == "1 (0) of 2"
+    assert cells[ice + 1] == "0 (0) of 1"
+    assert set(cells[ice + 2 :]) == {"–"}
 
 
 def test_a_relative_tolerance_bounds_other_draws_too() -> None:

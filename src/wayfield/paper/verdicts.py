@@ -100,19 +100,14 @@ class Verdicts:
     @property
     def _readings(self) -> list[Block]:
         """How many figures every reading meets; none if no other was tried."""
-        tried = [claim for claim in self.claims if claim.tried]
-        if not tried:
+        assumed = dict.fromkeys(name for claim in self.claims for name in claim.tried)
+        if not assumed:
             return []
-        groups = {
-            title: [claim for claim in tried if _in_group(claim, tables)]
-            for title, tables in _GROUPS.items()
-        }
-        assumed = dict.fromkeys(name for claim in tried for name in claim.tried)
-        lines = [("as adopted", [_met(some, None) for some in groups.values()])]
-        lines += [(name, [_met(some, name) for some in groups.values()]) for name in assumed]
-        html = _render(
-            "readings.html.j2", heads={t: len(some) for t, some in groups.items()}, lines=lines
-        )
+        lines = [
+            (name, [_met(self.claims, name, tables) for tables in _GROUPS.values()])
+            for name in assumed
+        ]
+        html = _render("readings.html.j2", heads=list(_GROUPS), lines=lines)
         return [Block("readings", "Other readings, and what they would buy", html)]
 
     @cached_property
@@ -135,21 +130,22 @@ _GROUPS = {
     "iterations": ("iterations", "iteration-gap", "stable"),
     "baselines": ("baselines", "baselines-by-r", "baseline-gaps"),
     "ordering": ("ordering",),
+    "finite p": ("finite-p", "finite-p-by-r", "p-family", "monotone", "lbfgs", "solvers"),
 }
 """Groups of figures, by table, in which readings are counted; the first has all of them."""
 
 
-def _in_group(claim: Claim, tables: tuple[str, ...]) -> bool:
-    return not tables or claim.figure.table in tables
-
-
-def _met(claims: Sequence[Claim], assumed: str | None) -> int:
-    """Count the figures that a reading, or our own draw, meets within the tolerance alone."""
-    values = (
-        (claim.figure, claim.measure.value if assumed is None else claim.tried.get(assumed))
+def _met(claims: Sequence[Claim], assumed: str, tables: tuple[str, ...]) -> str:
+    """Count the figures of some tables that a reading meets, and that our own draw does."""
+    some = [
+        claim
         for claim in claims
-    )
-    return sum(value is not None and close(figure, value) for figure, value in values)
+        if assumed in claim.tried and (not tables or claim.figure.table in tables)
+    ]
+    met = sum(close(claim.figure, claim.tried[assumed]) for claim in some)
+    values = ((claim.figure, claim.measure.value) for claim in some)
+    adopted = sum(value is not None and close(figure, value) for figure, value in values)
+    return f"{met} ({adopted}) of {len(some)}" if some else "–"
 
 
 def _render(template: str, **context: Any) -> str:

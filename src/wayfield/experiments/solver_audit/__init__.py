@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -117,19 +118,21 @@ def measures(tables: Tables) -> dict[str, Measure]:
 
 def _measures(rows: Records) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
-    for p in POWERS:
+    for p, solver in product(POWERS, AUDITED_SOLVERS):
+        place, chosen = f"solvers/p{p:g}/{solver}", rows.where(p=p, arm=solver)
+        if not len(chosen):
+            continue
         exact = rows.where(p=p, arm="certified").share("reached", "pairs")
-        for solver in AUDITED_SOLVERS:
-            place, chosen = f"solvers/p{p:g}/{solver}", rows.where(p=p, arm=solver)
-            reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
-            found |= {
-                f"{place}/success": mean_of(reached, exact, strata=strata),
-                f"{place}/sd": sd_of(reached, exact),
-                f"{place}/converged": Measure(converged_cells(chosen)),
-                f"{place}/residual": mean_of(chosen.column("fixed_point")),
-            }
-    gradients = rows.where(p=16.0, arm="lbfgs").column("gradient")
-    return found | {"solver-gradient/p16/lbfgs": mean_of(gradients)}
+        reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
+        found |= {
+            f"{place}/success": mean_of(reached, exact, strata=strata),
+            f"{place}/sd": sd_of(reached, exact),
+            f"{place}/converged": Measure(converged_cells(chosen)),
+            f"{place}/residual": mean_of(chosen.column("fixed_point")),
+        }
+    if len(stopped := rows.where(p=16.0, arm="lbfgs")):
+        found["solver-gradient/p16/lbfgs"] = mean_of(stopped.column("gradient"))
+    return found
 
 
 def converged_cells(rows: Records) -> float:
