@@ -39,7 +39,8 @@ def measures(tables: Tables) -> dict[str, Measure]:
         found |= _success_by_p(tables, [each for each in GRID if each[1] == r], f"r{r}")
     ordering = [name for name in ids("p-family") if name.rsplit("/", 1)[1] in ORDERING]
     names = [*ids("monotone"), *ordering]
-    return found | covered(_family(tables), GRID, _ordering, names)
+    stopped = tables.get("lbfgs_budget", NO_ROWS).where(arm=lbfgs_budget.ARM)
+    return found | covered(tables.get("finite_p"), GRID, partial(_ordering, stopped), names)
 
 
 def _success_by_p(tables: Tables, wanted: list[Configuration], row: str) -> dict[str, Measure]:
@@ -100,20 +101,9 @@ def _named(
     return {name: shown[name] for name in _names(p, row)}
 
 
-def _family(tables: Tables) -> Records | None:
-    """Put the certified family and the fields that L-BFGS-B left unfinished into one table."""
-    certified = tables.get("finite_p")
-    if certified is None:
-        return None
-    stopped = tables.get("lbfgs_budget", NO_ROWS).where(arm=lbfgs_budget.ARM)
-    rows = [*certified, *stopped]
-    shared = set[str]().union(*rows[:1]).intersection(*rows)
-    return Records.of({name: row[name] for name in shared} for row in rows)
-
-
-def _ordering(rows: Records) -> dict[str, Measure]:
+def _ordering(stopped: Records, rows: Records) -> dict[str, Measure]:
     """Measure the ordering by p, the mean of the two scopes as in the paper, and the monotony."""
-    budget, exact = _members(rows)
+    budget, exact = _members(stopped, rows)
     found: dict[str, Measure] = {}
     for p in FAMILY:
         for column, metric in ORDERING.items():
@@ -122,17 +112,17 @@ def _ordering(rows: Records) -> dict[str, Measure]:
     return found | _monotone(budget, exact)
 
 
-def _members(rows: Records) -> tuple[Records, Records]:
+def _members(stopped: Records, rows: Records) -> tuple[Records, Records]:
     """Take the family as the paper's solvers left it, and solved; a row for every cell and p.
 
     Without L-BFGS-B on the same goals of every cell, certified fields stand in for it.
     """
     certified = {p: rows.where(p=p, arm=f"p{p:g}") for p in POWERS}
-    stopped = {p: rows.where(p=p, arm=lbfgs_budget.ARM) for p in POWERS}
-    paired = all(_drawn(stopped[p]) == _drawn(certified[p]) for p in POWERS)
-    inner = stopped if paired else certified
-    low, (unfinished, solved) = rows.where(p=2.0), (rows.where(arm=arm) for arm in ENDS[inf])
-    budget = [*low, *(row for p in POWERS for row in inner[p]), *unfinished]
+    unfinished = {p: stopped.where(p=p) for p in POWERS}
+    paired = all(_drawn(unfinished[p]) == _drawn(certified[p]) for p in POWERS)
+    inner = unfinished if paired else certified
+    low, (swept, solved) = rows.where(p=2.0), (rows.where(arm=arm) for arm in ENDS[inf])
+    budget = [*low, *(row for p in POWERS for row in inner[p]), *swept]
     exact = [*low, *(row for p in POWERS for row in certified[p]), *solved]
     return Records.of(budget), Records.of(exact)
 

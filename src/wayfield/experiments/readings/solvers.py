@@ -77,6 +77,8 @@ def run(cell: MazeCell) -> list[Row]:
         }
         if audited and chosen is not None:
             solvers |= {"picard": relaxed_picard, "newton": newton_cg}
+        if audited and assumed in STALLS:
+            solvers["lbfgs"] = partial(lbfgs, stall=stall, memory=10)
         for p in POWERS:
             for arm, solver in solvers.items():
                 found = [
@@ -159,7 +161,7 @@ def by_reading(rows: Records) -> list[Table]:
 EXPERIMENT = Experiment(
     "solver_readings",
     "Other readings of the solvers",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(250.0),
