@@ -43,6 +43,7 @@ TABLE = [
     Kind(wf.NearestLabel()),
     Kind(wf.MidrangeSweeps(5)),
     Kind(wf.MidrangeSweeps(20, "upper")),
+    Kind(wf.MidrangeSweeps(20, "harmonic", 0.5)),
     Kind(wf.McShane(), within=False, sloped=True, any_labels=False),
     Kind(wf.McShane(2.0), within=False, sloped=True, any_labels=False),
     Kind(wf.McShane(None), within=False, sloped=True),

@@ -16,6 +16,7 @@ from exact import exact_harmonic
 from exact_amle import exact_amle
 from naive_audit import deciding
 from wayfield.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
+from wayfield.audit.operators import over_scope
 from worlds import NOISE, noisy, noisy_fields, random_graph, seven
 
 undirected_unit = noisy_fields(lengths=("unit",), directed=False)
@@ -121,6 +122,24 @@ def test_a_goal_without_neighbours() -> None:
     assert np.isnan(shape.averaging_residual[0])
 
 
+def test_the_class_over_a_scope_is_what_all_of_it_satisfies() -> None:
+    """A path with a side branch at 2, which alone is AMLE and not harmonic; ends are neither."""
+    comb = wf.Graph.from_edges([0, 1, 2, 3, 4, 2], [1, 2, 3, 4, 5, 6])
+    code = geometry(comb, wf.cost_to_go(comb, 0), 0).code
+    assert [Compatible(each).name for each in code] == [
+        "NEITHER", "BOTH", "AMLE", "BOTH", "BOTH", "NEITHER", "NEITHER"
+    ]  # fmt: skip
+    assert [Compatible(each).name for each in over_scope(comb, code)] == [
+        "NEITHER", "NEITHER", "NEITHER", "AMLE", "NEITHER", "NEITHER", "NEITHER"
+    ]  # fmt: skip
+
+
+def test_a_scope_with_a_state_of_no_class_has_none() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    code = np.array([Compatible.BOTH, Compatible.BOTH, Compatible.BLURRED])
+    assert over_scope(path, code).tolist() == [3, -2, -2]
+
+
 def test_operators_of_directed_graphs_are_not_compared() -> None:
     one_way = wf.Graph.from_edges([1], [0], directed=True)
     with pytest.raises(wf.InputError, match="undirected"):
@@ -141,6 +160,14 @@ def pairs_of_fields(draw):
     return graph, one, other, truth, goal, starts
 
 
+def naive_scope(graph: wf.Graph, shape, s: int) -> Compatible:
+    """Which equations hold at a state and at each of its neighbours."""
+    codes = [Compatible(shape.code[x]) for x in (s, *graph.neighbours(s).tolist())]
+    amle = all(code in (Compatible.AMLE, Compatible.BOTH) for code in codes)
+    harmonic = all(code in (Compatible.HARMONIC, Compatible.BOTH) for code in codes)
+    return Compatible(Compatible.AMLE * amle + Compatible.HARMONIC * harmonic)
+
+
 @given(pairs_of_fields())
 def test_counts_are_what_walking_and_counting_gives(problem) -> None:
     graph, smooth, sharp, truth, goal, starts = problem
@@ -154,17 +181,19 @@ def test_counts_are_what_walking_and_counting_gives(problem) -> None:
             if isinf(truth[s]):
                 count["excluded"] += 1
                 continue
-            code = Compatible(shape.code[s])
+            if s == goal:
+                count["arrivals"] += 1
+                continue
             names = {
                 Compatible.BOTH: "both",
                 Compatible.AMLE: "primary",
                 Compatible.HARMONIC: "harmonic_only",
                 Compatible.NEITHER: "neither",
             }
+            code, scope = Compatible(shape.code[s]), naive_scope(graph, shape, s)
             count["decisions"] += 1
             count[names[code]] += 1
-            if s == goal:
-                continue
+            count[f"scope_{names[scope]}"] += 1
             best = naive.optimal(graph, truth, s)
             q = naive.q_values(graph, smooth, s)
             wrong = any(q[b] < min(q[a] for a in best) for b in set(q) - best)
@@ -177,6 +206,7 @@ def test_counts_are_what_walking_and_counting_gives(problem) -> None:
                 count["untied"] += 1
                 count["inversions"] += wrong
                 count["inversions_primary"] += wrong and code == Compatible.AMLE
+                count["inversions_scope_primary"] += wrong and scope == Compatible.AMLE
                 count["corrected"] += wrong and corrected
                 count["certified"] += wrong and certified[s]
     assert {name: getattr(audit, name) for name in count} == count
@@ -191,6 +221,10 @@ def test_proposition_combined_local_separation(problem) -> None:
     assert audit.certified <= audit.separated
     parts = audit.both + audit.primary + audit.harmonic_only + audit.neither
     assert parts == audit.decisions
+    wider = audit.scope_both, audit.scope_primary, audit.scope_harmonic_only, audit.scope_neither
+    assert sum(wider) == audit.decisions
+    assert audit.scope_both <= audit.both
+    assert audit.scope_neither >= audit.neither
 
 
 def test_the_proposition_is_not_vacuous() -> None:
@@ -235,6 +269,7 @@ def test_on_a_maze_inversions_sit_where_the_distance_is_amle_alone() -> None:
     assert total.separated == total.separated_seen > 0
     assert 0.02 < total.rates["inversions"] < 0.2
     assert total.rates["inversions_primary"] > 0.95
+    assert total.rates["inversions_scope_primary"] > 0.95
     assert total.rates["corrected"] > 0.8
     assert total.rates["certified"] < total.rates["corrected"]
 
@@ -247,9 +282,11 @@ def test_goals_pool() -> None:
         parts.append(mechanism(path, truth, truth, truth, goal, starts=[2, 3]))
     total = pool(parts)
     assert total == parts[0] + parts[1]
-    assert total.decisions == 3 + 4 + 4 + 3  # the goal counted at the end of each walk
-    assert total.rates["neither"] == pytest.approx(4 / 14)  # the goals
-    assert total.rates["both"] == pytest.approx(10 / 14)
+    assert total.decisions == 2 + 3 + 3 + 2  # the goal, at the end of each walk, decides nothing
+    assert total.arrivals == 4
+    assert (total.rates["neither"], total.rates["both"]) == (0.0, 1.0)
+    assert total.rates["scope_neither"] == pytest.approx(4 / 10)  # last steps have the goal in view
+    assert total.rates["scope_both"] == pytest.approx(6 / 10)
     assert total.rates["inversions"] == 0.0
     assert np.isnan(total.rates["corrected"])
 
@@ -283,7 +320,8 @@ def test_arcs_too_short_for_the_truth_have_no_slope() -> None:
     audit = half_gap(path, truth, truth, 0)
     assert audit.blurred.tolist() == [False, True, True, False]
     counts = mechanism(path, truth, truth, truth, 0, starts=[3])
-    assert (counts.decisions, counts.excluded) == (2, 2)  # the goal is one that counts
+    assert (counts.decisions, counts.arrivals) == (0, 1)
+    assert counts.excluded == 3  # 3 itself has a slope, its neighbour 2 has none
     scope = ordering(path, truth, truth, 0, starts=[3]).eval_rollouts
     assert (scope.decisions, scope.agreed, scope.excluded) == (1, 1, 2)
 

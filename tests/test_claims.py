@@ -272,7 +272,7 @@ def outcome(arm: str, success: float) -> Row:
     reached = round(1000 * success)
     counts: Row = {"arm": arm, "pairs": 1000, "reached": reached, "boundary": 1000 - reached}
     counts |= {"starts_all": 1000, "reached_all": reached, "cost_all": 1.0, "least_cost_all": 1.0}
-    return counts | {"interior": 0, "minima": 0, "width": 1e-16, "residual": 0.0}
+    return counts | {"interior": 0, "minima": 0, "sinks": 0, "width": 1e-16, "residual": 0.0}
 
 
 def rollout_rows() -> list[Row]:
@@ -326,12 +326,12 @@ def mechanism_rows() -> list[Row]:
     """Every cell has the paper's aggregate counts, so that rates are the paper's."""
     lines = {
         "decisions": "both_compatible/of",
-        "both": "both_compatible/count",
-        "primary": "primary_geometry/count",
-        "neither": "both_incompatible/count",
+        "scope_both": "both_compatible/count",
+        "scope_primary": "primary_geometry/count",
+        "scope_neither": "both_incompatible/count",
         "untied": "inversions/of",
         "inversions": "inversions/count",
-        "inversions_primary": "inversions_in_primary/count",
+        "inversions_scope_primary": "inversions_in_primary/count",
         "corrected": "corrected/count",
         "certified": "certified/count",
     }
@@ -346,20 +346,22 @@ def finite_p_rows(seeds: int = 5) -> list[Row]:
         members = [(float(p), f"p{p}") for p in (4, 8, 16)]
         members = [(2.0, "harmonic"), *members, (np.inf, "sweeps"), (np.inf, "amle")]
         for p, arm in members:
-            name = f"p{p:g}"
-            place = {
-                short: value(f"p-family/{name}/{column}")
-                for short, column in (
-                    ("low_tau", "low_tau"),
-                    ("agree", "best_agree"),
-                    ("tau", "mean_tau"),
-                    ("gap", "mean_gap"),
-                )
-            }
-            share = value(f"finite-p-by-r/r{r}/{name}")
-            both = scope(place, "all_") | scope(place, "eval_")
-            rows.append(cell | {"p": p} | outcome(arm, share) | both)
+            share = value(f"finite-p-by-r/r{r}/p{p:g}")
+            rows.append(cell | {"p": p} | outcome(arm, share) | family_scopes(p))
     return rows
+
+
+def family_scopes(p: float) -> Row:
+    place = {
+        short: value(f"p-family/p{p:g}/{column}")
+        for short, column in (
+            ("low_tau", "low_tau"),
+            ("agree", "best_agree"),
+            ("tau", "mean_tau"),
+            ("gap", "mean_gap"),
+        )
+    }
+    return scope(place, "all_") | scope(place, "eval_")
 
 
 def solver_row(arm: str, p: int, success: float, converged: bool, **sizes: float) -> Row:
@@ -377,9 +379,9 @@ def lbfgs_rows() -> list[Row]:
             size = {0: most, 1: 2 * mean - most}.get(number, mean)
             sizes = {"gradient": value(f"{place}/gradient"), "fixed_point": size}
             done = number < value(f"{place}/converged")
-            rows.append(cell | solver_row("lbfgs700", p, success, done, **sizes))
+            stopped = solver_row("lbfgs700", p, success, done, **sizes)
             exact = solver_row("certified", p, 0.99, True, gradient=0.0, fixed_point=0.0)
-            rows.append(cell | exact)
+            rows += [cell | each | family_scopes(p) for each in (stopped, exact)]
     return rows
 
 
@@ -518,6 +520,23 @@ def test_monotone_counts() -> None:
     assert found["monotone/p16_between/count"] == Measure(30.0, 120.0)
 
 
+def monotone(stopped: list[Row]) -> Measure:
+    rows = [row | {"reached": round(100 * min(row["p"], 9.0))} for row in finite_p_rows()]
+    found = measures({"finite_p": rows, "lbfgs_budget": stopped})
+    return found["monotone/success_monotone/count"]
+
+
+def test_monotone_counts_are_those_of_the_stopped_fields() -> None:
+    """L-BFGS-B falls from p = 4 to 8 in the first 40 cells; certified fields rise everywhere."""
+    falling = [
+        row | {"reached": 100 if row["p"] == 8 and number < 240 else round(50 * row["p"])}
+        for number, row in enumerate(lbfgs_rows())
+    ]
+    assert monotone(falling) == Measure(80.0, 120.0)
+    elsewhere = [row | {"goals": 4} for row in falling]
+    assert monotone(elsewhere) == Measure(120.0, 120.0)  # other goals are not compared
+
+
 def test_without_the_stopped_solver_the_certified_fields_stand_alone() -> None:
     found = measures({"finite_p": finite_p_rows()})
     assert found["finite-p/p16/success"].value == found["finite-p/p16/success"].exact
@@ -525,7 +544,7 @@ def test_without_the_stopped_solver_the_certified_fields_stand_alone() -> None:
 
 
 def test_rates_of_nothing_are_no_measure() -> None:
-    none = {"inversions": 0, "inversions_primary": 0, "corrected": 0, "certified": 0}
+    none = {"inversions": 0, "inversions_scope_primary": 0, "corrected": 0, "certified": 0}
     found = measures({"mechanism": [row | none for row in mechanism_rows()]})
     assert found["mechanism-by-r/r8/corrected"].value is None
     assert "nothing to take a rate of" in found["mechanism-main/certified/rate"].note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import json
 import re
 import shlex
 import shutil
@@ -16,6 +17,8 @@ import pytest
 
 import wayfield as wf
 from shell import wayfield
+from wayfield.paper import FIGURES
+from wayfield.paper.words import number
 from wayfield.sklearn import GraphValueRegressor
 
 ROOT = Path(__file__).parents[1]
@@ -168,3 +171,36 @@ def test_every_example_is_in_the_gallery(hooks: ModuleType) -> None:
 
 def test_the_package_says_that_it_is_typed() -> None:
     assert Path(wf.__file__).with_name("py.typed").exists()
+
+
+# -------------------------------------------------------------------- figures of the note
+
+NOTE = (DOCS / "note.md").read_text(encoding="utf-8")
+LISTED = re.compile(r"^\| (\d+) \| `([^`]+)` \| (paper|ours|exact|expected) \| (\S+) \|$", re.M)
+QUOTED = re.compile(r"(\S+)<sup>(\d+)</sup>")
+CLAIMS = {
+    claim["id"]: claim
+    for claim in json.loads((DOCS / "assets" / "note-claims.json").read_text(encoding="utf-8"))
+}
+"""Those of the run that the note quotes."""
+
+
+def test_the_note_quotes_the_figures_that_it_lists() -> None:
+    listed = {place: text for place, _, _, text in LISTED.findall(NOTE)}
+    quoted = QUOTED.findall(NOTE)
+    assert {place for _, place in quoted} == listed.keys()
+    for text, place in quoted:
+        assert text.lstrip("(") == listed[place]
+
+
+@pytest.mark.parametrize(("name", "column", "text"), [line[1:] for line in LISTED.findall(NOTE)])
+def test_figures_of_the_note_are_those_of_the_claims(name: str, column: str, text: str) -> None:
+    claim = CLAIMS[name]
+    assert claim["paper"] == FIGURES[name].value
+    exact = claim["ours"] if claim["ours_exact"] is None else claim["ours_exact"]
+    value = exact if column == "exact" else claim[column]
+    assert number(value, FIGURES[name]) == text
+
+
+def test_the_note_has_all_it_was_given() -> None:
+    assert {name for _, name, _, _ in LISTED.findall(NOTE)} == CLAIMS.keys()

@@ -24,9 +24,12 @@ from wayfield.experiments import (
     ties,
     witnesses,
 )
+from wayfield.experiments._readings import ADOPTED, under
 from wayfield.experiments._trial import HARMONIC, SWEEPS
 from wayfield.experiments.iteration_audit import BUDGETS
+from wayfield.experiments.readings.searches import SearchCell
 from wayfield.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield.paper import PAPER_RELAXATION
 from wayfield.report import Section
 from wayfield.study import Cell, Experiment, Row, Task
 from wayfield.study.tasks import as_table
@@ -37,7 +40,12 @@ BY_NAME = {  # those on wrong graphs have tests of their own
     for experiment in STUDIES[study].experiments
 }
 TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
+(TINY_READ,) = under(ADOPTED, [TINY])
 CELLS: dict[str, Cell] = {
+    "other_draws": TINY_READ,
+    "readings": TINY_READ,
+    "reading_sweeps": TINY_READ,
+    "other_searches": SearchCell("thinned", 101, candidates=10),
     "witnesses": SevenNodes(),
     "small_graphs": FittedWitness(1),
     "directed": WorldCell("one-way maze", 60, 0.1, 54),
@@ -137,8 +145,8 @@ def test_fields_are_solved_once_for_each_method() -> None:
 
 def test_the_draws_of_the_study_stay_as_they_are() -> None:
     drawn = MazeCell("large", 8, 0.02, 55).draw()
-    assert drawn.goals[:3].tolist() == [2695, 1953, 1527]
-    assert drawn.starts[0, :3].tolist() == [1489, 1378, 2601]
+    assert drawn.goals[:3].tolist() == [728, 1083, 2156]
+    assert drawn.starts[0, :3].tolist() == [1490, 1379, 2602]
     assert drawn.labels[0].vertices[:3].tolist() == [24, 37, 92]
 
 
@@ -168,9 +176,10 @@ def test_decisions_on_rollouts_are_the_steps_of_the_walks() -> None:
 
 def test_mechanism_counts_nest() -> None:
     for row in rows_of("mechanism"):
-        classes = row["both"] + row["primary"] + row["harmonic_only"] + row["neither"]
-        assert classes == row["decisions"]
-        assert row["harmonic_only"] == 0  # unit lengths
+        for prefix in ("", "scope_"):
+            kinds = ("both", "primary", "harmonic_only", "neither")
+            assert sum(row[prefix + kind] for kind in kinds) == row["decisions"]
+            assert row[f"{prefix}harmonic_only"] == 0  # unit lengths
         assert row["certified"] <= row["corrected"] <= row["inversions"] <= row["untied"]
         assert row["separated_seen"] == row["separated"]
 
@@ -200,7 +209,8 @@ def test_every_p_is_certified() -> None:
 
 @pytest.mark.parametrize("budget", [50, 100, 500])
 def test_sweeps_with_checkpoints_are_separate_runs(budget: int) -> None:
-    alone = Trial(TINY).row(replace(SWEEPS, method=wf.MidrangeSweeps(budget, "harmonic")))
+    method = wf.MidrangeSweeps(budget, "harmonic", PAPER_RELAXATION)
+    alone = Trial(TINY).row(replace(SWEEPS, method=method))
     here, there = shared(pick("iteration_audit", sweeps=budget), alone)
     assert here == there
 
@@ -360,7 +370,7 @@ def test_random_lengths_are_symmetric_and_drawn_once() -> None:
 
 def test_experiments_have_names_of_their_own() -> None:
     names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(set(names)) == len(names) == 31
+    assert len(set(names)) == len(names) == 36
     assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
     for study in STUDIES.values():
         assert set(study.experiments) <= set(EXPERIMENTS)
@@ -442,15 +452,17 @@ def cells(tasks: list[Task], experiment: str) -> list[MazeCell]:
 
 def test_the_papers_cells() -> None:
     tasks = profile("paper")
-    for name in ("rollout", "ordering", "mechanism", "finite_p"):
-        assert cells(tasks, name) == grid()
-    assert len(cells(tasks, "lbfgs_budget")) == 120
+    for name in ("rollout", "ordering", "mechanism"):
+        assert cells(tasks, name) == grid(goals=32)
+    assert cells(tasks, "finite_p") == cells(tasks, "lbfgs_budget")  # on the same goals
+    assert {replace(cell, goals=32) for cell in cells(tasks, "finite_p")} == set(grid(goals=32))
+    assert {cell.goals for cell in cells(tasks, "finite_p")} == {2, 4, 8}
     for name in ("iteration_audit", "solver_audit"):
         assert len(cells(tasks, name)) == 24
         assert {cell.refinement for cell in cells(tasks, name)} == {8, 12}
         assert {cell.label_fraction for cell in cells(tasks, name)} == {0.02, 0.08}
         assert {cell.seed for cell in cells(tasks, name)} == {54, 55, 56}
-    assert {cell.goals for cell in cells(tasks, "solver_audit")} == {1}
+    assert {cell.goals for cell in cells(tasks, "solver_audit")} == {2, 4}
 
 
 def test_held_out_mazes_are_not_the_papers() -> None:
@@ -464,7 +476,7 @@ def test_goals_may_be_chosen() -> None:
     settings: list[tuple[Any, int | None]] = [("quick", None), ("paper", None), ("full", None)]
     chosen = [profile(*setting) for setting in [*settings, ("paper", 8)]]
     goals = [{cell.goals for cell in cells(tasks, "rollout")} for tasks in chosen]
-    assert goals == [{4}, {16}, {512}, {8}]
+    assert goals == [{4}, {32}, {512}, {8}]
 
 
 @pytest.mark.parametrize("goals", [0, 513, 1.5])

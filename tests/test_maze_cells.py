@@ -56,8 +56,8 @@ def test_every_setting_changes_the_draw() -> None:
 
 def test_goals_differ_and_starts_are_not_goals() -> None:
     drawn = MazeCell("medium", 4, 0.05, 57).draw()
-    assert np.unique(drawn.goals).size == 16
-    assert drawn.starts.shape == (16, 32)
+    assert np.unique(drawn.goals).size == 32
+    assert drawn.starts.shape == (32, 16)
     assert (drawn.starts != drawn.goals[:, None]).all()
 
 

@@ -140,7 +140,7 @@ def _swept(graph: Graph, labels: Labels, start: FloatArray) -> FloatArray:
     """Midrange sweeps until no value changes by more than `UPDATE`."""
     fixed = labels.mask(graph)
     here, there = start.copy(), start.copy()
-    while sweep(graph.arcs, fixed, graph.is_unit, here, there) > UPDATE:
+    while sweep(graph.arcs, fixed, graph.is_unit, here, there, 1.0) > UPDATE:
         here, there = there, here
     return there
 

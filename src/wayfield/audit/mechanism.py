@@ -1,7 +1,8 @@
 """The mechanism audit: where harmonic ranking goes wrong, and whether the AMLE puts it right.
 
 The decisions are those the harmonic plan's walks meet, each as often as it is met; the goal, where
-a walk that arrives ends, is one of them and counts in the shares of the geometry classes. One is
+a walk that arrives ends, is none. A decision has a geometry class, by the equations that the true
+cost satisfies, at the state itself and over its *scope*, the state and its neighbours. One is
 *untied* if one neighbour alone is truly optimal. It is *inverted* if the harmonic field ranks a
 worse neighbour strictly before that one. An inversion is *corrected* if the AMLE's move at the same
 state is optimal, *certified* if ε_s < Δ*_s / 2 for the AMLE there, which makes it so.
@@ -30,7 +31,14 @@ from ..plan import plan as greedy_plan
 from ._inputs import check_truth, plan_on, ranks, visits_from
 from ._tally import Tally, share
 from .half_gap import judge
-from .operators import Compatible, check_undirected, classify
+from .operators import Compatible, check_undirected, classify, over_scope
+
+_CLASSES = {
+    "both": Compatible.BOTH,
+    "primary": Compatible.AMLE,
+    "harmonic_only": Compatible.HARMONIC,
+    "neither": Compatible.NEITHER,
+}
 
 
 @dataclass(frozen=True)
@@ -40,16 +48,21 @@ class Mechanism(Tally):
     Attributes
     ----------
     decisions : int
-        All of them, goals included.
+        All of them.
+    arrivals : int
+        Walks that end at the goal, which is no decision.
     both, primary, harmonic_only, neither : int
-        By which equation the true cost satisfies: both, the AMLE's alone, the harmonic alone (on
-        unit lengths never), neither.
+        Decisions by which equation the true cost satisfies at the state: both, the AMLE's alone,
+        the harmonic alone (on unit lengths never), neither.
+    scope_both, scope_primary, scope_harmonic_only, scope_neither : int
+        The same over the scope: an equation holds if it does at the state and at all neighbours.
     untied : int
         Decisions with one optimal neighbour.
     inversions : int
         Untied ones where the harmonic field ranks a worse neighbour strictly first.
-    inversions_primary : int
-        Inversions in the primary geometry, AMLE-compatible and harmonic-incompatible.
+    inversions_primary, inversions_scope_primary : int
+        Inversions in the primary geometry, AMLE-compatible and harmonic-incompatible, at the
+        state and over the scope.
     corrected : int
         Inversions where the AMLE's move is optimal.
     certified : int
@@ -59,18 +72,24 @@ class Mechanism(Tally):
     separated_seen : int
         Those of them where the AMLE's move is optimal and the harmonic one is not.
     excluded : int
-        Visits of states that cannot reach the goal, or have an arc too short to show in the
-        truth's digits; left out of all above.
+        Visits of states that cannot reach the goal, or in whose scope an arc is too short to show
+        in the truth's digits; left out of all above.
     """
 
     decisions: int
+    arrivals: int
     both: int
     primary: int
     harmonic_only: int
     neither: int
+    scope_both: int
+    scope_primary: int
+    scope_harmonic_only: int
+    scope_neither: int
     untied: int
     inversions: int
     inversions_primary: int
+    inversions_scope_primary: int
     corrected: int
     certified: int
     separated: int
@@ -80,8 +99,9 @@ class Mechanism(Tally):
     @property
     def rates(self) -> Mapping[str, float]:
         """Shares, by name: of all decisions, of the untied ones, and of the inversions."""
-        classes = ("both", "primary", "harmonic_only", "neither")
-        outcomes = ("inversions_primary", "corrected", "certified")
+        classes = (*_CLASSES, *(f"scope_{name}" for name in _CLASSES))
+        primary = ("inversions_primary", "inversions_scope_primary")
+        outcomes = (*primary, "corrected", "certified")
         return (
             {name: share(getattr(self, name), self.decisions) for name in classes}
             | {"inversions": share(self.inversions, self.untied)}
@@ -147,20 +167,23 @@ def mechanism(
     seen = separated & by_amle.chosen_optimal & ~by_harmonic.chosen_optimal
 
     visits = visits_from(route, starts)
+    scope = over_scope(graph, shape.code)
+    decides = scope >= Compatible.NEITHER
+    decides[goal] = False
     counted = {
-        "decisions": shape.known,
-        "both": shape.code == Compatible.BOTH,
-        "primary": shape.primary,
-        "harmonic_only": shape.code == Compatible.HARMONIC,
-        "neither": shape.code == Compatible.NEITHER,
+        "decisions": decides,
+        **{name: shape.code == code for name, code in _CLASSES.items()},
+        **{f"scope_{name}": scope == code for name, code in _CLASSES.items()},
         "untied": untied,
         "inversions": inversion,
         "inversions_primary": inversion & shape.primary,
+        "inversions_scope_primary": inversion & (scope == Compatible.AMLE),
         "corrected": inversion & by_amle.chosen_optimal,
         "certified": inversion & by_amle.holds,
         "separated": separated,
         "separated_seen": seen,
     }
-    met = visits * shape.known
+    met = visits * decides
     counts = {name: int(met[where].sum()) for name, where in counted.items()}
-    return Mechanism(**counts, excluded=int(visits[~shape.known].sum()))
+    arrivals = int(visits[goal])
+    return Mechanism(**counts, arrivals=arrivals, excluded=int(visits.sum() - met.sum()) - arrivals)

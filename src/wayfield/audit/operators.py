@@ -19,6 +19,10 @@ nowhere is V* harmonic and not AMLE. On other lengths slopes lie in between as w
 is lost, and `HARMONIC` alone does occur: slopes -1, 1/2 and 1/2. The residual is then the weighted
 one, Σ slope / Σ (1 / ℓ), of the harmonic extension with conductances 1 / ℓ.
 
+A decision at x looks at x and its neighbours, its *scope*. Over the scope an equation holds if it
+does at each of these states: `over_scope`. A walk's last step is never compatible with either, for
+its scope holds the goal.
+
 The goal has slopes +1 alone: it satisfies neither equation. Where an arc is too short to show in
 the digits of V* (see ``_inputs``) its slope cannot be read, and the state has no class.
 """
@@ -158,3 +162,28 @@ def classify(graph: Graph, truth: FloatArray, goal: int) -> Geometry:
         averaging_residual=frozen(average),
         code=frozen(code),
     )
+
+
+def over_scope(graph: Graph, code: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Class every state by the equations that hold at it and at all of its neighbours.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected.
+    code : (n,) int64 array
+        A `Compatible` for every state.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> shape = geometry(path, wf.cost_to_go(path, 0), goal=0)
+    >>> shape.code, over_scope(path, shape.code)
+    (array([0, 3, 3, 3, 0]), array([0, 0, 3, 0, 0]))
+    """
+    # the two equations are the two bits of a class, and what is not known has a sign of its own
+    scope = code.copy()
+    np.bitwise_and.at(scope, graph.tails, np.maximum(code, 0)[graph.indices])
+    np.minimum.at(scope, graph.tails, np.where(code < 0, code, Compatible.BOTH)[graph.indices])
+    return np.where(code < 0, code, scope)

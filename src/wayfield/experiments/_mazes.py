@@ -39,7 +39,7 @@ mazes = ["medium", "large"]        # names of maps, or text files beside this on
 refinements = [4, 8, 12]           # vertices along the side of a maze cell
 label_fractions = [0.02, 0.05]     # share of the vertices that are labelled
 seeds = [54, 55, 56]
-goals = 16                         # per cell, each with 512 // goals starts
+goals = 32                         # per cell, each with 512 // goals starts
 experiments = ["rollout"]          # also your own: "module:NAME", see the documentation
 """
 
@@ -68,7 +68,7 @@ class MazeCell:
     refinement: int
     label_fraction: float
     seed: int
-    goals: int = 16
+    goals: int = 32
     text: str = ""
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class MazeCell:
         --------
         >>> drawn = MazeCell("medium", 4, 0.02, 54).draw()
         >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
-        (416, (16, 32), Labels(9 vertices, values 0 to 30))
+        (416, (32, 16), Labels(9 vertices, values 0 to 28))
         """
         layout = Layout.from_text(self.text, self.maze) if self.text else load_layout(self.maze)
         graph = grid_graph(layout, self.refinement)
@@ -156,7 +156,7 @@ def grid(
     refinements: Iterable[int] = REFINEMENTS,
     label_fractions: Iterable[float] = LABEL_FRACTIONS,
     seeds: Iterable[int] = SEEDS,
-    goals: int = 16,
+    goals: int = 32,
 ) -> list[MazeCell]:
     """List all combinations, seed by seed; the paper's 120 cells by default.
 
@@ -205,7 +205,7 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     refinements = read_list(table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1))
     fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, _fraction)
     seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
-    goals = as_whole(table.get("goals", 16), "grid.goals", 1, PAIRS)
+    goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
     return [
         replace(cell, maze=maze, text=text)
         for maze, text in mazes

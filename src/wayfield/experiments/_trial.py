@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..audit import End, Failures, failures
+from ..audit import End, Failures, failures, strict_extrema
 from ..extension import (
     AMLE,
     Extension,
@@ -29,7 +29,9 @@ from ..extension import (
     extend_many,
 )
 from ..kernels._types import FloatArray
-from ..paper.budget import PAPER_SWEEPS
+from ..kernels.midrange import jacobi
+from ..labels import Labels
+from ..paper.budget import PAPER_RELAXATION, PAPER_SWEEPS
 from ..plan import Plan, RuleName, TieName, plan
 from ..report.charts import Look
 from ..study.certificates import COLUMN, certificate_digest
@@ -87,7 +89,7 @@ SWEEPS = Arm(
     f"AMLE, {PAPER_SWEEPS} sweeps",
     "sweeps",
     "square",
-    method=MidrangeSweeps(PAPER_SWEEPS, "harmonic"),
+    method=MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION),
 )
 EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=AMLE())
 EXACT_EXIT = replace(
@@ -124,8 +126,11 @@ class Trial:
         Sums over those that reach: lengths walked, and the least there is.
     ``minima``, ``proven_minima``, ``minimum_depth``
         Strict interior minima of the fields, those a bracket proves, and the deepest.
-    ``residual``, ``width``
-        Largest residual, and widest bracket relative to the range of the labels; inf if none.
+    ``sinks``
+        Strict minima of the first goal's field at any vertex but the goal, labels included.
+    ``residual``, ``residual_max``, ``width``
+        Residuals of the fields, each the largest over vertices: their mean over goals and the
+        largest; and the widest bracket relative to the range of the labels, inf if none.
     ``certificate``
         Digest of the certificate of the first goal's field; empty if its method has no bracket.
     """
@@ -147,6 +152,16 @@ class Trial:
             self._solved[method] = extend_many(drawn.graph, drawn.labels, method, workers=1)
         return self._solved[method]
 
+    def swept(
+        self, fields: Iterable[FloatArray], sweeps: int, relaxation: float
+    ) -> list[tuple[FloatArray, float]]:
+        """Midrange sweeps from a field for every goal: the fields they lead to, and residuals."""
+        graph = self.drawn.graph
+        return [
+            jacobi(graph.arcs, labels.mask(graph), graph.is_unit, values, sweeps, relaxation)
+            for labels, values in zip(self.drawn.labels, fields, strict=True)
+        ]
+
     def digest(self, method: Method) -> str:
         """Digest of the certificate of the first goal's field; empty if there is none."""
         if method not in self._digests:
@@ -157,13 +172,13 @@ class Trial:
         """Say what became of an arm's starts, and how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
-        quality: Row = {"residual": max(f.residual for f in fields), "width": max(widths)}
+        quality = residuals([field.residual for field in fields]) | {"width": max(widths)}
         outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
         return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
 
     def oracle_row(self) -> Row:
         """Say the same of the true cost-to-go."""
-        quality: Row = {"residual": 0.0, "width": 0.0}
+        quality = residuals([0.0]) | {"width": 0.0}
         return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
 
     def outcomes(
@@ -177,11 +192,14 @@ class Trial:
         drawn = self.drawn
         graph = drawn.graph
         audits = []
-        for field, labels, goal in zip(fields, drawn.labels, drawn.goals.tolist(), strict=True):
+        solved = list(fields)
+        for field, labels, goal in zip(solved, drawn.labels, drawn.goals.tolist(), strict=True):
             values = field.values if isinstance(field, Extension) else field
             route = plan(graph, values, goal, rule, ties, tie_tolerance)
             audits.append(failures(graph, field, labels, goal, route))
-        return self._counts(audits) | self._costs(audits) | _minima(audits)
+        # with the goal as the only label, all other vertices are interior
+        sinks, _ = strict_extrema(graph, Labels([int(drawn.goals[0])], [0.0]), solved[0])
+        return self._counts(audits) | self._costs(audits) | _minima(audits) | {"sinks": len(sinks)}
 
     def _counts(self, audits: Sequence[Failures]) -> Row:
         drawn = self.drawn
@@ -209,6 +227,11 @@ class Trial:
                 *_cost_and_least(audit.plan, truth, everyone),
             )
         return dict(zip(COSTS, sums.tolist(), strict=True))
+
+
+def residuals(found: Sequence[float]) -> Row:
+    """Tell the residuals of the fields of all goals: their mean, and the largest."""
+    return {"residual": float(np.mean(found)), "residual_max": float(max(found))}
 
 
 def _minima(audits: Sequence[Failures]) -> Row:

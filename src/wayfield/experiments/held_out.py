@@ -17,7 +17,7 @@ MAZES = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
 
 def cells(profile: Profile) -> list[MazeCell]:
     """Every map, coarse and with one label fraction if it is to be quick."""
-    goals = profile.at_most(full=64)
+    goals = profile.at_most(paper=16, full=64)
     if profile.name == "quick":
         return grid(MAZES, [3], [0.05], SEEDS[:1], goals)
     return grid(MAZES, label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS, goals=goals)

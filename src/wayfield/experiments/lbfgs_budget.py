@@ -13,23 +13,38 @@ from ..paper import GRID, SEEDS, covered, ids, on_papers_cells
 from ..report import Finding, Section
 from ..study import Experiment, Measure, Profile, Records, Row, Tables, mean_of
 from ._mazes import MazeCell, grid, per_vertex, read_grid
-from .solver_audit import POWERS, audit_rows, converged_cells
+from ._readings import ordering_counts
+from ._trial import Trial
+from .solver_audit import POWERS, audited, converged_cells
 from .solver_audit.solvers import lbfgs
 
 ARM = "lbfgs700"
+SOLVER = partial(lbfgs, cap=700, stall=1e-10, memory=10)
+FEW_GOALS = {4: 8, 8: 4, 12: 2}
+"""Goals per cell in the paper's profile, by resolution."""
 
 
 def run(cell: MazeCell) -> list[Row]:
-    """Audit L-BFGS-B with the cap of the paper's sweep, and the certified solver."""
-    return audit_rows(cell, {ARM: partial(lbfgs, cap=700, stall=1e-10, memory=10)})
+    """Audit L-BFGS-B with the cap of the paper's sweep, and the certified solver.
+
+    With the counts of the ordering audit, ``all_`` and ``eval_``.
+    """
+    trial = Trial(cell)
+    return [
+        row | ordering_counts(trial, [audit.values for audit in found])
+        for row, found in audited(trial, {ARM: SOLVER})
+    ]
 
 
 def cells(profile: Profile) -> list[MazeCell]:
     """Two tiny cells, or the paper's whole grid with few goals: the solver is slow."""
-    goals = profile.at_most(quick=1, paper=4, full=16)
     if profile.name == "quick":
-        return grid(["medium"], [3], [0.02, 0.08], SEEDS[:1], goals)
-    return grid(goals=goals)
+        return grid(["medium"], [3], [0.02, 0.08], SEEDS[:1], profile.at_most(quick=1))
+    return [
+        cell
+        for r, goals in FEW_GOALS.items()
+        for cell in grid(refinements=[r], goals=profile.at_most(paper=goals, full=32))
+    ]
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
@@ -68,7 +83,7 @@ def stopped(rows: Records) -> Iterator[Finding]:
 EXPERIMENT = Experiment(
     "lbfgs_budget",
     "L-BFGS-B, 700 steps",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(50.0),

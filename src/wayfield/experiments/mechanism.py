@@ -1,30 +1,31 @@
 """Where the harmonic ranking goes wrong and whether the AMLE puts it right: `audit.mechanism`.
 
-The decisions are those of the harmonic walks from the sampled starts. One row for the AMLE at the
+The decisions are those of the harmonic walks from the sampled starts, the goal none of them. Their
+geometry classes are over the decision's scope, the state and its neighbours; those at the state
+stand beside them. One row for the AMLE at the
 paper's budget and one for the exact AMLE, pooled over the cell's goals.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 
-from ..audit import mechanism, pool
 from ..paper import GRID, covered, ids
 from ..paper.grid import REFINEMENTS
-from ..report import SHAPES, TONES, Chart, Scale, Section, Series, chart
+from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
 from ..study import Experiment, Measure, Records, Row, Tables
 from ._mazes import MazeCell, per_vertex, read_grid
+from ._readings import mechanism_counts
 from ._shown import printed_points
 from ._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial
 from .ordering import cells
 
 DIAGNOSTICS = {
-    "both_compatible": ("both", "decisions"),
-    "primary_geometry": ("primary", "decisions"),
-    "both_incompatible": ("neither", "decisions"),
+    "both_compatible": ("scope_both", "decisions"),
+    "primary_geometry": ("scope_primary", "decisions"),
+    "both_incompatible": ("scope_neither", "decisions"),
     "inversions": ("inversions", "untied"),
-    "inversions_in_primary": ("inversions_primary", "inversions"),
+    "inversions_in_primary": ("inversions_scope_primary", "inversions"),
     "corrected": ("corrected", "inversions"),
     "certified": ("certified", "inversions"),
 }
@@ -43,15 +44,8 @@ def run(cell: MazeCell) -> list[Row]:
 
 
 def _row(trial: Trial, arm: Arm) -> Row:
-    drawn = trial.drawn
     fields = trial.fields(HARMONIC.method), trial.fields(arm.method)
-    counts = pool(
-        mechanism(drawn.graph, harmonic, amle, truth, int(goal), starts)
-        for harmonic, amle, truth, goal, starts in zip(
-            *fields, drawn.truths, drawn.goals, drawn.starts, strict=True
-        )
-    )
-    return {"arm": arm.name} | asdict(counts)
+    return {"arm": arm.name} | mechanism_counts(trial, *fields)
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
@@ -102,10 +96,38 @@ def charts(rows: Records) -> list[Chart]:
     return [chart(title, [*series, *printed], ticks, Scale(0.0, 1.0), ("", "share"))]
 
 
+def tables(rows: Records) -> list[Table]:
+    """Tell the geometry classes at the state alone beside those over its scope, by resolution."""
+    swept = rows.where(arm="sweeps")
+    lines = []
+    for title, some in (
+        *((f"r = {r}", group) for r, group in sorted(swept.by("refinement").items())),
+        ("all", swept),
+    ):
+        shares = [
+            some.ratio(prefix + name, "decisions")
+            for name in ("both", "primary", "neither")
+            for prefix in ("scope_", "")
+        ]
+        inside = [
+            some.ratio(name, "inversions")
+            for name in ("inversions_scope_primary", "inversions_primary")
+        ]
+        lines.append([title, *(f"{share:.1%}" for share in (*shares, *inside))])
+    heads = [
+        f"{what}, {where}"
+        for what in ("both", "AMLE only", "neither", "inversions in AMLE only")
+        for where in ("scope", "state")
+    ]
+    note = "Scope: the state and its neighbours. The goal is no decision."
+    title = "Geometry classes over the scope and at the state"
+    return [Table("classes", title, ["cells", *heads], lines, note)]
+
+
 EXPERIMENT = Experiment(
     "mechanism",
     "Mechanism audit",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(1.0),
@@ -115,10 +137,12 @@ EXPERIMENT = Experiment(
         Section(
             "mechanism",
             "Mechanism audit",
-            "The decisions of the harmonic walks: which equation the true cost satisfies there, "
-            "where harmonic ranks a worse neighbour first, and whether the AMLE puts it right.",
+            "The decisions of the harmonic walks: which equation the true cost satisfies at the "
+            "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
+            "whether the AMLE puts it right.",
             compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
             charts=charts,
+            tables=tables,
         ),
     ),
 )

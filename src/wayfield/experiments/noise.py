@@ -61,7 +61,7 @@ def with_noise(drawn: Draw, sigma: float) -> Draw:
 
 def cells(profile: Profile) -> list[MazeCell]:
     """One small cell, or the mazes at r = 8 with few, some and many labels."""
-    goals = profile.at_most(full=64)
+    goals = profile.at_most(paper=16, full=64)
     if profile.name == "quick":
         return grid(["medium"], [4], [0.08], SEEDS[:1], goals)
     return grid(refinements=[8], label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS, goals=goals)

@@ -7,19 +7,14 @@ quotients of sums.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-from ..audit import Scope, ordering, pool
-from ..extension import Method
 from ..paper import GRID, SEEDS, covered, ids
 from ..report import Section
 from ..study import Experiment, Measure, Profile, Records, Row, Tables
 from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._readings import SCOPES, ordering_counts, part
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
-SCOPES = {"all": "all", "eval_rollouts": "eval"}
-"""Scopes, and what they are called where columns are prefixed by them."""
 RATES = {
     "tau_lt_05_rate": ("low_tau", "ranked"),
     "best_agree_rate": ("agreed", "decisions"),
@@ -34,24 +29,12 @@ def run(cell: MazeCell) -> list[Row]:
     trial = Trial(cell)
     rows: list[Row] = []
     for arm in ARMS:
-        scopes = scopes_of(trial, arm.method)
-        rows += [{"arm": arm.name, "scope": name} | asdict(scopes[name]) for name in SCOPES]
+        counts = ordering_counts(trial, trial.fields(arm.method))
+        rows += [
+            {"arm": arm.name, "scope": scope} | part(counts, prefix)
+            for scope, prefix in SCOPES.items()
+        ]
     return rows
-
-
-def scopes_of(trial: Trial, method: Method) -> dict[str, Scope]:
-    """Audit a method's fields for all goals, planned on as the paper does, and add them up."""
-    drawn = trial.drawn
-    found = [
-        ordering(drawn.graph, field, truth, int(goal), starts=starts)
-        for field, truth, goal, starts in zip(
-            trial.fields(method), drawn.truths, drawn.goals, drawn.starts, strict=True
-        )
-    ]
-    return {
-        "all": pool(audit.all for audit in found),
-        "eval_rollouts": pool(audit.eval_rollouts for audit in found),
-    }
 
 
 def cells(profile: Profile) -> list[MazeCell]:
@@ -92,7 +75,7 @@ def _measures(rows: Records) -> dict[str, Measure]:
 EXPERIMENT = Experiment(
     "ordering",
     "Ordering audit",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(1.0),

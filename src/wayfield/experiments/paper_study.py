@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from html import escape
 
-from ..paper import AUTHOR, FIGURES, PAPER_SWEEPS, TITLE, Verdicts, on_papers_mazes
+from ..paper import (
+    AUTHOR,
+    FIGURES,
+    PAPER_RELAXATION,
+    PAPER_SWEEPS,
+    TITLE,
+    Verdicts,
+    on_papers_mazes,
+)
 from ..report import Block, Cover, Look, Tile, plural
 from ..report.phase import colour_bar, phase_panel
 from ..report.svg import tag
@@ -16,6 +24,7 @@ from ..study import NO_ROWS, Records, Study, Tables
 from ..study.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ._shown import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
+from .readings.evidence import evidence
 
 PANELS: tuple[tuple[Look, str | None], ...] = (
     (HARMONIC, "harmonic"),
@@ -28,7 +37,7 @@ PANELS: tuple[tuple[Look, str | None], ...] = (
 def cover(study: Study, tables: Tables) -> Cover:
     """Put together what stands before and after the sections."""
     rows = tables.get("rollout", NO_ROWS)
-    verdicts = Verdicts(study.experiments, tables)
+    verdicts = Verdicts(study.experiments, tables, evidence(study.experiments, tables))
     picture = [_picture(rows)] if len(rows) else []
     if verdicts.empty and study.name != "paper":
         lead = " ".join(_headline(rows))
@@ -152,9 +161,9 @@ def _facts(rows: Records) -> list[tuple[str, str]]:
         ),
         (
             "fields",
-            f"harmonic: exact sparse solve; AMLE: {PAPER_SWEEPS} Jacobi midrange sweeps from the "
-            "harmonic field, and exact with a proved bracket; p-Laplacian: solved with a proved "
-            "bracket",
+            f"harmonic: exact sparse solve; AMLE: {PAPER_SWEEPS} Jacobi midrange sweeps, relaxed "
+            f"by {PAPER_RELAXATION:g}, from the harmonic field, and exact with a proved bracket; "
+            "p-Laplacian: solved with a proved bracket",
         ),
         ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
     ]

@@ -25,7 +25,7 @@ def run(cell: MazeCell) -> list[Row]:
 
 def cells(profile: Profile) -> list[MazeCell]:
     """Resolutions beyond the paper's 12."""
-    goals = profile.at_most(full=64)
+    goals = profile.at_most(paper=16, full=64)
     if profile.name == "quick":
         return grid(["medium"], [16], [0.05], SEEDS[:1], goals)
     return grid(

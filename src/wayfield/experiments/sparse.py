@@ -43,7 +43,7 @@ def label_counts(most: int) -> Iterator[int]:
 
 def cells(profile: Profile) -> list[MazeCell]:
     """One small cell, or all mazes and resolutions at 5 % labels."""
-    goals = profile.at_most(full=64)
+    goals = profile.at_most(paper=16, full=64)
     if profile.name == "quick":
         return grid(["medium"], [4], [0.08], SEEDS[:1], goals)
     return grid(label_fractions=[0.05], seeds=AUDIT_SEEDS, goals=goals)

@@ -72,7 +72,7 @@ def with_random_lengths(drawn: Draw) -> Draw:
 
 def cells(profile: Profile) -> list[MazeCell]:
     """One small cell, or the paper's whole grid."""
-    goals = profile.at_most(full=64)
+    goals = profile.at_most(paper=16, full=64)
     if profile.name == "quick":
         return grid(["medium"], [4], [0.08], SEEDS[:1], goals)
     return grid(goals=goals)

@@ -71,15 +71,25 @@ def sweep_in_place(arcs: Arcs, fixed: BoolArray, values: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def sweep(
-    arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArray, updated: FloatArray
+    arcs: Arcs,
+    fixed: BoolArray,
+    unit: bool,
+    values: FloatArray,
+    updated: FloatArray,
+    relaxation: float,
 ) -> float:
-    """One Jacobi sweep from `values` into `updated`; returns the largest change."""
+    """One Jacobi sweep from `values` into `updated`; returns the largest change.
+
+    A value moves the share `relaxation` of the way to its update; at 1 it becomes the update, to
+    the last bit.
+    """
     largest = 0.0
     for x in range(values.size):
         if fixed[x]:
             updated[x] = values[x]
         else:
-            updated[x] = midrange(arcs, values, x) if unit else balance(arcs, values, x)
+            update = midrange(arcs, values, x) if unit else balance(arcs, values, x)
+            updated[x] = (1.0 - relaxation) * values[x] + relaxation * update
             largest = max(largest, abs(updated[x] - values[x]))
     return largest
 
@@ -97,13 +107,13 @@ def midrange_residual(arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArr
 
 @njit(cache=True, nogil=True)
 def jacobi(
-    arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArray, sweeps: int
+    arcs: Arcs, fixed: BoolArray, unit: bool, values: FloatArray, sweeps: int, relaxation: float
 ) -> tuple[FloatArray, float]:
     """Run that many Jacobi sweeps from `values`; returns the field and its residual."""
     here = values.copy()
     there = values.copy()
     for _ in range(sweeps):
-        sweep(arcs, fixed, unit, here, there)
+        sweep(arcs, fixed, unit, here, there, relaxation)
         # the two fields change places: no sweep copies or allocates
         here, there = there, here
     return here, midrange_residual(arcs, fixed, unit, here)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from ..study.measure import Measure
+from .evidence import Evidence, Expected, reading_of
 from .figures import FIGURES, TABLES, Figure
 from .rules import Verdict, VerdictMark, judge
 from .words import as_printed, number, signed
@@ -25,15 +26,21 @@ class Claim:
         The paper's.
     measure : Measure
         Ours, at the paper's budget and exactly.
+    expected : Expected or None
+        What many draws of our protocol give, where they were made.
+    tried : mapping of str to float
+        What other readings of the protocol give, by what they assume.
     """
 
     figure: Figure
     measure: Measure
+    expected: Expected | None = None
+    tried: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the rules say."""
-        return judge(self.figure, self.measure)
+        return judge(self.figure, self.measure, self.expected, self.tried)
 
     @property
     def difference(self) -> float | None:
@@ -66,6 +73,19 @@ class Claim:
         """Difference to the paper's precision, with its sign."""
         return "" if self.difference is None else signed(self.difference, self.figure)
 
+    @property
+    def expected_text(self) -> str:
+        """What many draws give to the paper's precision, and its error."""
+        if self.expected is None:
+            return ""
+        mean, error = self.expected.value, self.expected.error
+        return f"{number(mean, self.figure)} ± {number(error, self.figure)}"
+
+    @property
+    def spread_text(self) -> str:
+        """How far two studies lie apart, to the paper's precision."""
+        return "" if self.expected is None else number(self.expected.spread, self.figure)
+
     def record(self) -> dict[str, Any]:
         """Return the claim as plain data.
 
@@ -83,13 +103,19 @@ class Claim:
             "ours": self.measure.value,
             "ours_exact": self.exact,
             "difference": self.difference,
+            "expected": None if self.expected is None else self.expected.value,
+            "expected_error": None if self.expected is None else self.expected.error,
+            "expected_spread": None if self.expected is None else self.expected.spread,
             "verdict": self.verdict.text,
+            "basis": self.verdict.basis,
+            "reading": reading_of(self.figure.table),
+            "tried": dict(self.tried),
             "kind": self.figure.kind,
             "note": self.measure.note,
         }
 
 
-def make_claims(measures: Mapping[str, Measure]) -> list[Claim]:
+def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = None) -> list[Claim]:
     """Put ours beside every figure of the paper; what was not measured says so.
 
     Examples
@@ -99,7 +125,16 @@ def make_claims(measures: Mapping[str, Measure]) -> list[Claim]:
     ['reproduced: to the last digit']
     """
     missing = Measure(None, note="not among the experiments that were run")
-    return [Claim(figure, measures.get(figure.id, missing)) for figure in FIGURES.values()]
+    known = Evidence() if evidence is None else evidence
+    return [
+        Claim(
+            figure,
+            measures.get(name, missing),
+            known.expected.get(name),
+            known.tried.get(name, {}),
+        )
+        for name, figure in FIGURES.items()
+    ]
 
 
 def count_marks(claims: Sequence[Claim]) -> dict[VerdictMark, int]:

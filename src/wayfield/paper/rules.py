@@ -1,30 +1,35 @@
 """Verdicts, worded by rule from the numbers.
 
-A figure of the paper is compared with ours, made at the paper's own budget, and, where a solver
-has a say in it, with the figure of the same cells solved exactly. In this order:
+A figure of the paper is compared with what our protocol gives at the paper's own budget: with its
+mean over many draws, where they were made, else with our one draw. Where a solver has a say in it,
+the same cells solved exactly stand beside. In this order:
 
 1. *not measured*: there is no figure of ours; the verdict says why.
 2. *solver artefact*: ours is close to the paper's, but solving the same cells and goals exactly
    moves the figure away from the paper's, by more than the grain of its kind: what the paper
    printed belongs to the stopped solver.
 3. *reproduced*: ours is close to the paper's.
-4. *differs*: it is not. The verdict names the difference and a class of reasons: the spread of
-   seeds if the difference is within two standard errors of it, otherwise the class that `REASONS`
-   lists for the figure, which is a guess from what the figure is, not a finding.
+4. *differs*: it is not. The verdict names the difference, and which other readings of the protocol
+   were tried on this figure and would meet it.
 
 Close means within the tolerance of the kind of figure, `KINDS`, plus half a unit of the last digit
 printed. An absolute tolerance says little about a small figure: one that is not 0 but less than
-twice its tolerance must also be met within half of itself.
+twice its tolerance must also be met within half of itself. Close is as well what another draw of
+as many seeds could have given: within two standard deviations between such studies, but never
+further than twice the tolerance, lest a figure be met merely because it varies wildly. A verdict's
+``basis`` says which of the two it rests on.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Literal
 
+from ..report.words import plural
 from ..study.measure import Measure
+from .evidence import NOT_IN_THE_TEXT, Expected
 from .figures import Figure
 from .words import number, signed
 
@@ -100,53 +105,48 @@ KINDS = {
     "exact": Kind("what mathematics or the maps settle", EXACT, EXACT),
 }
 
-REASONS = {
-    "seeds": "within the spread of seeds",
-    "graphs": "probably other graphs",
-    "harmonic": "probably the paper's harmonic solver",
-    "budget": "probably the paper's sweeps",
-    "both": "probably harmonic and sweeps together",
-    "finite p": "probably the paper's finite-p solver",
-    "search": "probably another draw of the search",
-    "unknown": "no reason found",
-}
-"""Classes of reasons for a difference; the report explains each."""
-
-_REASON_OF = (
-    ("setup/*", "graphs"),
-    ("mechanism*", "graphs"),
-    ("*nearest*", "graphs"),
-    ("failures/harmonic/*", "harmonic"),
-    ("failures/amle/*", "budget"),
-    ("*harmonic*", "harmonic"),
-    ("lift/*", "both"),
-    ("*/lift", "both"),
-    ("finite-p*/p2*", "harmonic"),
-    ("*/p2/*", "harmonic"),
-    ("*pinf*", "budget"),
-    ("finite-p*", "finite p"),
-    ("lbfgs/*", "finite p"),
-    ("solver*", "finite p"),
-    ("p-family/*", "finite p"),
-    ("monotone/*", "finite p"),
-    ("iteration*", "budget"),
-    ("stable/*", "budget"),
-    ("*amle*", "budget"),
-    ("search/*", "search"),
-)
+NONE_MEETS, UNTRIED = "no reading", "untried"
+"""Reasons of a difference that no reading explains; the others are what a reading assumes."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A mark, the full sentence, and for a difference its class of reasons."""
+    """A mark, the full sentence, and what it rests on.
+
+    Attributes
+    ----------
+    mark, text : str
+        The verdict in one word, and in a sentence.
+    reason : str
+        Of a difference: the reading that would meet the figure.
+    basis : {"", "tolerance", "draws"}
+        Of a figure that is met: within its tolerance, or only within what other draws give.
+    """
 
     mark: VerdictMark
     text: str
     reason: str = ""
+    basis: str = ""
 
 
-def judge(figure: Figure, measure: Measure) -> Verdict:
+def judge(
+    figure: Figure,
+    measure: Measure,
+    expected: Expected | None = None,
+    tried: Mapping[str, float] | None = None,
+) -> Verdict:
     """Compare a figure of the paper with ours.
+
+    Parameters
+    ----------
+    figure : Figure
+        The paper's.
+    measure : Measure
+        Our draw of the same seeds.
+    expected : Expected, optional
+        What many draws give.
+    tried : mapping of str to float, optional
+        What other readings give, by what they assume.
 
     Examples
     --------
@@ -157,34 +157,70 @@ def judge(figure: Figure, measure: Measure) -> Verdict:
     'reproduced: within 0.05'
     >>> judge(figure, Measure(0.971, exact=1.0)).text
     'solver artefact: 0.971 stopped early, 1.000 solved exactly'
-    >>> judge(figure, Measure(0.871)).text
-    "differs: −0.099, probably the paper's sweeps"
+    >>> judge(figure, Measure(0.871), tried={"walls of glass": 0.969, "others": 0.5}).text
+    'differs: −0.099; met by walls of glass, an assumption the text does not make'
+    >>> judge(figure, Measure(0.871), Expected(0.91, 0.01, 0.03)).text
+    'reproduced: another draw may give it, 0.910 ± 0.032'
     >>> judge(figure, Measure(None, note="8 of 120 cells")).text
     'not measured: 8 of 120 cells'
     """
     if measure.value is None:
         return Verdict("missing", f"not measured: {measure.note}")
     scope = f" ({measure.note})" if measure.note else ""
-    if _is_artefact(figure, measure):
-        return Verdict("artefact", f"solver artefact: {_two_answers(figure, measure)}{scope}")
-    if _close(figure, measure.value):
-        return Verdict("reproduced", f"reproduced{_how_close(figure, measure.value)}{scope}")
-    reason = _reason(figure, measure)
-    apart = signed(measure.value - figure.value, figure)
-    return Verdict("differs", f"differs: {apart}, {REASONS[reason]}{scope}", reason)
+    centre, apart = _centre(measure, expected)
+    basis = "tolerance" if close(figure, centre) else "draws"
+    near = basis == "tolerance" or _drawn(figure, centre, apart)
+    if near and _is_artefact(figure, measure):
+        told = f"solver artefact: {_two_answers(figure, measure)}{scope}"
+        return Verdict("artefact", told, basis=basis)
+    if near:
+        how = _how_close(figure, measure.value, centre, apart)
+        return Verdict("reproduced", f"reproduced{how}{scope}", basis=basis)
+    reason, told = _evidence(figure, tried or {})
+    off = signed(measure.value - figure.value, figure)
+    return Verdict("differs", f"differs: {off}; {told}{scope}", reason)
 
 
-def _how_close(figure: Figure, ours: float) -> str:
+def _centre(measure: Measure, expected: Expected | None) -> tuple[float, float]:
+    """Return what the protocol gives, and the standard deviation of another draw about it."""
+    if expected is not None:
+        return expected.value, expected.apart
+    assert measure.value is not None
+    return measure.value, measure.error or 0.0
+
+
+def _drawn(figure: Figure, centre: float, apart: float) -> bool:
+    """Whether another draw could have given the figure."""
+    kind = KINDS[figure.kind]
+    unit = max(abs(centre), abs(figure.value)) if kind.relative else 1.0
+    furthest = 2 * min(apart, kind.tolerance * unit)
+    return abs(centre - figure.value) <= furthest + 0.5 * figure.unit * (1 + 1e-9)
+
+
+def _how_close(figure: Figure, ours: float, centre: float, apart: float) -> str:
     if not figure.unit:
         return ""
     if abs(ours - figure.value) <= 0.5 * figure.unit:
         return ": to the last digit"
+    if not close(figure, centre):
+        return f": another draw may give it, {number(centre, figure)} ± {number(apart, figure)}"
     if _is_small(figure):
         return f": within {PART:.0%} of a small figure"
     return f": within {KINDS[figure.kind].described()}"
 
 
-def _close(figure: Figure, ours: float) -> bool:
+def _evidence(figure: Figure, tried: Mapping[str, float]) -> tuple[str, str]:
+    """Name what would meet the figure, of the readings that were tried on it, and say so."""
+    meeting = [assumed for assumed, value in tried.items() if close(figure, value)]
+    if meeting:
+        return meeting[0], f"met by {meeting[0]}, {NOT_IN_THE_TEXT}"
+    if tried:
+        return NONE_MEETS, f"{plural(len(tried), 'other reading')} tried, none meets it"
+    return UNTRIED, "no other reading was tried on it"
+
+
+def close(figure: Figure, ours: float) -> bool:
+    """Whether a number is within the tolerance of the figure's kind."""
     kind = KINDS[figure.kind]
     rounding = 0.5 * figure.unit * (1 + 1e-9)
     if kind.relative:
@@ -207,7 +243,7 @@ def _is_artefact(figure: Figure, measure: Measure) -> bool:
     kind = KINDS[figure.kind]
     moved = kind.difference(measure.exact, measure.value)
     away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
-    return _close(figure, measure.value) and away and moved > kind.grain
+    return away and moved > kind.grain
 
 
 def _two_answers(figure: Figure, measure: Measure) -> str:
@@ -215,10 +251,3 @@ def _two_answers(figure: Figure, measure: Measure) -> str:
     assert measure.exact is not None
     stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
     return f"{stopped} stopped early, {exact} solved exactly"
-
-
-def _reason(figure: Figure, measure: Measure) -> str:
-    assert measure.value is not None
-    if measure.error is not None and abs(measure.value - figure.value) <= 2 * measure.error:
-        return "seeds"
-    return next((why for pattern, why in _REASON_OF if fnmatchcase(figure.id, pattern)), "unknown")

@@ -143,7 +143,7 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
     --------
     >>> from wayfield.experiments import MazeCell
     >>> as_table(MazeCell("umaze", 2, 0.1, 54), [{"arm": "exact", "reached": 512}])
-    [{'maze': 'umaze', 'refinement': 2, 'label_fraction': 0.1, 'seed': 54, 'goals': 16,
+    [{'maze': 'umaze', 'refinement': 2, 'label_fraction': 0.1, 'seed': 54, 'goals': 32,
       'arm': 'exact', 'reached': 512}]
     """
     if not isinstance(rows, list):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...kernels._types import FloatArray, IntArray
 from ...paper import CELL, GRID, covered, ids
 from ...paper.grid import CONFIGURATION, REFINEMENTS, Configuration
-from ...study import Measure, Records, Tables, mean_of, sd_of
+from ...study import NO_ROWS, Measure, Records, Tables, mean_of, sd_of
 from .. import lbfgs_budget
+from .._readings import SCOPES
 from .._shown import shares
-from ..ordering import SCOPES, rate
+from ..ordering import rate
 
 Measures: TypeAlias = Mapping[str, Measure]
 ENDS = {2.0: ("harmonic", ""), inf: ("sweeps", "amle")}
@@ -38,7 +39,8 @@ def measures(tables: Tables) -> dict[str, Measure]:
         found |= _success_by_p(tables, [each for each in GRID if each[1] == r], f"r{r}")
     ordering = [name for name in ids("p-family") if name.rsplit("/", 1)[1] in ORDERING]
     names = [*ids("monotone"), *ordering]
-    return found | covered(tables.get("finite_p"), GRID, _ordering, names)
+    stopped = tables.get("lbfgs_budget", NO_ROWS).where(arm=lbfgs_budget.ARM)
+    return found | covered(tables.get("finite_p"), GRID, partial(_ordering, stopped), names)
 
 
 def _success_by_p(tables: Tables, wanted: list[Configuration], row: str) -> dict[str, Measure]:
@@ -99,36 +101,47 @@ def _named(
     return {name: shown[name] for name in _names(p, row)}
 
 
-def _ordering(rows: Records) -> dict[str, Measure]:
-    """Measure the ordering by p, the mean of the two scopes as in the paper."""
+def _ordering(stopped: Records, rows: Records) -> dict[str, Measure]:
+    """Measure the ordering by p, the mean of the two scopes as in the paper, and the monotony."""
+    budget, exact = _members(stopped, rows)
     found: dict[str, Measure] = {}
     for p in FAMILY:
-        members = rows.where(p=p)
-        ends = ("sweeps", "amle") if p == inf else (None, None)
         for column, metric in ORDERING.items():
-            value, exact = (_scope_mean(_member(members, arm), metric) for arm in ends)
-            sure = None if p == 2.0 else exact
-            found[f"p-family/p{p:g}/{column}"] = Measure(value, sure)
-    return found | _monotone(rows)
+            value, sure = (_scope_mean(each.where(p=p), metric) for each in (budget, exact))
+            found[f"p-family/p{p:g}/{column}"] = Measure(value, None if p == 2.0 else sure)
+    return found | _monotone(budget, exact)
 
 
-def _member(rows: Records, arm: str | None) -> Records:
-    return rows if arm is None else rows.where(arm=arm)
+def _members(stopped: Records, rows: Records) -> tuple[Records, Records]:
+    """Take the family as the paper's solvers left it, and solved; a row for every cell and p.
+
+    Without L-BFGS-B on the same goals of every cell, certified fields stand in for it.
+    """
+    certified = {p: rows.where(p=p, arm=f"p{p:g}") for p in POWERS}
+    unfinished = {p: stopped.where(p=p) for p in POWERS}
+    paired = all(_drawn(unfinished[p]) == _drawn(certified[p]) for p in POWERS)
+    inner = unfinished if paired else certified
+    low, (swept, solved) = rows.where(p=2.0), (rows.where(arm=arm) for arm in ENDS[inf])
+    budget = [*low, *(row for p in POWERS for row in inner[p]), *swept]
+    exact = [*low, *(row for p in POWERS for row in certified[p]), *solved]
+    return Records.of(budget), Records.of(exact)
+
+
+def _drawn(rows: Records) -> set[tuple[Any, ...]]:
+    return {tuple(row[name] for name in (*CELL, "goals")) for row in rows}
 
 
 def _scope_mean(rows: Records, metric: str) -> float:
-    return float(np.mean([rate(rows, metric, f"{short}_") for short in SCOPES.values()]))
+    return float(np.mean([rate(rows, metric, prefix) for prefix in SCOPES.values()]))
 
 
-def _monotone(rows: Records) -> dict[str, Measure]:
+def _monotone(budget: Records, exact: Records) -> dict[str, Measure]:
     """Count the cells in which success, or mean τ, never falls from one p to the next."""
     counts: dict[str, Callable[[Records], float]] = {
         "success_monotone": lambda some: _rising(_by_p(some, _success)),
         "tau_monotone": lambda some: _rising(_by_p(some, partial(_scope_mean, metric="tau_mean"))),
         "p16_between": lambda some: _between(_by_p(some, _success)),
     }
-    budget = Records.of(row for row in rows if row["arm"] != "amle")
-    exact = Records.of(row for row in rows if row["arm"] != "sweeps")
     return {
         f"monotone/{name}/count": Measure(count(budget), count(exact))
         for name, count in counts.items()

@@ -6,7 +6,7 @@ label, and the true cost-to-go. One row per arm: see `Trial`.
 
 from __future__ import annotations
 
-from ...paper import PAPER_SWEEPS
+from ...paper import PAPER_RELAXATION, PAPER_SWEEPS
 from ...report import Chart, Section, Table, against
 from ...study import Experiment, Records, Row
 from .._mazes import MazeCell, per_vertex, read_grid
@@ -72,7 +72,7 @@ def tables(rows: Records) -> list[Table]:
 EXPERIMENT = Experiment(
     "rollout",
     "Main rollouts",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     effort=per_vertex(1.0),
@@ -82,9 +82,9 @@ EXPERIMENT = Experiment(
         Section(
             "rollouts",
             "Main rollouts",
-            f"Harmonic values, the AMLE stopped after {PAPER_SWEEPS} midrange sweeps (our reading "
-            "of the paper's budget) and the exact AMLE, planned on by argmin Q with lowest-index "
-            "ties. Figures marked “exact” are those of the exact AMLE.",
+            f"Harmonic values, the AMLE stopped after {PAPER_SWEEPS} midrange sweeps, relaxed by "
+            f"{PAPER_RELAXATION:g} (our reading), and the exact AMLE, planned on by argmin Q with "
+            "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
             compared={
                 "main": ("success", "sd", "low", "high"),
                 "lift": (),
@@ -108,7 +108,8 @@ EXPERIMENT = Experiment(
             "How plans fail",
             "Every failing walk ends in a loop. The loop either passes through a label or does "
             "not; a field that solves its equation exactly has no strict minimum away from the "
-            "labels, so the second kind needs a plateau.",
+            "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
+            "but the goal, labels included, in the field of each cell's first goal.",
             compared={"failures": ("total", "interior", "boundary", "strict_minima")},
         ),
         Section(

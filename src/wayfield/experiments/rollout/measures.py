@@ -170,7 +170,7 @@ def _failures(rows: Records, method: str) -> dict[str, Measure]:
                 "interior": 100 * interior / pairs,
                 "boundary": 100 * boundary / pairs,
                 "boundary_share": 100 * boundary / failing if failing else None,
-                "strict_minima": float((each.column("minima") > 0).sum()),
+                "strict_minima": float((each.column("sinks") > 0).sum()),
             }
         )
     exact = split[1] if len(split) > 1 else dict.fromkeys(split[0])

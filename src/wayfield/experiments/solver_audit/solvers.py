@@ -1,6 +1,7 @@
 """The three finite-p solvers the paper audits, as they are: for comparison, not for use.
 
-All minimise E(u) = (1/p) Σ ℓ |Δu / ℓ|^p over the unlabelled values, from the harmonic extension:
+All minimise E(u) = (1/p) Σ ℓ |Δu / ℓ|^p over the unlabelled values, from the harmonic extension
+if no other start is given:
 
 - `lbfgs`: SciPy's L-BFGS-B on the energy, stopped by the size of its gradient, by a cap or, if
   asked to, when the energy hardly falls any more;
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,9 @@ from ...kernels.energy import (
 from ...kernels.plaplacian import update_residual
 from ...labels import Labels
 
+EVALUATIONS = 15_000
+"""SciPy's limit on evaluations if only iterations are capped, as in the paper."""
+
 
 @dataclass(frozen=True, eq=False)
 class Audit:
@@ -58,8 +63,8 @@ class Audit:
         Largest distance of a value from the weighted mean Σ w u_y / Σ w of its neighbours.
     update : float
         Update residual: largest distance of a value from the one its neighbours ask for.
-    gap : float
-        Relative duality gap of the energy, the flow freed of its sources by least squares.
+    energy : Energy
+        What it minimised.
     """
 
     values: FloatArray
@@ -68,18 +73,30 @@ class Audit:
     gradient: float
     fixed_point: float
     update: float
-    gap: float
+    energy: Energy
+
+    @cached_property
+    def gap(self) -> float:
+        """Relative duality gap of the energy, the flow freed of its sources by least squares."""
+        return self.energy.gap(self.values)
 
 
 class Energy:
-    """The p-energy as a function of the unlabelled values, with its derivatives."""
+    """The p-energy as a function of the unlabelled values, with its derivatives.
 
-    def __init__(self, graph: Graph, labels: Labels, p: float) -> None:
+    `start` is where its minimisers begin: the harmonic extension, if none is given.
+    """
+
+    def __init__(
+        self, graph: Graph, labels: Labels, p: float, start: FloatArray | None = None
+    ) -> None:
         self.graph, self.labels, self.p = graph, labels, p
         once = graph.tails < graph.indices
         self.edges = Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
         self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
-        self.start = np.array(extend(graph, labels, Harmonic(certificate=False)).values)
+        if start is None:
+            start = extend(graph, labels, Harmonic(certificate=False)).values
+        self.start = np.array(start)
 
     def field(self, x: FloatArray) -> FloatArray:
         """Return the field with these unlabelled values."""
@@ -112,7 +129,7 @@ class Energy:
             gradient=float(np.abs(gradient).max(initial=0.0)),
             fixed_point=fixed_point_residual(arcs, self.free, values, self.p),
             update=float(update_residual(arcs, self.free, field, self.p - 1.0, close)),
-            gap=self.gap(values),
+            energy=self,
         )
 
     def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
@@ -185,14 +202,17 @@ def lbfgs(
     tolerance: float = 1e-6,
     stall: float = 0.0,
     memory: int = 20,
+    start: FloatArray | None = None,
 ) -> Audit:
     """L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
 
     It also stops, and calls itself converged, when a step lowers the energy by less than a share
-    `stall`. `memory` is the number of past steps it learns from.
+    `stall`. `memory` is the number of past steps it learns from. More than `EVALUATIONS` of the
+    energy it is not given: then it has not converged.
     """
-    options = {"maxiter": cap, "maxfun": 4 * cap, "gtol": tolerance, "ftol": stall}
-    return Energy(graph, labels, p).minimised("L-BFGS-B", options | {"maxcor": memory})
+    options = {"maxiter": cap, "maxfun": EVALUATIONS, "gtol": tolerance, "ftol": stall}
+    energy = Energy(graph, labels, p, start)
+    return energy.minimised("L-BFGS-B", options | {"maxcor": memory})
 
 
 def relaxed_picard(
@@ -203,19 +223,26 @@ def relaxed_picard(
     cap: int = 5_000,
     relaxation: float = 0.05,
     tolerance: float = 1e-6,
+    start: FloatArray | None = None,
 ) -> Audit:
     """Under-relaxed fixed-point sweeps until the update is below the tolerance, or the cap."""
-    energy = Energy(graph, labels, p)
+    energy = Energy(graph, labels, p, start)
     found = relaxed_sweeps(graph.arcs, energy.free, energy.start, p, relaxation, tolerance, cap)
     values, sweeps, converged = found
     return energy.audit(values, converged, sweeps)
 
 
 def newton_cg(
-    graph: Graph, labels: Labels, p: float, *, cap: int = 20, tolerance: float = 1e-6
+    graph: Graph,
+    labels: Labels,
+    p: float,
+    *,
+    cap: int = 20,
+    tolerance: float = 1e-6,
+    start: FloatArray | None = None,
 ) -> Audit:
     """Newton-CG on the energy until its step is below the tolerance, or the cap."""
-    energy = Energy(graph, labels, p)
+    energy = Energy(graph, labels, p, start)
     options = {"maxiter": cap, "xtol": tolerance}
     return energy.minimised("Newton-CG", options, hessp=energy.curvature)
 
