@@ -213,6 +213,39 @@ def test_copies_of_any_size_are_exact(seed: int, monkeypatch: pytest.MonkeyPatch
     assert max(found.below.max(), found.above.max()) <= 1e-20
 
 
+@pytest.mark.parametrize("lengths", ["unit", "real"])
+def test_a_hub_that_fits_no_copy(lengths: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few vertices, but more arcs than a copy or a packed segment has room for."""
+    rng = np.random.default_rng(0)
+    leaves, tail = 5000, 50
+    n = 1 + leaves + tail
+    tails = np.concatenate([np.zeros(leaves, int), np.arange(leaves, n - 1)])
+    length = np.ones(n - 1) if lengths == "unit" else rng.lognormal(size=n - 1)
+    graph = wf.Graph.from_edges(tails, np.arange(1, n), length)
+    labelled = np.append(np.arange(1, leaves + 1), n - 1)
+    values = np.zeros(n)
+    values[labelled] = rng.uniform(0.3, 0.9, labelled.size)
+    mask = wf.Labels(labelled, values[labelled]).mask(graph)
+    whole = fix(graph.arcs, graph.reverse_arcs, mask, values, leave_flat=False)
+    monkeypatch.setattr(fixing_module, "JOB", 20)
+    divided = fix(graph.arcs, graph.reverse_arcs, mask, values, leave_flat=False)
+    np.testing.assert_allclose(divided.values, whole.values, rtol=1e-14)
+
+
+def test_a_copy_that_solves_many_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cap on frames holds for each job, not for all that one thread happens to take."""
+    monkeypatch.setattr(fixing_module, "JOB", 1)
+    n = 5001
+    path = wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n))
+    values = np.random.default_rng(0).uniform(-1.0, 1.0, n)
+    mask = np.arange(n) % 2 == 0
+    for threads in (1, 2):
+        found = fix(path.arcs, path.reverse_arcs, mask, values, False, threads)
+        assert found.finished
+        middle = 0.5 * (values[:-2:2] + values[2::2])
+        np.testing.assert_allclose(found.values[1::2], middle, rtol=1e-14)
+
+
 def test_a_vertex_with_more_arcs_than_are_packed() -> None:
     """The hub of a star: its steepest pair of arcs, among thousands."""
     leaves = 5000

@@ -87,8 +87,9 @@ class AMLE:
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
     coarse for the proof: the bracket is then wide, and from a thousandth of the label range on
-    the status is `UNVERIFIED`. The values are accurate to rounding all the same
-    (``extend(…, check=False)``).
+    the status is `UNVERIFIED`. The values (``extend(…, check=False)``) are then mostly accurate
+    to rounding all the same, but `Extension.residual` should be looked at: over twenty orders
+    they need not be.
 
     Examples
     --------

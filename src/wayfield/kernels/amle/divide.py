@@ -79,11 +79,12 @@ the jobs, solved; or there were too many frames, which never are."""
 @njit(cache=True, nogil=True, allocates=False)
 def advance(work: Workspace) -> int:
     """Fix every vertex that has pressure, or go on until something is to be handed out."""
-    # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
-    cap = 1000 + 100 * work.members.size
     spans, slopes = work.stack
     counts = work.counts
     whole = work.job_vertices == 0
+    # no frame but an AGAIN leaves things as they were: the cap only guards against a hang. A copy
+    # counts on from job to job
+    cap = 1000 + 100 * work.members.size + (counts[FRAMES] if whole else 0)
     while counts[HEIGHT] > 0:
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the
         # frame that waits for it
@@ -105,10 +106,11 @@ def advance(work: Workspace) -> int:
             how = STEEPEST if kind == AGAIN and end == stop else ENTER
             push_components(work, split_components(work, start, end), how, floor)
             continue
-        if stop - start <= work.small and _solve_small(work, start, stop, floor):
+        known = not np.isnan(slope)
+        if stop - start <= work.small and not known and _solve_small(work, start, stop, floor):
             continue
         if kind == PIVOT:
-            if np.isnan(slope):
+            if not known:
                 slope = _choose_slope(work, start, stop, floor)
                 if whole:
                     # on the ground, nothing was propagated yet
@@ -125,14 +127,13 @@ def advance(work: Workspace) -> int:
             elif _fix_at_slope(work, start, stop, slope, False) < stop - start:
                 push(work, span, AGAIN, floor, np.nan)
             continue
-        if kind == ENTER and np.isnan(slope) and not whole:
+        if kind == ENTER and not known and not whole:
             slope = _probe(work, span, floor)
             if slope > floor:
                 push(work, span, PIVOT, floor, slope)
                 return BOTH_SIDES
-            slope = np.nan
         if floor > 0.0:
-            if np.isnan(slope):
+            if not known:
                 if whole:
                     _propagate_both(work, span, floor, False)
                 else:

@@ -122,7 +122,7 @@ def fix(
     if work.members.size > 0:
         push(work, (0, 0, work.members.size), SPLIT, 0.0, np.nan)
     if work.job_vertices:
-        with Team(threads) as team:
+        with Team(min(threads, work.members.size // JOB)) as team:
             finished, stretches = _conquer(work, team)
     else:
         finished = advance(work) == DONE

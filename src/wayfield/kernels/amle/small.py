@@ -63,19 +63,20 @@ def pack(
     """Copy a segment, all of one tag; False if it has too many arcs."""
     whole = packed.whole
     tag = record.tag
+    arcs = 0
+    for x in members:
+        arcs += max(out.indptr[x + 1] - out.indptr[x], into.indptr[x + 1] - into.indptr[x])
+    if arcs > ARCS:
+        return False
     # nothing is known of members yet, so that a key can hold a vertex's number in the copy
     number = record.key
     mine = tag[members[0]]
-    arcs = 0
     for i in range(members.size):
         x = members[i]
-        arcs += max(out.indptr[x + 1] - out.indptr[x], into.indptr[x + 1] - into.indptr[x])
         number[HI, x] = i
         whole[VERTEX, i] = x
         whole[ORDER, i] = i
         whole[PART, i] = 0
-    if arcs > ARCS:
-        return False
     for side in (HI, LO):
         # a side looks for fixed vertices along these arcs, and spreads against them; undirected,
         # one side's arcs among the members serve both
