@@ -206,7 +206,7 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
             else "every value is the true cost-to-go itself"
         )
         found.append(
-            f"Supposed that {supposed}, {number_of(count, 'move')} of the plan cannot be bettered: "
+            f"If {supposed}, {number_of(count, 'move')} of the plan cannot be bettered: "
             "each is the only optimal one. This supposition is not proved here."
             if count
             else "No move of the plan is proved optimal from the file's error bounds."

@@ -77,8 +77,10 @@ class MidrangeSweeps:
     def __post_init__(self) -> None:
         as_whole(self.sweeps, "sweeps", least=0, most=2**31 - 1)
         as_choice(self.start, "start", get_args(Start))
-        if as_real(self.relaxation, "relaxation", 0.0, 1.0) == 0.0:
-            raise InputError("relaxation must be above 0: at 0 no value would ever move")
+        if not 0.0 < as_real(self.relaxation, "relaxation") <= 1.0:
+            raise InputError(
+                f"relaxation must be a number above 0 and at most 1, not {self.relaxation!r}"
+            )
 
     def solve(self, problem: Problem) -> Solution:
         """Run the sweeps."""
