@@ -295,6 +295,22 @@ def test_hostile_counts_are_refused_before_anything_is_allocated(good: Path) -> 
         assert main([str(file.write(good.with_name("huge.cert")))]) == 2
 
 
+@pytest.mark.parametrize(("seed", "is_written"), [(2, True), (3, False), (14, True), (24, True)])
+def test_what_cannot_be_proved_is_not_written(seed: int, is_written: bool, tmp_path: Path) -> None:
+    """Wheels whose values fall off by orders of magnitude, to a label that is nearly 0."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(30, 120))
+    rim = np.arange(1, n)
+    tails, heads = np.append(np.zeros(n - 1, int), rim), np.append(rim, np.roll(rim, -1))
+    graph = wf.Graph.from_edges(tails, heads, rng.lognormal(sigma=2, size=tails.size))
+    field = wf.extend(graph, wf.Labels([0, n - 1], [1.2e-15, 94.3]), wf.AMLE(), check=False)
+    if is_written:
+        assert verify(field.certificate(tmp_path / "field.cert"))
+    else:
+        with pytest.raises(wf.InputError, match=r"cannot be written down|no bracket"):
+            field.certificate(tmp_path / "field.cert")
+
+
 @pytest.mark.parametrize("tag", ["size", "tail", "valu", "supl"])
 def test_a_missing_section_is_refused(good: Path, tag: str) -> None:
     file = File(good)

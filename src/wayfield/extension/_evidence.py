@@ -63,6 +63,9 @@ class Steepest:
             return None
         scaled = Scaled.in_doubles(problem)
         reasons = scaled.barriers(bent.below, bent.above, bent.base)
+        for low in (reasons.below.low, reasons.above.low):
+            if not np.array_equal(low, low.astype(np.float32)):  # as it is written down
+                return None
         lower, upper = scaled.around(reasons)
         if self.rule is not None:
             if not certainly_filled(problem, self.fixed, lower, upper):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
-from .doubledouble import Pair, two_sum
+from .doubledouble import Pair, add, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
 SUCCESSOR = UNIT_ROUNDOFF * (1.0 + 2.0**-52)
@@ -107,15 +107,16 @@ def held_by(
 ) -> Pair:
     """Barrier less its base, no further out (side -1: below) than its component's label at `ends`.
 
-    It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. What a
-    label less a base may round off is counted by nobody: they have to be within reach.
+    It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. Labels
+    less a base have to fit into two doubles.
     """
     high, low = np.zeros(base.size), np.zeros(base.size)
     for x in range(base.size):
         if absent[x]:
             continue
         y = x if labelled[x] else ends[component[x]]
-        high[x], low[x] = two_sum(labels.high[y] - base[x], labels.low[y])
+        near, rest = two_sum(labels.high[y], -base[x])
+        high[x], low[x] = add(near, rest, labels.low[y], 0.0)
         if labelled[x]:
             continue
         near, rest = two_sum(barrier.high[x], barrier.low[x])

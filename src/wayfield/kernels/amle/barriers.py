@@ -297,8 +297,10 @@ def _bend(
         rest = 0.0
         if abs(k) > 2.0**47 * grain:
             first, rest = _bend_in_full(high, low, k, a[c], b[c], grain)
-        # all are multiples of the grain, and far shorter than 106 of them: nothing is rounded
-        near, off = two_sum(high - base[x], low)
+        # all are multiples of the grain and far shorter than 106 bits, or a flat spot has taken the
+        # value of a label, which may be far from its base: nothing is rounded
+        near, off = two_sum(high, -base[x])
+        near, off = add(near, off, low, 0.0)
         barrier.high[x], barrier.low[x] = add(near, off, first, rest)
         # what is to be written down must have no more digits than there is room for
         if barrier.low[x] != np.float32(barrier.low[x]):
