@@ -30,11 +30,18 @@ class Dask:
         options = ("--port", "0", "--scheduler-file", str(self.file))
         self.scheduler = self._start("dask_scheduler", *options)
         deadline = time.monotonic() + LONGEST
-        while not self.file.exists():
+        while not self._is_written():
             assert self.scheduler.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.02)
         self.address = json.loads(self.file.read_text())["address"]
+
+    def _is_written(self) -> bool:
+        """Whether the scheduler has written its file, and all of it: it is empty at first."""
+        try:
+            return "address" in json.loads(self.file.read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return False
 
     def add_worker(self) -> subprocess.Popen[bytes]:
         return self._start("dask_worker", self.address, "--nthreads", "1", "--no-nanny")
