@@ -17,6 +17,7 @@ from functools import partial
 
 import numpy as np
 from benchmarks._timing import best_of, obstacle_grid
+from benchmarks.worlds import make_graph
 
 import wayfield as wf
 from wayfield.kernels._jit import njit
@@ -88,6 +89,7 @@ def cases(size: int) -> Iterator[tuple[str, wf.Graph, bool]]:
     yield "2-D, whole", grid(2, size, lambda m: rng.integers(1, 9, m).astype(float)), False
     yield "2-D, lognormal", grid(2, size, lambda m: rng.lognormal(size=m)), False
     yield "3-D, lognormal", grid(3, size, lambda m: rng.lognormal(size=m)), False
+    yield "geometric", make_graph("geometric", size), False
 
 
 def main(size: int) -> None:

@@ -42,7 +42,6 @@ class Team:
         """Begin a task elsewhere, or put it off; the result is had by calling what is returned."""
         return task if self._others is None else self._others.submit(task).result
 
-    def slices(self, size: int) -> list[slice]:
-        """Cut a range into one part for each."""
-        ends = [size * k // self.threads for k in range(self.threads + 1)]
-        return [slice(*part) for part in pairwise(ends)]
+    def parts(self, size: int) -> list[tuple[int, int]]:
+        """Cut a range into one part for each: where it starts and stops."""
+        return list(pairwise(size * k // self.threads for k in range(self.threads + 1)))

@@ -368,7 +368,7 @@ def _probe(work: Workspace, span: tuple[int, int, int], floor: float) -> float:
         x = members[start + ((seed * size) >> 31)]
         slope = _slope_down_from(work, x, limit, -10.0 - k)
         if slope > floor * (1.0 + 1e-13):
-            insert(sample, found, slope)
+            _insert(sample, found, slope)
             found += 1
             if found == SAMPLE:
                 break
@@ -414,7 +414,7 @@ def _slope_down_from(work: Workspace, x: int, limit: int, mark: float) -> float:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def insert(sample: FloatArray, size: int, slope: float) -> None:
+def _insert(sample: FloatArray, size: int, slope: float) -> None:
     """Insert a slope into a sorted sample."""
     place = size
     while place > 0 and sample[place - 1] > slope:
@@ -438,7 +438,7 @@ def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float
             slope = slopes[members[start + ((seed * size) >> 31)]]
             # slopes at the floor would only find the same segment again
             if slope > floor * (1.0 + 1e-13):
-                insert(sample, found, slope)
+                _insert(sample, found, slope)
                 found += 1
                 if found == SAMPLE:
                     break

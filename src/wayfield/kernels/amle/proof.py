@@ -92,8 +92,8 @@ def _bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Bracket:
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
     everywhere = np.ones(piece.size, np.bool_)
-    parts = [(part.start, part.stop) for part in team.slices(piece.size)]
-    team.run([partial(_curvatures, sides, piece, field, everywhere, down, up, *p) for p in parts])
+    look = partial(_curvatures, sides, piece, field, everywhere, down, up)
+    team.run([partial(look, *part) for part in team.parts(piece.size)])
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
     below, above = team.run(
