@@ -99,8 +99,8 @@ def cells(profile: Profile) -> list[MazeCell]:
     if profile.name == "quick":
         return grid(["medium"], [3], [0.08], SEEDS[:1], profile.at_most(quick=1))
     return [
-        *_audited_cells(8, profile.at_most(paper=4, full=32)),
-        *_audited_cells(12, profile.at_most(paper=2, full=32)),
+        *_audited_cells(8, profile.at_most(paper=4, full=8)),
+        *_audited_cells(12, profile.at_most(paper=2, full=8)),
     ]
 
 
