@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +61,14 @@ class Problem:
             upper = (labels.values > np.median(labels.values)).astype(float)
             self.labels = wf.Labels(labels.vertices, upper)
 
-    def solve(self) -> np.ndarray:
-        """Return the exact field."""
+    def solve(self, proved: bool = True) -> np.ndarray:
+        """Return the exact field; what no peer does, to prove it, can be left out."""
         if self.task == "paths":
             return wf.cost_to_go(self.graph, int(self.labels.vertices[0]))
-        methods = {"amle": wf.AMLE(), "p": wf.PLaplacian(POWER)}
-        return wf.extend(self.graph, self.labels, methods.get(self.task, wf.Harmonic())).values
+        if self.task == "p":
+            return wf.extend(self.graph, self.labels, wf.PLaplacian(POWER)).values
+        method = wf.AMLE if self.task == "amle" else wf.Harmonic
+        return wf.extend(self.graph, self.labels, method(certificate=proved)).values
 
     def save(self, path: Path) -> None:
         np.savez(
@@ -89,10 +92,22 @@ def measure(kind: str, labels: str, size: int, name: str, limit: float) -> dict[
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "problem.npz"
         problem.save(path)
-        ours = best_of(problem.solve, 3, time.process_time)
+        before = _times(problem)
         rungs, stopped = _climb(name, path, limit)
-        again = best_of(problem.solve, 3, time.process_time)  # before, and after
-    return found | {"ours": min(ours, again), "rungs": rungs, "stopped": stopped}
+        after = _times(problem)
+    ours = {what: min(before[what], after[what]) for what in before}
+    return found | ours | {"rungs": rungs, "stopped": stopped}
+
+
+def _times(problem: Problem) -> dict[str, float]:
+    """What it takes us: processor time, and that of the clock on the wall; proved, and bare."""
+    bare = partial(problem.solve, proved=False)
+    return {
+        "ours": best_of(problem.solve, 3, time.process_time),
+        "ours_wall": best_of(problem.solve, 3),
+        "bare": best_of(bare, 3, time.process_time),
+        "bare_wall": best_of(bare, 3),
+    }
 
 
 def _climb(name: str, path: Path, limit: float) -> tuple[list[dict[str, Any]], str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
 import wayfield as wf
 from exact_amle import exact_amle
+from wayfield.kernels._team import Team
 from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
 from wayfield.kernels.amle import fixing as fixing_module
 from wayfield.kernels.amle.frames import UNFIXED
@@ -192,11 +194,12 @@ def test_threads_change_nothing(
     assert divided.stretches.shape[0] > whole.stretches.shape[0]
     proof = bracket(graph.arcs, graph.reverse_arcs, divided)
     assert proof.width <= 1e-12
-    for threads in (2, 3):
-        shared = fix(*problem, threads=threads)
-        for one, other in zip(divided, shared, strict=True):
+    for threads, groundwork in product((1, 2, 3), (False, True)):
+        with Team(threads) as team:
+            shared = fix(*problem, team, groundwork=groundwork)
+            again = bracket(graph.arcs, graph.reverse_arcs, shared, team)
+        for one, other in zip(divided[:-1], shared[:-1], strict=True):
             np.testing.assert_array_equal(one, other)
-        again = bracket(graph.arcs, graph.reverse_arcs, shared, threads)
         for one, other in zip((*proof.field, *proof[1:]), (*again.field, *again[1:]), strict=True):
             np.testing.assert_array_equal(one, other)
 
@@ -240,7 +243,8 @@ def test_a_copy_that_solves_many_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).uniform(-1.0, 1.0, n)
     mask = np.arange(n) % 2 == 0
     for threads in (1, 2):
-        found = fix(path.arcs, path.reverse_arcs, mask, values, False, threads)
+        with Team(threads) as team:
+            found = fix(path.arcs, path.reverse_arcs, mask, values, False, team)
         assert found.finished
         middle = 0.5 * (values[:-2:2] + values[2::2])
         np.testing.assert_allclose(found.values[1::2], middle, rtol=1e-14)

@@ -53,18 +53,18 @@ GRAPHS = {
     "divided": lambda: grid(150, 150),  # so large that it is shared among copies
 }
 WORK = {
-    ("square", "true"): (32, 20624, 1980),
-    ("square", "random"): (623, 71263, 10584),
-    ("cube", "true"): (244, 43535, 10076),
-    ("cube", "random"): (656, 65019, 15332),
-    ("4-regular", "true"): (1140, 62395, 13760),
-    ("4-regular", "random"): (1284, 63734, 12811),
-    ("whole lengths", "true"): (891, 62638, 55411),
-    ("whole lengths", "random"): (942, 71768, 59474),
-    ("lognormal lengths", "true"): (878, 57496, 49355),
-    ("lognormal lengths", "random"): (932, 70232, 62675),
-    ("divided", "true"): (58, 50691, 4773),
-    ("divided", "random"): (3579, 475508, 65590),
+    ("square", "true"): (29, 21300, 2224),
+    ("square", "random"): (645, 72225, 10824),
+    ("cube", "true"): (227, 38185, 7550),
+    ("cube", "random"): (653, 63773, 14299),
+    ("4-regular", "true"): (1176, 63716, 12989),
+    ("4-regular", "random"): (1214, 67251, 13886),
+    ("whole lengths", "true"): (890, 62858, 55728),
+    ("whole lengths", "random"): (910, 73176, 62059),
+    ("lognormal lengths", "true"): (969, 60574, 53465),
+    ("lognormal lengths", "random"): (1007, 72885, 65519),
+    ("divided", "true"): (57, 50693, 4773),
+    ("divided", "random"): (3708, 463957, 65293),
 }
 """Frames, vertices spread from, and entries sorted or kept in a heap, of the exact AMLE."""
 

@@ -16,14 +16,15 @@ than that (`kernels.fields.TINY`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
 
+from ..kernels._team import Team
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
-from ..kernels.fields import beyond, corrected, enclosed, held_by, rounded
+from ..kernels.fields import beyond, corrected, enclose, held_by, rounded
 from ..labels import Labels
 from ._base import Problem
 from ._proof import Barriers
@@ -115,11 +116,15 @@ class Scaled:
         return self._settled(rounded(field, self.scale, self.offset, side))
 
     def enclosed(
-        self, field: Pair, below: FloatArray, above: FloatArray
+        self, field: Pair, below: FloatArray, above: FloatArray, team: Team
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Values, and as tight bounds on field − below and field + above as doubles allow."""
-        values, lower, upper = enclosed(field, below, above, self.scale, self.offset)
-        return self._settled(values), self._settled(lower), self._settled(upper)
+        size = field.high.size
+        result = np.empty(size), np.empty(size), np.empty(size)
+        part_of = partial(enclose, field, below, above, self.scale, self.offset, result)
+        team.run([partial(part_of, *part) for part in team.parts(size)])
+        values, lower, upper = map(self._settled, result)
+        return values, lower, upper
 
     def barriers(self, below: Pair, above: Pair, base: FloatArray | None = None) -> Barriers:
         """Return a sub- and a supersolution that stay within the labels and agree with them.

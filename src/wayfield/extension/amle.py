@@ -37,12 +37,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
 from .._arrays import as_choice, as_whole
 from .._threads import threads_here
+from ..kernels._team import Team
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
@@ -120,26 +122,13 @@ class AMLE:
         graph = problem.graph
         rule: Fill = self.fill or ("cost" if graph.directed else "flat")
         leave_flat = graph.directed or rule != "flat"
-        scaled = Scaled.in_doubles(problem)
-        labels = scaled.field.high
         alone = graph.num_vertices <= ALONE
-        threads = 1 if alone else self.threads or threads_here()
-        arcs = graph.arcs, graph.reverse_arcs
-        fixing = fix(*arcs, problem.labelled, labels, leave_flat, threads)
-        whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
-        if not (fixing.finished and whole):
-            result = _unproved(scaled, fixing, Status.BUDGET)
-        elif not self.certificate:
-            status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
-            result = _unproved(scaled, fixing, status)
-        else:
-            proof = bracket(*arcs, fixing, threads)
-            result = _bracketed(scaled, fixing, proof)
-            if leave_flat:
-                result = _decided(problem, result, fixing._replace(values=proof.field.high))
-        status, fixed, values, lower, upper, kept = result
-        exempt = ~fixed | problem.labelled
-        residual = imbalance(*arcs, exempt, graph.is_unit, values)
+        with Team(1 if alone else self.threads or threads_here()) as team:
+            fixing, result = self._fixed(problem, leave_flat, team)
+            status, fixed, values, lower, upper, kept = result
+            arcs = graph.arcs, graph.reverse_arcs
+            step = partial(imbalance, *arcs, ~fixed | problem.labelled, graph.is_unit, values)
+            residual = max(team.run([partial(step, *part) for part in team.parts(values.size)]))
         if leave_flat and fixing.finished:
             for each, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if each is not None:
@@ -147,6 +136,24 @@ class AMLE:
         details = {"filled": float((~fixed & ~problem.orphaned).sum())}
         evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
         return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)
+
+    def _fixed(self, problem: Problem, leave_flat: bool, team: Team) -> tuple[Fixing, _Outcome]:
+        """Fix what can be, and prove what is wanted."""
+        scaled = Scaled.in_doubles(problem)
+        arcs = problem.graph.arcs, problem.graph.reverse_arcs
+        labels = scaled.field.high
+        fixing = fix(*arcs, problem.labelled, labels, leave_flat, team, self.certificate)
+        whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
+        if not (fixing.finished and whole):
+            return fixing, _unproved(scaled, fixing, Status.BUDGET)
+        if not self.certificate:
+            status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
+            return fixing, _unproved(scaled, fixing, status)
+        proof = bracket(*arcs, fixing, team)
+        result = _bracketed(scaled, fixing, proof, team)
+        if leave_flat:
+            result = _decided(problem, result, fixing._replace(values=proof.field.high))
+        return fixing, result
 
 
 class _Outcome(NamedTuple):
@@ -167,11 +174,11 @@ def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
     return _Outcome(status, fixing.fixed, scaled.values(plain))
 
 
-def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
+def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket, team: Team) -> _Outcome:
     """Take the field with more digits, and its bracket."""
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
-    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
+    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above, team)
     if proof.width <= LOOSE * scaled.span:
         kept = Retraced(proof.field, proof.piece, proof.width)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)

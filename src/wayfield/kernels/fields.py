@@ -1,7 +1,7 @@
 """Fields held as unevaluated sums of two doubles: correcting them, and rounding them to doubles.
 
 A solver's field v = high + low stands for u = offset + scale · v, where the scale is a power of
-two. `rounded` and `enclosed` give u back in doubles, to nearest or outward. Barriers (`held_by`,
+two. `rounded` and `enclose` give u back in doubles, to nearest or outward. Barriers (`held_by`,
 `beyond`) are measured from a field of doubles, their base.
 """
 
@@ -53,17 +53,25 @@ def rounded(field: Pair, scale: float, offset: float, side: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def enclosed(
-    field: Pair, below: FloatArray, above: FloatArray, scale: float, offset: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def enclose(
+    field: Pair,
+    below: FloatArray,
+    above: FloatArray,
+    scale: float,
+    offset: float,
+    result: tuple[FloatArray, FloatArray, FloatArray],
+    start: int,
+    stop: int,
+) -> None:
     """Offset + scale · field to nearest, and bounds on that of field − below and field + above.
 
     Unlike those of `rounded` the bounds step outward only where rounding went inward, so that a
-    value which is exact keeps bounds that are equal. Nothing may underflow.
+    value which is exact keeps bounds that are equal. Nothing may underflow. Only the entries from
+    `start` to `stop` of the result, which is values, lower and upper bounds, are written.
     """
     high, low = field
-    values, lower, upper = np.empty(high.size), np.empty(high.size), np.empty(high.size)
-    for x in range(high.size):
+    values, lower, upper = result
+    for x in range(start, stop):
         near, rest = two_sum(offset, scale * high[x])
         small = rest + scale * low[x]
         rounding = 2.0**-52 * abs(small)
@@ -74,7 +82,6 @@ def enclosed(
         lower[x] = np.nextafter(least, -np.inf) if error < 0.0 else least
         most, error = two_sum(value, rest + (rounding + scale * above[x]))
         upper[x] = np.nextafter(most, np.inf) if error > 0.0 else most
-    return values, lower, upper
 
 
 @njit(cache=True, nogil=True)

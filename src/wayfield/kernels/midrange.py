@@ -120,14 +120,22 @@ def jacobi(
 
 
 @njit(cache=True, nogil=True)
-def imbalance(out: Arcs, into: Arcs, fixed: BoolArray, unit: bool, values: FloatArray) -> float:
-    """Largest step that would balance a vertex which is not `fixed`, its neighbours held.
+def imbalance(
+    out: Arcs,
+    into: Arcs,
+    fixed: BoolArray,
+    unit: bool,
+    values: FloatArray,
+    start: int,
+    stop: int,
+) -> float:
+    """Largest step that would balance a vertex from start to stop, not `fixed`, all others held.
 
     On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
     of it. Neighbours without a value are NaN, and do not count.
     """
     largest = 0.0
-    for x in range(values.size):
+    for x in range(start, stop):
         if fixed[x]:
             continue
         if unit:

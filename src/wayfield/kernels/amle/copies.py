@@ -21,6 +21,7 @@ from .divide import DONE, SAMPLE, advance
 from .frames import (
     AGAIN,
     BATCHES,
+    DUE,
     ENTER,
     FIXES,
     HEIGHT,
@@ -177,32 +178,35 @@ def _take_back(work: Workspace, copy: Copy, job: int) -> None:
         i = inner.order[k]
         x = copy.vertices[i]
         set_fixed(work.record, x, inner.record.value[i])
-        work.batch[x] = inner.batch[i]
         work.members[start + k] = x
+        work.job_batch[start + k] = inner.batch[i]
     rest = start + fixes
     for i in range(size):
         if inner.record.tag[i] != FIXED:
             work.members[rest] = copy.vertices[i]
             rest += 1
-    # the heap is idle while jobs are solved
     for k in range(batches):
-        work.scratch.heap.keys[start + k] = inner.slopes[k]
+        work.job_slopes[start + k] = inner.slopes[k]
     spans[job, 1] = fixes
     spans[job, 3] = batches
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def join(work: Workspace) -> None:
-    """Give what the jobs fixed its places in the order of fixing, job by job."""
+    """Give what the jobs that were due fixed its places in the order of fixing, job by job."""
     counts, spans = work.counts, work.jobs.spans
-    for job in range(counts[JOBS]):
+    for job in range(counts[DUE], counts[JOBS]):
         start, fixes, batches = spans[job, 0], spans[job, 1], spans[job, 3]
         tell_neighbours(work, work.members[start : start + fixes])
-        for x in work.members[start : start + fixes]:
+        for k in range(start, start + fixes):
+            x = work.members[k]
             work.order[counts[FIXES]] = x
-            work.batch[x] += counts[BATCHES]
+            work.batch[x] = counts[BATCHES] + work.job_batch[k]
             counts[FIXES] += 1
         for k in range(batches):
-            work.slopes[counts[BATCHES]] = work.scratch.heap.keys[start + k]
+            work.slopes[counts[BATCHES]] = work.job_slopes[start + k]
             counts[BATCHES] += 1
-    counts[JOBS] = 0
+    counts[JOBS] = counts[DUE]
+    # a frame waits for the jobs that are put off from now on, even if there were more before it
+    for frame in range(counts[HEIGHT]):
+        work.stack.spans[frame, 4] = min(work.stack.spans[frame, 4], counts[JOBS])

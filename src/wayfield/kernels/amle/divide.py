@@ -20,6 +20,7 @@ vertices. A frame has a floor: only pressure above it is its business.
 Components of some tens of vertices are not entered: they are solved whole on a packed copy
 (`small`). And where both sides of a large frame are to be propagated, or runs of components wait
 that can be solved apart, `advance` hands that out, so that several threads can share it (`fix`).
+Such a run is waited for only when the frame that it was a part of comes up AGAIN.
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
@@ -37,6 +38,7 @@ from .._jit import njit
 from .._types import FloatArray
 from .frames import (
     AGAIN,
+    DUE,
     ENTER,
     FIXES,
     FRAMES,
@@ -71,9 +73,10 @@ PROBED_QUANTILE = 0.8
 MOST_PROBED = 1024
 """No probe looks at more vertices."""
 
-DONE, BOTH_SIDES, PUT_OFF, STUCK = range(4)
+DONE, BOTH_SIDES, PUT_OFF, MANY_FIXED, STUCK = range(5)
 """What `advance` asks for: nothing more; both sides of the frame on top, propagated at its slope;
-the jobs, solved; or there were too many frames, which never are."""
+the jobs from the first that is due on, solved; nothing, but a large batch was fixed; or there were
+too many frames, which never are."""
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -93,7 +96,12 @@ def advance(work: Workspace) -> int:
         kind = spans[top, 3]
         start, _, stop = span
         floor, slope = slopes[top, 0], slopes[top, 1]
-        if counts[JOBS] > 0 and (kind == AGAIN or 2 * counts[JOBS] > work.jobs.spans.shape[0]):
+        # whatever was put off since it was pushed lies within the frame that comes up again; the
+        # rest can wait, while there is room for it
+        counts[DUE] = spans[top, 4] if kind == AGAIN else counts[JOBS]
+        if 2 * counts[JOBS] > work.jobs.spans.shape[0]:
+            counts[DUE] = 0
+        if counts[JOBS] > counts[DUE]:
             return PUT_OFF
         counts[HEIGHT] = top
         counts[FRAMES] += 1
@@ -124,8 +132,12 @@ def advance(work: Workspace) -> int:
             if steep > start:
                 push(work, span, AGAIN, floor, np.nan)
                 push_steep(work, start, steep, slope)
-            elif _fix_at_slope(work, start, stop, slope, False) < stop - start:
+                continue
+            fixed = _fix_at_slope(work, start, stop, slope, False)
+            if fixed < stop - start:
                 push(work, span, AGAIN, floor, np.nan)
+            if fixed > work.job_vertices and not whole:
+                return MANY_FIXED
             continue
         if kind == ENTER and not known and not whole:
             slope = _probe(work, span, floor)
@@ -151,6 +163,7 @@ def advance(work: Workspace) -> int:
             slope = _steepest_slope(work, span)
             if _fix_at_slope(work, start, stop, slope, True) < stop - start:
                 push(work, span, AGAIN, floor, np.nan)
+    counts[DUE] = 0
     return PUT_OFF if counts[JOBS] > 0 else DONE
 
 
@@ -358,10 +371,10 @@ def _probe(work: Workspace, span: tuple[int, int, int], floor: float) -> float:
     """
     start, rim, stop = span
     members, sample = work.members, work.sample
-    size = rim - start
+    size = int(rim - start)
     # as many vertices as some cells have
     limit = min(MOST_PROBED, 64 + 8 * (stop - start) // max(size, 1))
-    seed = (size * 7919 + members[start]) & 0x7FFFFFFF
+    seed = (size * 7919 + int(members[start])) & 0x7FFFFFFF
     found = 0
     for k in range(2 * SAMPLE):
         seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
@@ -427,12 +440,12 @@ def _insert(sample: FloatArray, size: int, slope: float) -> None:
 def _choose_slope(work: Workspace, start: int, stop: int, floor: float) -> float:
     """Pivot: the largest known slope of a small segment, a high quantile of a large one."""
     members, slopes = work.members, work.record.value
-    size = stop - start
+    size = int(stop - start)
     if size > FEW:
         sample = work.sample
         found = 0
         # a linear congruential generator seeded by the frame: the same pivots in every run
-        seed = (size * 7919 + members[start]) & 0x7FFFFFFF
+        seed = (size * 7919 + int(members[start])) & 0x7FFFFFFF
         for _ in range(400):
             seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
             slope = slopes[members[start + ((seed * size) >> 31)]]

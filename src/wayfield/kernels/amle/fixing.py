@@ -1,70 +1,57 @@
 """The exact AMLE by divide and conquer, shared among threads.
 
 One thread leads: it works on large frames, and hands out the two sides of a propagation and the
-runs of components that were put off (`divide`, `copies`). Who takes what changes nothing: the
-result is the same, bit by bit, for every number of threads.
+runs of components that were put off (`divide`, `copies`). Others work on such a run while the first
+goes on, until a frame comes up again that it is a part of; and when nothing is urgent they lay the
+ground for the bracket (`stages`). Who takes what changes nothing: whoever works on a run writes
+only what belongs to its own vertices, and nobody else looks there, so that the result is the same,
+bit by bit, for every number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._team import Team
+from .._team import Task, Team
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs, read_only
 from .copies import Copy, join, make_copy, solve_job
-from .divide import BOTH_SIDES, DONE, PUT_OFF, SAMPLE, advance, spread
+from .divide import BOTH_SIDES, DONE, PUT_OFF, SAMPLE, STUCK, advance, spread
 from .frames import (
     BATCHES,
+    DUE,
+    ENTER,
     FIXES,
     FRAMES,
     HEIGHT,
     JOBS,
     PUSHES,
-    SPLIT,
     UNFIXED,
     VISITS,
     Workspace,
+    arrange_pieces,
     make_frames,
-    push,
+    push_components,
     tell_neighbours,
 )
 from .packed import make_packed
+from .pieces import pieces, sides_of
 from .pressure import FIXED, HI, LO, Scratch, make_record, make_scratch
+from .stages import Ground, Laying, Stages
 
 SMALL = 32
 """Segments of at most this many vertices are solved whole (`small`)."""
 WORK = [FRAMES, VISITS, PUSHES]
 """Slots of the counts that add up over copies."""
-JOB = 4096
-"""Components of at most this many vertices are put off, and graphs of so many not divided."""
+JOB = 2048
+"""Components of at most this many vertices are put off, and graphs of twice as many not divided."""
 
 MOST_ARCS = 2**20
 """No copy has more arcs."""
-
-
-class Stretches:
-    """Collects `Fixing.stretches`."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[int, int]] = []
-        self._stage = 0
-
-    def add(self, ends: Iterable[int]) -> None:
-        """Add the parts of one stage; empty ones are left out."""
-        for end in ends:
-            if end > (self._rows[-1][0] if self._rows else 0):
-                self._rows.append((int(end), self._stage))
-        self._stage += 1
-
-    @property
-    def table(self) -> IntArray:
-        """One row for each part."""
-        return np.array(self._rows, np.int32).reshape(-1, 2)
 
 
 class Fixing(NamedTuple):
@@ -91,6 +78,8 @@ class Fixing(NamedTuple):
     """How many vertices propagations spread from, counted with repetition."""
     pushes: int = 0
     """How many entries they sorted or kept in a heap."""
+    ground: Ground | None = None
+    """What a bracket begins with, if that was wanted."""
 
 
 def fix(
@@ -99,7 +88,8 @@ def fix(
     labelled: BoolArray,
     labels: FloatArray,
     leave_flat: bool,
-    threads: int = 1,
+    team: Team | None = None,
+    groundwork: bool = False,
 ) -> Fixing:
     """Fix every vertex through which a walk descends from label to label, the steepest walks first.
 
@@ -114,33 +104,50 @@ def fix(
     leave_flat : bool
         Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
         and they take the constant around them: the classical AMLE.
-    threads : int
-        How many threads work on it at most. The result does not depend on it.
+    team : Team, optional
+        Who works on it; the calling thread alone if not given. The result does not depend on it.
+    groundwork : bool
+        Lay the ground for a bracket as well: whoever is free does so while others still fix.
     """
+    team = team or Team(1)
+    undirected = into.indices is out.indices
+    out = read_only(out)
+    into = out if undirected else read_only(into)
+    [looking] = team.begin([partial(pieces, sides_of(out, into), ~labelled)])
     work = _workspace(out, into, labelled, labels, leave_flat)
+    laying = None
+    if groundwork:
+        found = work.record.value, work.order, work.batch, work.slopes
+        laying = Laying((work.out, work.into), *found, work.unit, looking, team)
     tell_neighbours(work, np.flatnonzero(labelled).astype(np.int32))
-    if work.members.size > 0:
-        push(work, (0, 0, work.members.size), SPLIT, 0.0, np.nan)
+    [(piece, count)] = team.finish([looking])
+    arrange_pieces(work, piece, count)
+    push_components(work, count, ENTER, 0.0)
+    stages = Stages(laying)
     if work.job_vertices:
-        with Team(min(threads, work.members.size // JOB)) as team:
-            finished, stretches = _conquer(work, team)
+        finished = _conquer(work, team, stages)
     else:
         finished = advance(work) == DONE
-        stretches = np.array([[work.counts[FIXES], 0]], np.int32)
+        stages.add([work.counts[FIXES]])
     fixed = work.record.tag == FIXED
-    values = np.where(fixed, work.record.value, np.nan)
-    order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
-    frames, visits, pushes = (int(work.counts[slot]) for slot in (FRAMES, VISITS, PUSHES))
-    counted = (frames, visits, pushes)
-    return Fixing(values, fixed, order, work.batch, slopes, stretches, finished, *counted)
+    return Fixing(
+        values=np.where(fixed, work.record.value, np.nan),
+        fixed=fixed,
+        order=work.order[: work.counts[FIXES]],
+        batch=work.batch,
+        slopes=work.slopes[: work.counts[BATCHES]],
+        stretches=stages.table,
+        finished=finished,
+        frames=int(work.counts[FRAMES]),
+        visits=int(work.counts[VISITS]),
+        pushes=int(work.counts[PUSHES]),
+        ground=laying.finish() if laying is not None and finished else None,
+    )
 
 
 def _workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
 ) -> Workspace:
-    undirected = into.indices is out.indices
-    out = read_only(out)
-    into = out if undirected else read_only(into)
     unit = bool((out.lengths == 1.0).all())
     record = make_record(labelled.size)
     record.key[:] = -np.inf
@@ -148,7 +155,7 @@ def _workspace(
     record.tag[:] = np.where(labelled, FIXED, 0)
     record.value[:] = np.where(labelled, labels, 0.0)
     members = np.flatnonzero(~labelled).astype(np.int32)
-    divided = members.size > JOB
+    divided = members.size > 2 * JOB
     # copies have room for twice the arcs that so many vertices have on average, within reason
     job_arcs = min(2 * JOB * (1 + out.indices.size // labelled.size), MOST_ARCS)
     frames = 8 * (members.size // JOB + out.indices.size // job_arcs) if divided else members.size
@@ -163,9 +170,11 @@ def _workspace(
         order=np.empty(members.size, np.int32),
         batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
         slopes=np.empty(members.size),
-        counts=np.zeros(8, np.int64),
+        counts=np.zeros(9, np.int64),
         stack=make_frames(8 * frames + 1024),
         jobs=make_frames(8 * frames + 1024 if divided else 0),
+        job_batch=np.empty(members.size if divided else 0, np.int32),
+        job_slopes=np.empty(members.size if divided else 0),
         sample=np.empty(SAMPLE),
         job_vertices=JOB if divided else 0,
         job_arcs=job_arcs if divided else 0,
@@ -176,25 +185,64 @@ def _workspace(
     )
 
 
-def _conquer(work: Workspace, team: Team) -> tuple[bool, IntArray]:
-    """Work until all is fixed; whether that came about, and the stretches of the order."""
-    copies = [make_copy(work) for _ in range(team.threads)]
+def _conquer(work: Workspace, team: Team, stages: Stages) -> bool:
+    """Work until all is fixed; whether that came about."""
+    jobs = Jobs(work, team)
     other = make_scratch(work.batch.size, work.out.indices.size, work.unit)
-    stretches = Stretches()
-    while True:
+    finished = True
+    wanted = PUT_OFF
+    while finished and wanted != DONE:
         wanted = advance(work)
+        jobs.begin()
         if wanted == BOTH_SIDES:
             _spread_both(work, other, team)
-        elif wanted == PUT_OFF:
-            stretches.add([work.counts[FIXES]])
-            finished = _solve_jobs(work, copies, team)
-            stretches.add(work.counts[FIXES] + work.jobs.spans[: work.counts[JOBS], 1].cumsum())
+            continue
+        stages.add([work.counts[FIXES]])
+        if wanted == PUT_OFF:
+            finished, sizes = jobs.finish()
+            before = work.counts[FIXES]
             join(work)
-            if not finished:
-                return False, stretches.table
-        else:
-            stretches.add([work.counts[FIXES]])
-            return bool(wanted == DONE), stretches.table
+            stages.add(before + sizes.cumsum())
+        finished = finished and wanted != STUCK
+    work.counts[WORK] += jobs.counts[WORK]
+    return finished
+
+
+class Jobs:
+    """What was put off, in the hands of a team: begun as soon as it can be, done when it is due."""
+
+    def __init__(self, work: Workspace, team: Team) -> None:
+        self._work = work
+        self._team = team
+        self._idle: list[Copy] = []
+        self._begun: list[Task[bool]] = []
+
+    def begin(self) -> None:
+        """Hand out what was put off since the last call."""
+        new = range(len(self._begun), int(self._work.counts[JOBS]))
+        self._begun += self._team.begin(partial(self._solve, job) for job in new)
+
+    def finish(self) -> tuple[bool, IntArray]:
+        """Solve what is due; False if a job got stuck, and how many vertices each fixed."""
+        due = int(self._work.counts[DUE])
+        done = self._team.finish(self._begun[due:])
+        sizes = self._work.jobs.spans[due : len(self._begun), 1]
+        del self._begun[due:]
+        return all(done), sizes
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Counts of all copies, added up."""
+        return sum((copy.work.counts for copy in self._idle), np.zeros_like(self._work.counts))
+
+    def _solve(self, job: int) -> bool:
+        try:
+            copy = self._idle.pop()
+        except IndexError:  # asked for, not looked up first: another thread may take the last one
+            copy = make_copy(self._work)
+        finished = solve_job(self._work, copy, job)
+        self._idle.append(copy)
+        return bool(finished)
 
 
 def _spread_both(work: Workspace, other: Scratch, team: Team) -> None:
@@ -209,22 +257,3 @@ def _spread_both(work: Workspace, other: Scratch, team: Team) -> None:
     ):
         work.counts[VISITS] += visits
         work.counts[PUSHES] += pushes
-
-
-def _solve_jobs(work: Workspace, copies: list[Copy], team: Team) -> bool:
-    """Solve all jobs, every thread on a copy of its own; False if one got stuck."""
-    count = int(work.counts[JOBS])
-    following = iter(range(count))  # the next job goes to whoever asks first
-
-    def take(copy: Copy) -> bool:
-        finished = True
-        for job in following:
-            finished &= solve_job(work, copy, job)
-        return finished
-
-    for copy in copies:
-        copy.work.counts[WORK] = 0
-    done = team.run([partial(take, copy) for copy in copies[: max(count, 1)]])
-    for copy in copies:
-        work.counts[WORK] += copy.work.counts[WORK]
-    return all(done)

@@ -19,10 +19,10 @@ SPLIT, ENTER, PIVOT, AGAIN, STEEPEST = range(5)
 UNFIXED = 2**31 - 1
 """Batch of a vertex that is not fixed; labels have -1."""
 
-TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES, HEIGHT, JOBS = range(8)
+TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES, HEIGHT, JOBS, DUE = range(9)
 """Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked on,
 vertices that a propagation spread from, entries that one had to sort or to keep in a heap; frames
-on the stack, and jobs put off."""
+on the stack, jobs put off, and the first of those that are waited for."""
 
 
 class Frames(NamedTuple):
@@ -32,8 +32,8 @@ class Frames(NamedTuple):
     """
 
     spans: IntArray
-    """(k, 4) start, end of the rim, stop, kind. Of a job that is done, where it starts and stops,
-    how many vertices were fixed, and in how many batches."""
+    """(k, 5) start, end of the rim, stop, kind, and how many jobs there were before. Of a job that
+    is done, where it starts and stops, how many vertices were fixed, and in how many batches."""
     slopes: FloatArray
     """(k, 2) the floor, and the slope that was propagated at already; NaN if at none."""
 
@@ -60,6 +60,10 @@ class Workspace(NamedTuple):
     stack: Frames
     jobs: Frames
     """Runs of components that were put off, to be solved on copies (`copies`)."""
+    job_batch: IntArray
+    """(f,) what batch the vertices that a job fixed are in, as they lie in `members`, from 0."""
+    job_slopes: FloatArray
+    """(f,) the slopes of the batches of a job, from where its vertices lie on."""
     sample: FloatArray
     """Room for slopes to choose from."""
     job_vertices: int
@@ -77,7 +81,7 @@ class Workspace(NamedTuple):
 
 def make_frames(count: int) -> Frames:
     """Allocate room for so many frames."""
-    return Frames(np.empty((count, 4), np.int32), np.empty((count, 2)))
+    return Frames(np.empty((count, 5), np.int32), np.empty((count, 2)))
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -91,6 +95,7 @@ def push(
     spans[top, 1] = span[1]
     spans[top, 2] = span[2]
     spans[top, 3] = kind
+    spans[top, 4] = work.counts[JOBS]
     slopes[top, 0] = floor
     slopes[top, 1] = slope
     work.counts[HEIGHT] += 1
@@ -200,6 +205,12 @@ def drop_fixed(work: Workspace, start: int, stop: int) -> int:
     return end
 
 
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def is_on_rim(near: FloatArray, x: int, both_ways: bool) -> bool:
+    """Whether a vertex has a fixed neighbour; undirected, it is near on both sides or on none."""
+    return near[HI, x] < np.inf or (both_ways and near[LO, x] > -np.inf)
+
+
 @njit(cache=True, nogil=True, allocates=False)
 def split_components(work: Workspace, start: int, stop: int) -> int:
     """Components of a segment under one tag, arcs taken both ways; each gets a tag of its own.
@@ -232,7 +243,7 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
         while head < tail:
             x = queue[head]
             # one that is on the rim is kept turned round: −1 − x
-            if near[HI, x] < np.inf or near[LO, x] > -np.inf:
+            if is_on_rim(near, x, both_ways):
                 queue[head] = -1 - x
                 rim_size += 1
             head += 1
@@ -264,6 +275,44 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
                 members[inner] = x
                 inner += 1
     return found
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def arrange_pieces(work: Workspace, piece: IntArray, count: int) -> None:
+    """Do as `split_components` with all members, whose components are known.
+
+    They stay in the order of their numbers, which is mostly one in which neighbours are close.
+    """
+    members, queue, tags = work.members, work.scratch.queue, work.record.tag
+    bounds, near = work.bounds, work.record.near
+    both_ways = not work.flat
+    for c in range(count):
+        bounds[c, 0] = bounds[c, 1] = 0
+    for x in members:
+        c = piece[x]
+        tags[x] = 1 + c
+        bounds[c, 0 if is_on_rim(near, x, both_ways) else 1] += 1
+    end = 0
+    for c in range(count):
+        rim, inner = bounds[c, 0], bounds[c, 1]
+        # for now, where the next vertex on the rim goes, and the next one within
+        bounds[c, 0] = end
+        bounds[c, 1] = end + rim
+        end += rim + inner
+        bounds[c, 2] = end
+    for x in members:
+        c, part = piece[x], 0 if is_on_rim(near, x, both_ways) else 1
+        queue[bounds[c, part]] = x
+        bounds[c, part] += 1
+    for i in range(members.size):
+        members[i] = queue[i]
+    # either part has come to where the next one begins
+    start = 0
+    for c in range(count):
+        bounds[c, 1] = bounds[c, 0]
+        bounds[c, 0] = start
+        start = bounds[c, 2]
+    work.counts[TAGS] = 1 + count
 
 
 @njit(cache=True, nogil=True, allocates=False, inline="always")

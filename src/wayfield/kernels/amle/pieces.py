@@ -28,6 +28,11 @@ class Sides(NamedTuple):
     """Both, or once if they are the same."""
 
 
+def sides_of(out: Arcs, into: Arcs) -> Sides:
+    """Look at a graph and its arcs turned round, the same arrays if it is undirected."""
+    return Sides(into, out, (out,) if into.indices is out.indices else (into, out))
+
+
 class Slope(NamedTuple):
     """The steepest slope at a vertex, in double-double, and the climb of its arc; 0 if none."""
 
@@ -45,29 +50,44 @@ class Ranges(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
-    """Components of the free vertices; -1 elsewhere."""
-    piece = np.full(free.size, -1, np.int32)
-    queue = np.empty(free.size, np.int32)
-    count = 0
-    for root in range(free.size):
-        if not free[root] or piece[root] >= 0:
+    """Components of the free vertices, numbered by their first one; -1 elsewhere."""
+    piece = np.empty(free.size, np.int32)
+    undirected = len(sides.around) == 1
+    # first a parent for each, with a lower number, up to the first vertex, which is its own
+    for x in range(free.size):
+        piece[x] = x if free[x] else -1
+    indptr, indices, _ = sides.down
+    for x in range(free.size):
+        if not free[x]:
             continue
-        piece[root] = count
-        queue[0] = root
-        head = 0
-        tail = 1
-        while head < tail:
-            x = queue[head]
-            head += 1
-            for arcs in sides.around:
-                for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-                    y = arcs.indices[e]
-                    if free[y] and piece[y] < 0:
-                        piece[y] = count
-                        queue[tail] = y
-                        tail += 1
-        count += 1
+        root = _root(piece, x)
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            # undirected, the arc that leads back says no more
+            if free[y] and (y < x or not undirected):
+                other = _root(piece, y)
+                if other < root:
+                    piece[root] = other
+                    root = other
+                else:
+                    piece[other] = root
+    count = 0
+    for x in range(free.size):
+        if piece[x] == x:
+            piece[x] = count
+            count += 1
+        elif piece[x] >= 0:
+            piece[x] = piece[piece[x]]
     return piece, count
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _root(parent: IntArray, x: int) -> int:
+    """Follow parents from x to one that is its own, and halve the way for the next time."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
 
 
 @njit(cache=True, nogil=True)

@@ -38,10 +38,8 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs, read_only
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .fixing import Fixing
-from .frames import UNFIXED
-from .pieces import FLAT_LEVELS, SLACK, Sides, Slope, flattened, least_curvature, pieces, ranges
-from .retrace import retrace
-from .walks import make_ways
+from .pieces import FLAT_LEVELS, SLACK, Sides, Slope, flattened, least_curvature, ranges, sides_of
+from .stages import Ground, Laying
 
 
 class Bracket(NamedTuple):
@@ -61,8 +59,8 @@ class Bracket(NamedTuple):
         return float((self.below + self.above).max(initial=0.0))
 
 
-def bracket(out: Arcs, into: Arcs, fixing: Fixing, threads: int = 1) -> Bracket:
-    """Compute the field again in double-double, and prove how far it can be from the AMLE.
+def bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team | None = None) -> Bracket:
+    """Prove how far the field, computed again in double-double, can be from the AMLE.
 
     Parameters
     ----------
@@ -71,23 +69,16 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing, threads: int = 1) -> Bracket:
     fixing : Fixing
         What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
         and which vertices are fixed: the bracket holds for the AMLE among those.
-    threads : int
-        How many threads work on it at most. The result does not depend on it.
+    team : Team, optional
+        Who works on it; the calling thread alone if not given. The result does not depend on it.
     """
+    team = team or Team(1)
     undirected = into.indices is out.indices
     out = read_only(out)
-    with Team(threads) as team:
-        return _bracket(out, out if undirected else read_only(into), fixing, team)
-
-
-def _bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Bracket:
-    sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
-    # labels and vertices left unfixed bound the pieces and belong to none
-    free = (fixing.batch >= 0) & (fixing.batch != UNFIXED)
-    later = team.later(partial(pieces, sides, free))
-    field = _retraced(out, into, fixing, team)
-    piece, count = later()
-    if not np.isfinite(field.high[fixing.order]).all():
+    into = out if undirected else read_only(into)
+    sides = sides_of(out, into)
+    field, piece, count = fixing.ground or _laid(out, into, fixing, team)
+    if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
@@ -105,27 +96,16 @@ def _bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Bracket:
     return Bracket(field, below, above, piece)
 
 
-def _retraced(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Pair:
-    """Compute the field with more digits, stage by stage."""
-    values, order, batch, slopes = fixing.values, fixing.order, fixing.batch, fixing.slopes
-    field = Pair(values.copy(), np.zeros(values.size))
-    done = batch < 0
-    rooms = [make_ways(0, 0) for _ in range(team.threads)]  # most fields need none
-
-    def take(thread: int) -> None:
-        for part in following:
-            one = order[part]
-            rooms[thread] = retrace(
-                out, into, values, one, batch, slopes, field, done, rooms[thread]
-            )
-
+def _laid(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Ground:
+    """Lay the ground that was not laid while vertices were fixed."""
+    found = fixing.values, fixing.order, fixing.batch, fixing.slopes
+    laying = Laying((out, into), *found, bool((out.lengths == 1.0).all()), None, team)
     ends, stages = fixing.stretches.T
     starts = np.concatenate([[0], ends])
     for stage in np.unique(stages):
         mine = np.flatnonzero(stages == stage)
-        following = iter([slice(starts[k], starts[k + 1]) for k in mine])
-        team.run([partial(take, thread) for thread in range(min(team.threads, mine.size))])
-    return field
+        laying.add([slice(starts[k], starts[k + 1]) for k in mine])
+    return laying.finish()
 
 
 def _proved_margin(

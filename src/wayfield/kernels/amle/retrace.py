@@ -28,13 +28,15 @@ def retrace(
     slopes: FloatArray,
     field: Pair,
     done: BoolArray,
+    unit: bool,
     ways: Ways,
 ) -> Ways:
     """Interpolate again, in double-double, in the order of fixing or over one stretch of it.
 
     `values` is the field in doubles; `field` holds what is `done`, at first the labels, and
     receives the rest. A vertex from which no walk leads both up and down lies on a plateau, and
-    copies its neighbour. `ways` is room that may be empty; returned is room for the next stretch.
+    copies its neighbour. `unit` says that all lengths are 1. `ways` is room that may be empty;
+    returned is room for the next stretch.
     """
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
@@ -54,10 +56,10 @@ def retrace(
             path[0] = x
             along.high[0] = 0.0
             along.low[0] = 0.0
-            count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0)
+            count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0, unit)
             fall = (along.high[count], along.low[count])
             if bottom >= 0:
-                count, top = _walk(into, values, batch, done, path, along, count, 1.0)
+                count, top = _walk(into, values, batch, done, path, along, count, 1.0, unit)
             if bottom < 0 or top < 0:
                 level = True
                 continue
@@ -125,6 +127,7 @@ def _walk(
     along: Pair,
     count: int,
     sign: float,
+    unit: bool,
 ) -> tuple[int, int]:
     """Follow the steepest arcs from ``path[0]``, up or down, to a vertex done before.
 
@@ -143,11 +146,14 @@ def _walk(
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             if batch[y] <= mine:
-                slope = sign * (values[y] - values[x]) / lengths[e]
+                slope = sign * (values[y] - values[x])
+                # lengths of 1 are not even looked up: there are as many as arcs
+                if not unit:
+                    slope /= lengths[e]
                 if slope > steepest:
                     steepest = slope
                     following = y
-                    step = lengths[e]
+                    step = 1.0 if unit else lengths[e]
         if following < 0:
             return count, -1
         far = add(far[0], far[1], step, 0.0)
