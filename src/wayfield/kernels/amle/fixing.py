@@ -129,9 +129,11 @@ def fix(
     else:
         finished = advance(work) == DONE
         stages.add([work.counts[FIXES]])
-    fixed = work.record.tag == FIXED
+    ground = laying.finish() if laying is not None and finished else None
+    fixed, values = work.record.tag == FIXED, work.record.value
+    values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     return Fixing(
-        values=np.where(fixed, work.record.value, np.nan),
+        values=values,
         fixed=fixed,
         order=work.order[: work.counts[FIXES]],
         batch=work.batch,
@@ -141,7 +143,7 @@ def fix(
         frames=int(work.counts[FRAMES]),
         visits=int(work.counts[VISITS]),
         pushes=int(work.counts[PUSHES]),
-        ground=laying.finish() if laying is not None and finished else None,
+        ground=ground,
     )
 
 
