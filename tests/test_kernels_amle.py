@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import pytest
 import wayfield as wf
 from exact_amle import exact_amle
 from wayfield.kernels._team import Team
-from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
+from wayfield.kernels.amle import Bracket, Fixing, bracket, fix, stages
 from wayfield.kernels.amle import fixing as fixing_module
 from wayfield.kernels.amle.frames import UNFIXED
 from wayfield.kernels.csr import Arcs
@@ -259,3 +261,56 @@ def test_a_vertex_with_more_arcs_than_are_packed() -> None:
     labelled = np.arange(leaves + 1) > 0
     values = np.linspace(0.0, 1.0, leaves + 1)
     assert fix(star, star, labelled, values, leave_flat=False).values[0] == 0.5 * (1 + 1 / leaves)
+
+
+def many_stages(monkeypatch: pytest.MonkeyPatch) -> tuple[Arcs, Arcs, np.ndarray, np.ndarray, bool]:
+    """A random tree that falls apart into many small jobs, one after another."""
+    monkeypatch.setattr(fixing_module, "JOB", 20)
+    rng = np.random.default_rng(3)
+    graph = random_graph(rng, 400, "unit", edges=500)
+    labels = wf.Labels(rng.choice(400, 30, replace=False), rng.uniform(-1.0, 1.0, 30))
+    values = np.zeros(400)
+    values[labels.vertices] = labels.values
+    return graph.arcs, graph.reverse_arcs, labels.mask(graph), values, False
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("failing", [1, 2, 5])
+def test_no_error_of_a_task_is_lost(
+    threads: int, failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = many_stages(monkeypatch)
+    calls, follow = count(1), stages.retrace
+
+    def retrace(*given: object) -> bool:
+        if next(calls) == failing:
+            raise MemoryError("no room for this")
+        return bool(follow(*given))
+
+    with monkeypatch.context() as patched, Team(threads) as team:
+        patched.setattr(stages, "retrace", retrace)
+        with pytest.raises(MemoryError, match="no room for this"):
+            fix(*problem, team, groundwork=True)
+    with Team(threads) as team:
+        assert fix(*problem, team, groundwork=True).ground is not None
+
+
+def test_what_a_solve_held_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once, not when cycles are looked for: fields are large."""
+    problem = many_stages(monkeypatch)
+    kept = []
+
+    class Watched(stages.Laying):
+        def __init__(self, *given: object) -> None:
+            super().__init__(*given)  # type: ignore[arg-type]
+            kept.append(weakref.ref(self))
+
+    monkeypatch.setattr(fixing_module, "Laying", Watched)
+    gc.collect()
+    gc.disable()
+    try:
+        with Team(2) as team:
+            fix(*problem, team, groundwork=True)
+        assert kept[0]() is None
+    finally:
+        gc.enable()

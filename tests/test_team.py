@@ -96,3 +96,31 @@ def test_threads_end_with_the_block_whatever_happens_in_it() -> None:
 def test_parts_cover_a_range() -> None:
     assert Team(3).parts(8) == [(0, 2), (2, 5), (5, 8)]
     assert Team(2).parts(1) == [(0, 0), (0, 1)]
+
+
+def test_an_interrupt_is_raised_at_once() -> None:
+    """Whatever waits is left undone, also if the call that was interrupted is not asked for."""
+    done: list[int] = []
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    def run() -> None:
+        with Team(1) as team:
+            first = team.begin(partial(done.append, k) for k in range(20))
+            team.begin([interrupted])
+            team.finish(first)
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == []
+
+
+def test_no_more_threads_are_started_than_there_is_work_for() -> None:
+    before = len(threads_alive())
+    with Team(100) as team:
+        for _ in range(30):
+            team.run([int, int])
+        assert len(threads_alive()) <= before + 30
+        team.begin([partial(Event().wait, 0.05)] * 3)
+        assert len(threads_alive()) < before + 40

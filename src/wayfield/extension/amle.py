@@ -89,9 +89,10 @@ class AMLE:
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
     coarse for the proof: the bracket is then wide, and from a thousandth of the label range on
-    the status is `UNVERIFIED`. The values (``extend(…, check=False)``) are then mostly accurate
-    to rounding all the same, but `Extension.residual` should be looked at: over twenty orders
-    they need not be.
+    the status is `UNVERIFIED`; so it is where values fall off by halves over hundreds of vertices,
+    as around the rim of a long wheel. The values (``extend(…, check=False)``) are then mostly
+    accurate to rounding all the same, but `Extension.residual` should be looked at: over twenty
+    orders they need not be.
 
     Examples
     --------

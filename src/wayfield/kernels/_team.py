@@ -17,15 +17,15 @@ class Task(Generic[T]):
     def __init__(self, call: Callable[[], T], urgent: bool) -> None:
         self._call = call
         self._result: T
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
         self.urgent = urgent
         self.done = False
 
     def perform(self) -> None:
-        """Do it; an error is kept for whoever asks for the result."""
+        """Do it; an error is kept for whoever asks for the result, an interrupt is not."""
         try:
             self._result = self._call()
-        except BaseException as error:
+        except Exception as error:
             self._error = error
 
     @property
@@ -47,6 +47,7 @@ class Team:
         self.threads = threads
         self._others: list[Thread] = []
         self._waiting: list[Task[Any]] = []
+        self._idle = 0
         self._changed = Condition()
         self._closed = False
 
@@ -74,10 +75,12 @@ class Team:
             place = len(self._waiting) if urgent else 0
             self._waiting[place:place] = tasks
             self._changed.notify(len(tasks))
+            wanted = len(self._waiting) - self._idle
         # threads are started when there is something to do for them
-        for _ in range(min(len(tasks), self.threads - 1 - len(self._others))):
-            self._others.append(Thread(target=self._serve, daemon=True))
-            self._others[-1].start()
+        for _ in range(min(wanted, self.threads - 1 - len(self._others))):
+            other = Thread(target=self._serve, daemon=True)
+            other.start()
+            self._others.append(other)
         return tasks
 
     def finish(self, tasks: Sequence[Task[T]]) -> list[T]:
@@ -99,7 +102,9 @@ class Team:
     def _serve(self) -> None:
         while True:
             with self._changed:
+                self._idle += 1
                 self._changed.wait_for(lambda: self._waiting or self._closed)
+                self._idle -= 1
                 if self._closed:
                     return
                 task = self._waiting.pop()

@@ -103,7 +103,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) 
         grain = grains.pop(0)
         used = _floored(piece, field, _grid(grain))
         curvatures = _curvatures(sides, piece, count, used, grain)
-        span = ranges(sides, piece, count, used.high)
+        span = Ranges(*ranges(sides, piece, count, used.high))
         too_long = [
             side.bend(piece, used, span, curvature, grain, base)
             for side, curvature in zip((lower, upper), curvatures, strict=True)
@@ -172,7 +172,7 @@ def _flatten_and_bend(
             curvature, _ = _curvatures(sides, piece, count, used, grain)
             if side.sign > 0.0:
                 used = _negated(used)
-            span = ranges(sides, piece, count, used.high)
+            span = Ranges(*ranges(sides, piece, count, used.high))
             too_long = side.bend(piece, used, span, curvature, grain, base)
             if not side.unproved:
                 return True

@@ -206,7 +206,7 @@ def _conquer(work: Workspace, team: Team, stages: Stages) -> bool:
             join(work)
             stages.add(before + sizes.cumsum())
         finished = finished and wanted != STUCK
-    work.counts[WORK] += jobs.counts[WORK]
+    work.counts[WORK] += jobs.close()[WORK]
     return finished
 
 
@@ -232,9 +232,9 @@ class Jobs:
         del self._begun[due:]
         return all(done), sizes
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Counts of all copies, added up."""
+    def close(self) -> NDArray[np.int64]:
+        """Let everything come to its end; what was counted on the copies, added up."""
+        self._team.finish(self._begun)
         return sum((copy.work.counts for copy in self._idle), np.zeros_like(self._work.counts))
 
     def _solve(self, job: int) -> bool:

@@ -91,7 +91,9 @@ def _root(parent: IntArray, x: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def ranges(sides: Sides, piece: IntArray, count: int, high: FloatArray) -> Ranges:
+def ranges(
+    sides: Sides, piece: IntArray, count: int, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Least and largest value of every piece, its rim of labels included."""
     least, most = np.full(count, np.inf), np.full(count, -np.inf)
     for x in range(piece.size):
@@ -107,7 +109,7 @@ def ranges(sides: Sides, piece: IntArray, count: int, high: FloatArray) -> Range
                     if c >= 0:
                         least[c] = min(least[c], high[x])
                         most[c] = max(most[c], high[x])
-    return Ranges(least, most)
+    return least, most
 
 
 @njit(cache=True, nogil=True)
@@ -123,13 +125,22 @@ def least_curvature(surplus: float, slope: float, climb: float) -> float:
     return k if k >= 0.0 else np.inf
 
 
-@njit(cache=True, nogil=True)
 def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray) -> Pair:
-    """Give every flat cluster the least value on and around it.
+    """Return what `flatten` makes of a field."""
+    result = Pair(field.high.copy(), field.low.copy())
+    flatten(sides, piece, field, flat, touched, result)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def flatten(
+    sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray, result: Pair
+) -> None:
+    """Give every flat cluster the least value on and around it, in a copy of the field.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """
-    high, low = field.high.copy(), field.low.copy()
+    high, low = result
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
@@ -165,7 +176,6 @@ def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: 
                 for arcs in sides.around:
                     for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
                         touched[arcs.indices[e]] = True
-    return Pair(high, low)
 
 
 @njit(cache=True, nogil=True)

@@ -15,7 +15,7 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, multiply
-from .walks import NONE, Ways, follow, foot, make_ways, search
+from .walks import NONE, Ways, follow, foot, search
 
 
 @njit(cache=True, nogil=True)
@@ -30,13 +30,13 @@ def retrace(
     done: BoolArray,
     unit: bool,
     ways: Ways,
-) -> Ways:
+) -> bool:
     """Interpolate again, in double-double, in the order of fixing or over one stretch of it.
 
     `values` is the field in doubles; `field` holds what is `done`, at first the labels, and
     receives the rest. A vertex from which no walk leads both up and down lies on a plateau, and
-    copies its neighbour. `unit` says that all lengths are 1. `ways` is room that may be empty;
-    returned is room for the next stretch.
+    copies its neighbour. `unit` says that all lengths are 1. `ways` is room that most fields do not
+    need: if it is empty and needed, False is returned, and the same call with room goes on.
     """
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
@@ -70,12 +70,12 @@ def retrace(
             members = order[first:last]
             if slopes[mine] > 0.0:
                 if ways.key.size == 0:
-                    ways = make_ways(batch.size, out.indices.size)
+                    return False
                 slope = slopes[mine]
                 _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
             _copy_neighbours(out, into, values, members, batch, done, path, field)
         first = last
-    return ways
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from ..doubledouble import Pair
 from .frames import UNFIXED
 from .pieces import pieces, sides_of
 from .retrace import retrace
-from .walks import Ways, make_ways
+from .walks import make_ways
 
 
 class Ground(NamedTuple):
@@ -63,22 +63,27 @@ class Laying:
         team: Team,
     ) -> None:
         self._sides = sides_of(*arcs)
-        self._order = order
         self._batch = batch
-        self._field = Pair(values.copy(), np.zeros(values.size))
-        out, into = arcs
-        done = batch < 0
-
-        def follow(part: IntArray, room: Ways) -> Ways:
-            return retrace(out, into, values, part, batch, slopes, self._field, done, unit, room)
-
-        self._follow = follow
+        self._known = known
         self._team = team
-        # most fields need no room at all
-        self._rooms = [make_ways(0, 0) for _ in range(team.threads)]
         self._waiting: deque[Sequence[slice]] = deque()
         self._begun: list[Task[None]] = []
-        self._known = known
+        out, into = arcs
+        done = batch < 0
+        field = self._field = Pair(values.copy(), np.zeros(values.size))
+        rooms = [make_ways(0, 0) for _ in range(team.threads)]
+
+        def follow(part: slice) -> None:
+            given = out, into, values, order[part], batch, slopes, field, done, unit
+            room = rooms.pop()
+            try:
+                if not retrace(*given, room):
+                    room = make_ways(batch.size, out.indices.size)
+                    retrace(*given, room)
+            finally:
+                rooms.append(room)
+
+        self._follow = follow
 
     def add(self, parts: Sequence[slice]) -> None:
         """Take note of a stage."""
@@ -95,20 +100,18 @@ class Laying:
             free = ~unfixed & (self._batch >= 0)
             [looking] = self._team.begin([partial(pieces, self._sides, free)], urgent=False)
         while self._begun or self._waiting:
-            self._team.finish(self._begun)
             self._begin()
         self._field.high[unfixed] = np.nan
         [(piece, count)] = self._team.finish([looking])
         return Ground(self._field, piece, count)
 
     def _begin(self) -> None:
-        """Hand out the next stage, if there is one."""
+        """Hand out the next stage, if there is one, when the last one is done."""
+        self._team.finish(self._begun)
         parts = self._waiting.popleft() if self._waiting else []
-        calls = [partial(self._retrace, part) for part in parts]
-        self._begun = self._team.begin(calls, urgent=False)
-
-    def _retrace(self, part: slice) -> None:
-        self._rooms.append(self._follow(self._order[part], self._rooms.pop()))
+        self._begun = self._team.begin(
+            [partial(self._follow, part) for part in parts], urgent=False
+        )
 
 
 class Stages:

@@ -47,7 +47,6 @@ class Ways(NamedTuple):
     heap: Heap
 
 
-@njit(cache=True, nogil=True)
 def make_ways(num_vertices: int, num_arcs: int) -> Ways:
     """Allocate room for the batches of a graph of this size."""
     entries = num_vertices + num_arcs
