@@ -47,7 +47,7 @@ def sweep_seconds(graph: wf.Graph, labels: wf.Labels, about: float) -> float:
         if graph.is_unit:
             sweep_in_place(graph.arcs, fixed, values)
         else:
-            sweep(graph.arcs, fixed, False, values, updated)
+            sweep(graph.arcs, fixed, False, values, updated, 1.0)
         count += 1
     return (time.perf_counter() - began) / count
 

@@ -12,6 +12,7 @@ import pytest
 from benchmarks import __main__ as bench
 from benchmarks import page, peer_solvers, peers
 from benchmarks.cells import PROFILES, Cell
+from benchmarks.ours import measure
 from benchmarks.worlds import KINDS, LABELS, make_graph, make_labels
 
 import wayfield as wf
@@ -110,6 +111,14 @@ def their(peer: str, *rungs: tuple[float, float], stopped: str = "") -> dict[str
     known = {"kind": "2-D grid", "labels": "true", "vertices": 1000, "peer": peer, "task": task}
     known |= {"ours": 0.01, "ours_wall": 0.008, "bare": 0.005, "bare_wall": 0.004}
     return known | {"rungs": steps, "stopped": stopped, "limit": 60.0}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_graph_is_measured(kind: str) -> None:
+    graph = make_graph(kind, 300)
+    found = measure(Cell(kind, 300, "true", 0.1, "AMLE"), graph)
+    assert found["status"] == str(wf.Status.CONVERGED)
+    assert found["vertices"] == graph.num_vertices
 
 
 def test_exponents_are_slopes_of_the_large_sizes() -> None:
