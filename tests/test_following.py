@@ -84,9 +84,8 @@ def test_the_walker_and_its_naive_twin(seed: int, steep: bool) -> None:
     world = Outcome(lands, costs, np.zeros(n))
     rng = np.random.default_rng(0)
     walks = follow_all(graph.arcs, values, world, np.arange(n), 0, steep, True, 60, rng)
-    for start in range(n):
-        twin = naive(graph, values.tolist(), (lands, costs), start, 0, steep, 60)
-        assert (walks.reached[start], walks.paid[start], walks.found[start]) == twin
+    for start, walk in enumerate(zip(*walks, strict=True)):
+        assert walk == naive(graph, values.tolist(), (lands, costs), start, 0, steep, 60)
 
 
 def test_a_walker_that_does_not_learn_ends_at_a_bump() -> None:
@@ -96,22 +95,24 @@ def test_a_walker_that_does_not_learn_ends_at_a_bump() -> None:
     world = Outcome(lands, ring.lengths, np.zeros(6))
     distance, rng = wf.cost_to_go(ring, 0), np.random.default_rng(0)
     starts = np.array([5, 4, 1])
-    static = follow_all(ring.arcs, distance, world, starts, 0, True, False, 100, rng)
-    assert static.reached.tolist() == [False, False, True]
-    assert static.paid.tolist() == [1.0, 2.0, 1.0]
-    learns = follow_all(ring.arcs, distance, world, starts, 0, True, True, 100, rng)
-    assert learns.reached.all()
-    assert learns.paid.tolist() == [6.0, 7.0, 1.0]
-    assert learns.found.tolist() == [1, 1, 0]
+    given = ring.arcs, distance, world, starts, 0, True
+    reached, paid, _ = follow_all(*given, False, 100, rng)
+    assert reached.tolist() == [False, False, True]
+    assert paid.tolist() == [1.0, 2.0, 1.0]
+    reached, paid, found = follow_all(*given, True, 100, rng)
+    assert reached.all()
+    assert paid.tolist() == [6.0, 7.0, 1.0]
+    assert found.tolist() == [1, 1, 0]
 
 
 def test_a_walk_ends_at_the_cap() -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     world = Outcome(path.indices.astype(np.int64), path.lengths, np.zeros(4))
     rng = np.random.default_rng(0)
-    far = follow_all(path.arcs, np.arange(4.0), world, np.array([3, 2]), 0, True, True, 2, rng)
-    assert far.reached.tolist() == [False, True]
-    assert far.paid.tolist() == [2.0, 2.0]
+    starts = np.array([3, 2])
+    reached, paid, _ = follow_all(path.arcs, np.arange(4.0), world, starts, 0, True, True, 2, rng)
+    assert reached.tolist() == [False, True]
+    assert paid.tolist() == [2.0, 2.0]
 
 
 def test_slips_are_drawn_and_nothing_is_learnt_from_them() -> None:
@@ -120,13 +121,14 @@ def test_slips_are_drawn_and_nothing_is_learnt_from_them() -> None:
     world = Outcome(path.indices.astype(np.int64), path.lengths, slips)
     starts = np.full(2_000, 3)
     given = path.arcs, np.arange(4.0), world, starts, 0, True, True, 10_000
-    walks, again = (follow_all(*given, np.random.default_rng(5)) for _ in range(2))
-    assert walks.reached.all()
-    assert not walks.found.any()
-    assert np.array_equal(walks.paid, again.paid)
+    reached, paid, found = follow_all(*given, np.random.default_rng(5))
+    _, paid_again, _ = follow_all(*given, np.random.default_rng(5))
+    assert reached.all()
+    assert not found.any()
+    assert np.array_equal(paid, paid_again)
     # a random walk on 0…3 that goes on with chance 3/4 at 1 and 2 and turns back at 3: 3 → 0
     # takes 1 + E2, E2 = 1 + E1 · 3/4 + (1 + E2) / 4, E1 = 1 + E2 / 4
-    assert walks.paid.mean() == pytest.approx(1 + 32 / 9, abs=0.15)
+    assert paid.mean() == pytest.approx(1 + 32 / 9, abs=0.15)
 
 
 def test_lifting_zero_by_length_gives_the_distance() -> None:

@@ -16,7 +16,7 @@ from wayfield.errors import OutOfTime
 from wayfield.extension import _linear, time_limit
 from wayfield.extension._linear import Direct, Interior, Krylov, Pruned, Thin
 from wayfield.kernels.elimination import dead_ends
-from wayfield.kernels.lu import fill_counts, fill_in
+from wayfield.kernels.lu import Fill, fill_counts, fill_in
 from worlds import BACKBONES, labelled_graphs
 
 
@@ -68,7 +68,7 @@ def interior(graph: wf.Graph, labels: wf.Labels) -> Interior:
 
 def thin(system: Interior, data: np.ndarray) -> Thin:
     count, parent = fill_counts(system.indptr, system.indices)
-    return Thin(system, data, fill_in(system.indptr, system.indices, count, parent))
+    return Thin(system, data, Fill(*fill_in(system.indptr, system.indices, count, parent)))
 
 
 # ------------------------------------------------------------------ chosen by structure
@@ -122,7 +122,7 @@ def test_the_fill_is_that_of_elimination(case: tuple[wf.Graph, wf.Labels]) -> No
         later = np.flatnonzero(pattern[k, k + 1 :]) + k + 1
         pattern[np.ix_(later, later)] = True
     count, parent = fill_counts(system.indptr, system.indices)
-    fill = fill_in(system.indptr, system.indices, count, parent)
+    fill = Fill(*fill_in(system.indptr, system.indices, count, parent))
     for start, columns, expected in (
         (fill.upper_start, fill.upper, np.triu(pattern, 1)),
         (fill.lower_start, fill.lower, np.tril(pattern, -1)),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield.kernels.csr import Arcs
-from wayfield.kernels.rays import pair_up, trace
+from wayfield.kernels.rays import Rays, pair_up, trace
 from wayfield.kernels.shortest import shortest_tree
 from wayfield.mend import MendProblem
 from wayfield.mend import _slowness as prior
@@ -54,7 +54,7 @@ def test_rays_are_shortest_ways(seed: int) -> None:
     starts = np.arange(1, graph.num_vertices)
     problem = make_problem(graph, wf.Trips(starts, np.zeros_like(starts), np.ones(starts.size)))
     cost, _, slot = shortest_tree(problem.arcs_to(graph.lengths), np.zeros(1, int), np.zeros(1))
-    rays = trace(graph.indices, problem.into, slot, starts)
+    rays = Rays(*trace(graph.indices, problem.into, slot, starts))
     twin = network(graph)
     assert (rays.ends == 0).all()
     assert np.unique(rays.marks).size == starts.size
@@ -69,7 +69,7 @@ def test_rays_are_shortest_ways(seed: int) -> None:
 def test_walks_that_end_where_they_start_are_empty() -> None:
     graph = path(3)
     none = np.full(3, -1, np.int64)
-    rays = trace(graph.indices, none, none, np.array([2]))
+    rays = Rays(*trace(graph.indices, none, none, np.array([2])))
     assert rays.arcs.size == 0
     assert rays.ends.tolist() == [2]
 

@@ -69,6 +69,7 @@ from ..kernels.certify import (
     round_trips,
     steepest_descent,
 )
+from ..kernels.csr import Arcs
 from ..kernels.fill import fill
 from ..labels import Labels
 from ..plan import Plan
@@ -176,7 +177,9 @@ def distance_certificate(
 def _round_trips(graph: Graph, labels: Labels) -> FloatArray:
     """Least round trip to a label over arcs that have a reverse, rounded up; inf without one."""
     trip = np.zeros(graph.num_vertices)
-    ways = round_trips(graph.arcs, graph.reverse_arcs) if graph.directed else graph.arcs
+    ways = graph.arcs
+    if graph.directed:
+        ways = Arcs(*round_trips(graph.arcs, graph.reverse_arcs))
     fill(ways, labels.mask(graph), trip, 1.0 if graph.directed else 2.0, 1)
     return frozen(trip)
 

@@ -33,6 +33,7 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
     Process,
+    Rows,
     components,
     correct,
     first_policy,
@@ -186,7 +187,7 @@ def evaluate(
     part = components(process, policy)[moving]
     places = np.lexsort((rank[moving], part))
     order = moving[places]
-    system = PolicySystem(policy_rows(process, policy, order))
+    system = PolicySystem(Rows(*policy_rows(process, policy, order)))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)
     for _ in range(REFINEMENTS):

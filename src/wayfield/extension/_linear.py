@@ -34,7 +34,7 @@ from ..kernels._types import FloatArray, IntArray
 from ..kernels.elimination import dead_ends, eliminate, level_work, substitute
 from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
-from ..kernels.lu import Fill, factor, fill_counts, fill_in
+from ..kernels.lu import Factors, Fill, factor, fill_counts, fill_in
 from ..kernels.lu import solve as solve_factored
 from ._deadline import check_time
 
@@ -146,7 +146,7 @@ class Interior:
         count, parent = fill_counts(self.indptr, self.indices)
         if np.square(count, dtype=float).sum() > THIN * count.sum():
             return None
-        return fill_in(self.indptr, self.indices, count, parent)
+        return Fill(*fill_in(self.indptr, self.indices, count, parent))
 
     @property
     def has_hub(self) -> bool:
@@ -239,7 +239,8 @@ class Thin:
 
     def __init__(self, interior: Interior, data: FloatArray, fill: Fill) -> None:
         self._fill = fill
-        self._factors = factor(Matrix(interior.indptr, interior.indices, data), fill, SHIFT)
+        matrix = Matrix(interior.indptr, interior.indices, data)
+        self._factors = Factors(*factor(matrix, fill, SHIFT))
 
     def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
         """Solve for one right-hand side, or for the columns of several."""

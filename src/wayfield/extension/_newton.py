@@ -111,7 +111,7 @@ class Equation:
 
     def moved(self, u: Pair, step: FloatArray) -> Pair:
         """Return u with a step added at the free vertices."""
-        return corrected(u, self.interior.vertices, step)
+        return Pair(*corrected(u, self.interior.vertices, step))
 
     def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:
         """Take a step, inside the label range if there is no target, and evaluate.

@@ -139,8 +139,8 @@ class Scaled:
             base = start = np.where(absent, 0.0, base)
         least, largest = problem.extreme_labels
         fixed = self.field, problem.labelled, absent, problem.graph.components
-        below = held_by(*fixed, least, start, below, -1)
-        above = held_by(*fixed, largest, start, above, +1)
+        below = Pair(*held_by(*fixed, least, start, below, -1))
+        above = Pair(*held_by(*fixed, largest, start, above, +1))
         return Barriers(self.offset, self.exponent, below, above, base)
 
     def around(self, barriers: Barriers) -> tuple[FloatArray, FloatArray]:
@@ -162,7 +162,8 @@ class Scaled:
 def _moved(problem: Problem, offset: float) -> Pair:
     """Return the labels less an offset, exactly; 0 elsewhere."""
     vertices, zero = problem.labels.vertices, np.zeros(problem.boundary.size)
-    return corrected(Pair(problem.boundary, zero), vertices, np.full(vertices.size, -offset))
+    labels = Pair(problem.boundary, zero)
+    return Pair(*corrected(labels, vertices, np.full(vertices.size, -offset)))
 
 
 def midrange(labels: Labels) -> float:

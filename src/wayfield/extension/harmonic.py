@@ -220,7 +220,7 @@ def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
         for k, step in zip(active, steps.T, strict=True):
             task = tasks[k]
             pin(step, task.pinned, greens[k])
-            field = corrected(task.field, system.interior.vertices, step)
+            field = Pair(*corrected(task.field, system.interior.vertices, step))
             task.solves += 1
             if certificate and task.solves > 1:
                 shift = 2.0 * task.fine * system.hitting_time

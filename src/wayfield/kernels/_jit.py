@@ -9,6 +9,12 @@ cache folder. Three things are different here:
   has another name now. Numba would raise.
 - A kernel is stale once a module that its own module imports has changed. Numba looks only at the
   file that holds the kernel, and would run old code of the kernels that it calls.
+
+One rule for kernels that Python calls: they return arrays, numbers and plain tuples of these, never
+a named tuple, which the caller makes of them. For a named one Numba looks its class up and calls
+it, both in Python, without asking whether either raised. A Ctrl-C that came during the kernel
+raises there, and the process dies of a segmentation fault; without a named tuple it ends in an
+exception. Kernels that only kernels call may return what they like.
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ def steepest_descent(arcs: Arcs, lower: FloatArray, upper: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def round_trips(arcs: Arcs, reverse: Arcs) -> Arcs:
-    """Arcs that have a reverse, each as long as there and back together, rounded up."""
+def round_trips(arcs: Arcs, reverse: Arcs) -> tuple[IntArray, IntArray, FloatArray]:
+    """Arrays of the `Arcs` that have a reverse, each as long as there and back, rounded up."""
     n = arcs.indptr.size - 1
     indptr = np.zeros_like(arcs.indptr)
     indices, lengths = np.empty_like(arcs.indices), np.empty_like(arcs.lengths)
@@ -163,7 +163,7 @@ def round_trips(arcs: Arcs, reverse: Arcs) -> Arcs:
                 lengths[size] = sum_up(arcs.lengths[e], reverse.lengths[r])
                 size += 1
         indptr[x + 1] = size
-    return Arcs(indptr, indices[:size].copy(), lengths[:size].copy())
+    return indptr, indices[:size].copy(), lengths[:size].copy()
 
 
 @njit(cache=True, nogil=True)

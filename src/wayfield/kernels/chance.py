@@ -339,8 +339,10 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
-def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Rows:
-    """Matrix of a policy among the states in `order`, rows in that order."""
+def policy_rows(
+    process: Process, policy: IntArray, order: IntArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Arrays of the `Rows` of a policy among the states in `order`, in that order."""
     row = np.full(policy.size, -1, np.int64)
     room = 0
     for i in range(order.size):
@@ -359,7 +361,7 @@ def policy_rows(process: Process, policy: IntArray, order: IntArray) -> Rows:
                 data[size] = process.odds[e]
                 size += 1
         ptr[i + 1] = size
-    return Rows(ptr, columns[:size].copy(), data[:size].copy())
+    return ptr, columns[:size].copy(), data[:size].copy()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

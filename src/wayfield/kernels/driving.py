@@ -104,13 +104,6 @@ class Belief(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def believe(arcs: Arcs, reverse: Arcs, into: IntArray) -> Belief:
-    """Return the belief in a graph, to be changed freely."""
-    own = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy())
-    return Belief(own, reverse, into, np.empty(arcs.indptr.size - 1), np.ones(1, np.bool_))
-
-
-@njit(cache=True, nogil=True)
 def learn(belief: Belief, arc: int, cost: float) -> None:
     """Know what an arc costs; inf: that there is none."""
     if cost < belief.arcs.lengths[arc]:
@@ -137,14 +130,10 @@ def _look_from(belief: Belief, toward: FloatArray) -> None:
     belief.stale[0] = False
 
 
-@njit(cache=True, nogil=True)
 def room_for_search(arcs: Arcs) -> Search:
     """Return an empty search on a graph."""
     n, m = arcs.indptr.size - 1, arcs.indices.size
-    tails = np.empty(m, np.int64)
-    for x in range(n):
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            tails[e] = x
+    tails = np.repeat(np.arange(n, dtype=np.int64), np.diff(arcs.indptr))
     heap = Heap(np.empty(m + 1), np.empty(m + 1, np.int64))
     arrived, seen, path = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     return Search(np.full(n, inf), arrived, np.zeros(n, np.bool_), heap, seen, tails, path)
@@ -214,6 +203,19 @@ def _push_first(heap: Heap, size: int, key: float, vertex: int) -> int:
     return size + 1
 
 
+def no_walks(count: int, num_arcs: int) -> Walks:
+    """Return the walks from so many starts before the first step."""
+    return Walks(
+        np.zeros(count, np.bool_),
+        np.zeros(count, np.bool_),
+        np.zeros(count),
+        np.zeros(count),
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.full(num_arcs, nan),
+    )
+
+
 @njit(cache=True, nogil=True)
 def drive_all(
     mended: Belief,
@@ -223,7 +225,9 @@ def drive_all(
     goal: int,
     memory: bool,
     max_steps: int,
-) -> Walks:
+    search: Search,
+    walks: Walks,
+) -> None:
     """Walk from every start in a world that is given by what every arc costs there.
 
     Parameters
@@ -237,12 +241,14 @@ def drive_all(
         Whether what one walk learnt is known to the next.
     max_steps : int
         After so many steps and bumps a walk is given up.
+    search : Search
+        Room for one search on the graph.
+    walks : Walks
+        No walks yet (`no_walks`); what becomes of them is written here.
     """
     believed, bumps = mended.arcs.lengths.copy(), plain.arcs.lengths.copy()
     heads, m = mended.arcs.indices, bumps.size
     doubtful = memory and (believed != bumps).any()
-    search = room_for_search(mended.arcs)
-    walks = _no_walks(starts.size, m)
     plan_by(mended, goal, goal, search)
     toward = mended.toward.copy()
     tried = np.empty(m, np.int64)
@@ -289,7 +295,6 @@ def drive_all(
             for j in range(num_tried):
                 learn(mended, tried[j], believed[tried[j]])
             _look_from(mended, toward)
-    return walks
 
 
 @njit(cache=True, nogil=True)
@@ -310,16 +315,3 @@ def next_doubt(every: int, paid: float, predicted: float) -> int:
     if paid < predicted * (1.0 - 1e-9):
         return max(every // 2, 1)
     return 2 * every
-
-
-@njit(cache=True, nogil=True)
-def _no_walks(count: int, num_arcs: int) -> Walks:
-    return Walks(
-        np.zeros(count, np.bool_),
-        np.zeros(count, np.bool_),
-        np.zeros(count),
-        np.zeros(count),
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.full(num_arcs, nan),
-    )

@@ -21,8 +21,8 @@ TINY = 2.0**-1060
 
 
 @njit(cache=True, nogil=True)
-def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> Pair:
-    """Field with `step` added at `vertices`; its two parts do not overlap."""
+def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Parts of the field with `step` added at `vertices`; they do not overlap."""
     high = field.high.copy()
     low = field.low.copy()
     for i in range(vertices.size):
@@ -30,7 +30,7 @@ def corrected(field: Pair, vertices: IntArray, step: FloatArray) -> Pair:
         # normalised again: otherwise low parts would pile up over the steps
         total, error = two_sum(high[x], step[i])
         high[x], low[x] = two_sum(total, low[x] + error)
-    return Pair(high, low)
+    return high, low
 
 
 @njit(cache=True, nogil=True)
@@ -111,7 +111,7 @@ def held_by(
     base: FloatArray,
     barrier: Pair,
     side: int,
-) -> Pair:
+) -> tuple[FloatArray, FloatArray]:
     """Barrier less its base, no further out (side -1: below) than its component's label at `ends`.
 
     It is the label where one is given, and 0 where it is `absent`. The parts do not overlap. Labels
@@ -129,7 +129,7 @@ def held_by(
         near, rest = two_sum(barrier.high[x], barrier.low[x])
         if side * near < side * high[x] or (near == high[x] and side * rest < side * low[x]):
             high[x], low[x] = near, rest
-    return Pair(high, low)
+    return high, low
 
 
 @njit(cache=True, nogil=True)

@@ -38,14 +38,6 @@ class Outcome(NamedTuple):
     slips: FloatArray
 
 
-class Followed(NamedTuple):
-    """What became of every start: (k,) arrays."""
-
-    reached: BoolArray
-    paid: FloatArray
-    found: IntArray
-
-
 @njit(cache=True, nogil=True)
 def follow_all(
     graph: Arcs,
@@ -57,7 +49,7 @@ def follow_all(
     learns: bool,
     max_steps: int,
     rng: np.random.Generator,
-) -> Followed:
+) -> tuple[BoolArray, FloatArray, IntArray]:
     """Walk from every start, knowing the graph and the values alone.
 
     Parameters
@@ -76,6 +68,11 @@ def follow_all(
         After so many tries a walk has failed.
     rng : numpy.random.Generator
         Draws the slips.
+
+    Returns
+    -------
+    reached, paid, found : (k,) arrays
+        Of every start whether the walk arrived, what it paid, and how many arcs it refuted.
     """
     lands, costs, slips = world
     heads, lengths = graph.indices.astype(np.int64), graph.lengths.copy()
@@ -110,7 +107,7 @@ def follow_all(
         for e in range(heads.size):
             heads[e] = graph.indices[e]
             lengths[e] = graph.lengths[e]
-    return Followed(reached, paid, found)
+    return reached, paid, found
 
 
 @njit(cache=True, nogil=True)

@@ -57,8 +57,10 @@ def fill_counts(indptr: IntArray, indices: IntArray) -> tuple[IntArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def fill_in(indptr: IntArray, indices: IntArray, count: IntArray, parent: IntArray) -> Fill:
-    """Return the pattern of the factors, given what `fill_counts` found."""
+def fill_in(
+    indptr: IntArray, indices: IntArray, count: IntArray, parent: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Arrays of the `Fill` of the factors, given what `fill_counts` found."""
     m = indptr.size - 1
     upper_start = np.zeros(m + 1, np.int64)
     lower_start = np.zeros(m + 1, np.int64)
@@ -85,12 +87,12 @@ def fill_in(indptr: IntArray, indices: IntArray, count: IntArray, parent: IntArr
         for s in range(upper_start[k], upper_start[k + 1]):
             lower[free[upper[s]]] = k
             free[upper[s]] += 1
-    return Fill(upper_start, upper, lower_start, lower)
+    return upper_start, upper, lower_start, lower
 
 
 @njit(cache=True, nogil=True)
-def factor(matrix: Matrix, fill: Fill, least: float) -> Factors:
-    """Factor a matrix on the pattern.
+def factor(matrix: Matrix, fill: Fill, least: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Arrays of the `Factors` of a matrix on the pattern.
 
     The pivots of an M-matrix are positive; where rounding would have it otherwise, the share
     `least` of the diagonal entry is one.
@@ -118,7 +120,7 @@ def factor(matrix: Matrix, fill: Fill, least: float) -> Factors:
         for s in range(fill.upper_start[i], fill.upper_start[i + 1]):
             upper[s] = row[fill.upper[s]]
             row[fill.upper[s]] = 0.0
-    return Factors(upper, lower, reciprocal)
+    return upper, lower, reciprocal
 
 
 @njit(cache=True, nogil=True)

@@ -34,8 +34,10 @@ class Rays(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def trace(heads: IntArray, into: IntArray, slot: IntArray, starts: IntArray) -> Rays:
-    """Follow a tree of shortest ways from every start to its root.
+def trace(
+    heads: IntArray, into: IntArray, slot: IntArray, starts: IntArray
+) -> tuple[IntArray, IntArray, IntArray, NDArray[np.uint64]]:
+    """Arrays of the `Rays` along a tree of shortest ways, from every start to the root.
 
     `slot` is the tree as `shortest_tree` finds it on the reversed arcs, `into` the arc that stands
     at each of their slots.
@@ -61,7 +63,7 @@ def trace(heads: IntArray, into: IntArray, slot: IntArray, starts: IntArray) -> 
             x = heads[e]
         ends[i], marks[i] = x, mark
     indptr[starts.size] = used
-    return Rays(indptr, arcs[:used].copy(), ends, marks)
+    return indptr, arcs[:used].copy(), ends, marks
 
 
 @njit(cache=True, nogil=True)

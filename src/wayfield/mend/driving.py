@@ -38,10 +38,10 @@ from ..kernels.driving import (
     DOUBT_EVERY,
     Belief,
     Walks,
-    believe,
     drive_all,
     learn,
     next_doubt,
+    no_walks,
     plan_by,
     promises_more,
     risk_limit,
@@ -170,7 +170,8 @@ def drive(
     if isinstance(world, Graph):
         cost, unknown = _costs_in(believed, world)
         beliefs = (_belief(believed.arcs), _belief(plain.arcs))
-        walks = drive_all(*beliefs, cost, begin, end, memory, cap)
+        room, walks = room_for_search(believed.arcs), no_walks(begin.size, cost.size)
+        drive_all(*beliefs, cost, begin, end, memory, cap, room, walks)
         return _packaged(walks, _known_now(believed, walks.learnt, {}), unknown)
     if not callable(world):
         raise InputError(
@@ -232,9 +233,12 @@ def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
 
 
 def _belief(arcs: Arcs) -> Belief:
+    """Return the belief in a graph, to be changed freely."""
+    own = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy())
     reverse = Arcs(*(np.empty_like(array) for array in arcs))
     reverse_arcs(arcs, reverse)
-    return believe(arcs, reverse, reverse_slots(arcs))
+    toward, stale = np.empty(arcs.indptr.size - 1), np.ones(1, np.bool_)
+    return Belief(own, reverse, reverse_slots(arcs), toward, stale)
 
 
 def _with_arc(belief: Belief, x: int, z: int, cost: float) -> Belief:

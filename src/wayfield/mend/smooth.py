@@ -58,7 +58,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from .._arrays import as_real, as_whole
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.rays import trace
+from ..kernels.rays import Rays, trace
 from ..kernels.shortest import shortest_tree
 from ._base import Fit, MendProblem
 from ._slowness import Price, Slowness, slowness_of
@@ -279,7 +279,7 @@ class _Rays:
     ) -> None:
         """Take in the rays of a tree from some starts, but for those that are there already."""
         graph = self._problem.graph
-        rays = trace(graph.indices, self._problem.into, slot, starts)
+        rays = Rays(*trace(graph.indices, self._problem.into, slot, starts))
         new = ~np.isin(rays.marks, self._marks) & (np.diff(rays.indptr) > 0)
         shape = (starts.size, graph.num_arcs)
         ways = sparse.csr_array((np.ones(rays.arcs.size), rays.arcs, rays.indptr), shape=shape)

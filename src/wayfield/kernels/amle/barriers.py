@@ -101,7 +101,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) 
     grains = [grain for grain in GRAINS if width <= MOST_GRAINS * grain]
     while grains:
         grain = grains.pop(0)
-        used = _floored(piece, field, _grid(grain))
+        used = Pair(*_floored(piece, field, _grid(grain)))
         curvatures = _curvatures(sides, piece, count, used, grain)
         span = Ranges(*ranges(sides, piece, count, used.high))
         too_long = [
@@ -166,7 +166,7 @@ def _flatten_and_bend(
         sides, field = Sides(sides.down, sides.up, sides.around), _negated(field)
     for grain in GRAINS:
         for flat in (0.0, *FLAT_LEVELS):
-            used = _floored(piece, field, _grid(grain))
+            used = Pair(*_floored(piece, field, _grid(grain)))
             if flat > 0.0:
                 used = flattened(sides, piece, used, flat, np.zeros(piece.size, np.bool_))
             curvature, _ = _curvatures(sides, piece, count, used, grain)
@@ -187,8 +187,8 @@ def _negated(field: Pair) -> Pair:
 
 
 @njit(cache=True, nogil=True)
-def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
-    """Return the field rounded down to multiples of `grid`; the labels as they are."""
+def _floored(piece: IntArray, field: Pair, grid: float) -> tuple[FloatArray, FloatArray]:
+    """Parts of the field rounded down to multiples of `grid`; the labels as they are."""
     high, low = field.high.copy(), field.low.copy()
     per_unit = 1.0 / grid  # powers of two, so nothing is rounded
     for x in range(piece.size):
@@ -204,7 +204,7 @@ def _floored(piece: IntArray, field: Pair, grid: float) -> Pair:
         # where the sum within was rounded up
         if less(field, x, Pair(high, low), x):
             high[x], low[x] = add(high[x], low[x], -grid, 0.0)
-    return Pair(high, low)
+    return high, low
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
