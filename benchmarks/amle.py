@@ -1,7 +1,7 @@
 """Exact AMLE against plain midrange sweeps: how many of them it costs.
 
 Run with ``python -m benchmarks.amle [sizes …]``. Grids with 10 % obstacles, 2 % labels. The
-promises, bracket included, on two cores: 80 sweeps at 1e5 vertices, 100 at 1e6, twice the time
+promises, bracket included, on two cores: 50 sweeps at 1e5 vertices, 50 at 1e6, twice the time
 without the bracket; the same graph as a directed one 1.5 times (1e5) and 1.8 times (1e6) as long;
 1e7 vertices within 2.5 GB (``python -m benchmarks.amle 10000000``). And a path of lognormal lengths
 with labels at its ends, on which rounding adds up: no more sweeps at 1e6 vertices than at 1e5, and

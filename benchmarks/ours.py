@@ -26,8 +26,8 @@ from wayfield.kernels.midrange import sweep, sweep_in_place
 
 ENOUGH, MOST = 0.5, 15
 """Seconds and runs after which a measurement is not repeated."""
-SMALL = 500
-"""Size of the graphs on which kernels are compiled beforehand."""
+SMALL = 6_000
+"""Size of the graphs on which kernels are compiled beforehand: large enough to be divided."""
 LARGE = 50_000
 """Vertices from which the memory of a solve stands out."""
 

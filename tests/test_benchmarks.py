@@ -109,7 +109,7 @@ def their(peer: str, *rungs: tuple[float, float], stopped: str = "") -> dict[str
     ]
     task = peer_solvers.PEERS[peer][0]
     known = {"kind": "2-D grid", "labels": "true", "vertices": 1000, "peer": peer, "task": task}
-    known |= {"ours": 0.01, "ours_wall": 0.008, "bare": 0.005, "bare_wall": 0.004}
+    known |= {"ours": 0.01, "bare": 0.005, "bare_wall": 0.004}
     return known | {"rungs": steps, "stopped": stopped, "limit": 60.0}
 
 

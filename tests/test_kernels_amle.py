@@ -264,7 +264,7 @@ def test_a_vertex_with_more_arcs_than_are_packed() -> None:
 
 
 def many_stages(monkeypatch: pytest.MonkeyPatch) -> tuple[Arcs, Arcs, np.ndarray, np.ndarray, bool]:
-    """A random tree that falls apart into many small jobs, one after another."""
+    """A random graph that falls apart into many small jobs, one after another."""
     monkeypatch.setattr(fixing_module, "JOB", 20)
     rng = np.random.default_rng(3)
     graph = random_graph(rng, 400, "unit", edges=500)

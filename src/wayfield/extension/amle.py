@@ -59,7 +59,7 @@ from ._scaling import Scaled
 ALONE = 20_000
 """On graphs of at most this many vertices one thread does all."""
 LOOSE = 2.0**-10
-"""A bracket wider than this share of the label range counts as none."""
+"""A bracket wider than this share of the label range counts as unverified."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +79,8 @@ class AMLE:
         nothing does, the least value within reach).
     threads : int, optional
         How many threads share the work on a graph of tens of thousands of vertices; as many as
-        there are processors if not given, and one in `extend_many`, which has threads of its own.
-        The result is the same, bit by bit, for every number.
+        there are processors if not given, at most eight, and one in `extend_many`, which has
+        threads of its own. The result is the same, bit by bit, for every number.
 
     Notes
     -----
@@ -89,10 +89,10 @@ class AMLE:
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
     coarse for the proof: the bracket is then wide, and from a thousandth of the label range on
-    the status is `UNVERIFIED`; so it is where values fall off by halves over hundreds of vertices,
-    as around the rim of a long wheel. The values (``extend(…, check=False)``) are then mostly
-    accurate to rounding all the same, but `Extension.residual` should be looked at: over twenty
-    orders they need not be.
+    the status is `UNVERIFIED`; so it is where values halve from vertex to vertex, hundreds of
+    times, as around the rim of a long wheel. The values (``extend(…, check=False)``) are then
+    mostly accurate to rounding all the same, but `Extension.residual` should be looked at: over
+    twenty orders they need not be.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class AMLE:
         leave_flat = graph.directed or rule != "flat"
         alone = graph.num_vertices <= ALONE
         with Team(1 if alone else self.threads or threads_here()) as team:
-            fixing, result = self._fixed(problem, leave_flat, team)
+            fixing, result = self._fixed_and_proved(problem, leave_flat, team)
             status, fixed, values, lower, upper, kept = result
             arcs = graph.arcs, graph.reverse_arcs
             step = partial(imbalance, *arcs, ~fixed | problem.labelled, graph.is_unit, values)
@@ -138,12 +138,14 @@ class AMLE:
         evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
         return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)
 
-    def _fixed(self, problem: Problem, leave_flat: bool, team: Team) -> tuple[Fixing, _Outcome]:
+    def _fixed_and_proved(
+        self, problem: Problem, leave_flat: bool, team: Team
+    ) -> tuple[Fixing, _Outcome]:
         """Fix what can be, and prove what is wanted."""
         scaled = Scaled.in_doubles(problem)
         arcs = problem.graph.arcs, problem.graph.reverse_arcs
-        labels = scaled.field.high
-        fixing = fix(*arcs, problem.labelled, labels, leave_flat, team, self.certificate)
+        given = problem.labelled, scaled.field.high
+        fixing = fix(*arcs, *given, leave_flat, team, groundwork=self.certificate)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
             return fixing, _unproved(scaled, fixing, Status.BUDGET)

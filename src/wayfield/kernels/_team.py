@@ -39,8 +39,8 @@ class Task(Generic[T]):
 class Team:
     """The calling thread and `threads - 1` others, which live as long as the ``with`` block.
 
-    What was begun last is done first, as it is waited for soonest; and what is not urgent is done
-    by those who have nothing else to do.
+    Of urgent tasks the last begun is done first, as it is waited for soonest. Others are done by
+    those who have nothing else to do.
     """
 
     def __init__(self, threads: int) -> None:
@@ -68,7 +68,7 @@ class Team:
             other.join()
 
     def begin(self, calls: Iterable[Callable[[], T]], urgent: bool = True) -> list[Task[T]]:
-        """Let others do this, or this thread when it has to wait: in no order."""
+        """Let others do this, or this thread when it has to wait."""
         tasks = [Task(call, urgent) for call in calls]
         with self._changed:
             # taken from the end: what is not urgent waits behind all else
@@ -96,7 +96,7 @@ class Team:
         return [calls[0](), *self.finish(others[::-1])]
 
     def parts(self, size: int) -> list[tuple[int, int]]:
-        """Cut a range into one part for each: where it starts and stops."""
+        """Cut a range into one part for each thread: where it starts and stops."""
         return list(pairwise(size * k // self.threads for k in range(self.threads + 1)))
 
     def _serve(self) -> None:

@@ -129,7 +129,9 @@ def imbalance(
     start: int,
     stop: int,
 ) -> float:
-    """Largest step that would balance a vertex from start to stop, not `fixed`, all others held.
+    """Largest step that would balance a vertex that is not `fixed`, its neighbours held.
+
+    Only vertices from `start` to `stop` are looked at.
 
     On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
     of it. Neighbours without a value are NaN, and do not count.

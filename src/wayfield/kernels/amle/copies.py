@@ -2,10 +2,10 @@
 
 Components do not feel each other: they can be solved in any order, by any thread, and each on a
 copy of some thousand vertices that stays in the cache. A copy holds the vertices of a run, numbered
-from 0, and behind them, unless lengths are 1 and the nearest values are all that matters, one
-vertex for every arc to a fixed one, which has its value. The results go
-back to the segment that the run came from; `join` gives them their places in the order of fixing,
-run by run, so that it is the same whoever solved which.
+from 0. Where lengths are not all 1, a vertex follows for every arc to a fixed one, with its value;
+on unit lengths the nearest values say enough. The results go back to the segment that the run came
+from; `join` gives them their places in the order of fixing, run by run, so that it is the same
+whoever solved which.
 """
 
 from __future__ import annotations

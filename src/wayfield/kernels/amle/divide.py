@@ -20,7 +20,8 @@ vertices. A frame has a floor: only pressure above it is its business.
 Components of some tens of vertices are not entered: they are solved whole on a packed copy
 (`small`). And where both sides of a large frame are to be propagated, or runs of components wait
 that can be solved apart, `advance` hands that out, so that several threads can share it (`fix`).
-Such a run is waited for only when the frame that it was a part of comes up AGAIN.
+Such a run is waited for only when the frame that it was a part of comes up AGAIN, when there is no
+room for more, or at the end.
 
 Rounding. A gap lo − hi within ``tol`` of zero is zero. A component of {gap > tol} counts only if
 the gap exceeds 4 tol somewhere (hysteresis): without it a component may have no vertex whose slope
@@ -76,7 +77,7 @@ MOST_PROBED = 1024
 DONE, BOTH_SIDES, PUT_OFF, MANY_FIXED, STUCK = range(5)
 """What `advance` asks for: nothing more; both sides of the frame on top, propagated at its slope;
 the jobs from the first that is due on, solved; nothing, but a large batch was fixed; or there were
-too many frames, which never are."""
+too many frames, which should never happen."""
 
 
 @njit(cache=True, nogil=True, allocates=False)

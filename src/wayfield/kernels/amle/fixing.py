@@ -48,7 +48,7 @@ SMALL = 32
 WORK = [FRAMES, VISITS, PUSHES]
 """Slots of the counts that add up over copies."""
 JOB = 2048
-"""Components of at most this many vertices are put off, and graphs of twice as many not divided."""
+"""Components of at most so many vertices are put off, graphs of up to twice as many not divided."""
 
 MOST_ARCS = 2**20
 """No copy has more arcs."""
@@ -71,7 +71,7 @@ class Fixing(NamedTuple):
     """(s, 2) parts of the order, one after another: where each ends, and its stage. Parts of one
     stage do not touch each other, so that they can be looked at in any order."""
     finished: bool
-    """False if the cap on frames was met, which never should happen."""
+    """False if the cap on frames was met, which should never happen."""
     frames: int = 0
     """How many frames were worked on."""
     visits: int = 0
@@ -172,7 +172,7 @@ def _workspace(
         order=np.empty(members.size, np.int32),
         batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
         slopes=np.empty(members.size),
-        counts=np.zeros(9, np.int64),
+        counts=np.zeros(1 + DUE, np.int64),
         stack=make_frames(8 * frames + 1024),
         jobs=make_frames(8 * frames + 1024 if divided else 0),
         job_batch=np.empty(members.size if divided else 0, np.int32),

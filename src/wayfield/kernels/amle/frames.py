@@ -33,7 +33,7 @@ class Frames(NamedTuple):
 
     spans: IntArray
     """(k, 5) start, end of the rim, stop, kind, and how many jobs there were before. Of a job that
-    is done, where it starts and stops, how many vertices were fixed, and in how many batches."""
+    is done: start, how many vertices were fixed, stop, and in how many batches."""
     slopes: FloatArray
     """(k, 2) the floor, and the slope that was propagated at already; NaN if at none."""
 
@@ -67,7 +67,7 @@ class Workspace(NamedTuple):
     sample: FloatArray
     """Room for slopes to choose from."""
     job_vertices: int
-    """Components of at most so many vertices are put off; 0 if this is a copy itself."""
+    """Components of at most so many vertices are put off; 0 on a copy, and where nothing is."""
     job_arcs: int
     """And of at most so many arcs."""
     tol: float
@@ -281,7 +281,8 @@ def split_components(work: Workspace, start: int, stop: int) -> int:
 def arrange_pieces(work: Workspace, piece: IntArray, count: int) -> None:
     """Do as `split_components` with all members, whose components are known.
 
-    They stay in the order of their numbers, which is mostly one in which neighbours are close.
+    On the rim and within they stay in the order of their numbers, in which neighbours are mostly
+    close.
     """
     members, queue, tags = work.members, work.scratch.queue, work.record.tag
     bounds, near = work.bounds, work.record.near

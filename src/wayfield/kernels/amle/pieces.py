@@ -1,4 +1,4 @@
-"""Pieces of the unlabelled vertices, as brackets look at them; `proof` has the mathematics."""
+"""Pieces of the unlabelled vertices, where the solver begins and brackets look; see `proof`."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def flattened(sides: Sides, piece: IntArray, field: Pair, flat: float, touched: 
 def flatten(
     sides: Sides, piece: IntArray, field: Pair, flat: float, touched: BoolArray, result: Pair
 ) -> None:
-    """Give every flat cluster the least value on and around it, in a copy of the field.
+    """Give every flat cluster the least value on and around it, in `result`, a copy of the field.
 
     Marks in `touched` the vertices whose value changed, and their neighbours.
     """

@@ -68,7 +68,8 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team | None = None) -> 
         The graph, and its arcs turned round: the same arrays if it is undirected.
     fixing : Fixing
         What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
-        and which vertices are fixed: the bracket holds for the AMLE among those.
+        and which vertices are fixed, and of its ground the components: the bracket holds for the
+        AMLE among those.
     team : Team, optional
         Who works on it; the calling thread alone if not given. The result does not depend on it.
     """

@@ -147,7 +147,7 @@ def _walk(
             y = indices[e]
             if batch[y] <= mine:
                 slope = sign * (values[y] - values[x])
-                # lengths of 1 are not even looked up: there are as many as arcs
+                # lengths of 1 are not even looked up: there are as many of them as arcs
                 if not unit:
                     slope /= lengths[e]
                 if slope > steepest:

@@ -30,7 +30,7 @@ class Ground(NamedTuple):
     """(n,) the field in double-double; NaN where nothing was fixed."""
     piece: IntArray
     """(n,) components of the vertices at which the equation holds; -1 at all others."""
-    pieces: int
+    num_pieces: int
     """How many there are."""
 
 
@@ -42,11 +42,11 @@ class Laying:
     arcs : tuple of Arcs
         The graph, and its arcs turned round.
     values, order, batch, slopes : arrays
-        As those of `Fixing`. They need hold what was fixed only when its stage is added.
+        As those of `Fixing`. They need to hold the results of a stage only once it is added.
     unit : bool
         All lengths are 1.
     known : Task of array and int, optional
-        Components of the unlabelled vertices, and how many they are.
+        Components of the unlabelled vertices, and how many there are.
     team : Team
         Who does it; the result is the same for every team.
     """
