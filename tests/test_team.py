@@ -125,6 +125,6 @@ def test_no_more_threads_are_started_than_there_is_work_for() -> None:
             until = monotonic() + WAIT
             while team._idle < 1 and monotonic() < until:  # the other one looks for more
                 sleep(0.001)
-        assert len(threads_alive()) == before + 1
+        assert len(threads_alive()) <= before + 1
         team.begin([partial(Event().wait, 0.05)] * 3)
         assert len(threads_alive()) <= before + 3
