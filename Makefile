@@ -20,8 +20,8 @@ browser:
 	|| echo "no chromium on the PATH: the explorer's page is not tested"
 
 lint: .venv/ready
-	$(BIN)/ruff check src tests benchmarks examples training conftest.py docs/hooks.py
-	$(BIN)/ruff format --check src tests benchmarks examples training conftest.py docs/hooks.py
+	$(BIN)/ruff check src study tests benchmarks examples training conftest.py docs/hooks.py
+	$(BIN)/ruff format --check src study tests benchmarks examples training conftest.py docs/hooks.py
 
 types: .venv/ready
 	$(BIN)/mypy
@@ -37,9 +37,10 @@ docs: .venv/ready
 PYTHONS ?= 3.11 3.12 3.13
 dist: .venv/ready
 	rm -rf dist
-	$(BIN)/python -m build
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m build --outdir dist study
 	$(BIN)/python -m twine check --strict dist/*
-	.ci/try-wheel dist/*.whl $(PYTHONS)
+	.ci/try-wheels dist $(PYTHONS)
 
 # time and true error, beside the peers in an environment of their own: report/benchmarks.html
 PROFILE ?= standard
@@ -51,11 +52,11 @@ bench: .venv/ready
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-# what the study needs, and everything a developer needs
-.venv/study .venv/ready: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(if $(findstring ready,$@),dev,study)]'
+# library and study, and everything a developer needs
+.venv/study .venv/ready: pyproject.toml study/pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.$(if $(findstring ready,$@),[dev])' --editable ./study
 	touch $@
 
 clean:
 	rm -rf .venv .venv-peers report results build dist site .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src -name __pycache__ -prune -exec rm -rf {} +
+	find src study -name __pycache__ -prune -exec rm -rf {} +

@@ -23,7 +23,7 @@ from benchmarks import page, peers
 from benchmarks.cells import PROFILES, Profile
 from benchmarks.peer_solvers import PEERS
 
-from wayfield.study.freshness import source, versions
+from wayfield_study.engine.freshness import source, versions
 
 RESULTS = Path("results") / "benchmarks"
 

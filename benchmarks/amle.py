@@ -26,9 +26,7 @@ def main(sizes: list[int]) -> None:
         times = 7 if size <= 2_000_000 else 1
         sweep = one_sweep(graph, labels)
         proved = best_of(lambda g=graph, y=labels: wf.extend(g, y, wf.AMLE()), times)
-        plain = best_of(
-            lambda g=graph, y=labels: wf.extend(g, y, wf.AMLE(certificate=False)), times
-        )
+        plain = best_of(lambda g=graph, y=labels: wf.extend(g, y, wf.AMLE(bracket=False)), times)
         both_ways = wf.Graph(graph.indptr, graph.indices, graph.lengths, directed=True)
         directed = best_of(lambda g=both_ways, y=labels: wf.extend(g, y, wf.AMLE()), times)
         result = wf.extend(graph, labels, wf.AMLE())

@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks._timing import best_of
 
 import wayfield as wf
-from wayfield.experiments import MazeCell
+from wayfield_study import audit
+from wayfield_study.experiments import MazeCell
 
 HARMONIC, AMLE = wf.Harmonic(), wf.AMLE()
 
@@ -29,36 +30,32 @@ def main(label_fraction: float = 0.05) -> None:
     audits: dict[str, Callable[[int], object]] = {
         "certify": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).start_certified,
         "its fill": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).fill,
-        "half_gap": lambda k: wf.audit.half_gap(graph, sharp[k], truths[k], goals[k]),
+        "half_gap": lambda k: audit.half_gap(graph, sharp[k], truths[k], goals[k]),
         "ordering": lambda k: _both_scopes(graph, smooth[k], truths[k], goals[k], starts[k]),
-        "mechanism": lambda k: wf.audit.mechanism(
+        "mechanism": lambda k: audit.mechanism(
             graph, smooth[k], sharp[k], truths[k], goals[k], starts[k]
         ),
-        "geometry": lambda k: wf.audit.geometry(graph, truths[k], goals[k]),
-        "failures": lambda k: wf.audit.failures(graph, smooth[k], labels[k], goals[k]),
-        "residual": lambda k: wf.audit.residual_margin(graph, labels[k], sharp[k]),
-        "reach": lambda k: wf.audit.reach(
-            graph, labels[k], sharp[k], truths[k], goals[k], plans[k]
-        ),
-        "error": lambda k: wf.audit.extension_error(
-            graph, labels[k], sharp[k], truths[k], goals[k]
-        ),
-        "measure": lambda k: wf.audit.anti_admissibility(
+        "geometry": lambda k: audit.geometry(graph, truths[k], goals[k]),
+        "failures": lambda k: audit.failures(graph, smooth[k], labels[k], goals[k]),
+        "residual": lambda k: audit.residual_margin(graph, labels[k], sharp[k]),
+        "reach": lambda k: audit.reach(graph, labels[k], sharp[k], truths[k], goals[k], plans[k]),
+        "error": lambda k: audit.extension_error(graph, labels[k], sharp[k], truths[k], goals[k]),
+        "measure": lambda k: audit.anti_admissibility(
             graph, labels[k], truths[k], goals[k], visited[k][visited[k] != goals[k]]
         ),
     }
     alone = best_of(lambda: [wf.extend(graph, given, HARMONIC) for given in labels], 3)
     print(f"{graph.num_vertices:,} states, {len(goals)} goals; harmonic solves {alone:.3f} s")
     total = 0.0
-    for name, audit in audits.items():
-        seconds = best_of(lambda audit=audit: [audit(k) for k in range(len(goals))], 3)
+    for name, measure in audits.items():
+        seconds = best_of(lambda measure=measure: [measure(k) for k in range(len(goals))], 3)
         total += seconds
         print(f"{name:10} {seconds / alone:6.2f}")
     print(f"{'all':10} {total / alone:6.2f} times the harmonic solves")
 
 
 def _both_scopes(graph, field, truth, goal, starts) -> object:
-    found = wf.audit.ordering(graph, field, truth, goal, starts=starts)
+    found = audit.ordering(graph, field, truth, goal, starts=starts)
     return found.all, found.eval_rollouts
 
 

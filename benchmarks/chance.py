@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 import wayfield as wf
+from wayfield.chance import ExpectedCost
 from wayfield.kernels.chance import sweep
 
 World = tuple[wf.Transitions, float | None]
@@ -87,7 +88,7 @@ WORLDS: dict[str, Callable[[int, int], World]] = {
 }
 
 
-def one_sweep(moves: wf.Transitions, field: wf.ExpectedCost) -> float:
+def one_sweep(moves: wf.Transitions, field: ExpectedCost) -> float:
     """Processor time of one sweep over the states of finite cost."""
     process = moves._process
     values, policy = field.values.copy(), np.full(field.values.size, -1)

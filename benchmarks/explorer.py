@@ -22,10 +22,10 @@ _DRAG = """async ([steps, method]) => {
   const next = async (edit) => {
     const before = solved();
     edit();
-    while (solved() === before) await new Promise((done) => setTimeout(done, 2));
+    while (solved() === before) await new CostBound((done) => setTimeout(done, 2));
   };
   it.edit({ ...it.scene, panels: [{ ...it.scene.panels[0], method }] });
-  await new Promise((done) => setTimeout(done, 3000));
+  await new CostBound((done) => setTimeout(done, 3000));
   it.timings.length = 0;
   for (let k = 0; k < steps; k++) {
     const { vertices, values } = it.scene.labels;

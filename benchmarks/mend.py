@@ -107,7 +107,7 @@ def by_highs(graph: wf.Graph, labels: wf.Labels) -> float:
 def main(n: int) -> None:
     for name, make in WORLDS.items():
         graph, labels = make(1600, 0)
-        method = wf.LeastRepair("unit", only_odd=None)
+        method = wf.LeastChange("unit", only_odd=None)
         ours = processor_seconds(lambda g=graph, y=labels, m=method: wf.mend(g, y, 0, m))
         highs = processor_seconds(lambda g=graph, y=labels: by_highs(g, y), 1)
         value = by_highs(graph, labels)
@@ -120,8 +120,8 @@ def main(n: int) -> None:
     for name, make in WORLDS.items():
         graph, labels = make(n, 0)
         found = processor_seconds(lambda g=graph, y=labels: wf.contradictions(g, y))
-        seconds = processor_seconds(lambda g=graph, y=labels: wf.mend(g, y, 0, wf.LeastRepair()))
-        mended = wf.mend(graph, labels, 0, wf.LeastRepair())
+        seconds = processor_seconds(lambda g=graph, y=labels: wf.mend(g, y, 0, wf.LeastChange()))
+        mended = wf.mend(graph, labels, 0, wf.LeastChange())
         (repair,) = mended.details["repairs"]
         gap = abs(repair.gap) / max(repair.value, 1e-300)
         print(

@@ -22,6 +22,7 @@ from benchmarks.cells import METHODS, Cell
 from benchmarks.worlds import make_graph, make_labels
 
 import wayfield as wf
+from wayfield.extension import Extension
 from wayfield.kernels.midrange import sweep, sweep_in_place
 
 ENOUGH, MOST = 0.5, 15
@@ -52,7 +53,7 @@ def sweep_seconds(graph: wf.Graph, labels: wf.Labels, about: float) -> float:
     return (time.perf_counter() - began) / count
 
 
-def proved_error(field: wf.Extension) -> float:
+def proved_error(field: Extension) -> float:
     """Largest distance of a value from the far end of its bracket."""
     assert field.lower is not None
     assert field.upper is not None
@@ -82,7 +83,7 @@ def measure(cell: Cell, graph: wf.Graph) -> dict[str, object]:
     )
 
 
-def _peak(solve: Callable[[], wf.Extension], graph: wf.Graph) -> tuple[wf.Extension, float | None]:
+def _peak(solve: Callable[[], Extension], graph: wf.Graph) -> tuple[Extension, float | None]:
     """Solve, and say how many bytes per vertex it held at most; None if that is lost in noise."""
     if graph.num_vertices < LARGE or not hasattr(ctypes.CDLL(None), "malloc_trim"):
         return solve(), None

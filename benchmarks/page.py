@@ -20,9 +20,9 @@ from benchmarks.cells import METHODS, SHARE
 from benchmarks.peer_solvers import PEERS, TARGET
 from benchmarks.worlds import KINDS, LABELS
 
-from wayfield.report.charts import Chart
-from wayfield.report.svg import Scale, Series, legend, line_chart, tag
-from wayfield.report.tables import Table
+from wayfield_study.report.charts import Chart
+from wayfield_study.report.svg import Scale, Series, legend, line_chart, tag
+from wayfield_study.report.tables import Table
 
 Figures = Sequence[dict[str, Any]]
 
@@ -323,7 +323,11 @@ def as_markdown(table: Table) -> str:
 
 
 def _html(profile: str, tables: Iterable[Table], groups: Iterable[tuple[str, list[Chart]]]) -> str:
-    style = resources.files("wayfield.report").joinpath("templates", "style.css").read_text("utf-8")
+    style = (
+        resources.files("wayfield_study.report")
+        .joinpath("templates", "style.css")
+        .read_text("utf-8")
+    )
     packages = ("wayfield", "numpy", "scipy", "numba")
     used = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     parts = [

@@ -68,7 +68,7 @@ class Problem:
         if self.task == "p":
             return wf.extend(self.graph, self.labels, wf.PLaplacian(POWER)).values
         method = wf.AMLE if self.task == "amle" else wf.Harmonic
-        return wf.extend(self.graph, self.labels, method(certificate=proved)).values
+        return wf.extend(self.graph, self.labels, method(bracket=proved)).values
 
     def save(self, path: Path) -> None:
         np.savez(

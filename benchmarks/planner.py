@@ -40,7 +40,7 @@ def main(side: int) -> None:
         for _ in range(50):
             sweep_in_place(graph.arcs, fixed, swept)
         labels = wf.Labels(np.flatnonzero(fixed), truth[fixed])
-        exact = wf.extend(graph, labels, wf.AMLE(certificate=False))
+        exact = wf.extend(graph, labels, wf.AMLE(bracket=False))
         fields = {
             "truth": truth,
             "AMLE": exact.values,
@@ -51,7 +51,7 @@ def main(side: int) -> None:
         }
         for field, values in fields.items():
             seconds = best_of(lambda v=values, g=graph: wf.plan(g, v, goal), 3)
-            lift = best_of(lambda v=values, g=graph: wf.descending(g, v, goal), 3)
+            lift = best_of(lambda v=values, g=graph: wf.lift(g, v, goal), 3)
             print(
                 f"{name:8} {field:10} plan {seconds / one:6.1f} sweeps, "
                 f"descending {lift / one:6.1f} sweeps; {wf.plan(graph, values, goal)}"

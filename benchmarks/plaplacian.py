@@ -18,6 +18,7 @@ from itertools import product
 import numpy as np
 
 import wayfield as wf
+from wayfield.extension import Extension
 
 POWERS = (4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 MAZES = ("antmaze-medium", "antmaze-large")
@@ -49,7 +50,7 @@ def cells() -> None:
     """Convergence, width, factorisations and success of the greedy planner on all cells."""
     print("p      r   converged  |F|/range  width median  width max  factorisations  success")
     for p, refinement in product(POWERS, (4, 8, 12)):
-        found: list[wf.Extension] = []
+        found: list[Extension] = []
         spans: list[float] = []
         success: list[float] = []
         for maze, fraction, seed in product(MAZES, FRACTIONS, SEEDS):

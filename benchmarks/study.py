@@ -10,7 +10,7 @@ import random
 import sys
 import time
 
-from wayfield.experiments import STUDIES
+from wayfield_study.experiments import STUDIES
 
 
 def main(sample: int = 6) -> None:

@@ -17,6 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import wayfield as wf
+from wayfield.extension import Extension
+from wayfield.plans import Plan
 
 
 def main(path: Path = Path("certificate_map.png")) -> None:
@@ -37,7 +39,7 @@ def main(path: Path = Path("certificate_map.png")) -> None:
     check(maze, field, plan)
 
 
-def draw_margins(ax: Any, plan: wf.Plan, labels: wf.Labels, margin: Any) -> Any:
+def draw_margins(ax: Any, plan: Plan, labels: wf.Labels, margin: Any) -> Any:
     """Colour every cell by its margin; draw moves, labels (rings) and the goal (star)."""
     places = plan.graph.positions
     assert places is not None
@@ -58,7 +60,7 @@ def draw_margins(ax: Any, plan: wf.Plan, labels: wf.Labels, margin: Any) -> Any:
     return image
 
 
-def check(maze: wf.Graph, field: wf.Extension, plan: wf.Plan) -> None:
+def check(maze: wf.Graph, field: Extension, plan: Plan) -> None:
     """Compare with the truth, which the certificate never saw."""
     truth = wf.cost_to_go(maze, plan.goal)
     off = float(np.abs(field.values - truth).max())

@@ -20,6 +20,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
 import wayfield as wf
+from wayfield_study import audit
 
 GOAL = 40
 VERDICTS = {
@@ -38,15 +39,15 @@ def main(path: Path = Path("certified_region.png")) -> None:
         labels = wf.sample_labels(maze, GOAL, fraction, seed=54)
         answer = wf.solve(maze, labels, GOAL)
         field, plan, certificate = answer.field, answer.plan, answer.certificate
-        audit = wf.audit.half_gap(maze, field, truth, GOAL, plan)
-        theorem = wf.audit.reach(maze, labels, field, truth, GOAL, plan)
-        verdict = np.where(audit.chosen_optimal, np.where(audit.holds, 0, 1), 2)
+        test = audit.half_gap(maze, field, truth, GOAL, plan)
+        theorem = audit.reach(maze, labels, field, truth, GOAL, plan)
+        verdict = np.where(test.chosen_optimal, np.where(test.holds, 0, 1), 2)
         margins = show(
             above, maze, labels, np.clip(certificate.margin, 0.0, 1.0), plt.get_cmap("YlGn"), 1.0
         )
         show(below, maze, labels, verdict, ListedColormap([*VERDICTS.values()]), 2.0)
         above.set_title(f"{fraction:.0%} labelled")
-        below.set_title(f"half-gap test: {audit.holds.mean():.0%} of the moves", fontsize=10)
+        below.set_title(f"half-gap test: {test.holds.mean():.0%} of the moves", fontsize=10)
         print(f"{fraction:.0%} labelled: {theorem}")
     figure.colorbar(margins, ax=axes[0], shrink=0.85, label="error survived, in steps")
     legend: list[Any] = [Patch(color=color, label=text) for text, color in VERDICTS.items()]

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import wayfield as wf
+from wayfield.extension import Extension
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "choosing_p.png"
 GOAL = 40
@@ -49,7 +50,7 @@ def share_legend(figure: Figure, ax: Axes) -> None:
     figure.legend(marks, words, loc="outside upper center", ncols=len(words))
 
 
-def draw_distance(ax: Axes, graph: wf.Graph, labels: wf.Labels, amle: wf.Extension) -> None:
+def draw_distance(ax: Axes, graph: wf.Graph, labels: wf.Labels, amle: Extension) -> None:
     """Largest distance to the AMLE against p, with the bracket's width below it."""
     found = [wf.extend(graph, labels, wf.PLaplacian(float(p))) for p in MEASURED]
     distance = np.array([np.abs(field.values - amle.values).max() for field in found])

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 import matplotlib.pyplot as plt
 
 import wayfield as wf
+from wayfield.extension import Extension
+from wayfield.plans import Plan
 
 
 def main(path: str = "million_vertices.png", refinement: str = "148") -> None:
@@ -33,7 +35,7 @@ def main(path: str = "million_vertices.png", refinement: str = "148") -> None:
 
 def solve(
     layout: wf.Layout, refinement: int, told: bool = False
-) -> tuple[wf.Graph, wf.Labels, wf.Extension, wf.Plan]:
+) -> tuple[wf.Graph, wf.Labels, Extension, Plan]:
     """Extend and plan, and say how long it took."""
     graph = wf.grid_graph(layout, refinement)
     goal = graph.num_vertices // 3

@@ -41,8 +41,8 @@ def main(path: str = "scikit_learn.png", draws: str = "5") -> None:
     """Score every method for several numbers of labels on both data sets, print and draw."""
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
     digits = {
-        "AMLE": one_against_all(wf.AMLE(certificate=False)),
-        "harmonic (label propagation)": one_against_all(wf.Harmonic(certificate=False)),
+        "AMLE": one_against_all(wf.AMLE(bracket=False)),
+        "harmonic (label propagation)": one_against_all(wf.Harmonic(bracket=False)),
         "LabelSpreading": spreading,
         "nearest labels": neighbour_class,
     }

@@ -22,10 +22,16 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 import wayfield as wf
-from wayfield.experiments._point import Problem, Scene, collect_buffer, load_point_maze, places
-from wayfield.experiments._point.odds import arrival
-from wayfield.experiments._point.planners import graph_distance
-from wayfield.kernels.point_maze import ARRIVAL, STEP, push_out, sent
+from wayfield_study.experiments._point import (
+    Problem,
+    Scene,
+    collect_buffer,
+    load_point_maze,
+    places,
+)
+from wayfield_study.experiments._point.odds import arrival
+from wayfield_study.experiments._point.planners import graph_distance
+from wayfield_study.kernels.point_maze import ARRIVAL, STEP, push_out, sent
 
 MAZE = load_point_maze("teleport")
 START, GOAL = places(MAZE.tasks[1])

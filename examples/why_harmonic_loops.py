@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import wayfield as wf
+from wayfield.plans import Plan
 
 TAILS, HEADS = [0, 0, 2, 1, 3, 3, 5, 4], [3, 2, 1, 4, 4, 5, 6, 6]
 PLACES = np.array([(0, 0), (1, 1), (0, 1), (1, 0), (2, 0.5), (2, -0.5), (3, 0)])
@@ -53,7 +54,7 @@ def draw_seven(axes: Any) -> None:
         ax.set_title(f"{name}: {turn}", color=INK if plan.cost[4] == 2 else ALARM)
 
 
-def draw_moves(ax: Any, graph: wf.Graph, plan: wf.Plan) -> None:
+def draw_moves(ax: Any, graph: wf.Graph, plan: Plan) -> None:
     """Draw edges as lines, moves as arrows, labels with a ring."""
     for x, y in zip(graph.tails, graph.indices, strict=True):
         ax.plot(*PLACES[[x, y]].T, color="0.8", linewidth=1.5, zorder=1)
@@ -89,7 +90,7 @@ def draw_loop(axes: Any) -> None:
         ax.set_title(f"{name}, around a label in the maze: {fate}", color=INK if reach else ALARM)
 
 
-def draw_cells(ax: Any, plan: wf.Plan, labels: wf.Labels, centre: int) -> None:
+def draw_cells(ax: Any, plan: Plan, labels: wf.Labels, centre: int) -> None:
     """Draw the vertices around `centre` as cells with their value and their move."""
     places = plan.graph.positions
     assert places is not None

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import isnan
 
 import wayfield as wf
+from wayfield.extension import Extension
 
 
 def exact_harmonic(graph: wf.Graph, labels: wf.Labels) -> list[Fraction]:
@@ -37,7 +38,7 @@ def exact_harmonic(graph: wf.Graph, labels: wf.Labels) -> list[Fraction]:
     return [row[n] for row in rows]
 
 
-def contains(extension: wf.Extension, exact: Sequence[Fraction | float]) -> bool:
+def contains(extension: Extension, exact: Sequence[Fraction | float]) -> bool:
     """Whether every exact value lies in its bracket; NaN, where no label is connected, is out."""
     assert extension.lower is not None
     assert extension.upper is not None

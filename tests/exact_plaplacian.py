@@ -9,6 +9,7 @@ import mpmath as mp
 import numpy as np
 
 import wayfield as wf
+from wayfield.extension import Extension
 
 DIGITS = 60
 
@@ -98,7 +99,7 @@ def tilt(graph: wf.Graph, values: Sequence[Fraction], x: int, p: float) -> int:
         return int(mp.sign(total)) if abs(total) > mp.mpf(10) ** -50 else 0
 
 
-def contains(extension: wf.Extension, exact: list[mp.mpf]) -> bool:
+def contains(extension: Extension, exact: list[mp.mpf]) -> bool:
     """Whether every value lies in its bracket, in 60 digits."""
     assert extension.lower is not None
     assert extension.upper is not None

@@ -34,7 +34,7 @@ TABLE = [
     Kind(wf.AMLE(fill="cost"), directed=True, bracket=True, within=False, sloped=True),
     Kind(wf.AMLE(fill="flat"), directed=True, bracket=True, sloped=True),
     Kind(wf.AMLE(fill="lower"), directed=True, bracket=True, sloped=True),
-    Kind(wf.AMLE(certificate=False), directed=True, sloped=True),
+    Kind(wf.AMLE(bracket=False), directed=True, sloped=True),
     Kind(wf.Harmonic(), bracket=True, shares=True),
     Kind(wf.PLaplacian(2), bracket=True, shares=True),
     Kind(wf.PLaplacian(2.5), bracket=True, shares=True),

@@ -1,4 +1,4 @@
-"""Certificate files: named sections behind a digest, written whole or not at all.
+"""Proof files: named sections behind a digest, written whole or not at all.
 
 The format is documented on the page "Proofs that travel" (``docs/proofs.md``); the package
 `wayfield_verify` reads it and shares no code with this module.
@@ -73,16 +73,14 @@ def bits(tag: str, flags: BoolArray) -> Section:
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path at which there is nothing yet, or a certificate; else raise `InputError`."""
+    """Return a path at which there is nothing yet, or a proof; else raise `InputError`."""
     path = _in_a_folder(path)
     if path.exists():
         if not path.is_file():
             raise InputError(f"{path} is not a file")
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
-                raise InputError(
-                    f"{path} is no certificate, and is not overwritten without --force"
-                )
+                raise InputError(f"{path} is no proof, and is not overwritten without --force")
     return path
 
 
@@ -94,12 +92,12 @@ def _in_a_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def digest(sections: Iterable[Section]) -> bytes:
-    """Return the digest that a certificate of these sections begins with."""
+    """Return the digest that a proof of these sections begins with."""
     return _digest(_parts(sections))
 
 
 def write(path: str | os.PathLike[str], sections: Iterable[Section]) -> Path:
-    """Write a certificate; a reader sees the old file or the whole new one."""
+    """Write a proof; a reader sees the old file or the whole new one."""
     path, parts = _in_a_folder(path), _parts(sections)
     temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:

@@ -7,14 +7,7 @@ import numpy as np
 from ._arrays import MOST_VERTICES, as_lengths, as_whole, frozen, owned, refuse
 from .errors import InputError
 from .kernels._types import FloatArray, IntArray
-from .kernels.csr import (
-    Arcs,
-    first_asymmetry,
-    first_flaw,
-    group_edges,
-    keep_shortest,
-    reverse_arcs,
-)
+from .kernels.csr import Arcs, first_asymmetry, first_flaw, group_edges, keep_shortest, reverse_arcs
 
 
 def vertex_count(tail: IntArray, head: IntArray, num_vertices: int | None) -> int:

@@ -6,27 +6,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .extension import AMLE, Harmonic, Method, MidrangeSweeps, PLaplacian, extend, extend_many
+from .extension import AMLE, Harmonic, Method, MidrangeSweeps, extend_many
 from .graph import Graph
 from .grid import grid_graph
 from .labels import Labels
 from .layouts import load_layout
-from .mend import MendMethod, contradictions, mend
-from .oracle import cost_to_go, sample_labels
-from .plan import plan
-from .solve import solve
+from .mending import MendMethod, contradictions, mend
+from .pipeline import solve
+from .shortest_paths import sample_labels
 
 COMMON: tuple[Method, ...] = (Harmonic(), MidrangeSweeps(), AMLE())
 """Methods that most commands and all studies use."""
 
 
-def warm_up(
-    methods: Sequence[Method] = COMMON, directed: bool = False, study: bool = False
-) -> None:
+def warm_up(methods: Sequence[Method] = COMMON, directed: bool = False) -> None:
     """Extend, plan and certify on small mazes in every way the commands do, with these methods.
 
     Several label sets, so that kernels for rare cases such as flat spots are among those compiled.
-    Directed graphs and studies have kernels of their own, made ready only if asked for.
+    Directed graphs have kernels of their own, compiled only if asked for.
     """
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)
@@ -43,8 +40,6 @@ def warm_up(
             extend_many(graph, labels, small, workers=1, check=False)
         for maze in (graph, rough):
             solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, small, check=False)
-    if study:
-        _warm_up_study(graph)
 
 
 def warm_up_mend(method: MendMethod, directed: bool = False) -> None:
@@ -54,15 +49,3 @@ def warm_up_mend(method: MendMethod, directed: bool = False) -> None:
     slow = Labels(truth.vertices, truth.values * np.where(truth.vertices % 2, 1.0, 3.0))
     contradictions(graph, slow)
     mend(graph, slow, 0, method)
-
-
-def _warm_up_study(graph: Graph) -> None:
-    from .audit import failures, mechanism, ordering
-
-    labels, truth = sample_labels(graph, 0, 0.1, seed=0), cost_to_go(graph, 0)
-    methods = (Harmonic(), PLaplacian(4.0), AMLE())
-    smooth, _, sharp = (extend(graph, labels, method) for method in methods)
-    plan(graph, sharp.values, 0, "q", "index")
-    ordering(graph, smooth, truth, 0)
-    mechanism(graph, smooth, sharp, truth, 0)
-    failures(graph, smooth, labels, 0)

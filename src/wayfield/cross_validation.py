@@ -29,8 +29,8 @@ from .extension._deadline import check_time
 from .graph import Graph, check_graph
 from .kernels._types import FloatArray
 from .labels import Labels, check_labels
-from .mend import MendMethod, mend
-from .oracle import cost_to_go
+from .mending import MendMethod, mend
+from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
 
 FOLDS = 5
@@ -359,6 +359,6 @@ def error_text(error: float, spread: float) -> str:
 
 def _without_bracket(method: Method) -> Method:
     """Return the same method, told to skip its bracket if it has one."""
-    if is_dataclass(method) and not isinstance(method, type) and hasattr(method, "certificate"):
-        return replace(method, certificate=False)
+    if is_dataclass(method) and not isinstance(method, type) and hasattr(method, "bracket"):
+        return replace(method, bracket=False)
     return method

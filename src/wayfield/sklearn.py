@@ -30,7 +30,7 @@ from ._arrays import as_choice, as_whole
 from ._optional import need
 from .errors import InputError
 from .extension import Extension, Method, extend
-from .extension._words import parse_method
+from .extension._names import parse_method
 from .graph import Graph
 from .kernels._types import FloatArray
 from .labels import Labels

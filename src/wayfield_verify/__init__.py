@@ -1,7 +1,7 @@
-"""An independent checker of wayfield's certificates.
+"""An independent checker of wayfield's proofs.
 
-It shares no code with wayfield and uses the standard library alone. A certificate is a file that
-``Extension.certificate`` or ``Certificate`` wrote: a graph, labels, a field with bounds, perhaps a
+It shares no code with wayfield and uses the standard library alone. A proof is a file that
+``Extension.write_proof`` or ``Proof`` wrote: a graph, labels, a field with bounds, perhaps a
 plan, and what a proof of them needs. `verify` proves all of it again in exact arithmetic, or says
 where the proof fails. It believes nothing but the mathematics on wayfield's documentation page
 "Proofs that travel", and Python's integers.
@@ -22,18 +22,18 @@ __all__ = ["NotProved", "Unreadable", "verify"]
 
 
 def verify(path: str | os.PathLike[str]) -> list[str]:
-    """Prove a certificate, and return in sentences what was proved.
+    """Prove a proof, and return in sentences what was proved.
 
     Raises
     ------
     NotProved
         If the proof fails; the message names the first vertex at which it does.
     Unreadable
-        If the file is no certificate, or not a whole one.
+        If the file is no proof, or not a whole one.
     """
-    certificate = read(path)
-    numbers = Numbers(certificate)
-    sentences = prove_field(certificate, numbers)
-    if certificate.plan is not None:
-        sentences += prove_plan(certificate, certificate.plan, numbers)
+    proof = read(path)
+    numbers = Numbers(proof)
+    sentences = prove_field(proof, numbers)
+    if proof.plan is not None:
+        sentences += prove_plan(proof, proof.plan, numbers)
     return sentences

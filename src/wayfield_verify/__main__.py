@@ -1,4 +1,4 @@
-"""``python -m wayfield_verify FILE``: 0 if the certificate is proved, 1 if not, 2 if unreadable."""
+"""``python -m wayfield_verify FILE``: 0 if the proof is proved, 1 if not, 2 if unreadable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import NotProved, Unreadable, verify
 USAGE = "usage: python -m wayfield_verify FILE"
 HELP = f"""{USAGE}
 
-Prove what a certificate of wayfield states, in exact arithmetic and with nothing but the file.
+Prove what a proof of wayfield states, in exact arithmetic and with nothing but the file.
 Exit code: 0 if it is proved, 1 if it is not, 2 if the file cannot be read."""
 
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"NOT PROVED: {failure}.")
         return 1
     except Unreadable as failure:
-        print(f"{path!r} is no certificate that can be read: {failure}.", file=sys.stderr)
+        print(f"{path!r} is no proof that can be read: {failure}.", file=sys.stderr)
         return 2
     except (OSError, ValueError, MemoryError) as failure:  # ValueError: a name with a zero in it
         reason = getattr(failure, "strerror", None) or str(failure) or "not enough memory"

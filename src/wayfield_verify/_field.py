@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from ._file import Barriers, Certificate
+from ._file import Barriers, Proof
 from ._numbers import Arcs, Number, Numbers
 from ._powers import sign_of_balance, sign_of_sum
 
@@ -35,37 +35,35 @@ class NotProved(Exception):  # noqa: N818
     """The file's proof fails."""
 
 
-def prove_field(certificate: Certificate, numbers: Numbers) -> list[str]:
+def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
     """Prove the bracket of every vertex, or raise `NotProved`; say in sentences what was proved."""
-    out, into = numbers.arcs(certificate)
-    labels = {x: numbers.whole(y) for x, y in certificate.corrections.items()}
+    out, into = numbers.arcs(proof)
+    labels = {x: numbers.whole(y) for x, y in proof.corrections.items()}
     connected = reached_from(labels, [out] if out is into else [out, into], len(out))
-    below, above = _barriers(certificate, numbers)
+    below, above = _barriers(proof, numbers)
     low: Sequence[Number | float] = below
     high: Sequence[Number | float] = above
     _require_between(below, labels, above)
-    if certificate.fixed is None:
+    if proof.fixed is None:
         free = [x for x in range(len(out)) if connected[x] and x not in labels]
-        _require_barriers(certificate.p, free, out, into, below, above)
+        _require_barriers(proof.p, free, out, into, below, above)
     else:
-        fixed = certificate.fixed
-        low, high = _filled(certificate, numbers, fixed, labels, out, into, below, above)
-    _require_bracket(certificate, numbers, connected, low, high)
-    return _sentences(certificate, connected)
+        fixed = proof.fixed
+        low, high = _filled(proof, numbers, fixed, labels, out, into, below, above)
+    _require_bracket(proof, numbers, connected, low, high)
+    return _sentences(proof, connected)
 
 
-def _barriers(
-    certificate: Certificate, numbers: Numbers
-) -> tuple[Sequence[Number], Sequence[Number]]:
+def _barriers(proof: Proof, numbers: Numbers) -> tuple[Sequence[Number], Sequence[Number]]:
     """Lower and upper barrier by vertex; what stands where they are not asked for is not used."""
-    reasons = certificate.reasons
+    reasons = proof.reasons
     if isinstance(reasons, Barriers):
         return (
             numbers.barrier(reasons, reasons.below),
             numbers.barrier(reasons, reasons.above),
         )
-    exact, given = [Fraction(0)] * certificate.num_vertices, iter(reasons)
-    for x, is_fixed in enumerate(certificate.fixed or ()):
+    exact, given = [Fraction(0)] * proof.num_vertices, iter(reasons)
+    for x, is_fixed in enumerate(proof.fixed or ()):
         if is_fixed:
             exact[x] = next(given)
     both = [numbers.exact(value) for value in exact]
@@ -155,7 +153,7 @@ def _balance(
 
 
 def _filled(
-    certificate: Certificate,
+    proof: Proof,
     numbers: Numbers,
     fixed: Sequence[bool],
     labels: dict[int, int],
@@ -180,7 +178,7 @@ def _filled(
         if not any(below[x] > above[y] for y, _ in among[x]):
             raise NotProved(f"no arc certainly descends from the fixed vertex {x}")
     _require_no_descent(fixed, out, into, below, above)
-    rule, rate = certificate.fill, numbers.length_unit
+    rule, rate = proof.fill, numbers.length_unit
     return _fill(rule, rate, fixed, out, into, below), _fill(rule, rate, fixed, out, into, above)
 
 
@@ -280,24 +278,24 @@ def _continued(
 
 
 def _require_bracket(
-    certificate: Certificate,
+    proof: Proof,
     numbers: Numbers,
     connected: list[bool],
     low: Sequence[Number | float],
     high: Sequence[Number | float],
 ) -> None:
     """Check that the bounds follow, and that every value lies within its own."""
-    whole, labels, prior = numbers.whole, certificate.labels, certificate.prior
+    whole, labels, prior = numbers.whole, proof.labels, proof.prior
     delta = 0
     if prior is not None:
         for x, label in labels.items():
             if prior[x] == math.inf:
                 raise NotProved(f"the prior is infinite at the label of vertex {x}")
-            rest = whole(label) - whole(prior[x]) - whole(certificate.corrections[x])
+            rest = whole(label) - whole(prior[x]) - whole(proof.corrections[x])
             delta = max(delta, abs(rest))
-        if delta and certificate.fill not in (None, "flat"):
-            raise NotProved(f"rounded corrections prove nothing with the fill {certificate.fill!r}")
-    rows = zip(certificate.values, certificate.lower, certificate.upper, strict=True)
+        if delta and proof.fill not in (None, "flat"):
+            raise NotProved(f"rounded corrections prove nothing with the fill {proof.fill!r}")
+    rows = zip(proof.values, proof.lower, proof.upper, strict=True)
     for x, row in enumerate(rows):
         base = 0.0 if prior is None else prior[x]
         if base == math.inf or (connected[x] and low[x] == NONE):
@@ -321,27 +319,27 @@ def _require_bracket(
                 raise NotProved(f"the upper bound of vertex {x} does not follow")
 
 
-def _sentences(certificate: Certificate, connected: list[bool]) -> list[str]:
-    p = certificate.p
+def _sentences(proof: Proof, connected: list[bool]) -> list[str]:
+    p = proof.p
     name = {2.0: "harmonic extension", math.inf: "AMLE"}.get(
         p, f"p-Laplacian extension (p = {p!r})"
     )
-    way = "directed" if certificate.directed else "undirected"
-    rule = "" if certificate.fill is None else f", filled by the rule {certificate.fill!r},"
-    prior = "" if certificate.prior is None else ", as corrections of a prior,"
-    size = f"{number_of(certificate.num_vertices, 'vertex', 'vertices')} and "
-    size += number_of(len(certificate.edges), "arc" if certificate.directed else "edge")
+    way = "directed" if proof.directed else "undirected"
+    rule = "" if proof.fill is None else f", filled by the rule {proof.fill!r},"
+    prior = "" if proof.prior is None else ", as corrections of a prior,"
+    size = f"{number_of(proof.num_vertices, 'vertex', 'vertices')} and "
+    size += number_of(len(proof.edges), "arc" if proof.directed else "edge")
     where = "" if all(connected) else " connected to a label"
-    rows = zip(certificate.lower, certificate.upper, strict=True)
+    rows = zip(proof.lower, proof.upper, strict=True)
     widths = (high - low for low, high in rows if math.isfinite(high) and math.isfinite(low))
     found = [
-        f"The {name} of {number_of(len(certificate.labels), 'label')}{prior} on this {way} graph "
+        f"The {name} of {number_of(len(proof.labels), 'label')}{prior} on this {way} graph "
         f"of {size}{rule} exists and is unique.",
         f"At every vertex{where} it lies between the file's bounds, and so does the file's value; "
         f"the bounds are about {max(widths, default=0.0):.3g} apart at most.",
     ]
-    if certificate.fixed is not None:
-        states = zip(connected, certificate.fixed, certificate.values, strict=True)
+    if proof.fixed is not None:
+        states = zip(connected, proof.fixed, proof.values, strict=True)
         filled = sum(a and not b and value < math.inf for a, b, value in states)
         found.append(
             f"Filled, since no walk through them descends from label to label: exactly "

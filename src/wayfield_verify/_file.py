@@ -1,4 +1,4 @@
-"""Reading a certificate file: its bytes, and nothing that they do not say.
+"""Reading a proof file: its bytes, and nothing that they do not say.
 
 The format is documented byte by byte on the page "Proofs that travel" of wayfield's documentation.
 Every length is compared with what the counts ask for before anything is unpacked, so that no file
@@ -33,7 +33,7 @@ WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 class Unreadable(Exception):  # noqa: N818
-    """The file is not a certificate, or not a whole one."""
+    """The file is not a proof, or not a whole one."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Proof:
     """What the file says; by vertex, unless said otherwise."""
 
     num_vertices: int
@@ -89,8 +89,8 @@ class Certificate:
     plan: Plan | None
 
 
-def read(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate; `Unreadable` or `OSError` if that cannot be done."""
+def read(path: str | os.PathLike[str]) -> Proof:
+    """Read a proof; `Unreadable` or `OSError` if that cannot be done."""
     return _parse(_Sections(_body(path)))
 
 
@@ -101,7 +101,7 @@ def _body(path: str | os.PathLike[str]) -> bytes:
     with Path(path).open("rb") as file:
         start = file.read(START)
         if not start.startswith(MAGIC):
-            raise Unreadable("it does not begin as a certificate does")
+            raise Unreadable("it does not begin as a proof does")
         # before anything is kept in memory: a foreign file may be huge
         if hashlib.file_digest(file, "sha256").digest() != start[len(MAGIC) :]:
             raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
@@ -184,7 +184,7 @@ def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg
     return numbers
 
 
-def _parse(sections: _Sections) -> Certificate:
+def _parse(sections: _Sections) -> Proof:
     n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
     directed, fill, p = sections.unpack("kind", "<BBd")
     _require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
@@ -213,7 +213,7 @@ def _parse(sections: _Sections) -> Certificate:
     reasons = _reasons(sections, n, fixed)
     plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
     sections.finish()
-    return Certificate(
+    return Proof(
         n, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
         values, lower, upper, fixed, reasons, plan,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The certificate's numbers as whole numbers: no rounding, no floating point from here on.
+"""The proof's numbers as whole numbers: no rounding, no floating point from here on.
 
 A double is a whole number times a power of two. So there is an s such that every value, bound,
 label and barrier of the file is a whole multiple of 2^−s, and arithmetic on these multiples is that
@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ._file import Barriers, Certificate
+from ._file import Barriers, Proof
 
 Number = int | Fraction
 """A multiple of the file's unit 2^−s: whole, or a fraction where exact values are given."""
@@ -21,14 +21,14 @@ Arcs = list[list[tuple[int, int]]]
 
 
 class Numbers:
-    """All numbers of a certificate, in units of 2^−s."""
+    """All numbers of a proof, in units of 2^−s."""
 
-    def __init__(self, certificate: Certificate) -> None:
-        reasons, plan = certificate.reasons, certificate.plan
-        self._length_places = _places(certificate.lengths or ())
+    def __init__(self, proof: Proof) -> None:
+        reasons, plan = proof.reasons, proof.plan
+        self._length_places = _places(proof.lengths or ())
         doubles: list[Iterable[float]] = [
-            certificate.labels.values(), certificate.corrections.values(),
-            certificate.values, certificate.lower, certificate.upper, certificate.prior or (),
+            proof.labels.values(), proof.corrections.values(),
+            proof.values, proof.lower, proof.upper, proof.prior or (),
         ]  # fmt: skip
         if plan is not None:
             doubles += [plan.cost or (), plan.lifted or (), plan.error or ()]
@@ -60,12 +60,12 @@ class Numbers:
         scaled = number * (1 << self._s)
         return scaled.numerator if scaled.denominator == 1 else scaled
 
-    def arcs(self, certificate: Certificate) -> tuple[Arcs, Arcs]:
+    def arcs(self, proof: Proof) -> tuple[Arcs, Arcs]:
         """Arcs out of every vertex, and into it; one list for both if the graph is undirected."""
-        n, edges, places = certificate.num_vertices, certificate.edges, self._length_places
+        n, edges, places = proof.num_vertices, proof.edges, self._length_places
         out: Arcs = [[] for _ in range(n)]
-        into: Arcs = [[] for _ in range(n)] if certificate.directed else out
-        for (x, y), number in zip(edges, certificate.lengths or [1.0] * len(edges), strict=True):
+        into: Arcs = [[] for _ in range(n)] if proof.directed else out
+        for (x, y), number in zip(edges, proof.lengths or [1.0] * len(edges), strict=True):
             top, bottom = number.as_integer_ratio()
             length = top << places - bottom.bit_length() + 1
             out[x].append((y, length))

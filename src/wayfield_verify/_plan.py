@@ -24,7 +24,7 @@ import math
 from collections.abc import Sequence
 
 from ._field import NotProved, number_of, reached_from
-from ._file import Certificate, Plan
+from ._file import Plan, Proof
 from ._numbers import Arcs, Numbers
 
 ROUNDING = 1 << 50
@@ -35,28 +35,28 @@ MOST_NAMED = 3
 """Loops that are named, and vertices of each."""
 
 
-def prove_plan(certificate: Certificate, plan: Plan, numbers: Numbers) -> list[str]:
+def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
     """Prove the plan, or raise `NotProved`; say in sentences what was proved."""
-    out, into = numbers.arcs(certificate)
-    stands_on = plan.lifted or certificate.values
+    out, into = numbers.arcs(proof)
+    stands_on = plan.lifted or proof.values
     # a plan reads NaN, where no label is connected, as "cannot reach"
     values = [numbers.whole(u) if math.isfinite(u) else None for u in stands_on]
-    _require_lifted(certificate, plan)
+    _require_lifted(proof, plan)
     lengths = [_move(x, plan, out[x], values) for x in range(len(out))]
     if plan.tolerance == 0.0:
-        unit = None if certificate.lengths is None else numbers.length_unit
+        unit = None if proof.lengths is None else numbers.length_unit
         for x in range(len(out)):
             _require_best(x, plan, out[x], values, unit)
     _require_hops(plan)
     _require_costs(plan, lengths, numbers)
     able = reached_from([plan.goal], [into], len(out))
-    _require_optimal(certificate, plan, numbers, out, able)
+    _require_optimal(proof, plan, numbers, out, able)
     return _sentences(plan, values, able)
 
 
-def _require_lifted(certificate: Certificate, plan: Plan) -> None:
+def _require_lifted(proof: Proof, plan: Plan) -> None:
     """Check that no value was lowered."""
-    rows = zip(plan.lifted or (), certificate.values, strict=False)
+    rows = zip(plan.lifted or (), proof.values, strict=False)
     for x, (lifted, value) in enumerate(rows):
         # what cannot be reached is +inf once lifted; a vertex without a value has NaN
         if lifted < value:
@@ -145,11 +145,11 @@ def _require_costs(plan: Plan, lengths: list[int], numbers: Numbers) -> None:
 
 
 def _require_optimal(
-    certificate: Certificate, plan: Plan, numbers: Numbers, out: Arcs, able: list[bool]
+    proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, able: list[bool]
 ) -> None:
     """Check the moves that the file calls optimal, given its bounds on the error of the values."""
     errors, whole = plan.error, numbers.whole
-    lower, upper = plan.lifted or certificate.lower, plan.lifted or certificate.upper
+    lower, upper = plan.lifted or proof.lower, plan.lifted or proof.upper
     for x, claimed in enumerate(plan.optimal):
         if not claimed or x == plan.goal:
             continue

@@ -40,15 +40,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import (
-    LARGEST,
-    KeepsReadOnly,
-    as_flag,
-    as_real,
-    as_vertices,
-    frozen,
-    refuse,
-)
+from .._arrays import LARGEST, KeepsReadOnly, as_flag, as_real, as_vertices, frozen, refuse
 from .._text import number_of
 from ..errors import InputError, NotConverged
 from ..extension import Status

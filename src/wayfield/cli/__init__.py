@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from inspect import cleandoc
+from importlib.metadata import entry_points
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -14,14 +14,13 @@ import typer
 from .. import __version__
 from ..errors import NotConverged, WayfieldError
 from ._common import in_flags, notes, say
-from ._help import Command, Group
-from .compare import compare
+from ._help import Command, Group, paragraphs
+from .comparison import compare
 from .doctor import doctor
-from .explore import explore
+from .explorer import explore
 from .maze import maze
-from .mend import mend
-from .plan import plan
-from .study import report, reproduce, study_app
+from .mending import mend
+from .planning import plan
 from .watch import watch
 
 __all__ = ["app", "main"]
@@ -29,7 +28,9 @@ __all__ = ["app", "main"]
 FAILED, BAD_INPUT, STOPPED = 1, 2, 130
 """Exit codes besides 0."""
 
-_DATA, _STUDIES, _HOUSE = "Your own data", "The studies", "This installation"
+_DATA, _HOUSE = "Your own data", "This installation"
+_OF_THE_STUDY = ("reproduce", "study", "report")
+"""Commands of the distribution wayfield-study, which it registers by entry point."""
 _EPILOG = """\
 [bold]Examples[/]
 
@@ -63,12 +64,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _paragraphs(text: str | None) -> str:
-    """Return a docstring whose paragraphs are one line each, for a terminal of any width."""
-    paragraphs = cleandoc(text or "").split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def main() -> None:
@@ -153,7 +148,18 @@ def version() -> None:
         typer.echo(f"{package} {metadata.version(package)}")
 
 
-app.callback(help=_paragraphs(_wayfield.__doc__))(_wayfield)
+_ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+
+def _without_study(context: typer.Context) -> None:
+    """Explain how to install the studies."""
+    raise WayfieldError(
+        f"wayfield {context.info_name} is a command of wayfield-study, which is not installed: "
+        "run `make reproduce` in a clone of the repository, or `pip install ./study` there"
+    )
+
+
+app.callback(help=paragraphs(_wayfield.__doc__))(_wayfield)
 _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (plan, _DATA),
     (compare, _DATA),
@@ -161,12 +167,15 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (maze, _DATA),
     (explore, _DATA),
     (watch, _DATA),
-    (reproduce, _STUDIES),
-    (report, _STUDIES),
     (doctor, _HOUSE),
     (version, _HOUSE),
 )
 for _command, _panel in _COMMANDS:
-    about = _paragraphs(_command.__doc__)
+    about = paragraphs(_command.__doc__)
     app.command(cls=Command, rich_help_panel=_panel, help=about)(_command)
-app.add_typer(study_app, name="study", rich_help_panel=_STUDIES)
+_added = [entry.load() for entry in entry_points(group="wayfield.commands")]
+for _register in _added:
+    _register(app)
+if not _added:
+    for _name in _OF_THE_STUDY:
+        app.command(_name, hidden=True, context_settings=_ANY_ARGUMENTS)(_without_study)

@@ -18,7 +18,7 @@ from ..errors import InputError, WayfieldError
 if TYPE_CHECKING:
     from ..extension import Method
     from ..layouts import Layout
-    from ..mend import MendMethod
+    from ..mending import MendMethod
 
 METHODS = (
     "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
@@ -81,15 +81,17 @@ def compile_kernels(
     console: Console,
     methods: Sequence[Method] = (),
     directed: bool = False,
-    study: bool = False,
     mend: MendMethod | None = None,
+    more: Callable[[], None] | None = None,
 ) -> None:
-    """Load the kernels of these methods and of a way of mending, or of the common methods.
+    """Load the kernels of these methods and of a mend method, or of the common methods.
+
+    `more` calls kernels of other packages.
 
     If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
     """
     from .._warmup import COMMON, warm_up, warm_up_mend
-    from ..extension._words import method_word
+    from ..extension._names import method_word
     from ..kernels._jit import shortfall
 
     event: Any = import_module("numba.core.event")
@@ -111,7 +113,9 @@ def compile_kernels(
         if mend is not None:
             warm_up_mend(mend, directed)
         if methods or mend is None:
-            warm_up(methods or COMMON, directed, study)
+            warm_up(methods or COMMON, directed)
+        if more is not None:
+            more()
     if begun.is_set() and shortfall():
         say(console, f"{shortfall()}; NUMBA_CACHE_DIR=FOLDER names a place for them")
 

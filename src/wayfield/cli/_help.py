@@ -1,7 +1,8 @@
-"""Commands whose help shows nothing beside a switch: it takes no value."""
+"""Help texts: paragraphs that wrap, and switches shown without a value."""
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
@@ -28,3 +29,8 @@ def _bare(params: list[Any]) -> list[Any]:
         if getattr(param, "is_flag", False) and param.metavar is None:
             param.metavar = ""
     return params
+
+
+def paragraphs(text: str | None) -> str:
+    """Return a docstring with one line per paragraph, so that a terminal of any width wraps it."""
+    return "\n\n".join(" ".join(each.split()) for each in cleandoc(text or "").split("\n\n"))

@@ -37,9 +37,9 @@ LabelFile = Annotated[
 ]
 Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
 Method = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=METHODS)]
-Repair = Annotated[
+Lift = Annotated[
     bool,
-    typer.Option("--repair", help="Lift the field where walks get stuck, as little as will do."),
+    typer.Option("--lift", help="Lift the field where walks get stuck, as little as will do."),
 ]
 Error = Annotated[
     float,

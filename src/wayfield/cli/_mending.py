@@ -17,15 +17,15 @@ from ..files import EdgeTable, Style, are_trips, read_labels, read_trips
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..mend import Mended, MendProblem, Trips, contradictions
-from ..mend.findings import edges_once, finding, suspects
-from ..mend.mending import make_problem
-from ..mend.referee import PLAIN
+from ..mending import Mended, MendProblem, Trips, contradictions
+from ..mending.findings import edges_once, finding, suspects
+from ..mending.fitting import make_problem
+from ..mending.selection import PLAIN
 from ..names import Names
-from ..oracle import cost_to_go
-from ..plan import plan
-from ..solve.advice import differ_in_unit, unit_remark
-from ..solve.words import Line
+from ..pipeline.advice import differ_in_unit, unit_remark
+from ..pipeline.text import Line
+from ..plans import plan
+from ..shortest_paths import cost_to_go
 from ._inputs import Wanted, describe_files, said_columns
 from ._show import AS_OPTIONS
 from ._solving import in_units

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from .._optional import missing, need
 from ..graph import Graph
 from ..names import Names
-from ..plan import Plan
+from ..pipeline import Answer
+from ..plans import Plan
 from ..plots import answer as draw_answer
 from ..plots._answer import MOST_PLACED, has_places
-from ..solve import Answer
 
 
 def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
     """One row per vertex; what is unknown or infinite is masked, or None.
 
-    The values are those that the plan stands on. With repair a column says by how much they were
+    The values are those that the plan stands on. With lift a column says by how much they were
     raised above the extension, which `lower` and `upper` are bounds for.
     """
     field, moves, called = answer.field, answer.plan, names.as_numbers()

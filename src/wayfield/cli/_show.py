@@ -17,7 +17,7 @@ from ._common import UNSEEN, printable
 
 if TYPE_CHECKING:
     from ..names import Names
-    from ..solve import Answer
+    from ..pipeline import Answer
 
 Line = tuple[str, str]
 """A word for the margin, and what there is to say about it."""
@@ -27,7 +27,7 @@ _STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
 AS_OPTIONS = {
     "amle": "--method amle",
     "cost": "--method amle-cost",
-    "repair": "--repair",
+    "lift": "--lift",
     "drop": "--drop-false-sinks",
     "route": "--start NAME",
     "compare": "`wayfield compare`",
@@ -66,8 +66,8 @@ def tell(
     as_json: bool,
 ) -> None:
     """Print the summary, or all facts as one JSON document; exit with 1 if something failed."""
-    from ..solve.advice import advise
-    from ..solve.words import lines
+    from ..pipeline.advice import advise
+    from ..pipeline.text import lines
 
     found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
     found["advice"] = advise(answer, found, AS_OPTIONS)

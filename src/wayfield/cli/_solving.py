@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ..graph import Graph
     from ..kernels._types import FloatArray
     from ..labels import Labels
-    from ..mend import MendMethod
-    from ..solve import Answer
+    from ..mending import MendMethod
+    from ..pipeline import Answer
 
 DISTANCE = "distance"
 """The prior that needs no file."""
@@ -74,7 +74,7 @@ class Request:
     method: Method | None
     prior: FloatArray | None = None
     drop: bool = False
-    repair: bool = False
+    lift: bool = False
     error: float = 0.0
     folds: int = 0
     mend: MendMethod | None = None
@@ -82,8 +82,8 @@ class Request:
     def solve(self) -> tuple[Answer, dict[str, Any]]:
         """Return the answer, and what labels left out say, if there are enough and it is quick."""
         from ..extension import AMLE
+        from ..pipeline import solve
         from ..sinks import drop_false_sinks
-        from ..solve import solve
 
         labels = self.labels
         if self.drop:
@@ -96,7 +96,7 @@ class Request:
             self.method,
             mend=self.mend,
             prior=self.prior,
-            repair=self.repair,
+            lift=self.lift,
             error=self.error,
             check=False,
         )
@@ -106,7 +106,7 @@ class Request:
         from .._arrays import plain
         from ..cross_validation import FEWEST, PATIENCE, Folds, usable
         from ..extension import AMLE
-        from ..oracle import cost_to_go
+        from ..shortest_paths import cost_to_go
 
         distance = cost_to_go(self.graph, self.goal)
         few = usable(self.labels, distance).size < FEWEST

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.text import Text
 
-from ..plan import Outcome
-from ..solve import Answer
+from ..pipeline import Answer
+from ..plans import Outcome
 
 _SHADES = ("  ", "░░", "▒▒", "▓▓")
 _WALL, _FREE, _LOST, _FAILS, _LOOP, _GOAL = range(6)

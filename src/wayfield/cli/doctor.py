@@ -28,7 +28,7 @@ from ._show import print_json
 
 if TYPE_CHECKING:
     from ..extension import Extension
-    from ..plan import Plan
+    from ..plans import Plan
 
 _NOT_FOR_USERS = ("dev", "docs")
 _WIDE = 20
@@ -209,7 +209,7 @@ def _proof() -> str:
     graph = grid_graph(load_layout("teleport"))
     answer = solve(graph, sample_labels(graph, 0, 0.1), 0)
     with tempfile.TemporaryDirectory() as folder:
-        file = answer.certificate(Path(folder) / "plan.cert")
+        file = answer.write_proof(Path(folder) / "plan.proof")
         # a process of its own: the checker shares nothing with what it checks
         command = [sys.executable, "-m", "wayfield_verify", str(file)]
         checked = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -11,12 +11,12 @@ from rich.console import Console
 from .._optional import need
 from ..errors import InputError
 from ._common import compile_kernels, explained, in_flags, notes, read_layout
-from ._inputs import Error, Force, Json, Method, Repair
+from ._inputs import Error, Force, Json, Lift, Method
 from ._show import tell
 from ._solving import DISTANCE, Drop, NumFolds, Request, check_direction
 
 if TYPE_CHECKING:
-    from ..solve import Answer
+    from ..pipeline import Answer
 
 
 def maze(
@@ -41,7 +41,7 @@ def maze(
         typer.Option(metavar="VERTEX", help="Show the route from here; may be given again."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the labels.")] = 0,
-    repair: Repair = False,
+    lift: Lift = False,
     drop_false_sinks: Drop = False,
     prior: Annotated[
         str | None,
@@ -69,7 +69,7 @@ def maze(
     """
     from .. import cost_to_go, grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole
-    from ..extension._words import parse_method
+    from ..extension._names import parse_method
     from ..labels import Labels
     from ._terminal import picture as drawn
 
@@ -88,7 +88,7 @@ def maze(
     sample = sample_labels(graph, goal, label_fraction, seed)
     labels = Labels(sample.vertices, sample.values, error)
     field = None if prior is None else cost_to_go(graph, goal)
-    request = Request(graph, labels, goal, chosen, field, drop_false_sinks, repair, error, folds)
+    request = Request(graph, labels, goal, chosen, field, drop_false_sinks, lift, error, folds)
     with explained(notes(), "extending, planning, certifying …"):
         answer, held_out = request.solve()
     written = {} if picture is None else _write(answer, starts, picture, force)

@@ -70,10 +70,10 @@ def watch(
 
     from .. import cost_to_go, extend, grid_graph, plan, plots, sample_labels, sim
     from .._arrays import as_vertex
-    from ..extension._words import parse_method
+    from .._text import number_of
+    from ..extension._names import parse_method
     from ..files import Outbox, check_outputs
     from ..plots._walks import FILMS
-    from ..report import plural
 
     names = method or ["harmonic", "amle"]
     methods = {name: None if name == DISTANCE else parse_method(name) for name in names}
@@ -99,7 +99,7 @@ def watch(
     labels = sample_labels(graph, ends[1], label_fraction, seed)
     (x0, y0), (x1, y1) = places.xy[ends]
     where = f"start {ends[0]} at ({x0:g}, {y0:g}), goal {ends[1]} at ({x1:g}, {y1:g})"
-    say(Console(), f"{maze}, seed {seed}: {where}, {plural(len(labels), 'label')}")
+    say(Console(), f"{maze}, seed {seed}: {where}, {number_of(len(labels), 'labels')}")
     plans, walks = [], []
     for name, each in methods.items():
         with explained(notes(), f"{name}: planning and walking …"):

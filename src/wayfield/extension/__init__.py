@@ -1,9 +1,9 @@
 """Extensions of labels to the whole graph: one verb, one result type, one file per method."""
 
 from ._base import Extension, Method, Problem, Solution, Status, describe, extend
-from ._certificate import field_sections
 from ._deadline import time_limit
 from ._many import extend_many
+from ._proof_sections import field_sections
 from .amle import AMLE
 from .envelopes import McShane, NearestLabel, Whitney
 from .harmonic import Harmonic

@@ -26,9 +26,9 @@ from ..graph import Graph, check_graph, check_size, same_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
-from ._certificate import field_sections
 from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
 from ._proof import Evidence, Proof
+from ._proof_sections import field_sections
 
 
 class Status(StrEnum):
@@ -182,7 +182,7 @@ class Extension(KeepsReadOnly):
     labels : Labels or None
         What was extended; None if put together by hand.
     evidence : Evidence or None
-        What the solver kept of its bracket's proof; `certificate` writes it down.
+        What the solver kept of its bracket's proof; `write_proof` writes it.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class Extension(KeepsReadOnly):
     labels: Labels | None = None
     evidence: Evidence | None = None
 
-    def certificate(self, path: str | os.PathLike[str]) -> Path:
+    def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its bracket and their proof into one file, and return its path.
 
         ``python -m wayfield_verify FILE`` proves it again: in exact arithmetic, with nothing of
@@ -228,8 +228,8 @@ class Extension(KeepsReadOnly):
         >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
         >>> field = wf.extend(path, wf.Labels([0, 3], [0.0, 3.0]), wf.AMLE())
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     field.certificate(f"{folder}/field.cert").name
-        'field.cert'
+        ...     field.write_proof(f"{folder}/field.proof").name
+        'field.proof'
         """
         return proof_file.write(path, field_sections(self))
 
@@ -239,7 +239,7 @@ class Extension(KeepsReadOnly):
         if self.evidence is None or self.lower is None or self.upper is None or not known:
             raise InputError(
                 f"{type(self.method).__name__} has no bracket here that could be proved: "
-                "certificates are for AMLE, Harmonic and PLaplacian, their brackets verified"
+                "proofs are for AMLE, Harmonic and PLaplacian, their brackets verified"
             )
         assert self.graph is not None
         assert self.labels is not None

@@ -68,7 +68,7 @@ class AMLE:
 
     Parameters
     ----------
-    certificate : bool
+    bracket : bool
         Compute the rigorous bracket. Without it `values` come straight from the divide and
         conquer, accurate to rounding but not proved to be.
     fill : {"cost", "flat", "lower"}, optional
@@ -103,7 +103,7 @@ class AMLE:
     1.3333333333333333
     """
 
-    certificate: bool = True
+    bracket: bool = True
     fill: Fill | None = None
     threads: int | None = field(default=None, repr=False, compare=False)
     directed: ClassVar[bool] = True
@@ -145,11 +145,11 @@ class AMLE:
         scaled = Scaled.in_doubles(problem)
         arcs = problem.graph.arcs, problem.graph.reverse_arcs
         given = problem.labelled, scaled.field.high
-        fixing = fix(*arcs, *given, leave_flat, team, groundwork=self.certificate)
+        fixing = fix(*arcs, *given, leave_flat, team, groundwork=self.bracket)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
             return fixing, _unproved(scaled, fixing, Status.BUDGET)
-        if not self.certificate:
+        if not self.bracket:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
             return fixing, _unproved(scaled, fixing, status)
         proof = bracket(*arcs, fixing, team)

@@ -77,7 +77,7 @@ class Harmonic:
 
     Parameters
     ----------
-    certificate : bool
+    bracket : bool
         Compute the bracket; without it `lower` and `upper` are None.
 
     Notes
@@ -93,19 +93,19 @@ class Harmonic:
     array([0., 1., 2., 4.])
     """
 
-    certificate: bool = True
+    bracket: bool = True
     directed: ClassVar[bool] = False
 
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         system = System(Interior.of(problem.graph, free))
-        return solve_block(system, [problem], self.certificate)[0]
+        return solve_block(system, [problem], self.bracket)[0]
 
     def share(self, graph: Graph, label_sets: Sequence[Labels]) -> SharedSystem | None:
         """Return one factorisation for all; None if too little is in common."""
         interior = shared_interior(graph, label_sets)
-        return None if interior is None else SharedSystem(System(interior), self.certificate)
+        return None if interior is None else SharedSystem(System(interior), self.bracket)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,10 +141,10 @@ class System:
             time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
 
-    def prepare(self, certificate: bool) -> None:
+    def prepare(self, bracket: bool) -> None:
         """Compute now what threads will share."""
         _ = self.solver, self.degree
-        if certificate:
+        if bracket:
             _ = self.hitting_time
 
     def residual(self, field: Pair, pinned: IntArray) -> tuple[FloatArray, float]:
@@ -194,18 +194,18 @@ class Task:
         return FINE * self.scaled.size
 
 
-def solve_block(system: System, problems: Sequence[Problem], certificate: bool) -> list[Solution]:
+def solve_block(system: System, problems: Sequence[Problem], bracket: bool) -> list[Solution]:
     """Solve problems whose labels include every labelled vertex outside the system's interior."""
     tasks = [Task.of(problem, system) for problem in problems]
     if system.interior.size:
-        refine(system, tasks, certificate)
-    return [conclude(system, task, certificate) for task in tasks]
+        refine(system, tasks, bracket)
+    return [conclude(system, task, bracket) for task in tasks]
 
 
-def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
+def refine(system: System, tasks: Sequence[Task], bracket: bool) -> None:
     """Solve and refine all tasks together until each has converged or stalled.
 
-    Where a certificate is asked for, proving it at once for the smallest τ of interest saves
+    Where a bracket is asked for, proving it at once for the smallest τ of interest saves
     the residual.
     """
     greens = green_columns(system, tasks)
@@ -222,7 +222,7 @@ def refine(system: System, tasks: Sequence[Task], certificate: bool) -> None:
             pin(step, task.pinned, greens[k])
             field = Pair(*corrected(task.field, system.interior.vertices, step))
             task.solves += 1
-            if certificate and task.solves > 1:
+            if bracket and task.solves > 1:
                 shift = 2.0 * task.fine * system.hitting_time
                 if system.encloses(field, task.pinned, shift):
                     task.field, task.tau, task.proved = field, task.fine, True
@@ -261,11 +261,11 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
         step[:] = np.nan
 
 
-def conclude(system: System, task: Task, certificate: bool) -> Solution:
+def conclude(system: System, task: Task, wanted: bool) -> Solution:
     """Round the field, prove its bracket, and say how good it is."""
     scaled, problem = task.scaled, task.scaled.problem
     status, bracket, evidence = Status.CONVERGED, None, None
-    if certificate:
+    if wanted:
         bracket, evidence = verified_bracket(system, task)
         status = Status.UNVERIFIED if bracket is None else Status.CONVERGED
     elif task.tau > COARSE * scaled.span + UNDERFLOW:
@@ -303,16 +303,16 @@ class SharedSystem:
     """Problems whose labels are one shared set plus a few vertices each."""
 
     system: System
-    certificate: bool
+    bracket: bool
     block: ClassVar[int] = BLOCK
 
     def prepare(self) -> None:
         """Factor, and find the hitting times."""
-        self.system.prepare(self.certificate)
+        self.system.prepare(self.bracket)
 
     def solve(self, problems: Sequence[Problem]) -> list[Solution]:
         """Solve one block."""
-        return solve_block(self.system, problems, self.certificate)
+        return solve_block(self.system, problems, self.bracket)
 
 
 def shared_interior(graph: Graph, label_sets: Sequence[Labels]) -> Interior | None:

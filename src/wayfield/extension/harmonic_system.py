@@ -107,6 +107,6 @@ class HarmonicSystem:
     def extension(self, *, check: bool = True) -> Extension:
         """Return what ``extend(graph, labels, Harmonic(), unreachable="nan")`` does."""
         start = time.perf_counter()
-        solution = solve_block(self._system, [self._problem], certificate=True)[0]
+        solution = solve_block(self._system, [self._problem], bracket=True)[0]
         seconds = time.perf_counter() - start
         return package(solution, self.graph, self.labels, Harmonic(), seconds, check)

@@ -70,7 +70,7 @@ class PLaplacian:
     ----------
     p : float
         The exponent. 2 is `Harmonic`; for p = ∞ use `AMLE`.
-    certificate : bool
+    bracket : bool
         Compute the bracket; without it `lower` and `upper` are None.
     tolerance : float
         Bound on max |F|; on unit lengths relative to the label range, see the module in general.
@@ -100,7 +100,7 @@ class PLaplacian:
 
     p: float
     _: KW_ONLY
-    certificate: bool = True
+    bracket: bool = True
     tolerance: float = 1e-13
     max_steps: int = 60
     directed: ClassVar[bool] = False
@@ -127,7 +127,7 @@ class PLaplacian:
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
         if self.p == 2.0:
-            return Harmonic(certificate=self.certificate).solve(problem)
+            return Harmonic(bracket=self.bracket).solve(problem)
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         return self.solve_on(System(Interior.of(problem.graph, free)), problem)
 
@@ -136,7 +136,7 @@ class PLaplacian:
     ) -> SharedSystem | SharedOrder | None:
         """Return one harmonic factorisation, and its order of elimination, for all."""
         if self.p == 2.0:
-            return Harmonic(certificate=self.certificate).share(graph, label_sets)
+            return Harmonic(bracket=self.bracket).share(graph, label_sets)
         interior = shared_interior(graph, label_sets)
         return None if interior is None else SharedOrder(System(interior), self)
 
@@ -144,7 +144,7 @@ class PLaplacian:
         """Extend the labels of a problem whose free vertices are among the system's."""
         labels = problem.labels
         if labels.span == 0.0 or (problem.labelled | problem.orphaned).all():
-            constant = solve_block(system, [problem], self.certificate)[0]
+            constant = solve_block(system, [problem], self.bracket)[0]
             # its barriers are constant, or labels: they are the same for every p
             kept = constant.evidence
             if isinstance(kept, Enclosed):
@@ -154,10 +154,10 @@ class PLaplacian:
         equation = Equation(ordered_interior(system, problem), float(self.p) - 1.0, scaled.span)
         solved = self._newton(equation, system, scaled)
         bracket, evidence = None, None
-        if self.certificate:
+        if self.bracket:
             bracket, evidence = verified_bracket(equation, solved, scaled)
         status = solved.status
-        if self.certificate and bracket is None and status is Status.CONVERGED:
+        if self.bracket and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
         # levelling moves values by rounding, and is only trusted inside the bracket
         field = solved.u if bracket is None else levelled(equation, solved, solved.u, -1)
@@ -173,8 +173,8 @@ class PLaplacian:
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
         """Solve from between the ends of the family; should that stall, from the harmonic end."""
         problem = scaled.rounded_problem()
-        harmonic = solve_block(system, [problem], certificate=False)[0].values
-        amle = AMLE(certificate=False).solve(problem).values
+        harmonic = solve_block(system, [problem], bracket=False)[0].values
+        amle = AMLE(bracket=False).solve(problem).values
         between = 2.0 / float(self.p) * harmonic + (1.0 - 2.0 / float(self.p)) * amle
         start = start_field(scaled, between)
         solved = newton(equation, start, self.tolerance, self.max_steps)
@@ -196,7 +196,7 @@ class SharedOrder:
 
     def prepare(self) -> None:
         """Factor."""
-        self.system.prepare(certificate=False)
+        self.system.prepare(bracket=False)
 
     def solve(self, problems: Sequence[Problem]) -> list[Solution]:
         """Solve one after another."""

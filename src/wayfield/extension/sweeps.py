@@ -94,7 +94,7 @@ class MidrangeSweeps:
 
 def _first_field(problem: Problem, start: Start) -> FloatArray:
     if start == "harmonic":
-        return Harmonic(certificate=False).solve(problem).values
+        return Harmonic(bracket=False).solve(problem).values
     component, labels = problem.graph.components, problem.labels
     home = component[labels.vertices]
     level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label

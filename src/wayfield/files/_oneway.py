@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ._words import WordColumn
+from ._cell_values import WordColumn
 
 FORWARD, BOTH, BACKWARD = 1, 0, -1
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..kernels._types import FloatArray
-from ._words import WordColumn
+from ._cell_values import WordColumn
 
 MPH, KNOT = 1.609344, 1.852
 _MOST_NAMED = 6

@@ -134,6 +134,8 @@ def _digest(module: str) -> str:
     home = sys.modules[module]
     source = Path(str(home.__file__)).read_bytes()
     digest = sha256(source)
-    for name in re.findall(rb"^from (\.[\w.]*) import", source, re.MULTILINE):
+    for name in re.findall(
+        rb"^from (\.[\w.]*|wayfield\.kernels[\w.]*) import", source, re.MULTILINE
+    ):
         digest.update(_digest(resolve_name(name.decode(), home.__package__)).encode())
     return digest.hexdigest()

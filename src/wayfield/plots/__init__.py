@@ -6,13 +6,12 @@ its edges and vertices. Colours of the field are cool and those of failing start
 two are told apart at a glance. States without a value are grey and crossed, and what has no way
 back is marked with a chevron. `answer` draws all that `solve` found, names and routes included;
 `mended` draws what a mend added to the cost of every edge; `walk` and `film` draw bodies on their
-way through a maze; `witness` draws a small graph twice, with its values as numbers.
+way through a maze.
 """
 
 from ._answer import answer
 from ._field import field
 from ._mended import mended
 from ._walks import film, walk
-from ._witness import witness
 
-__all__ = ["answer", "field", "film", "mended", "walk", "witness"]
+__all__ = ["answer", "field", "film", "mended", "walk"]

@@ -1,6 +1,6 @@
 """The picture of an answer: a diagram with names if the graph is small, else a field.
 
-Both mark what a summary names: routes, labels, false sinks, values that repair raised, states that
+Both mark what a summary names: routes, labels, false sinks, values that lift raised, states that
 never arrive or cannot. The legend explains those marks that occur.
 """
 
@@ -16,7 +16,7 @@ from .._optional import need
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..names import Caller, Naming
-from ..solve import Answer
+from ..pipeline import Answer
 from . import _marks as marks
 from ._canvas import make_canvas
 from ._field import draw_field

@@ -12,7 +12,7 @@ from .._optional import need
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
 from ..labels import Labels
-from ..plan import Plan
+from ..plans import Plan
 from . import _marks as marks
 from ._canvas import Canvas, make_canvas, plane
 from ._graph import draw_graph

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..plan import Plan
+from ..plans import Plan
 from . import _marks as marks
 from ._canvas import Canvas
 

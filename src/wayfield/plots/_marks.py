@@ -9,7 +9,7 @@ import numpy as np
 
 from .._optional import need
 from ..kernels._types import FloatArray
-from ..plan import Plan
+from ..plans import Plan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..kernels._types import FloatArray
-from ..plan import Plan
+from ..plans import Plan
 from . import _marks as marks
 from ._canvas import Canvas
 from ._lattice import Lattice, find_jumps

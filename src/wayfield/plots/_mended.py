@@ -10,8 +10,8 @@ import numpy as np
 from .._optional import need
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..mend import Mended, Trips
-from ..mend.findings import SAME, edges_once
+from ..mending import Mended, Trips
+from ..mending.findings import SAME, edges_once
 from ..names import Caller, Naming
 from . import _marks as marks
 from ._answer import with_places
@@ -62,7 +62,7 @@ def mended(
     >>> import wayfield as wf
     >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     >>> labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
-    >>> found = wf.mend(ring, labels, 0, wf.LeastRepair())
+    >>> found = wf.mend(ring, labels, 0, wf.LeastChange())
     >>> axes = wf.plots.mended(found, data=labels, goal=0)
     >>> axes.figure.axes[-1].get_ylabel()
     'added cost'

@@ -20,7 +20,7 @@ from .._optional import need
 from ..errors import InputError
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..plan import Plan
+from ..plans import Plan
 from ..sim import Maze, Walk
 from . import _marks as marks
 from ._field import field

@@ -26,13 +26,7 @@ from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.landmarks import farthest_points
 from ..kernels.merging import Numbers, Rows
-from ..kernels.stays import (
-    crossings,
-    gather_arcs,
-    mean_actions,
-    spans,
-    step_lengths,
-)
+from ..kernels.stays import crossings, gather_arcs, mean_actions, spans, step_lengths
 from ._buffer import Buffer
 from ._states import POOL, Located, nearest
 

@@ -41,7 +41,7 @@ from scipy.ndimage import distance_transform_edt
 
 from .._arrays import as_real, as_vertices, as_whole
 from ..kernels._types import FloatArray
-from ..plan import Plan
+from ..plans import Plan
 from .coordinates import Coordinates
 from .walking import steps_ahead
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._arrays import KeepsReadOnly, as_finite, as_real, as_vertex, as_whole, frozen
 from ..errors import InputError
 from ..kernels._types import FloatArray
-from ..plan import Plan
+from ..plans import Plan
 from .controllers import Controller
 from .coordinates import Coordinates, as_point
 from .mazes import Maze, as_maze, global_seed

@@ -16,8 +16,8 @@ import numpy as np
 from .._arrays import as_choice, as_real, as_whole
 from ..grid import grid_graph
 from ..kernels._types import FloatArray
-from ..oracle import cost_to_go
-from ..plan import Plan, plan
+from ..plans import Plan, plan
+from ..shortest_paths import cost_to_go
 from .mazes import Maze, as_maze, global_seed
 
 Style: TypeAlias = Literal["navigate", "stitch"]

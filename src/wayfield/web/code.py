@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..extension import describe
-from ..extension._words import parse_method
+from ..extension._names import parse_method
 from ..graph import Graph
 from ..labels import Labels
 from ..layouts import layout_names, load_layout
-from ..oracle import sample_labels
+from ..shortest_paths import sample_labels
 from .scene import DISTANCE, MENDED, Maze, Network, Scene
 
 _SHORT = 60
@@ -33,9 +33,9 @@ def as_python(scene: Scene, panel: int, graph: Graph, labels: Labels) -> str:
         *_labels(scene, settings.method, graph, labels),
     ]
     how = _call(settings.method)
-    repair = ", repair=True" if settings.repair else ""
+    lift = ", lift=True" if settings.lift else ""
     error = f", error={scene.budget!r}" if scene.budget else ""
-    written.append(f"answer = wf.solve(graph, labels, goal, {how}{repair}{error}, check=False)")
+    written.append(f"answer = wf.solve(graph, labels, goal, {how}{lift}{error}, check=False)")
     if (settings.rule, settings.ties) != ("slope", "exit"):
         ways = f"rule={settings.rule!r}, ties={settings.ties!r}"
         written.append(f"plan = wf.plan(answer.graph, answer.values, goal, {ways})")

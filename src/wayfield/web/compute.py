@@ -15,23 +15,23 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from .._arrays import as_vertex, plain
-from ..certify import certify
-from ..compare import compare
+from ..certificates import certify
+from ..comparison import compare
 from ..errors import InputError, InputWarning
 from ..extension import AMLE
-from ..extension._words import parse_method
+from ..extension._names import parse_method
 from ..graph import Graph
 from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..mend import Best, contradictions, mend
+from ..mending import Best, contradictions, mend
 from ..names import Caller
-from ..oracle import cost_to_go, sample_labels
-from ..plan import plan
+from ..pipeline import Answer, solve
+from ..pipeline.text import lines
+from ..plans import plan
 from ..plots._spread import spread
+from ..shortest_paths import cost_to_go, sample_labels
 from ..sinks import drop_false_sinks
-from ..solve import Answer, solve
-from ..solve.words import lines
 from ._reading import packed
 from .code import as_python
 from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World
@@ -101,7 +101,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     found = _solved(
         replace(
             scene,
-            panels=(Settings(settings.method, repair=settings.repair),),
+            panels=(Settings(settings.method, lift=settings.lift),),
             budget=0.0,
             drawn=None,
         )
@@ -118,15 +118,15 @@ def answer(scene: Scene, number: int = 0) -> Answer:
 @lru_cache(maxsize=_KEPT)
 def _solved(scene: Scene) -> Answer:
     graph, (settings,) = graph_of(scene.world), scene.panels
-    goal, repair = scene.goal, settings.repair
+    goal, lift = scene.goal, settings.lift
     if settings.method == DISTANCE:  # 0 to add: the distances themselves
         none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
         flat = AMLE(fill="flat")
-        return solve(graph, none, goal, flat, prior=distance, repair=repair, check=False)
+        return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
     if settings.method == MENDED:
-        return solve(graph, labels_of(scene), goal, mend=Best(), repair=repair, check=False)
+        return solve(graph, labels_of(scene), goal, mend=Best(), lift=lift, check=False)
     method = parse_method(settings.method)
-    return solve(graph, labels_of(scene), goal, method, repair=repair, check=False)
+    return solve(graph, labels_of(scene), goal, method, lift=lift, check=False)
 
 
 def picture(scene: Scene, panel: int) -> dict[str, Any]:

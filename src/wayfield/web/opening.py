@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._arrays import as_vertex
 from ..layouts import Layout, load_layout
-from ..oracle import sample_labels
+from ..shortest_paths import sample_labels
 from .compute import graph_of
 from .scene import Maze, Scene, Settings
 

@@ -8,7 +8,7 @@ JSON it is what an address holds and what an exported file is::
       "goal": 40,
       "labels": {"vertices": [40, 7], "values": [0, null]},
       "noise": {"spread": 0.5, "seed": 3},
-      "panels": [{"method": "p=8", "rule": "slope", "ties": "exit", "repair": false}],
+      "panels": [{"method": "p=8", "rule": "slope", "ties": "exit", "lift": false}],
       "budget": 0.25
     }
 
@@ -31,14 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..extension._words import parse_method
+from ..extension._names import parse_method
 from ..graph import Graph
 from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..layouts import Layout
 from ..names import Naming
-from ..plan import RuleName, TieName
+from ..plans import RuleName, TieName
 from ._reading import Fields, packed
 
 MOST_VERTICES = 50_000
@@ -138,7 +138,7 @@ class Settings:
     method: str = "amle"
     rule: RuleName = "slope"
     ties: TieName = "exit"
-    repair: bool = False
+    lift: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return them as they are sent."""
@@ -365,6 +365,6 @@ def _read_settings(data: Any) -> Settings:
         parse_method(method)
     rule = part.choice("rule", get_args(RuleName), "slope")
     ties = part.choice("ties", get_args(TieName), "exit")
-    repair = part.flag("repair")
+    lift = part.flag("lift")
     part.done()
-    return Settings(method, cast("RuleName", rule), cast("TieName", ties), repair)
+    return Settings(method, cast("RuleName", rule), cast("TieName", ties), lift)

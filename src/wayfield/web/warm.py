@@ -31,7 +31,7 @@ def warm_up() -> None:
             panels = (
                 Settings(method),
                 Settings(method, "q", "index"),
-                Settings(method, repair=True),
+                Settings(method, lift=True),
             )
             for panel in panels:
                 _ask("picture", replace(scene, panels=(panel,), budget=0.1))

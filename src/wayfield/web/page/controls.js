@@ -35,7 +35,7 @@ export class Controls extends Core {
     this.role("method").value = p === null ? panel.method : "p";
     this.role("distance").setAttribute("aria-pressed", String(panel.method === "distance"));
     for (const name of ["rule", "ties"]) this.role(name).value = panel[name];
-    this.role("repair").checked = panel.repair;
+    this.role("lift").checked = panel.lift;
     this.role("palette").value = scene.view.palette;
     this.root.querySelectorAll("[data-show]").forEach((box) => { box.checked = scene.view.show[box.dataset.show]; });
     this.role("noise").value = Math.round(scene.noise.spread * 4);
@@ -172,7 +172,7 @@ export class Controls extends Core {
     on("p", "change", () => this.history.pause());
     on("method", "change", (e) => set({ method: e.target.value === "p" ? "amle" : e.target.value }));
     on("distance", "click", () => this.toggleDistance());
-    on("repair", "change", (e) => set({ repair: e.target.checked }));
+    on("lift", "change", (e) => set({ lift: e.target.checked }));
     on("rule", "change", (e) => set({ rule: e.target.value }));
     on("ties", "change", (e) => set({ ties: e.target.value }));
     on("palette", "change", (e) => this.edit(withView(this.scene, { palette: e.target.value })));

@@ -69,7 +69,7 @@ export function pageHtml(palettes) {
       <div class="ends"><span>2 harmonic</span><span>∞ AMLE</span></div>
       <label class="row"><span>made by</span><select data-role="method">${Object.entries(METHODS).map(option).join("")}</select></label>
       <div class="buttons">${button("distance", "Graph distance", "The plain graph distance, and back (d)")}
-        <label class="check"><input type="checkbox" data-role="repair">Lift until all arrive</label></div>
+        <label class="check"><input type="checkbox" data-role="lift">Lift until all arrive</label></div>
       <div class="pair"><label><span>rule</span><select data-role="rule">${[["slope", "steepest slope"], ["q", "least Q (paper)"]].map(option).join("")}</select></label>
         <label><span>ties</span><select data-role="ties">${[["exit", "nearest exit"], ["index", "lowest index"]].map(option).join("")}</select></label></div>
     </section>

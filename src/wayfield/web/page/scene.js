@@ -15,7 +15,7 @@ export function complete(scene) {
     noise: scene.noise ?? { spread: 0, seed: 0 },
     budget: scene.budget ?? 0,
     panels: (scene.panels ?? [{}]).map((panel) => ({
-      method: "amle", rule: "slope", ties: "exit", repair: false, ...panel,
+      method: "amle", rule: "slope", ties: "exit", lift: false, ...panel,
     })),
     labels: {
       ...scene.labels,

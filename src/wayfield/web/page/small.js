@@ -19,7 +19,7 @@ export const counted = (n, things, thing) => `${n.toLocaleString("en")} ${n === 
 export function described(settings) {
   const p = pOf(settings.method);
   const field = p === null ? METHODS[settings.method] ?? settings.method : p === 2 ? "p = 2, harmonic" : p === Infinity ? "p = ∞, AMLE" : `p = ${p}`;
-  const ways = [settings.rule === "q" ? "least Q" : "", settings.ties === "index" ? "ties by index" : "", settings.repair ? "lifted" : ""];
+  const ways = [settings.rule === "q" ? "least Q" : "", settings.ties === "index" ? "ties by index" : "", settings.lift ? "lifted" : ""];
   return [field, ...ways.filter(Boolean)].join(", ");
 }
 

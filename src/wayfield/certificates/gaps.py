@@ -1,0 +1,289 @@
+"""Action gaps: a move stands if it leads every other by more than the errors can make up.
+
+Write Q(s, y) = ℓ(s, y) + u(y) for the field u and Q*(s, y) = ℓ(s, y) + V(y) for the true cost-to-go
+V. At a state s other than the goal the plan moves to c. Its **gap** is
+
+    gap(s) = min over the other out-neighbours b of Q(s, b) - Q(s, c),
+
+0 at a tie, negative if the plan did not take the least Q (the slope rule need not), +inf where
+there is no other move and at the goal, -inf where there is no move or the move leads to a state
+that cannot reach the goal, which the graph tells. The **margin** is gap / 2.
+
+**Half-gap lemma.** *Let |u(y) - V(y)| ≤ e at c and at every other out-neighbour of s from which the
+goal can be reached. If gap(s) > 2e, then c is the one optimal move from s.*
+
+*Proof.* For such a neighbour b, Q*(s, b) - Q*(s, c) ≥ Q(s, b) - e - Q(s, c) - e ≥ gap(s) - 2e > 0.
+For any other b, Q*(s, b) = +inf, and Q*(s, c) is finite, as c can reach the goal. So Q*(s, ·) has
+its only minimum at c, and by Bellman's equation V(s) = Q*(s, c). ∎ With bounds e_y of their own at
+the vertices the proof asks for Q(s, b) - Q(s, c) > e_b + e_c at every b.
+
+**Planner admissibility.** *If all states on the walk from a start are certified, and the error
+bounds hold, the walk reaches the goal, at the least possible cost.*
+
+*Proof.* Each step has V(s) = ℓ(s, c) + V(c) with ℓ > 0, so V falls strictly: no state comes back,
+and the graph is finite. The walk ends where there is no certified move to make, at the goal. Adding
+up the steps, its cost is V(start) - V(goal) = V(start). ∎ Directed or not, whatever the lengths.
+
+The converses are not claimed: a move that is not certified may well be optimal, and one of two
+optimal moves that tie never is certified. But a cycle of certified states contradicts the theorem,
+so it proves the error bounds wrong (`refuted`).
+
+**Numbers.** With a bracket, lower ≤ u ≤ upper, the gap is computed from lower(b) and upper(c), and
+all sums are rounded against the plan: `gap` is a lower bound for the exact extension, and for every
+other field in the bracket. A tie inside the bracket is never certified. Without a bracket the
+values themselves are the field u. The comparison with e_b + e_c is exact, its sum rounded up.
+
+**Out of reach.** A neighbour that cannot reach the goal takes no part, whatever its value: it is no
+rival. +inf (or NaN, which a plan reads as +inf) says "cannot reach the goal"; where the graph says
+that it can, as may happen with a prior or an unlabelled goal, the value is unknown and s is not
+certified: gap -inf.
+
+**Cost**: O(n + m), one pass over the arcs and one walk over the moves.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _proof_file as proof_file
+from .._arrays import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
+from ..errors import InputError
+from ..extension import Extension, field_sections
+from ..graph import Graph, check_graph, same_graph
+from ..kernels._types import BoolArray, FloatArray
+from ..kernels.certificates import along_walks, decisions
+from ..labels import Labels, check_labels, check_takes
+from ..lifting import check_field
+from ..plans import Plan
+from .distance import DistanceCertificate, distance_certificate
+
+RULES = ("slope", "q")
+"""The planner's rules in the order of their numbers in a file."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Certificate(KeepsReadOnly):
+    """What the field proves about the plan's moves, given a bound on the field's error.
+
+    Attributes
+    ----------
+    gap : (n,) float array
+        Lower bound on the lead of each state's move over its best rival; see the module.
+    margin : (n,) float array
+        Half of it: no error below the margin can undo the move.
+    certified : (n,) bool array
+        Whether the move is optimal if the field is no further than `error` from the truth. Never
+        where the goal cannot be reached.
+    start_margin : (n,) float array
+        Least margin on the walk from each start, all of a cycle counted: a start that reaches the
+        goal is certified for every error below it. +inf at the goal.
+    weakest : (n,) int64 array
+        First state of the walk that has that margin; -1 for the goal.
+    first_weak : (n,) int64 array
+        First state of the walk that is not certified; -1 if there is none.
+    error : float or (n,) float array
+        The bound on the field's error that was assumed.
+    bracketed : bool
+        Whether the gaps hold for the exact extension; if not, for the computed values only.
+    labels, extension, plan
+        What was certified.
+    field : Extension
+        What was extended: `extension` itself, or what it was before `solve` repaired it.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield.certify import certify
+    >>> path = wf.Graph.from_edges(range(5), range(1, 6))
+    >>> labels = wf.Labels([0, 5], [0.0, 5.0])
+    >>> field = wf.extend(path, labels, wf.AMLE())
+    >>> cert = certify(path, labels, field, wf.plan(path, field.values, goal=0))
+    >>> cert.margin
+    array([inf, 1., 1., 1., 1., inf])
+    >>> bool(cert.start_certified.all()), cert.refuted
+    (True, False)
+    """
+
+    gap: FloatArray
+    margin: FloatArray
+    certified: BoolArray
+    start_margin: FloatArray
+    weakest: NDArray[np.int64]
+    first_weak: NDArray[np.int64]
+    error: float | FloatArray
+    bracketed: bool
+    labels: Labels
+    extension: Extension
+    plan: Plan
+    field: Extension
+
+    @cached_property
+    def start_certified(self) -> BoolArray:
+        """(n,) bool: whether the walk from each start reaches the goal through certified states."""
+        return frozen(self.plan.reached & (self.first_weak < 0))
+
+    @property
+    def refuted(self) -> bool:
+        """Whether some cycle is certified throughout: then the error bound cannot be true."""
+        return bool((~self.plan.reached & (self.first_weak < 0)).any())
+
+    @cached_property
+    def by_distance(self) -> DistanceCertificate:
+        """What the labels' density alone proves; computed when first asked for."""
+        return distance_certificate(self.labels, self.extension, self.plan, self.gap)
+
+    def write_proof(self, path: str | os.PathLike[str]) -> Path:
+        """Write the field, its proof, the plan and its certified moves into one file.
+
+        As `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows every
+        start, adds up what it costs, and proves the certified moves again. Of a repaired plan the
+        lifted values are written as well. Returns the path.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import wayfield as wf
+        >>> path = wf.Graph.from_edges(range(5), range(1, 6))
+        >>> answer = wf.solve(path, wf.Labels([0, 5], [0.0, 5.0]), goal=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     answer.write_proof(f"{folder}/plan.proof").name
+        'plan.proof'
+        """
+        return proof_file.write(path, self.sections())
+
+    def sections(self) -> list[proof_file.Section]:
+        """Return what the file is made of."""
+        plan, field = self.plan, self.field
+        moves = struct.pack("<IBd", plan.goal, RULES.index(plan.rule), plan.tie_tolerance)
+        found = [
+            *field_sections(field),
+            ("goal", moves),
+            proof_file.indices("succ", plan.successor),
+            proof_file.counts("hops", np.maximum(plan.steps, 0)),
+        ]
+        if not plan.graph.is_unit:
+            found.append(proof_file.doubles("cost", plan.cost))
+        if self.extension is not field:
+            found.append(proof_file.doubles("lift", plan.values))
+        found.append(proof_file.doubles("erro", np.atleast_1d(self.error)))
+        found.append(proof_file.bits("opti", self.certified))
+        return found
+
+    def __repr__(self) -> str:
+        states, starts = _percent(self.certified), _percent(self.start_certified)
+        size = f"{self.gap.size:,} states: {states} certified, {starts} of starts"
+        least, most = np.min(self.error), np.max(self.error)
+        error = f"error {most:g}" if least == most else f"errors {least:g} to {most:g}"
+        notes = "" if self.bracketed else ", no bracket"
+        notes += ", error refuted by a certified cycle" if self.refuted else ""
+        return f"Certificate({size}, {error}{notes})"
+
+
+def certify(
+    graph: Graph, labels: Labels, ext: Extension, plan: Plan, error: ArrayLike = 0.0
+) -> Certificate:
+    """Certify the moves of a plan from its field alone, given a bound on the field's error.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph that was planned on.
+    labels : Labels
+        The labels that were extended, all of them: `Certificate.by_distance` rests on that.
+    ext : Extension
+        The field, with its bracket if it has one.
+    plan : Plan
+        A plan on that field: ``wf.plan(graph, ext, goal)``.
+    error : float or (n,) array
+        How far the field may be from the true cost-to-go: everywhere, or vertex by vertex, +inf
+        where nothing is known. With 0 the gaps themselves are judged: a move is certified if it is
+        optimal for a field that is right.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(5), range(1, 6))
+    >>> labels = wf.Labels([0, 5], [0.0, 5.0])
+    >>> ext = wf.extend(path, labels, wf.AMLE())
+    >>> plan = wf.plan(path, ext.values, goal=0)
+    >>> cert = certify(path, labels, ext, plan, error=0.9)
+    >>> cert
+    Certificate(6 states: 100.0% certified, 100.0% of starts, error 0.9)
+    >>> cert.gap, cert.start_margin
+    (array([inf, 2., 2., 2., 2., inf]), array([inf, 1., 1., 1., 1., 1.]))
+    >>> certify(path, labels, ext, plan, error=1.0).first_weak
+    array([-1,  1,  2,  3,  4,  4])
+
+    The labels' own bound on the error, vertex by vertex:
+
+    >>> certify(path, labels, ext, plan, error=cert.by_distance.bound).certified
+    array([ True, False, False, False, False,  True])
+    """
+    values = _check(graph, labels, ext, plan)
+    budget = _check_error(error, graph.num_vertices)
+    lower = values if ext.lower is None else ext.lower
+    upper = values if ext.upper is None else ext.upper
+    rivals = np.where(np.isinf(values), -np.inf, lower)
+    lower = np.where(plan.reachable, rivals, np.inf)
+    errors = frozen(np.full(values.size, budget)) if isinstance(budget, float) else budget
+    moves, goal = plan.successor, plan.goal
+    gap, safe = decisions(graph.arcs, frozen(lower), frozen(upper), errors, moves, goal)
+    margin, certified = frozen(gap / 2.0), frozen(safe)
+    least, weakest, first_weak = along_walks(moves, goal, margin, certified)
+    return Certificate(
+        gap=frozen(gap),
+        margin=margin,
+        certified=certified,
+        start_margin=frozen(least),
+        weakest=frozen(weakest),
+        first_weak=frozen(first_weak),
+        error=budget,
+        bracketed=ext.lower is not None and ext.upper is not None,
+        labels=labels,
+        extension=ext,
+        plan=plan,
+        field=ext,
+    )
+
+
+def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArray:
+    """Return the field the plan was made on if all the parts belong together."""
+    check_graph(graph)
+    for name, part, kind in (("ext", ext, Extension), ("plan", plan, Plan)):
+        if not isinstance(part, kind):
+            raise InputError(
+                f"{name} must be a wayfield.{kind.__name__}, not {type(part).__name__}"
+            )
+    if not same_graph(graph, plan.graph):
+        raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
+    check_labels(labels, graph)
+    refuse(
+        check_field(graph, ext) != plan.values,
+        plan.values,
+        "plan.values",
+        "is not the extension's value there",
+    )
+    check_takes(plan.values, labels)
+    return plan.values
+
+
+def _check_error(error: ArrayLike, size: int) -> float | FloatArray:
+    """Return the error budget: one number, or a frozen array of one per vertex."""
+    array = as_real_array(error, "error")
+    if array.ndim == 0:
+        return as_real(array.item(), "error", least=0.0, most=np.inf)
+    errors = as_floats(array, "error", size)
+    refuse(~(errors >= 0.0), errors, "error", "is not a bound of at least 0")
+    return owned(errors)
+
+
+def _percent(which: BoolArray) -> str:
+    """Share with one digit, rounded down: 100.0% only where it is all of them."""
+    return f"{np.floor(1000.0 * which.mean()) / 10.0:.1f}%"

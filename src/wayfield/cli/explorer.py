@@ -1,0 +1,162 @@
+"""``wayfield explore``: the explorer in a browser, on a maze or a graph of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from .._optional import need
+from ..errors import InputError
+from ._common import Stages, explained, notes, read_layout, say
+from ._inputs import Directed, Goal, GoalValue, Places, Wanted
+
+if TYPE_CHECKING:
+    from ..web.scene import Scene
+
+_TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")
+"""What the name of a table ends in, in lower case; other files are mazes."""
+
+
+def explore(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="LAYOUT | MAZE FILE | EDGES LABELS",
+            help="A map such as large, a text file with a maze, the files of a graph of your own "
+            "as `wayfield plan` takes them, or a scene that the page exported.",
+            show_default="a maze with a loop",
+        ),
+    ] = None,
+    goal: Goal = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="METHOD",
+            help="How labels are extended first.",
+            show_default="amle, harmonic on the first visit",
+        ),
+    ] = None,
+    refinement: Annotated[int, typer.Option(min=1, help="Mazes: vertices along a cell.")] = 8,
+    label_fraction: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Mazes: share of the vertices labelled.")
+    ] = 0.02,
+    seed: Annotated[int, typer.Option(min=0, help="Mazes: seed of the labels.")] = 54,
+    directed: Directed = False,
+    positions: Places = None,
+    goal_value: GoalValue = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Where to listen.", show_default="8642, or a free one"),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Who may look: this machine alone, unless asked.")
+    ] = "127.0.0.1",
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+) -> None:
+    """Draw walls and labels in a browser, and watch the plan: where it loops, and what mends it.
+
+    A local server and one page, which asks nothing of any other machine. Without arguments it
+    shows a maze whose plan loops. Nothing is written to disk: the page keeps its state in its
+    address, and exports pictures, scenes and Python. Needs the extra web.
+
+    Example: wayfield explore medium
+
+    Example: wayfield explore roads.csv known.csv --goal Bern
+    """
+    need("starlette", "web")
+    need("uvicorn", "web")
+    from ..web.server import LOOPBACK, listen, run
+    from ..web.workers import Pool
+
+    files = [Path(name) for name in what or []]
+    if len(files) > 2:
+        raise InputError(f"explore takes a maze, or EDGES and LABELS, not {len(files)} arguments")
+    if method is not None:
+        _check_method(method)
+    if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):
+        wanted = Wanted(
+            files[0], files[1] if len(files) == 2 else None,
+            goal, goal_value, directed, positions, None, {}, {}, (None,) * 5,
+        )  # fmt: skip
+        opening = _from_files(wanted, method or "amle")
+    elif files and files[0].suffix.lower() == ".json":
+        opening = _from_scene(files[0])
+    else:
+        name = what[0] if what else None
+        opening = _from_maze(name, goal, method, refinement, label_fraction, seed)
+    with listen(host, port) as listening:
+        with explained(
+            notes(), "loading the solvers; the first time they are compiled, in a few minutes …"
+        ):
+            pool = Pool()
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{listening.getsockname()[1]}/"
+        say(Console(), f"explorer: {address} (Ctrl-C ends it)")
+        if browser:
+            _open_soon(address)
+        run(opening, pool, listening, {*LOOPBACK, shown})
+
+
+def _open_soon(address: str) -> None:
+    """Open the page once the server, which is about to start, has had a moment."""
+    import threading
+    import webbrowser
+
+    timer = threading.Timer(0.5, webbrowser.open, [address])
+    timer.daemon = True
+    timer.start()
+
+
+def _check_method(method: str) -> None:
+    from ..extension._names import parse_method
+    from ..web.scene import DISTANCE, MENDED
+
+    if method not in (DISTANCE, MENDED):
+        parse_method(method)
+
+
+def _from_maze(
+    name: str | None, goal: str | None, method: str | None, refinement: int, share: float, seed: int
+) -> Scene:
+    """Return a maze; without a name, one whose harmonic plan loops."""
+    from ..web.opening import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
+
+    if goal is not None and not (goal.isascii() and goal.isdigit()):
+        raise InputError(f"--goal of a maze is the number of a vertex, not {goal!r}")
+    usual, how = (FIRST_GOAL, FIRST_METHOD) if name is None else (0, "amle")
+    layout = read_layout(FIRST_MAZE if name is None else name)
+    vertex = usual if goal is None else int(goal[:20])
+    return maze_scene(layout, refinement, vertex, share, seed, method or how)
+
+
+def _from_files(wanted: Wanted, method: str) -> Scene:
+    from ..web.scene import Settings, scene_of
+
+    with Stages(notes()) as stages:
+        contents = wanted.read(stages)
+        stages.begin("building the graph")
+        given = contents.build()
+    called = [str(name) for name in given.names]
+    return scene_of(given.graph, given.labels, given.goal, called, [Settings(method)])
+
+
+def _from_scene(path: Path) -> Scene:
+    from ..web._reading import read_json
+    from ..web.scene import Scene
+    from ..web.server import LARGEST_BODY
+
+    with path.open("rb") as file:
+        data = file.read(LARGEST_BODY + 1)
+    if len(data) > LARGEST_BODY:
+        raise InputError(f"{path} is larger than a scene can be: over {LARGEST_BODY:,} bytes")
+    try:
+        return Scene.from_json(read_json(data))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error

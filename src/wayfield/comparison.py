@@ -1,0 +1,615 @@
+"""Do the labels pay? The plain graph distance beside every method, on one graph and goal.
+
+Every field is planned on with the default rule and every start walked. Where the graph and its
+lengths are right, its own shortest paths cannot be beaten: reaching from everywhere at cost ratio 1
+is what the plain distance does by definition. Labels pay when the graph is only a model. Two things
+can show it:
+
+- **the world**, if it is at hand: `world` is the true graph, where the plans are walked;
+- **the labels themselves**: left out in turn, they are predicted by a field better than by the
+  graph distance times one factor (`cross_validation`).
+
+**Rule.** In a world of its own the better field is the one whose plan reaches the goal from more
+starts; then the one whose walks are cheaper; then the one whose median route tolerates larger
+errors; then the one listed first. Figures that agree in the digits shown are equal. Without a
+world, fields that predict labels left out clearly better than the graph distance come first: of
+these the one that reaches from most starts, then the one with the least error. If there are none,
+nothing speaks for the labels. A mended graph is held to the rule by which `mend` itself decides
+(`wayfield.mending.Best`): it is better if it was changed at all, and its errors are smaller by more
+than one standard error.
+
+This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import isnan
+from typing import NamedTuple
+
+import numpy as np
+
+from ._arrays import as_real, as_vertex, as_whole
+from .cross_validation import (
+    FEWEST,
+    FOLDS,
+    PATIENCE,
+    Folds,
+    clearly_better,
+    error_text,
+    label_factor,
+    mean_error,
+    usable,
+)
+from .errors import InputError, OutOfTime
+from .extension import (
+    AMLE,
+    Harmonic,
+    McShane,
+    Method,
+    MidrangeSweeps,
+    NearestLabel,
+    PLaplacian,
+    Whitney,
+    describe,
+    extend,
+)
+from .extension import time_limit as stop_after
+from .graph import Graph, check_graph
+from .kernels._types import FloatArray, IntArray
+from .kernels.csr import Arcs
+from .kernels.planning import outcomes
+from .labels import Labels, check_labels
+from .mending import Best, Contradictions, Mended, MendMethod, contradictions
+from .mending.selection import FEWEST as FEWEST_TRIPS
+from .pipeline import Answer, solve
+from .pipeline.advice import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
+from .plans import Plan, plan
+from .shortest_paths import cost_to_go
+from .sinks import drop_false_sinks
+
+PLAIN = "graph distance"
+MENDED = "mended graph"
+DIGITS = 4
+"""Of success and cost ratio that are shown, and compared."""
+
+
+class Recipe(NamedTuple):
+    """A way to make a field of labels: a method, and what is done to its input."""
+
+    method: Method | None
+    trimmed: bool = False
+    """Without the labels that are false sinks."""
+    corrected: bool = False
+    """With the graph distance as prior."""
+    mend: MendMethod | None = None
+    """By the distances of a graph that was mended so, and no method."""
+
+    @property
+    def name(self) -> str:
+        """The method in Python, and what was done in words."""
+        if self.mend is not None:
+            how = describe(self.mend)
+            return MENDED if how == describe(Best()) else f"{MENDED}, {how}"
+        note = ", false sinks dropped" if self.trimmed else ""
+        note += f" on the {PLAIN}" if self.corrected else ""
+        return f"{describe(self.method)}{note}"
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """How one field did.
+
+    Attributes
+    ----------
+    name : str
+        The method, with the settings that are not its defaults.
+    success : float
+        Share of the starts that can reach the goal whose walk does; the goal itself not counted.
+        NaN if the field ran out of time.
+    cost_ratio : float
+        Mean of walked cost over least possible cost, over the starts that reached; NaN if none.
+    margin : float
+        Error of the values that the median of the routes tolerates; NaN if none arrives, and for
+        the graph distance.
+    seconds : float
+        Time to compute the field, compilation not counted; the time spent if it ran out.
+    held_out : (k,) float array or None
+        Errors at labels that were left out in turn; see `CrossValidation`. None if there are too
+        few labels, or the method is too slow to repeat.
+    recipe : Recipe or None
+        How the field was made of the labels; None for the graph distance.
+    out_of_time : bool
+        Whether the time limit ended it; then there is no field, and nothing was walked.
+    mended : Mended or None
+        The mended graph whose distances the field is, if it is such a one.
+    own_error : float
+        The held-out error by which that was chosen; NaN unless it took too long to mend again.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> _, amle = wf.compare(ring, wf.Labels([0, 4], [0.0, 4.0]), 0, [wf.AMLE()]).scores
+    >>> amle.name, amle.success, amle.cost_ratio, round(amle.margin, 3)
+    ('AMLE()', 1.0, 1.0, 1.0)
+    """
+
+    name: str
+    success: float
+    cost_ratio: float
+    margin: float
+    seconds: float
+    held_out: FloatArray | None = field(default=None, repr=False)
+    recipe: Recipe | None = None
+    out_of_time: bool = False
+    mended: Mended | None = field(default=None, repr=False)
+    own_error: float = field(default=np.nan, repr=False)
+
+    @property
+    def label_error(self) -> float:
+        """Mean absolute error at labels left out; NaN if none were.
+
+        Of a mended graph that took too long to mend again, the error by which it was chosen.
+        """
+        if self.held_out is not None:
+            return mean_error(self.held_out)[0]
+        return self.own_error
+
+    @property
+    def label_spread(self) -> float:
+        """Standard error of `label_error`; NaN if it is not known."""
+        return np.nan if self.held_out is None else mean_error(self.held_out)[1]
+
+    @property
+    def merit(self) -> tuple[float, float, float]:
+        """What scores are ranked by, larger is better; see the module."""
+        ratio = round(np.nan_to_num(self.cost_ratio, nan=np.inf), DIGITS)
+        margin = float(np.nan_to_num(self.margin, nan=-np.inf))
+        return round(self.success, DIGITS), -float(ratio), float(f"{margin:.3g}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Scores, the plain graph distance first, and what they say about the labels.
+
+    Attributes
+    ----------
+    scores : tuple of Score
+        One per field.
+    starts : int
+        Starts that can reach the goal.
+    own_world : bool
+        Whether plans were walked on the graph they were made on.
+    goal_labelled : bool
+        Whether the goal is among the labels. If not, no field knows where to descend to.
+    factor : float
+        The factor by which the graph distance fits the labels best; NaN if there is no other label
+        than the goal's.
+    contradictions : Contradictions or None
+        Where labels and graph cannot both be right.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
+    >>> found.labels_pay, found.starts
+    (False, 7)
+    """
+
+    scores: tuple[Score, ...]
+    starts: int
+    own_world: bool
+    goal_labelled: bool
+    factor: float = 1.0
+    contradictions: Contradictions | None = None
+
+    @property
+    def best(self) -> Score | None:
+        """The best field that used labels; None if none did."""
+        clear = self._clear
+        if clear:
+            return max(clear, key=lambda score: (score.merit[0], -score.label_error))
+        return max(self._fields, key=lambda score: score.merit, default=None)
+
+    @property
+    def labels_pay(self) -> bool:
+        """Whether some field that used labels beats the plain graph distance."""
+        plain, best = self.scores[0], self.best
+        if self.own_world or best is None:
+            return bool(self._clear)
+        return best.merit[:2] > plain.merit[:2]
+
+    @property
+    def choice(self) -> Score:
+        """The field to plan on: the best one, or the graph distance if the labels do not pay."""
+        best = self.best
+        return best if best is not None and self.labels_pay else self.scores[0]
+
+    @property
+    def _mends(self) -> bool:
+        """Whether the choice is to mend the graph."""
+        recipe = self.choice.recipe
+        return recipe is not None and recipe.mend is not None
+
+    @property
+    def _clear(self) -> list[Score]:
+        """Fields that predict labels left out clearly better than the graph distance does."""
+        plain = self.scores[0].held_out
+        if not self.own_world or plain is None:
+            return []
+        return [score for score in self._fields if _beats(score, plain)]
+
+    @property
+    def _mended_in_vain(self) -> bool:
+        """Whether a graph was mended, and judged to be no better for it."""
+        tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
+        return self.own_world and bool(tried) and not any(s in self._clear for s in tried)
+
+    @property
+    def _fields(self) -> list[Score]:
+        """Fields that used labels, and were done in time."""
+        return [score for score in self.scores[1:] if not score.out_of_time]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: what to plan on, and why."""
+        if not self.goal_labelled:
+            return "The goal is not among the labels, so no field leads to it: label it."
+        if self.factor < 0.0:
+            return "The labels fall away from the goal: are these rewards? Then negate them."
+        if self.best is None:
+            late = "no other field was done in time"
+            why = late if self.scores[1:] else "there is nothing to compare it with"
+            return f"Use the {PLAIN}: {why}."
+        return self._by_labels(self.best) if self.own_world else self._by_world(self.best)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is worth knowing, such as labels and lengths in different units."""
+        return tuple(self.remarks_for(IN_PYTHON))
+
+    def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
+        """Yield the remarks; `calls` says how the reader calls what is recommended."""
+        if differ_in_unit(self.factor):
+            yield unit_remark(self.factor, calls)
+        elif self.contradictions is not None and not self._mends:
+            remark = contradiction_remark(self.contradictions, calls)
+            if remark and self._mended_in_vain:
+                proof = remark.partition(": ")[0]
+                yield f"{proof}, but no mending by these labels predicts the others better."
+            elif remark:
+                yield f"{remark}."
+        late = [score.name for score in self.scores if score.out_of_time]
+        if late:
+            yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
+
+    def _by_labels(self, best: Score) -> str:
+        """Judge by labels left out."""
+        plain = self.scores[0]
+        if plain.held_out is None:
+            return (
+                f"Use the {PLAIN}: nothing beats it on the graph itself, and the labels are too "
+                "few to leave some out and see whether they know better."
+            )
+        distance = f"the {PLAIN} times {self.factor:.3g}"
+        graphs = error_text(plain.label_error, plain.label_spread)
+        if self.labels_pay:
+            ours = error_text(best.label_error, best.label_spread)
+            return (
+                f"Use {_called(best)}: it predicts labels left out within {ours}, {distance} "
+                f"within {graphs}."
+            )
+        best_at_labels = "no field predicts labels left out clearly better"
+        return f"Use the {PLAIN}: {best_at_labels}; {distance} is within {graphs}."
+
+    def _by_world(self, best: Score) -> str:
+        """Judge by walks in the world."""
+        plain = self.scores[0]
+        if self.labels_pay:
+            return (
+                f"Use {_called(best)}: success {best.success:.{DIGITS}f} at cost ratio "
+                f"{best.cost_ratio:.{DIGITS}f}, the {PLAIN} {plain.success:.{DIGITS}f} at "
+                f"{plain.cost_ratio:.{DIGITS}f}."
+            )
+        near = "is as good" if best.merit[:2] == plain.merit[:2] else "comes nearest"
+        return f"Use the {PLAIN}: no field beats it ({best.name} {near})."
+
+    def __repr__(self) -> str:
+        wide = max(len(score.name) for score in self.scores)
+        head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
+        lines = [f"{score.name:{wide}}  {_figures(score)}" for score in self.scores]
+        told = [f"Comparison over {self.starts:,} starts", head, *lines, self.verdict]
+        return "\n".join([*told, *self.remarks])
+
+
+def compare(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    methods: Iterable[Method | MendMethod] | None = None,
+    *,
+    world: Graph | None = None,
+    folds: int = FOLDS,
+    time_limit: float | None = PATIENCE,
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Put the plain graph distance beside extensions of the labels.
+
+    Parameters
+    ----------
+    graph : Graph
+        What is known of the world: fields are computed and plans made on it.
+    labels : Labels
+        The known values.
+    goal : int
+        Where to go.
+    methods : iterable of Method or MendMethod, optional
+        What to compare. By default every method that is defined on the graph, the AMLE of the
+        labels without their false sinks, the AMLE correction of the graph distance (``prior=``),
+        and the distances of the graph that `Best` mends by the labels.
+    world : Graph, optional
+        Where the plans are walked and paid for, if `graph` is only a model of it; the same
+        vertices. A move that the world does not allow is a failure.
+    folds : int
+        Parts of the labels that are left out in turn and predicted; 0 to leave none out. A method
+        that would run out of time over it is not asked.
+    time_limit : float or None
+        Seconds that each method may take, compilation not counted; None for no limit. One that
+        runs out has a row that says so. See `wayfield.extension.time_limit`.
+    progress : callable, optional
+        Called with the name of every field before it is computed.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(8), [*range(1, 8), 0])
+    >>> found = wf.compare(ring, wf.sample_labels(ring, 0, count=3), goal=0)
+    >>> found.scores[0].name, found.scores[0].success, found.scores[0].cost_ratio
+    ('graph distance', 1.0, 1.0)
+    >>> slow = wf.Graph.from_edges(range(8), [*range(1, 8), 0], [9.0] + [1.0] * 7)
+    >>> truth = wf.cost_to_go(slow, 0)
+    >>> wf.compare(ring, wf.Labels([0, 1, 3], truth[[0, 1, 3]]), 0, world=slow).labels_pay
+    True
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    check_labels(labels, graph)
+    if world is not None and check_graph(world).num_vertices != graph.num_vertices:
+        raise InputError(
+            f"the world has {world.num_vertices} vertices, the graph {graph.num_vertices}"
+        )
+    limit = None if time_limit is None else as_real(time_limit, "time_limit", least=0.0)
+    began = time.perf_counter()
+    distance = cost_to_go(graph, goal)
+    seconds = time.perf_counter() - began
+    walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
+    parts = _folds(graph, labels, goal, distance, folds)
+    scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
+    if parts is not None:
+        scores[0] = replace(scores[0], held_out=parts.by_distance() - parts.values)
+    contest = _Contest(graph, labels, goal, distance, walks, parts, limit)
+    for recipe in _recipes(graph, labels, goal, methods, distance):
+        if progress is not None:
+            progress(recipe.name)
+        scores.append(contest.score(recipe))
+    return Comparison(
+        tuple(scores),
+        starts=int(walks.able.sum()),
+        own_world=world is None,
+        goal_labelled=bool(labels.mask(graph)[goal]),
+        factor=label_factor(labels, goal, distance),
+        contradictions=contradictions(graph, labels),
+    )
+
+
+def _folds(
+    graph: Graph, labels: Labels, goal: int, distance: FloatArray, folds: int
+) -> Folds | None:
+    """Deal the labels into parts; None if there are too few, or none are to be left out."""
+    if as_whole(folds, "folds", least=0) == 0 or usable(labels, distance).size < FEWEST:
+        return None
+    return Folds(graph, labels, goal, distance, folds)
+
+
+def _beats(score: Score, plain: FloatArray) -> bool:
+    """Whether a field predicts labels left out better than the graph distance; see the module."""
+    ours, mended = score.held_out, score.mended
+    if mended is None:
+        return ours is not None and clearly_better(ours, plain)
+    if mended.unchanged or isnan(score.label_error):
+        return False
+    if ours is None:
+        return True  # `Best` has changed the graph, by this very rule
+    gain = np.abs(plain) - np.abs(ours)
+    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
+
+
+def _figures(score: Score) -> str:
+    """Write a row of the table, its name apart."""
+    seconds = f"{score.seconds:8.3g}"
+    if score.out_of_time:
+        return f"{'out of time':>43}  {seconds}"
+    return (
+        f"{score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  {score.margin:8.3g}  "
+        f"{left_out_text(score):>12}  {seconds}"
+    )
+
+
+def _called(score: Score) -> str:
+    """Name a row in a sentence."""
+    return f"the {score.name}" if score.name == MENDED else score.name
+
+
+def left_out_text(score: Score) -> str:
+    """Write the error at labels left out."""
+    return "–" if isnan(score.label_error) else error_text(score.label_error, score.label_spread)
+
+
+def default_methods(directed: bool) -> list[Method]:
+    """Every method that is defined on directed, or on undirected graphs."""
+    other_fill = AMLE(fill="flat" if directed else "cost")
+    own = None  # the labels' own Lipschitz constant: others may not fit them
+    every: list[Method] = [AMLE(), other_fill, PLaplacian(8), Harmonic(), MidrangeSweeps()]
+    every += [NearestLabel(), McShane(own), Whitney(own)]
+    return [method for method in every if method.directed or not directed]
+
+
+def _recipes(
+    graph: Graph,
+    labels: Labels,
+    goal: int,
+    methods: Iterable[Method | MendMethod] | None,
+    distance: FloatArray,
+) -> Iterator[Recipe]:
+    """Yield what to compare, each field once."""
+    if methods is not None:
+        usual_fill = "cost" if graph.directed else "flat"
+        plain = (
+            replace(method, fill=None)
+            if isinstance(method, AMLE) and method.fill == usual_fill
+            else method
+            for method in methods
+        )
+        yield from {describe(method): _recipe(method) for method in plain}.values()
+        return
+    yield from map(Recipe, default_methods(graph.directed))
+    if labels.mask(graph)[goal]:
+        yield Recipe(AMLE(), trimmed=True)
+    if np.isfinite(distance[labels.vertices]).all():
+        yield Recipe(AMLE(), corrected=True)
+        if _mendable(labels, goal):
+            yield Recipe(None, mend=Best())
+
+
+def _recipe(method: Method | MendMethod) -> Recipe:
+    return Recipe(None, mend=method) if isinstance(method, MendMethod) else Recipe(method)
+
+
+def _mendable(labels: Labels, goal: int) -> bool:
+    """Whether labels are costs to the goal, and enough to leave some out twice over."""
+    own = labels.vertices == goal
+    costs = (labels.values[~own] > 0.0).all() and (np.abs(labels.values[own]) <= labels.error).all()
+    return bool(costs) and int((~own).sum()) > FEWEST_TRIPS
+
+
+class _Contest(NamedTuple):
+    """What every field is made of and judged by."""
+
+    graph: Graph
+    labels: Labels
+    goal: int
+    distance: FloatArray
+    walks: _Walks
+    parts: Folds | None
+    limit: float | None
+
+    def score(self, recipe: Recipe) -> Score:
+        """Follow a recipe, and judge what comes of it; or say that it ran out of time."""
+        _compile(recipe, self.graph)
+        began = time.perf_counter()
+        with stop_after(self.limit):
+            try:
+                found, seconds = self._follow(recipe)
+            except OutOfTime:
+                none, spent = np.nan, time.perf_counter() - began
+                return Score(recipe.name, none, none, none, spent, None, recipe, out_of_time=True)
+            margins = found.route_margins
+            margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
+            score = self.walks.score(recipe.name, found.plan, margin, seconds, recipe)
+            errors, mended = self._errors(recipe, seconds), found.mended
+            own = None if mended is None else mended.scores.get(mended.chosen)
+            late = errors is None and self.parts is not None
+            own_error = np.nan if own is None or not late else own.error
+            return replace(score, held_out=errors, mended=mended, own_error=own_error)
+
+    def _follow(self, recipe: Recipe) -> tuple[Answer, float]:
+        """Solve by a recipe; return the answer, and the seconds that its field took."""
+        seconds, method, labels = 0.0, recipe.method, self.labels
+        prior = self.distance if recipe.corrected else None
+        if recipe.mend is not None:
+            found = solve(self.graph, labels, self.goal, mend=recipe.mend)
+            assert found.mended is not None
+            return found, found.mended.seconds
+        assert method is not None
+        if recipe.trimmed:
+            began = time.perf_counter()
+            labels = drop_false_sinks(self.graph, labels, self.goal, method, prior=prior)
+            seconds = time.perf_counter() - began
+        found = solve(self.graph, labels, self.goal, method, prior=prior, check=False)
+        return found, seconds + found.field.seconds
+
+    def _errors(self, recipe: Recipe, seconds: float) -> FloatArray | None:
+        """Errors at labels left out; None if there are none, or that would take too long."""
+        parts, prior = self.parts, self.distance if recipe.corrected else None
+        if parts is None or (self.limit is not None and parts.parts * seconds > self.limit):
+            return None
+        try:
+            if recipe.method is None:
+                assert recipe.mend is not None
+                predicted = parts.predict_mended(recipe.mend)
+            else:
+                predicted = parts.predict(recipe.method, prior=prior, trimmed=recipe.trimmed)
+        except OutOfTime:
+            return None
+        errors: FloatArray = predicted - parts.values
+        return errors
+
+
+def _compile(recipe: Recipe, graph: Graph) -> None:
+    """Follow the recipe on a small graph of the same kind, so that times are of computing only."""
+    method = recipe.method
+    if method is not None and graph.directed and not method.directed:
+        return  # the refusal will come
+    lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
+    ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
+    labels = Labels([0, 2], [0.0, 2.0])
+    if method is None:
+        assert recipe.mend is not None
+        solve(ring, Labels([0, 1, 2, 3], [0.0, 4.0, 5.0, 1.0]), 0, mend=recipe.mend)
+        return
+    extend(ring, labels, method, check=False)
+    if recipe.trimmed:
+        drop_false_sinks(ring, labels, 0, method)
+
+
+class _Walks:
+    """The world that plans are walked in, and what its walks cost at least."""
+
+    def __init__(self, world: Graph, goal: int, truth: FloatArray | None = None) -> None:
+        self.world, self.goal = world, goal
+        self.truth = cost_to_go(world, goal) if truth is None else truth
+        self.able = np.isfinite(self.truth)
+        self.able[goal] = False
+        if not self.able.any():
+            raise InputError(
+                f"no other vertex can reach the goal {goal}: there is nothing to compare"
+            )
+
+    def score(
+        self,
+        name: str,
+        moves: Plan,
+        margin: float,
+        seconds: float,
+        recipe: Recipe | None = None,
+    ) -> Score:
+        """Walk the plan from every start that can reach the goal."""
+        arcs = self.world.arcs
+        _, steps, cost, _, _ = outcomes(arcs, _slots(arcs, moves.successor), self.goal)
+        done = self.able & (steps >= 0)
+        ratio = float((cost[done] / self.truth[done]).mean()) if done.any() else np.nan
+        success = float(done.sum() / self.able.sum())
+        return Score(name, success, ratio, margin, seconds, recipe=recipe)
+
+
+def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
+    """Arc that each move takes; -1 where there is no move, or no such arc."""
+    n = successor.size
+    tails = np.repeat(np.arange(n), np.diff(arcs.indptr))
+    keys = tails * n + arcs.indices
+    wanted = np.arange(n) * n + successor
+    at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
+    return np.where(keys[at] == wanted, at, -1)

@@ -1,0 +1,142 @@
+"""Making any field safe to follow: the least one above it that descends to the goal everywhere.
+
+**Definition.** Given u, the field v is the pointwise least with v ≥ u, v = +inf exactly where the
+goal cannot be reached, and, at every other vertex x except the goal, an arc x → y with
+v(y) < v(x). Among fields of doubles it exists and is unique:
+
+    v(goal) = u(goal),    v(x) = max(u(x), next(min over arcs x → y of v(y))).
+
+**Guarantee.** Steepest descent on v falls strictly at every step, so it reaches the goal from
+every state that can. v = u if and only if u was already such a field. Argmin-Q carries the same
+guarantee on unit lengths, where it is steepest descent, and none elsewhere: it may climb.
+
+**Cost.** One search if u is good, else O(m + n log n): priority flooding, `kernels.flooding`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._arrays import KeepsReadOnly, as_floats, as_vertex, frozen, owned, refuse
+from .errors import InputError
+from .extension import Extension
+from .graph import Graph, check_graph, check_size
+from .kernels._types import BoolArray, FloatArray
+from .kernels.flooding import flood, reaching
+
+LARGEST = 1e300
+"""Finite values lie between -LARGEST and LARGEST, so that lifting them never overflows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lifted(KeepsReadOnly):
+    """A field that descends to the goal from every state that can reach it.
+
+    Attributes
+    ----------
+    values : (n,) float array
+        The field; +inf exactly where the goal cannot be reached.
+    raised : (n,) float array
+        ``values`` less the given ones, zero everywhere if those were already good: positive where
+        a value was lifted; inf where it was finite though the goal cannot be reached; -inf where
+        it was +inf though the goal can be reached.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> safe = wf.lift(path, [0.0, 4.0, 1.0, 2.0], goal=0)
+    >>> safe.unchanged, safe.raised > 0
+    (False, array([False, False,  True,  True]))
+    """
+
+    values: FloatArray
+    raised: FloatArray
+
+    @property
+    def reachable(self) -> BoolArray:
+        """(n,) bool: whether the goal can be reached from here."""
+        return np.isfinite(self.values)
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the given field was already good."""
+        return not self.raised.any()
+
+    def __repr__(self) -> str:
+        lifts = self.raised[self.reachable & (self.raised > 0)]
+        lost = self.values.size - int(self.reachable.sum())
+        by = f" by at most {lifts.max():.3g}" if lifts.size else ""
+        cut = f", {lost:,} cannot reach the goal" if lost else ""
+        return f"Lifted({self.values.size:,} values: {lifts.size:,} raised{by}{cut})"
+
+
+def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
+    """Raise a field as little as possible so that greedy descent always reaches the goal.
+
+    Works on any field: of an extension, of a learned critic, of random numbers.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph; moves follow its arcs.
+    values : (n,) array or Extension
+        The field, as `plan` takes it. +inf at a state that can reach the goal is a mistake of the
+        field; the largest finite value stands in for it. The goal's own value must be finite.
+    goal : int
+        Where to descend to; everything that can reach it ends up above its value.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> safe = lift(path, [0.0, 2.0, 1.0, 3.0], goal=0)
+    >>> safe
+    Lifted(4 values: 1 raised by at most 1)
+    >>> bool(safe.values[2] > 2.0)
+    True
+    """
+    field = check_field(graph, values)
+    goal = as_vertex(goal, "goal", field.size)
+    if field[goal] == np.inf:
+        raise InputError(f"values[{goal}] = inf, but vertex {goal} is the goal")
+    beyond = np.isfinite(field) & (np.abs(field) > LARGEST)
+    refuse(beyond, field, "values", f"is beyond {LARGEST:g}: lifting it could overflow")
+    given = field
+    if np.isinf(field).any():
+        field = frozen(finite_where_reachable(field, reaching(graph.reverse_arcs, goal)))
+    lifted = flood(graph.reverse_arcs, field, goal)
+    same = lifted == given
+    raised = np.zeros(field.size)
+    np.subtract(lifted, given, out=raised, where=~same)
+    return Lifted(frozen(lifted), frozen(raised))
+
+
+def check_field(graph: Graph, values: ArrayLike | Extension) -> FloatArray:
+    """Return a frozen field on the graph: a number or +inf, "cannot reach", for every vertex.
+
+    An extension has NaN where no label is connected. If the goal is labelled it cannot be reached
+    from there, so +inf it is. In a plain array NaN is a mistake, and refused like -inf.
+    """
+    if isinstance(values, Extension):
+        field = values.check(graph).values
+        field = np.where(np.isnan(field), np.inf, field)
+    else:
+        field = as_floats(values, "values")
+        check_size(field, check_graph(graph))
+    refuse(~(field > -np.inf), field, "values", "is neither a number nor +inf")
+    return owned(field)
+
+
+def finite_where_reachable(values: FloatArray, reachable: BoolArray) -> FloatArray:
+    """Return a copy that is +inf exactly where the goal cannot be reached, clipped to `LARGEST`.
+
+    A reachable +inf becomes the largest finite value of a reachable vertex, 0 if there is none.
+    """
+    finite = np.isfinite(values) & reachable
+    largest = values[finite].max() if finite.any() else 0.0
+    field = np.clip(np.where(finite, values, largest), -LARGEST, LARGEST)
+    field[~reachable] = np.inf
+    return field

@@ -1,0 +1,261 @@
+"""What labels prove about a graph: where it is too optimistic, and where too pessimistic.
+
+Labels Y at some vertices, known to within an error ε. In a world whose arcs cost at least what the
+graph believes, the cost-to-go V obeys V(x) ≤ d(x, y) + V(y) along every believed way, and so
+
+    upper(x) = min over labels z of  Y(z) + ε + d(x, z)    the most that the graph allows at x,
+    lower(x) = max over labels i of  Y(i) - ε - d(i, x)    the least that the labels demand at x.
+
+**Too optimistic.** A label i with Y(i) - ε above the upper bound from another label z proves that
+every walk from i to z holds arcs that are dearer than believed, or missing, by at least the
+*excess* Y(i) - ε - Y(z) - ε - d(i, z) in all. An arc x → y lies on such a walk exactly if its own
+excess, lower(x) - ℓ - upper(y), is positive. All others are acquitted: every walk between labels
+through them is long enough already, and no least change lengthens them.
+
+**Too pessimistic.** The label of least value is taken for the goal g. A label i with
+Y(i) + ε < d(i, g) + Y(g) - ε proves that there is a cheaper way than any in the graph.
+
+**Witnesses.** For each label that is too high, the shortest way to the label that contradicts it
+most. The walks of many labels through one arc are evidence against it: `votes` counts them, `blame`
+adds up their excesses.
+
+**Cost.** Three shortest-path runs, O(m + n log n). Excesses of less than 1e-12 of the largest label
+are rounding and count as 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import frozen
+from ..graph import Graph, check_graph
+from ..kernels._types import FloatArray, IntArray
+from ..kernels.csr import reverse_slots
+from ..kernels.shortest import dijkstra, shortest_tree
+from ..kernels.walks import visit_counts
+from ..labels import Labels, check_labels
+
+ROUNDING = 1e-12
+"""Differences below this share of the largest label are rounding."""
+
+
+class Envelopes(NamedTuple):
+    """What labels allow and demand on a graph.
+
+    Attributes
+    ----------
+    upper, lower : (n,) float arrays
+        The bounds; inf and -inf where no label can be reached, or reaches.
+    origin : (n,) int array
+        The label that `upper` comes from, -1 if none.
+    way : (n,) int array
+        The arc to leave by on the way to it, -1 at the label itself.
+    excess : (m,) float array
+        Per arc lower(tail) - length - upper(head): positive if it lies on a walk that is too short.
+    """
+
+    upper: FloatArray
+    lower: FloatArray
+    origin: IntArray
+    way: IntArray
+    excess: FloatArray
+
+
+def envelopes(
+    graph: Graph, into: IntArray, vertices: IntArray, low: FloatArray, high: FloatArray
+) -> Envelopes:
+    """Bounds from labels that lie between `low` and `high`; `into` are the reverse slots."""
+    upper, origin, slot = shortest_tree(graph.reverse_arcs, vertices, high)
+    negative, _ = dijkstra(graph.arcs, vertices, -low, 1.0)
+    way, onward = np.full_like(slot, -1), slot >= 0
+    way[onward] = into[slot[onward]]
+    excess = -negative[graph.tails] - graph.lengths - upper[graph.indices]
+    noise = ROUNDING * max(np.abs(low).max(), np.abs(high).max())
+    excess[excess <= noise] = 0.0
+    return Envelopes(upper, -negative, origin, way, excess)
+
+
+class Optimistic(NamedTuple):
+    """Labels that prove the graph too optimistic, the strongest proof first.
+
+    Attributes
+    ----------
+    labels : (k,) int64 array
+        Their vertices.
+    witnesses : (k,) int64 array
+        For each the label that it cannot be reconciled with.
+    excess : (k,) float array
+        By how much the graph's way from one to the other is too cheap.
+    """
+
+    labels: NDArray[np.int64]
+    witnesses: NDArray[np.int64]
+    excess: FloatArray
+
+
+class Pessimistic(NamedTuple):
+    """Labels that prove the graph too pessimistic, the strongest proof first.
+
+    Attributes
+    ----------
+    labels : (k,) int64 array
+        Their vertices.
+    excess : (k,) float array
+        By how much the graph's distance to the goal is too large.
+    """
+
+    labels: NDArray[np.int64]
+    excess: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contradictions:
+    """Where labels and graph cannot both be right.
+
+    Attributes
+    ----------
+    optimistic : Optimistic
+        Labels above what the graph allows, given another label.
+    pessimistic : Pessimistic
+        Labels below the graph's distance to the goal, the label of least value.
+    upper, lower : (n,) float arrays
+        The most the graph allows, and the least the labels demand, at every vertex.
+    arcs : (m,) float array
+        Excess of the walks through every arc; 0 where the arc is acquitted.
+    votes : (m,) int64 array
+        How many labels' witness walks lead through the arc.
+    blame : (m,) float array
+        The sum of those labels' excesses.
+    num_labels : int
+        How many labels there were.
+    largest : float
+        The largest of their values, without its sign: what excesses are to be measured by.
+
+    Examples
+    --------
+    A ring of ten with a chord 0 - 5 that does not exist.
+
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    >>> found = wf.contradictions(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]))
+    >>> found
+    Contradictions(2 of 3 labels prove the graph too optimistic, by up to 4)
+    >>> found.optimistic.labels, found.optimistic.witnesses, found.optimistic.excess
+    (array([5, 4]), array([0, 0]), array([4., 2.]))
+    >>> [(int(ring.tails[e]), int(ring.indices[e])) for e in found.common]
+    [(5, 0)]
+    """
+
+    optimistic: Optimistic
+    pessimistic: Pessimistic
+    upper: FloatArray
+    lower: FloatArray
+    arcs: FloatArray
+    votes: NDArray[np.int64]
+    blame: FloatArray
+    num_labels: int
+    largest: float
+
+    @cached_property
+    def common(self) -> NDArray[np.int64]:
+        """Arcs that lie on every witness walk; none if no label is too high."""
+        walks = self.optimistic.labels.size
+        return np.flatnonzero((self.votes == walks) & (self.votes > 0))
+
+    def __bool__(self) -> bool:
+        return bool(self.optimistic.labels.size or self.pessimistic.labels.size)
+
+    def __repr__(self) -> str:
+        found = []
+        for kind, excess in (
+            ("optimistic", self.optimistic.excess),
+            ("pessimistic", self.pessimistic.excess),
+        ):
+            if excess.size:
+                verb = "proves" if excess.size == 1 else "prove"
+                who = f"{excess.size:,} of {self.num_labels:,} labels {verb}"
+                found.append(f"{who} the graph too {kind}, by up to {excess.max():g}")
+        return f"Contradictions({'; '.join(found) or 'none'})"
+
+
+def contradictions(graph: Graph, labels: Labels) -> Contradictions:
+    """Find which labels the graph contradicts, by how much, and along which arcs.
+
+    Parameters
+    ----------
+    graph : Graph
+        What is believed, directed or not.
+    labels : Labels
+        Costs to one goal, each within ``labels.error``; the goal is the label of least value.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> wf.contradictions(path, wf.Labels([0, 2, 3], [0.0, 2.0, 3.0]))
+    Contradictions(none)
+    >>> slow = wf.contradictions(path, wf.Labels([0, 2, 3], [0.0, 2.0, 7.0]))
+    >>> slow.optimistic.labels, slow.optimistic.excess
+    (array([3]), array([4.]))
+    """
+    check_graph(graph)
+    vertices, values = check_labels(labels, graph).vertices, labels.values
+    low, high = values - labels.error, values + labels.error
+    bounds = envelopes(graph, reverse_slots(graph.arcs), vertices, low, high)
+    tails = graph.tails
+
+    # arcs out of labels, the shortest way on from each first: its excess is the label's own
+    leaving = np.flatnonzero((bounds.excess > 0) & np.isin(tails, vertices))
+    own = low[np.searchsorted(vertices, tails[leaving])]
+    excess = own - graph.lengths[leaving] - bounds.upper[graph.indices[leaving]]
+    order = np.lexsort((leaving, -excess, tails[leaving]))
+    leaving, excess = leaving[order], excess[order]
+    _, first = np.unique(tails[leaving], return_index=True)
+    first = first[excess[first] > ROUNDING * np.abs(values).max()]
+    first = first[np.argsort(-excess[first], kind="stable")]
+    leaving, excess = leaving[first], excess[first]
+    entered = graph.indices[leaving]
+    optimistic = Optimistic(
+        frozen(tails[leaving].astype(np.int64)), frozen(bounds.origin[entered]), frozen(excess)
+    )
+
+    return Contradictions(
+        optimistic,
+        _pessimistic(graph, labels),
+        frozen(bounds.upper),
+        frozen(bounds.lower),
+        frozen(bounds.excess),
+        frozen(_load(graph, bounds.way, leaving, np.ones(leaving.size)).astype(np.int64)),
+        frozen(_load(graph, bounds.way, leaving, excess)),
+        len(labels),
+        float(np.abs(values).max()),
+    )
+
+
+def _pessimistic(graph: Graph, labels: Labels) -> Pessimistic:
+    vertices, values = labels.vertices, labels.values
+    goal = int(np.argmin(values))
+    distance, _ = dijkstra(graph.reverse_arcs, vertices[[goal]], values[[goal]], 1.0)
+    excess = distance[vertices] - values - 2.0 * labels.error
+    excess[goal] = 0.0
+    found = np.flatnonzero(excess > ROUNDING * np.abs(values).max())
+    found = found[np.argsort(-excess[found], kind="stable")]
+    return Pessimistic(frozen(vertices[found]), frozen(excess[found]))
+
+
+def _load(graph: Graph, way: IntArray, leaving: IntArray, weights: FloatArray) -> FloatArray:
+    """Weight of the walks on every arc that leave by the arcs `leaving` and go on by `way`."""
+    entering = np.zeros(graph.num_vertices)
+    np.add.at(entering, graph.indices[leaving], weights)
+    successor, onward = np.full_like(way, -1), way >= 0
+    successor[onward] = graph.indices[way[onward]]
+    passing = visit_counts(successor, -1, entering)
+    load = np.zeros(graph.num_arcs)
+    load[way[onward]] = passing[onward]
+    load[leaving] += weights
+    return load

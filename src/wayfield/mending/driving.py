@@ -1,0 +1,387 @@
+"""Driving: a walker that plans on the graph, acts in the world, and learns from what happens.
+
+**The walker.** It follows the cheapest way to the goal by what it believes. Every step tells it
+what the arc costs. An arc that does not lead where the graph says is *refuted*: the try is paid
+for, the arc is struck out, and the walker plans again from where it stands. With the graph as it
+is, this is replanning Dijkstra (the plans of D* Lite); with a mended graph it is what every mend is
+judged by.
+
+**It ends.** Between two refutations it goes along one plan, and there are finitely many arcs: in a
+world that answers the same way every time it arrives, or has refuted every way there is. The cap on
+steps is for worlds in which steps slip.
+
+**Memory.** Without it every start knows only the graph. With it, what was learnt stays for the
+starts that follow: refuted arcs, and costs paid. These overrule a mend: an arc that was made dear
+and then walked at its old cost is cheap from then on. So that such arcs are walked at all, some of
+the walks doubt the mend and go by the graph as it was (`kernels.driving` says when).
+
+References
+----------
+.. [1] S. Koenig, M. Likhachev, "D* Lite", AAAI (2002).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import LARGEST, as_flag, as_vertex, as_vertices, as_whole, frozen
+from ..errors import InputError
+from ..graph import Graph, check_graph
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.csr import Arcs, first_asymmetry, reverse_arcs, reverse_slots
+from ..kernels.driving import (
+    DOUBT_EVERY,
+    Belief,
+    Walks,
+    drive_all,
+    learn,
+    next_doubt,
+    no_walks,
+    plan_by,
+    promises_more,
+    risk_limit,
+    room_for_search,
+)
+from .fitting import Mended
+
+Step: TypeAlias = Callable[[int, int], tuple[int, float]]
+"""A world: trying to go from x to y ends somewhere, at some cost."""
+
+Pair: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drive:
+    """What became of every start, and what is known now.
+
+    Attributes
+    ----------
+    reached : (k,) bool array
+        Whether the walk came to the goal.
+    stopped : (k,) bool array
+        Whether it was given up at the cap on steps. A walk neither reached nor stopped found every
+        way it knew refuted.
+    predicted : (k,) float array
+        What the way was believed to cost when the walk set out; inf if there was none.
+    paid : (k,) float array
+        What it did cost, refuted tries included, up to where the walk ended.
+    steps, found : (k,) int64 arrays
+        Tries, and how many of them refuted an arc.
+    learnt : (m,) float array
+        What every arc of the graph turned out to cost, by all walks together: inf if refuted, NaN
+        if never tried.
+    graph : Graph
+        The graph with all that: refuted arcs gone, costs as paid, and arcs to where refuted ones
+        led instead. Directed, if it was not before, where the two ways of an edge differ.
+    unknown : int
+        Arcs of the world that the graph lacks; none of them was ever tried.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> believed = wf.Graph.from_edges([0, 1, 2, 0], [1, 2, 3, 3])
+    >>> world = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])  # no edge 0 - 3
+    >>> trip = wf.drive(believed, world, [3], goal=0)
+    >>> trip
+    Drive(1 start: 1 reached, 1 arc refuted)
+    >>> trip.predicted, trip.paid  # a vain try, and the way round
+    (array([1.]), array([4.]))
+    """
+
+    reached: BoolArray
+    stopped: BoolArray
+    predicted: FloatArray
+    paid: FloatArray
+    steps: NDArray[np.int64]
+    found: NDArray[np.int64]
+    learnt: FloatArray
+    graph: Graph
+    unknown: int = 0
+
+    @property
+    def refuted(self) -> NDArray[np.int64]:
+        """Arcs of the graph that do not lead where it says."""
+        return np.flatnonzero(np.isinf(self.learnt))
+
+    def __repr__(self) -> str:
+        starts, arcs = self.reached.size, self.refuted.size
+        ends = [f"{int(self.reached.sum()):,} reached"]
+        if self.stopped.any():
+            ends.append(f"{int(self.stopped.sum()):,} stopped at the cap")
+        ends.append("1 arc refuted" if arcs == 1 else f"{arcs:,} arcs refuted")
+        who = "1 start" if starts == 1 else f"{starts:,} starts"
+        return f"Drive({who}: {', '.join(ends)})"
+
+
+def drive(
+    graph: Graph | Mended,
+    world: Graph | Step,
+    starts: ArrayLike,
+    goal: int,
+    memory: bool = False,
+    *,
+    patience: int = 1,
+    max_steps: int | None = None,
+) -> Drive:
+    """Walk from every start to the goal in the world, planning on the graph.
+
+    Parameters
+    ----------
+    graph : Graph or Mended
+        What is believed. Of a mended graph, the mended lengths are planned with, and a refuted try
+        costs the length believed before.
+    world : Graph or callable
+        Where the walker acts. A graph on the same vertices, whose arcs may be missing or cost
+        something else: trying a missing one costs its believed length and leads nowhere. Or
+        ``step(x, y) -> (z, cost)``: what comes of trying to go from x to y; z is y if the arc is
+        as believed, x if it does not exist, and elsewhere if it leads there.
+    starts : (k,) integer array
+        Where to set out, in turn.
+    goal : int
+        Where to go.
+    memory : bool
+        Whether what a walk learnt is known to those after it.
+    patience : int
+        How often in a row an arc must fail to be refuted; more than 1 in a world where steps slip.
+    max_steps : int, optional
+        Cap on the steps of one walk; ten per vertex, and a thousand, by default.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
+    >>> def step(x, y):  # the door between 0 and 5 is shut
+    ...     return (x, 0.5) if {x, y} == {0, 5} else (y, 1.0)
+    >>> wf.drive(ring, step, [5, 4, 5], goal=0, memory=True).paid
+    array([5.5, 4. , 5. ])
+    """
+    believed, plain = (graph.graph, graph.believed) if isinstance(graph, Mended) else (graph, graph)
+    n = check_graph(believed).num_vertices
+    begin = as_vertices(starts, "starts", n)
+    end = as_vertex(goal, "goal", n)
+    memory = as_flag(memory, "memory")
+    patience = as_whole(patience, "patience", least=1)
+    cap = 10 * n + 1000 if max_steps is None else as_whole(max_steps, "max_steps", least=0)
+    if isinstance(world, Graph):
+        cost, unknown = _costs_in(believed, world)
+        beliefs = (_belief(believed.arcs), _belief(plain.arcs))
+        room, walks = room_for_search(believed.arcs), no_walks(begin.size, cost.size)
+        drive_all(*beliefs, cost, begin, end, memory, cap, room, walks)
+        return _packaged(walks, _known_now(believed, walks.learnt, {}), unknown)
+    if not callable(world):
+        raise InputError(
+            f"world must be a Graph or a function step(x, y) -> (z, cost), not {world!r}"
+        )
+    walker = _Walker(believed, plain, world, end, patience)
+    walks = walker.walks(begin, memory, cap)
+    return _packaged(walks, _known_now(believed, walks.learnt, walker.led), 0)
+
+
+def _packaged(walks: Walks, known: Graph, unknown: int) -> Drive:
+    arrays = {name: frozen(array) for name, array in walks._asdict().items()}
+    return Drive(**arrays, graph=known, unknown=unknown)
+
+
+def _costs_in(graph: Graph, world: Graph) -> tuple[FloatArray, int]:
+    """Return what the graph's arcs cost in the world, inf if missing, and how many it lacks."""
+    n = graph.num_vertices
+    if world.num_vertices != n:
+        raise InputError(
+            f"the world has {world.num_vertices:,} vertices, but the graph has {n:,}: they must be "
+            "the same"
+        )
+    believed, real = (g.tails.astype(np.int64) * n + g.indices for g in (graph, world))
+    place = np.minimum(np.searchsorted(real, believed), max(real.size - 1, 0))
+    there = real[place] == believed if real.size else np.zeros(believed.size, dtype=bool)
+    cost = np.full(believed.size, np.inf)
+    cost[there] = world.lengths[place[there]]
+    if real.size and believed.size and not there.any():
+        raise InputError("no arc of the world is an arc of the graph: is it another graph?")
+    return cost, real.size - int(there.sum())
+
+
+def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Graph:
+    """Return the graph with the costs learnt, without refuted arcs, and with arcs that led away."""
+    tried = ~np.isnan(learnt)
+    if not tried.any():
+        return graph
+    lengths = np.where(tried, learnt, graph.lengths)
+    there = np.isfinite(lengths)
+    tails = np.concatenate([graph.tails[there], [x for x, _ in led]]).astype(np.int64)
+    heads = np.concatenate([graph.indices[there], [z for _, z in led]]).astype(np.int64)
+    costs = np.concatenate([lengths[there], list(led.values())])
+    n, positions = graph.num_vertices, graph.positions
+    known = Graph.from_edges(tails, heads, costs, n, directed=True, positions=positions)
+    if not graph.directed and first_asymmetry(known.arcs) < 0:
+        return replace(known, directed=False)
+    return known
+
+
+# -------------------------------------------------------------------- worlds that are functions
+
+
+def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
+    """Return the slot where the arc from x to y is, or would be, and whether it is there."""
+    begin, end = int(arcs.indptr[x]), int(arcs.indptr[x + 1])
+    place = begin + int(np.searchsorted(arcs.indices[begin:end], y))
+    return place, place < end and int(arcs.indices[place]) == y
+
+
+def _belief(arcs: Arcs) -> Belief:
+    """Return the belief in a graph, to be changed freely."""
+    own = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy())
+    reverse = Arcs(*(np.empty_like(array) for array in arcs))
+    reverse_arcs(arcs, reverse)
+    toward, stale = np.empty(arcs.indptr.size - 1), np.ones(1, np.bool_)
+    return Belief(own, reverse, reverse_slots(arcs), toward, stale)
+
+
+def _with_arc(belief: Belief, x: int, z: int, cost: float) -> Belief:
+    """Return the belief with an arc that the graph did not have."""
+    place, _ = _slot(belief.arcs, x, z)
+    indptr = belief.arcs.indptr.copy()
+    indptr[x + 1 :] += 1
+    indices = np.insert(belief.arcs.indices, place, z)
+    return _belief(Arcs(indptr, indices, np.insert(belief.arcs.lengths, place, cost)))
+
+
+class _Walk(NamedTuple):
+    """How one walk went; see `Drive`."""
+
+    reached: bool
+    stopped: bool
+    predicted: float
+    paid: float
+    steps: int
+    found: int
+
+
+class _Walker:
+    """Walks in a world that answers step by step: what `drive_all` does in one that is a graph.
+
+    `learnt` and `led` hold what all walks found out: the cost of every arc tried, inf if refuted,
+    and where refuted ones lead. The rest is what the walker remembers: its beliefs, which arc to
+    try to be led from x to z, and where arcs not yet refuted ended when they failed.
+    """
+
+    def __init__(self, mended: Graph, plain: Graph, step: Step, goal: int, patience: int) -> None:
+        self.graphs, self.step, self.goal, self.patience = (mended, plain), step, goal, patience
+        self.learnt: dict[Pair, float] = {}
+        self.led: dict[Pair, float] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Believe the graph again."""
+        self.mended, self.plain = (_belief(graph.arcs) for graph in self.graphs)
+        self.search = room_for_search(self.mended.arcs)
+        self.by_trying: dict[Pair, int] = {}
+        self.failures: dict[Pair, list[int]] = {}
+
+    def walks(self, starts: IntArray, memory: bool, cap: int) -> Walks:
+        """Walk from every start."""
+        graph, plain = self.graphs
+        doubtful = memory and not np.array_equal(graph.lengths, plain.lengths)
+        every = wait = DOUBT_EVERY
+        walked: list[_Walk] = []
+        for start in starts.tolist():
+            if walked and not memory:
+                self.forget()
+            predicted = self.plan(self.mended, start)[0]
+            limit = None
+            if doubtful:
+                hoped = self.plan(self.plain, start)[0]
+                gains = promises_more(hoped, predicted)
+                wait -= gains
+                limit = risk_limit(hoped, predicted) if gains and wait <= 0 else None
+            walk = self.walk(start, predicted, limit, cap)
+            walked.append(walk)
+            if limit is not None:
+                every = wait = next_doubt(every, walk.paid, predicted)
+        columns = zip(*walked, strict=True) if walked else [()] * len(_Walk._fields)
+        kinds = (bool, bool, np.float64, np.float64, np.int64, np.int64)
+        arrays = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        return Walks(*arrays, self.costs_learnt())  # type: ignore[call-arg]
+
+    def walk(self, x: int, predicted: float, limit: float | None, cap: int) -> _Walk:
+        """Walk from x; with a `limit`, doubt the mend until cost paid and to come exceeds it."""
+        way = self.plan(self.mended if limit is None else self.plain, x)[1]
+        paid, steps, found = 0.0, 0, 0
+        while way and steps < cap:
+            if limit is not None and paid + self.plain.toward[x] > limit:
+                limit = None
+                way = self.plan(self.mended, x)[1]
+                continue
+            arc = way.pop()
+            y = int(self.mended.arcs.indices[arc])
+            z, cost = self.attempt(x, y)
+            paid += cost
+            steps += 1
+            if z == y:
+                self.failures.pop((x, y), None)
+                self.note(x, y, arc, cost)
+            else:
+                found += self.failed(x, y, arc, z, cost)
+                way = self.plan(self.mended if limit is None else self.plain, z)[1]
+            x = z
+        return _Walk(x == self.goal, bool(way), predicted, paid, steps, found)
+
+    def plan(self, belief: Belief, x: int) -> tuple[float, list[int]]:
+        """Cost and arcs of the cheapest way to the goal, the next arc last."""
+        cost, size = plan_by(belief, x, self.goal, self.search)
+        return cost, self.search.path[:size].tolist()
+
+    def attempt(self, x: int, y: int) -> tuple[int, float]:
+        """Try to go from x to y, if need be by an arc that is known to lead there."""
+        tried = self.by_trying.get((x, y), y)
+        return _checked(self.step(x, tried), x, tried, self.graphs[0].num_vertices)
+
+    def note(self, x: int, y: int, arc: int, cost: float) -> None:
+        """Know what an arc costs; inf: that there is none."""
+        self.learnt[x, y] = cost
+        for belief in (self.mended, self.plain):
+            learn(belief, arc, cost)
+
+    def failed(self, x: int, y: int, arc: int, z: int, cost: float) -> bool:
+        """Learn from a try that ended at z instead of y; whether it refuted the arc."""
+        landings = self.failures.setdefault((x, y), [])
+        landings.append(z)
+        if len(landings) < self.patience:
+            return False
+        self.note(x, y, arc, np.inf)
+        if z != x and len(set(landings)) == 1 and not _slot(self.mended.arcs, x, z)[1]:
+            self.mended, self.plain = (
+                _with_arc(belief, x, z, cost) for belief in (self.mended, self.plain)
+            )
+            self.search = room_for_search(self.mended.arcs)
+            self.by_trying[x, z] = y
+            self.led[x, z] = cost
+        return True
+
+    def costs_learnt(self) -> FloatArray:
+        """(m,) what the arcs of the graph turned out to cost; NaN if never tried."""
+        arcs = self.graphs[0].arcs
+        costs = np.full(arcs.indices.size, np.nan)
+        for (x, y), cost in self.learnt.items():
+            place, there = _slot(arcs, x, y)
+            if there:
+                costs[place] = cost
+        return costs
+
+
+def _checked(answer: object, x: int, y: int, n: int) -> tuple[int, float]:
+    """Return where a step of the world led and what it cost, or say what is wrong with it."""
+    try:
+        z, cost = cast("tuple[int, float]", answer)
+        place, price = as_vertex(z, "vertex", n), float(cost)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the world's step from {x} to {y} must be a vertex and a cost, not {answer!r}"
+        ) from error
+    if not 1 / LARGEST <= price <= LARGEST:
+        raise InputError(f"the world's step from {x} to {y} cost {price}, which is not positive")
+    return place, price

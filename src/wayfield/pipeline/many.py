@@ -1,0 +1,278 @@
+"""Many goals on one graph: how their plans end, without keeping the fields.
+
+    labels, goal → extension → plan → one row
+
+Extensions and plans live in the workers and are dropped there; what comes back is a row of numbers
+per goal. A million vertices and a thousand goals so take the memory of a few fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._arrays import KeepsReadOnly, as_flag, as_vertex, frozen, plain
+from .._dispatch import dispatch
+from .._text import number_of, percent
+from ..errors import InputError
+from ..extension import AMLE, Method, describe
+from ..extension._base import package
+from ..extension._many import Batch, Many, Request, named
+from ..graph import Graph, check_graph
+from ..kernels._types import FloatArray
+from ..labels import Labels
+from ..plans import Plan, plan
+from ..shortest_paths import cost_to_go
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanTable(KeepsReadOnly):
+    """How the plans for many goals end: one entry per goal in every array, (k,) each.
+
+    Attributes
+    ----------
+    goals : int64 array
+        The goals, as they were given.
+    reached, loop, dead_end, unreachable : int64 arrays
+        Number of starts by the outcome of their walk, see `Outcome`; the goal not counted.
+    cost_ratio : float array
+        Cost of the walks that arrive over that of the graph's own shortest paths, the mean of the
+        ratios; NaN where none arrives.
+    residual, width : float arrays
+        Of the extension, see `Extension`; the width is inf where it has no bracket.
+    status : tuple of str
+        How its solve ended.
+    seconds : float array
+        Time of its solve.
+    method : Method
+        The settings.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(4), range(1, 5))
+    >>> noisy = [wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), wf.Labels([0, 4], [4.0, 0.0])]
+    >>> table = wf.plan_many(path, noisy, goals=[0, 4])
+    >>> table
+    PlanTable(2 goals by AMLE(): 75 % of the starts that can reach their goal do, ...)
+    >>> table.success, table.loop, table.cost_ratio
+    (array([0.5, 1. ]), array([2, 0]), array([1., 1.]))
+    >>> table.records()[0]["reached"]
+    2
+    """
+
+    goals: NDArray[np.int64]
+    reached: NDArray[np.int64]
+    loop: NDArray[np.int64]
+    dead_end: NDArray[np.int64]
+    unreachable: NDArray[np.int64]
+    cost_ratio: FloatArray
+    residual: FloatArray
+    width: FloatArray
+    status: tuple[str, ...]
+    seconds: FloatArray
+    method: Method
+
+    @property
+    def able(self) -> NDArray[np.int64]:
+        """(k,) number of starts that can reach the goal, by whatever walk."""
+        return self.reached + self.loop + self.dead_end
+
+    @property
+    def success(self) -> FloatArray:
+        """(k,) share of those starts whose walk by the plan arrives; 1 if there is none."""
+        return np.where(self.able > 0, self.reached / np.maximum(self.able, 1), 1.0)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns as lists of plain numbers, None for what is not finite."""
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        return {name: plain(list(column)) for name, column in columns.items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one mapping per goal, for JSON or a data frame."""
+        columns = self.to_dict()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def __len__(self) -> int:
+        return self.goals.size
+
+    def __repr__(self) -> str:
+        who = f"PlanTable({number_of(len(self), 'goals')} by {describe(self.method)}"
+        if not len(self):
+            return f"{who})"
+        able = int(self.able.sum())
+        share = percent(int(self.reached.sum()) / able if able else 1.0)
+        least, most = (percent(float(end)) for end in (self.success.min(), self.success.max()))
+        spread = "" if least == most else f", from {least} to {most}"
+        return f"{who}: {share} of the starts that can reach their goal do{spread})"
+
+
+_COLUMNS = (
+    "goals",
+    "success",
+    "reached",
+    "loop",
+    "dead_end",
+    "unreachable",
+    "cost_ratio",
+    "residual",
+    "width",
+    "status",
+    "seconds",
+)
+
+
+class _Row(NamedTuple):
+    """What is kept of one goal."""
+
+    counts: tuple[int, int, int, int]
+    cost_ratio: float
+    residual: float
+    width: float
+    status: str
+    seconds: float
+
+
+class _Goals(NamedTuple):
+    """A batch of label sets, and the goal of each."""
+
+    batch: Batch
+    goals: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class _PlanMany:
+    """Solve a batch and plan on its fields; it travels once to a worker."""
+
+    many: Many
+    check: bool
+
+    def __call__(self, task: _Goals) -> list[_Row]:
+        solutions, seconds = self.many(task.batch)
+        graph, method, batch = self.many.graph, self.many.method, task.batch
+        rows = []
+        for position, labels, goal, solution in zip(
+            batch.positions, batch.labels, task.goals, solutions, strict=True
+        ):
+            with named(position):
+                field = package(solution, graph, labels, method, seconds, self.check)
+            counts, ratio = _walked(plan(graph, field, goal))
+            status = str(field.status)
+            rows.append(_Row(counts, ratio, field.residual, field.width, status, seconds))
+        return rows
+
+
+def _walked(moves: Plan) -> tuple[tuple[int, int, int, int], float]:
+    """Count the outcomes of the starts, the goal apart, and compare costs with the shortest."""
+    looping = int((moves.reachable & (moves.basin >= 0)).sum())
+    stuck = moves.num_able - moves.num_arrived - looping
+    shut_out = moves.reached.size - 1 - moves.num_able
+    arrived = moves.reached.copy()
+    arrived[moves.goal] = False
+    ratio = np.nan
+    if arrived.any():
+        shortest = cost_to_go(moves.graph, moves.goal)[arrived]
+        ratio = float((moves.cost[arrived] / shortest).mean())
+    return (moves.num_arrived, looping, stuck, shut_out), ratio
+
+
+def plan_many(
+    graph: Graph,
+    labels_list: Iterable[Labels],
+    goals: Iterable[int],
+    method: Method | None = None,
+    workers: int | None = None,
+    *,
+    executor: Executor | None = None,
+    prior: ArrayLike | None = None,
+    unreachable: Literal["error", "nan"] = "error",
+    check: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> PlanTable:
+    """Extend many label sets over one graph and plan for a goal each; keep only how plans end.
+
+    Parameters
+    ----------
+    graph, labels_list, workers, executor, prior, unreachable, check
+        As for `extend_many`. NaN and +inf in a field mean that the goal cannot be reached there.
+    goals : iterable of int
+        The goal of every label set.
+    method : Method, optional
+        The extension; `AMLE()` if not given.
+    progress : callable, optional
+        Called with (goals done so far, total), in order, from the calling thread.
+
+    Returns
+    -------
+    PlanTable
+        Outcomes, success and cost ratio per goal, in the order of `goals`. The plans are those of
+        ``plan(graph, extend(graph, labels, method), goal)``.
+
+    Raises
+    ------
+    InputError, NotConverged
+        As for `extend_many`; a goal at fault is named by its position in `goals`.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.grid_graph(wf.load_layout("medium"), refinement=4)
+    >>> goals = [0, 100, 200, 300]
+    >>> labels = [wf.sample_labels(maze, goal, fraction=0.05, seed=54) for goal in goals]
+    >>> wf.plan_many(maze, labels, goals, wf.Harmonic()).success.round(2)
+    array([0.91, 0.82, 0.67, 0.91])
+    """
+    as_flag(check, "check")
+    settings: Method = AMLE() if method is None else method
+    request = Request.of(graph, labels_list, settings, prior, unreachable)
+    ends = _goals(goals, graph, len(request.label_sets))
+    if executor is None:
+        request.many.shared.prepare()
+
+    def tasks() -> Iterator[_Goals]:
+        for batch in request.batches():
+            yield _Goals(batch, [ends[position] for position in batch.positions])
+
+    rows: list[_Row] = []
+    work = _PlanMany(request.many, check)
+    with closing(dispatch(work, tasks(), workers=workers, executor=executor)) as solved:
+        for found in solved:
+            rows += found
+            if progress is not None:
+                progress(len(rows), len(ends))
+    return _table(ends, rows, request.many.method)
+
+
+def _goals(goals: Iterable[int], graph: Graph, count: int) -> list[int]:
+    try:
+        listed = list(goals)
+    except TypeError as error:
+        raise InputError(f"goals must be a list of vertices, not {goals!r}") from error
+    if len(listed) != count:
+        raise InputError(f"{number_of(len(listed), 'goals')} for {count} label sets")
+    n = check_graph(graph).num_vertices
+    return [as_vertex(goal, f"goals[{i}]", n) for i, goal in enumerate(listed)]
+
+
+def _table(goals: list[int], rows: list[_Row], method: Method) -> PlanTable:
+    counts = np.array([row.counts for row in rows], dtype=np.int64).reshape(-1, 4)
+    reached, loop, dead_end, unreachable = (frozen(column.copy()) for column in counts.T)
+    return PlanTable(
+        frozen(np.array(goals, dtype=np.int64)),
+        reached,
+        loop,
+        dead_end,
+        unreachable,
+        frozen(np.array([row.cost_ratio for row in rows], dtype=float)),
+        frozen(np.array([row.residual for row in rows], dtype=float)),
+        frozen(np.array([row.width for row in rows], dtype=float)),
+        tuple(row.status for row in rows),
+        frozen(np.array([row.seconds for row in rows], dtype=float)),
+        method,
+    )

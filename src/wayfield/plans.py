@@ -1,0 +1,367 @@
+"""Greedy plans: the move from every state, and where it leads from every start.
+
+**Rule.** From a state s the plan moves along the arc s → y, y of finite value, that is best by
+
+- ``"slope"``: steepest descent, argmax (u(s) - u(y)) / ℓ;
+- ``"q"``: the paper's argmin ℓ + u(y).
+
+On the true cost-to-go both are optimal and on unit lengths they are one rule. Elsewhere "q" is
+not scale-free: values half of the truth make it prefer short arcs to good ones. The goal absorbs.
+
+**Ties** go to the lowest index (``"index"``, the paper's) or to the neighbour nearest to an exit
+(``"exit"``): fewest level steps to the goal or to a vertex with a strictly lower neighbour, then
+the lowest index.
+
+**Guarantee** (slope, exit ties, no tolerance). The pair (value, hops) falls at every step from a
+state that has an exit, so a start fails only by entering a plateau without one: a local minimum
+of the field other than the goal. Proofs, and what a tolerance leaves of them: ``docs/planner.md``.
+
+**Cost**: O(n + m) for all starts together, by one walk over the functional graph of moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import KeepsReadOnly, as_flag, as_real, as_vertex, frozen
+from .errors import InputError
+from .extension import Extension
+from .graph import Graph
+from .kernels._types import BoolArray, FloatArray
+from .kernels.flooding import reaching
+from .kernels.planning import (
+    DEAD_END,
+    GOAL,
+    SLOPE,
+    UNIT,
+    Q,
+    Rule,
+    first_moves,
+    level_hops,
+    limit_cycles,
+    outcomes,
+    prefer_exits,
+    sunk,
+)
+from .kernels.rollouts import learning_walk, loop_erased, path_cost, walk
+from .labels import Labels
+from .lifting import check_field, finite_where_reachable, lift
+
+RuleName = Literal["slope", "q"]
+TieName = Literal["exit", "index"]
+
+PATIENCE = 16
+"""Arcs a learning walk may look at, in multiples of n + m, before the field is lifted."""
+
+
+class Outcome(StrEnum):
+    """How a walk ends.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> wf.plan(path, [0.0, 4.0, 1.0, 2.0], goal=0).rollout(2).outcome
+    <Outcome.LOOP: 'loop'>
+    """
+
+    REACHED = "reached"
+    """At the goal."""
+    LOOP = "loop"
+    """At a state seen before; following the plan would go round for ever."""
+    DEAD_END = "dead end"
+    """At a state with no arc to a finite value."""
+    UNREACHABLE = "unreachable"
+    """Not begun: no walk leads from the start to the goal."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rollout(KeepsReadOnly):
+    """One walk by the plan.
+
+    Attributes
+    ----------
+    path : (k,) int64 array
+        States walked through, the start first. A loop ends with the state it came back to.
+    cost : float
+        Sum of the lengths walked, whatever the outcome.
+    outcome : Outcome
+        How the walk ended.
+    raised : float
+        Total by which learn raised values on the way; 0 without learn.
+    detour : float
+        Part of the cost spent on coming back to states seen before, learn's price: the cost
+        less that of the same path with its loops cut out.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> walk = wf.plan(path, [0.0, 1.0, 2.0, 3.0], goal=0).rollout(3)
+    >>> walk.path, walk.cost
+    (array([3, 2, 1, 0]), 3.0)
+    """
+
+    path: NDArray[np.int64]
+    cost: float
+    outcome: Outcome
+    raised: float = 0.0
+    detour: float = 0.0
+
+    def __repr__(self) -> str:
+        extra = f", detour {self.detour:g}" if self.detour else ""
+        return f"Rollout({self.outcome}, {self.path.size - 1:,} steps, cost {self.cost:g}{extra})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(KeepsReadOnly):
+    """The greedy move from every state, and its outcome from every start.
+
+    Attributes
+    ----------
+    successor : (n,) int64 array
+        Next state. The goal's is itself, and so is that of a dead end, from which no arc leads to
+        a finite value: every entry is a state, and the plan stays where it has no move.
+    reached : (n,) bool array
+        Whether the plan leads from this start to the goal.
+    steps : (n,) int64 array
+        Moves to the goal; -1 where it is not reached.
+    cost : (n,) float array
+        Lengths walked to the goal; inf where it is not reached.
+    basin : (n,) int64 array
+        Where a start ends: the position of its limit cycle in `cycles`, -1 for the goal, -2 for
+        a dead end (a state without a move).
+    cycle_members, cycle_offsets : (k,) and (number of cycles + 1,) int64 arrays
+        The limit cycles one after another; see `cycles`.
+    graph, values, goal, rule, ties, tie_tolerance
+        What was planned on, and how.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> pit = wf.plan(path, [0.0, 4.0, 1.0, 2.0], goal=0)
+    >>> pit.reached, pit.basin
+    (array([ True,  True, False, False]), array([-1, -1,  0,  0]))
+    >>> pit.cycles
+    (array([2, 3]),)
+    """
+
+    graph: Graph
+    values: FloatArray
+    goal: int
+    rule: RuleName
+    ties: TieName
+    tie_tolerance: float
+    successor: NDArray[np.int64]
+    reached: BoolArray
+    steps: NDArray[np.int64]
+    cost: FloatArray
+    basin: NDArray[np.int64]
+    cycle_members: NDArray[np.int64]
+    cycle_offsets: NDArray[np.int64]
+
+    @cached_property
+    def cycles(self) -> tuple[NDArray[np.int64], ...]:
+        """Limit cycles in walking order from their lowest vertex, sorted by it.
+
+        The goal, which absorbs, is not among them.
+        """
+        ends = self.cycle_offsets.tolist()
+        return tuple(self.cycle_members[i:j] for i, j in pairwise(ends))
+
+    @cached_property
+    def dead_ends(self) -> NDArray[np.int64]:
+        """States without a move, other than the goal, ascending."""
+        states = np.arange(self.successor.size)
+        return frozen(np.flatnonzero((self.successor == states) & (states != self.goal)))
+
+    @cached_property
+    def reachable(self) -> BoolArray:
+        """(n,) bool: whether any walk at all leads from here to the goal, whatever the plan."""
+        return frozen(reaching(self.graph.reverse_arcs, self.goal))
+
+    @property
+    def num_able(self) -> int:
+        """Number of starts that can reach the goal, by whatever walk; the goal not counted."""
+        return int(self.reachable.sum()) - 1
+
+    @property
+    def num_arrived(self) -> int:
+        """Number of starts whose walk by the plan reaches the goal; the goal not counted."""
+        return int(self.reached.sum()) - 1
+
+    @property
+    def success(self) -> float:
+        """Share of the starts that can reach the goal whose walk does; 1 if none can."""
+        return self.num_arrived / self.num_able if self.num_able else 1.0
+
+    @cached_property
+    def outcomes(self) -> NDArray[np.object_]:
+        """(n,) array of `Outcome`: how the walk from each start ends.
+
+        "unreachable" wherever no walk at all leads to the goal, whatever the plan does there.
+        ``plan.outcomes == "loop"`` is the mask of the starts that loop.
+        """
+        kinds = np.array(
+            [Outcome.REACHED, Outcome.LOOP, Outcome.DEAD_END, Outcome.UNREACHABLE], dtype=object
+        )
+        kind = np.select([self.reached, ~self.reachable, self.basin >= 0], [0, 3, 1], 2)
+        return frozen(kinds[kind])
+
+    def touches(self, labels: Labels) -> BoolArray:
+        """For each cycle: True if it touches the boundary (holds a label), False if interior."""
+        labelled = labels.mask(self.graph)[self.cycle_members]
+        begins = self.cycle_offsets[:-1]
+        return np.logical_or.reduceat(labelled, begins) if begins.size else labelled
+
+    def false_sinks(self, labels: Labels) -> NDArray[np.int64]:
+        """Labelled vertices other than the goal that have no arc to a strictly smaller value.
+
+        On an exact AMLE with cost fill every unlabelled vertex of finite value descends, so an
+        empty answer is a certificate: the slope rule reaches the goal from every such start.
+        """
+        return false_sinks(self.graph, self.values, labels, self.goal)
+
+    def rollout(self, start: int, learn: bool = False) -> Rollout:
+        """Walk from `start` by the plan, up to the goal, a dead end or the first revisit.
+
+        With ``lift=True`` a start from which the plan fails is walked by LRTA* instead: before
+        leaving s its value is raised to min ℓ + u(y), and the walk goes where the minimum is. It
+        reaches the goal from every state that can, at a cost of at most
+        ``u(start) - u(goal) + raised``; states that cannot reach the goal are never entered. The
+        plan itself is not changed. A field so rough that the walk would look at more than
+        16 (n + m) arcs is lifted by `descending` then, and the bound on the cost lapses.
+
+        Examples
+        --------
+        >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> pit = plan(path, [0.0, 4.0, 1.0, 2.0], goal=0)
+        >>> pit.rollout(2)
+        Rollout(loop, 2 steps, cost 2)
+        >>> pit.rollout(2, learn=True)
+        Rollout(reached, 4 steps, cost 4, detour 2)
+        """
+        start = as_vertex(start, "start", self.graph.num_vertices)
+        if as_flag(learn, "learn") and not self.reached[start]:
+            return self._learned(start)
+        path = walk(self.successor, start)
+        endings = {GOAL: Outcome.REACHED, DEAD_END: Outcome.DEAD_END}
+        outcome = endings.get(int(self.basin[start]), Outcome.LOOP)
+        return Rollout(frozen(path), path_cost(self.graph.arcs, path), outcome)
+
+    def _learned(self, start: int) -> Rollout:
+        graph = self.graph
+        if not self.reachable[start]:
+            return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
+        values = finite_where_reachable(self.values, self.reachable)
+        limit = PATIENCE * (graph.num_vertices + graph.num_arcs)
+        path, raised = learning_walk(graph.arcs, values, self.goal, start, limit)
+        if path[-1] != self.goal:
+            lifted = lift(graph, values, self.goal)
+            onward = plan(graph, lifted.values, self.goal).rollout(int(path[-1]))
+            path = np.concatenate([path, onward.path[1:]])
+        cost = path_cost(graph.arcs, path)
+        detour = cost - path_cost(graph.arcs, loop_erased(path, graph.num_vertices))
+        return Rollout(frozen(path), cost, Outcome.REACHED, raised, max(detour, 0.0))
+
+    def __repr__(self) -> str:
+        n, count = self.reached.size, self.cycle_offsets.size - 1
+        whole = self.num_able == n - 1
+        who = "reach the goal" if whole else f"of the {self.num_able:,} that can reach the goal do"
+        cycles = f"{count:,} cycle" if count == 1 else f"{count:,} cycles"
+        return f"Plan({n:,} starts: {_percent(self.success)} {who}, {cycles})"
+
+
+def plan(
+    graph: Graph,
+    values: ArrayLike | Extension,
+    goal: int,
+    rule: RuleName = "slope",
+    ties: TieName = "exit",
+    tie_tolerance: float = 0.0,
+) -> Plan:
+    """Plan greedily on a field of values, and find the outcome from every start.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph; moves follow its arcs.
+    values : (n,) array or Extension
+        Estimated cost-to-go. +inf means "cannot reach": such a state is never moved to. So does an
+        extension's NaN, which stands where no label is connected; in an array NaN and -inf are
+        errors.
+    goal : int
+        Where the plan is to lead.
+    rule : {"slope", "q"}
+        Steepest descent, or the paper's argmin ℓ + u(y).
+    ties : {"exit", "index"}
+        How equally good moves are told apart; see the module.
+    tie_tolerance : float
+        Moves tie when lowering one's value by this much would make it as good as the best; exit
+        ties also take values within it for level. Absolute, in units of the values. It is for
+        rounding noise: past about 1e-6 of the range it blurs the field itself.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> route = plan(path, [0.0, 1.0, 1.0, 1.0], goal=0)
+    >>> route
+    Plan(4 starts: 100.00% reach the goal, 0 cycles)
+    >>> route.successor, route.steps
+    (array([0, 0, 1, 2]), array([0, 1, 2, 3]))
+    """
+    field = check_field(graph, values)
+    goal = as_vertex(goal, "goal", graph.num_vertices)
+    tolerance = as_real(tie_tolerance, "tie_tolerance", 0.0)
+    for name, choice, known in (("rule", rule, RuleName), ("ties", ties, TieName)):
+        if not (isinstance(choice, str) and choice in get_args(known)):
+            raise InputError(f"{name} must be one of {get_args(known)}, not {choice!r}")
+    toll = UNIT if graph.is_unit else SLOPE if rule == "slope" else Q
+    slots = _moves(graph, field, goal, Rule(toll, tolerance, ties == "exit"))
+    successor, steps, cost, basin, entries = outcomes(graph.arcs, slots, goal)
+    members, offsets = limit_cycles(successor, basin, entries)
+    return Plan(
+        graph,
+        field,
+        goal,
+        rule,
+        ties,
+        tolerance,
+        successor=frozen(successor),
+        reached=frozen(steps >= 0),
+        steps=frozen(steps),
+        cost=frozen(cost),
+        basin=frozen(basin),
+        cycle_members=frozen(members),
+        cycle_offsets=frozen(offsets),
+    )
+
+
+def false_sinks(graph: Graph, values: FloatArray, labels: Labels, goal: int) -> NDArray[np.int64]:
+    """Labelled vertices other than the goal that have no arc to a strictly smaller value."""
+    vertices = labels.check(graph).vertices
+    candidates = vertices[vertices != goal]
+    sinks: NDArray[np.int64] = candidates[sunk(graph.arcs, values, candidates)]
+    return sinks
+
+
+def _moves(graph: Graph, values: FloatArray, goal: int, rule: Rule) -> NDArray[np.int64]:
+    """Arc taken from every vertex, -1 where there is none."""
+    slots, hops, num_stuck = first_moves(graph.arcs, values, goal, rule)
+    if num_stuck:
+        level_hops(graph.arcs, graph.reverse_arcs, values, hops, rule.tolerance)
+        prefer_exits(graph.arcs, values, slots, hops, rule)
+    return slots
+
+
+def _percent(share: float) -> str:
+    """Percentage with two digits, rounded down: 100.00% only where it is all of them."""
+    return f"{np.floor(share * 1e4) / 1e2:.2f}%"

@@ -1,0 +1,144 @@
+"""What every audit is handed: a field, the truth it is compared with, a plan. Checked here.
+
+**Truth.** V* is the cost-to-go to the goal g if and only if V*(g) = 0, V* ≥ 0 and
+
+    V*(x) = min over arcs x → y of ℓ + V*(y)        at every x ≠ g        (Bellman),
+
+inf = inf included. For lengths are positive: where V*(x) is finite, the arc that attains the
+minimum leads strictly down, hence to g, and V*(x) is the cost of that walk; and no walk is cheaper,
+since V*(x) ≤ ℓ + V*(y) along all of its arcs. The identity has one solution; in floating point
+many fields nearly solve it, some far from that one, as errors add up along walks and arcs too short
+for the digits bind nothing. So a truth is compared with the solution itself, `cost_to_go`.
+
+**Rounding.** On unit lengths the comparison is exact. Otherwise a value is a sum of at most n - 1
+lengths, which floating point gives to a relative (n - 1) eps / 2 in any order; two values or
+Q-values are *equal* if they differ by no more than `rounding` times the larger one.
+
+**Blurred arcs.** An arc so short that rounding hides it in the truth at its ends may pass for
+optimal both ways: the digits of V* do not say which end is nearer to the goal. A state with such an
+arc among its best moves is *blurred*, and judged by nothing that rests on A*.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfield._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
+from wayfield.errors import InputError
+from wayfield.graph import Graph, check_graph, same_graph
+from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.kernels.walks import visit_counts
+from wayfield.plans import Plan
+from wayfield.plans import plan as greedy_plan
+from wayfield.shortest_paths import cost_to_go
+
+EPS = float(np.finfo(np.float64).eps)
+
+Checked = TypeVar("Checked", bound=Plan)
+Item = TypeVar("Item")
+
+
+def rounding(graph: Graph) -> float:
+    """Relative difference below which two true values are equal: 0 on unit lengths, else n · eps.
+
+    A few eps more are for the sums an audit forms itself.
+    """
+    return 0.0 if graph.is_unit else (graph.num_vertices + 8) * EPS
+
+
+def check_truth(graph: Graph, truth: ArrayLike, goal: int) -> FloatArray:
+    """Return `truth` as a frozen array if it is the cost-to-go to `goal`, else say where it fails.
+
+    It is the one solution of the Bellman identity; see the module.
+    """
+    n = check_graph(graph).num_vertices
+    goal = as_vertex(goal, "goal", n)
+    cost = as_floats(truth, "truth")
+    if cost.size != n:
+        raise InputError(f"truth has {cost.size} values but the graph has {n} vertices")
+    refuse(~(cost >= 0.0), cost, "truth", "is not a cost: neither positive nor zero")
+    if cost[goal] != 0.0:
+        raise InputError(f"truth[{goal}] = {cost[goal]}, but vertex {goal} is the goal: 0 expected")
+    solution = cost_to_go(graph, goal)
+    low, high = np.minimum(cost, solution), np.maximum(cost, solution)
+    wrong = np.flatnonzero(low < high * (1.0 - rounding(graph)))
+    if wrong.size:
+        worst = wrong[np.argmax(high[wrong] - low[wrong])]
+        raise InputError(
+            f"truth[{worst}] = {cost[worst]} violates the Bellman identity: "
+            f"its solution there, the cost of the cheapest walk to {goal}, is {solution[worst]}"
+        )
+    return owned(cost)
+
+
+def blurred(graph: Graph, truth: FloatArray, arcs: BoolArray | None = None) -> BoolArray:
+    """(n,) bool: states with an arc, of `arcs` if given, too short to show in the truth's digits.
+
+    Never on unit lengths.
+    """
+    where = np.zeros(graph.num_vertices, dtype=bool)
+    if not graph.is_unit:
+        short = graph.lengths <= 2.0 * rounding(graph) * truth[graph.tails]
+        where[graph.tails[short if arcs is None else short & arcs]] = True
+    return where
+
+
+def true_q(graph: Graph, truth: FloatArray) -> FloatArray:
+    """(m,) floats: the true Q-value ℓ + V*(y) of every arc."""
+    return graph.lengths + truth[graph.indices]
+
+
+def ranks(graph: Graph, values: FloatArray) -> FloatArray:
+    """(m,) floats: what a field ranks the arcs by, ℓ + u(y).
+
+    On unit lengths u(y) alone, as the planner does, so that adding 1 rounds nothing away.
+    """
+    return values[graph.indices] if graph.is_unit else graph.lengths + values[graph.indices]
+
+
+def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
+    """Return `plan` if it is one for this goal on this graph."""
+    if not isinstance(plan, Plan):
+        raise InputError(f"plan must be a wayfield.Plan, not {type(plan).__name__}")
+    n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
+    if other != n:
+        raise InputError(f"the plan's graph has {other} vertices, but the graph has {n}")
+    if not same_graph(plan.graph, graph):
+        raise InputError("the plan belongs to another graph: its arcs differ")
+    if plan.goal != goal:
+        raise InputError(f"the plan leads to vertex {plan.goal}, but the goal is {goal}")
+    return plan
+
+
+def plan_on(graph: Graph, values: FloatArray, goal: int, plan: Plan | None) -> Plan:
+    """Return the plan handed in, checked, or the paper's on these values: argmin Q, index ties."""
+    if plan is None:
+        return greedy_plan(graph, values, goal, rule="q", ties="index")
+    return check_plan(graph, plan, goal)
+
+
+def as_list(data: Iterable[Item], name: str) -> list[Item]:
+    """Return `data` as a list, if it is a collection."""
+    try:
+        return list(data)
+    except TypeError as error:
+        raise InputError(f"{name} must be a collection, not {reprlib.repr(data)}") from error
+
+
+def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:
+    """Return the starts, repeats kept; every vertex but the goal if none are given."""
+    if starts is None:
+        return frozen(np.delete(np.arange(graph.num_vertices), goal))
+    return frozen(as_vertices(starts, "starts", graph.num_vertices))
+
+
+def visits_from(plan: Plan, starts: ArrayLike | None) -> NDArray[np.int64]:
+    """Count how often the plan's walks from the starts visit every state, the goal included."""
+    start = starts_of(plan.graph, starts, plan.goal)
+    begun = np.bincount(start, minlength=plan.graph.num_vertices).astype(np.float64)
+    return frozen(visit_counts(plan.successor, plan.goal, begun).astype(np.int64))

@@ -1,0 +1,191 @@
+"""The adversarial search: small lattice graphs on which harmonic-greedy beats AMLE-greedy.
+
+**Candidates.** A random connected induced subgraph of a lattice (of at least half of its vertices,
+grown from a random one by random neighbours), a random goal, and one to four more labels, all with
+their true distance to the goal. A candidate is a *witness* if the plan on the harmonic extension
+reaches the goal from more unlabelled vertices than the plan on the AMLE does.
+
+**Three ways** to compute the latter, each with the same tie rule for the harmonic plan:
+
+- ``"swept"``: midrange sweeps from the harmonic extension until an update changes no value by more
+  than 1e-8, lowest-index ties: the paper's.
+- ``"exact"``: the exact AMLE, lowest-index ties.
+- ``"exit"``: the exact AMLE, exit ties. By the reach theorem (``docs/planner.md``) its plan never
+  fails, so that no witness is left.
+
+On unit lengths argmin-Q and steepest descent are one rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfield._arrays import as_choice, as_whole, frozen
+from wayfield.errors import InputError
+from wayfield.extension import AMLE, Harmonic, extend
+from wayfield.graph import Graph
+from wayfield.kernels._types import FloatArray
+from wayfield.kernels.midrange import sweep
+from wayfield.labels import Labels
+from wayfield.plans import TieName, plan
+from wayfield.shortest_paths import cost_to_go
+
+from ._inputs import as_list
+from .witnesses import Witness
+
+WAYS: tuple[str, ...] = ("swept", "exact", "exit")
+"""How the AMLE is computed and planned on; see the module."""
+TIES: dict[str, TieName] = {"swept": "index", "exact": "index", "exit": "exit"}
+UPDATE = 1e-8
+"""Largest change of a value by a sweep at which the paper's solver stops."""
+MOST_LABELS = 4
+"""Labels beside the goal's."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Search:
+    """Outcome of a search: the witnesses in each of the three ways.
+
+    Attributes
+    ----------
+    lattice : (int, int)
+        Rows and columns.
+    tested : int
+        Number of candidates.
+    seed : int
+        Of the draw.
+    witnesses : dict
+        For each of `WAYS` the witnesses, by number of the candidate.
+    """
+
+    lattice: tuple[int, int]
+    tested: int
+    seed: int
+    witnesses: dict[str, dict[int, Witness]]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of witnesses in each way."""
+        return {way: len(found) for way, found in self.witnesses.items()}
+
+    def survivors(self, way: str) -> list[int]:
+        """Candidates that are witnesses the paper's way and in this one too."""
+        chosen = self.witnesses[as_choice(way, "way", WAYS)]
+        return sorted(set(self.witnesses["swept"]) & set(chosen))
+
+    def __repr__(self) -> str:
+        rows, columns = self.lattice
+        told = ", ".join(f"{count} {way}" for way, count in self.counts.items())
+        return f"Search({rows}×{columns}, {self.tested:,} candidates: witnesses {told})"
+
+
+def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 20260510) -> Search:
+    """Look for labelled lattice graphs where harmonic-greedy reaches more often than AMLE-greedy.
+
+    Parameters
+    ----------
+    lattice : (int, int)
+        Rows and columns; at least two vertices.
+    candidates : int
+        How many to draw. Candidate i depends on the lattice, the seed and i alone.
+    seed : int
+        Of the draw.
+
+    Examples
+    --------
+    >>> found = search((4, 4), candidates=20, seed=3)
+    >>> found.tested, found.counts["exit"]
+    (20, 0)
+    """
+    rows, columns = _check_lattice(lattice)
+    as_whole(candidates, "candidates", least=0)
+    as_whole(seed, "seed", least=0)
+    witnesses: dict[str, dict[int, Witness]] = {way: {} for way in WAYS}
+    for number in range(candidates):
+        rng = np.random.default_rng([seed, rows, columns, number])
+        graph, names = _subgraph(rng, rows, columns)
+        labels, goal = _boundary(rng, graph)
+        for way, witness in contests(graph, labels, goal, names).items():
+            if witness.harmonic_wins:
+                witnesses[way][number] = witness
+    return Search((rows, columns), candidates, seed, witnesses)
+
+
+def contests(
+    graph: Graph, labels: Labels, goal: int, names: NDArray[np.int64]
+) -> dict[str, Witness]:
+    """Plan on both fields in each of the three ways; see the module.
+
+    Examples
+    --------
+    >>> from wayfield_study.audit.witnesses import seven_node
+    >>> graph, labels, goal, names = seven_node()
+    >>> contests(graph, labels, goal, np.array(names))["exit"]
+    Witness(7 vertices, 2 labels: harmonic 1.000, AMLE 1.000)
+    """
+    harmonic = extend(graph, labels, Harmonic(bracket=False)).values
+    exact = extend(graph, labels, AMLE(bracket=False)).values
+    fields = {"swept": _swept(graph, labels, harmonic), "exact": exact, "exit": exact}
+    found = {}
+    for way, field in fields.items():
+        plans = (plan(graph, u, goal, "q", TIES[way]) for u in (harmonic, field))
+        found[way] = Witness(graph, labels, goal, names, *plans)
+    return found
+
+
+def _swept(graph: Graph, labels: Labels, start: FloatArray) -> FloatArray:
+    """Midrange sweeps until no value changes by more than `UPDATE`."""
+    fixed = labels.mask(graph)
+    here, there = start.copy(), start.copy()
+    while sweep(graph.arcs, fixed, graph.is_unit, here, there, 1.0) > UPDATE:
+        here, there = there, here
+    return there
+
+
+def _check_lattice(lattice: Sequence[int]) -> tuple[int, int]:
+    sides = as_list(lattice, "lattice")
+    if len(sides) != 2:
+        raise InputError(f"lattice must be two numbers, rows and columns, not {lattice!r}")
+    rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in sides)
+    if rows * columns < 2:
+        raise InputError("a lattice of one vertex has no room for a goal and a label")
+    return rows, columns
+
+
+def _subgraph(rng: np.random.Generator, rows: int, columns: int) -> tuple[Graph, NDArray[np.int64]]:
+    """Draw a connected induced subgraph, and the numbers of its vertices in the lattice."""
+    total = rows * columns
+    size = int(rng.integers(max(2, (total + 1) // 2), total + 1))
+    inside, rim = {int(rng.integers(total))}, set[int]()
+    newest = next(iter(inside))
+    while len(inside) < size:
+        rim.update(y for y in _beside(newest, rows, columns) if y not in inside)
+        newest = sorted(rim)[int(rng.integers(len(rim)))]
+        rim.remove(newest)
+        inside.add(newest)
+    names = np.array(sorted(inside))
+    pairs = [(x, y) for x in names.tolist() for y in _beside(x, rows, columns) if y in inside]
+    tails, heads = np.searchsorted(names, np.array(pairs).T)
+    positions = np.column_stack([names % columns, rows - 1 - names // columns]).astype(float)
+    graph = Graph.from_edges(tails, heads, positions=positions)
+    return graph, frozen(names)
+
+
+def _beside(x: int, rows: int, columns: int) -> list[int]:
+    """Lattice neighbours of a vertex."""
+    row, column = divmod(x, columns)
+    steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
+    return [r * columns + c for r, c in steps if 0 <= r < rows and 0 <= c < columns]
+
+
+def _boundary(rng: np.random.Generator, graph: Graph) -> tuple[Labels, int]:
+    """Draw a goal and one to four more vertices, labelled with their distance to it."""
+    n = graph.num_vertices
+    count = int(rng.integers(1, min(MOST_LABELS, n - 1) + 1))
+    drawn = rng.choice(n, count + 1, replace=False)
+    goal = int(drawn[0])
+    return Labels(drawn, cost_to_go(graph, goal)[drawn]), goal

@@ -1,0 +1,251 @@
+"""Small graphs on which the harmonic extension and the AMLE plan differently.
+
+**The seven-node graph** (Example, harmonic-measure mismatch): at the vertex called 4 the harmonic
+extension prefers the detour over 1 to the direct way over 3, because the random walk from 3 ends
+more often at the dear label 7. All of its numbers are rationals and are computed as such.
+
+**Subdivision** (Corollary on strict harmonic rankings, Lemma on the AMLE): with every edge cut into
+k and labels multiplied by k, values at the old vertices grow by the factor k and slopes stay, so
+the margin between the first steps of two branches does not depend on k: refining the graph rescues
+neither a wrong ranking nor spoils a right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfield._arrays import as_whole
+from wayfield.extension import AMLE, Harmonic, extend
+from wayfield.graph import Graph
+from wayfield.kernels._types import FloatArray
+from wayfield.labels import Labels
+from wayfield.plans import Plan
+
+from ._inputs import as_list
+from ._rationals import rational_amle, rational_harmonic
+
+DECISION, DIRECT, DETOUR = 4, 3, 1
+"""The decision state of the seven-node graph, its optimal neighbour, and the harmonic choice."""
+
+
+class SevenNode(NamedTuple):
+    """The seven-node graph; vertex x is called ``names[x]`` in the paper."""
+
+    graph: Graph
+    labels: Labels
+    goal: int
+    names: tuple[int, ...]
+
+
+def seven_node() -> SevenNode:
+    """Build the seven-node graph G₇: goal 0, labels Y(0) = 0 and Y(7) = 3.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> graph, labels, goal, names = seven_node()
+    >>> graph
+    Graph(7 vertices, 8 edges, unit lengths)
+    >>> field = wf.extend(graph, labels, wf.AMLE())
+    >>> float(field.values[names.index(3)])
+    1.0
+    """
+    names = (0, 1, 3, 4, 5, 6, 7)
+    edges = ((0, 3), (0, 5), (5, 1), (1, 4), (3, 4), (3, 6), (6, 7), (4, 7))
+    tails, heads = (np.searchsorted(names, end) for end in zip(*edges, strict=True))
+    places = {0: (0, 0), 3: (2, 0), 4: (4, 0), 7: (6, 0), 5: (1, -2), 1: (3, -2), 6: (3, 2)}
+    positions = [places[name] for name in names]
+    graph = Graph.from_edges(tails, heads, positions=positions)
+    return SevenNode(graph, Labels([0, 6], [0.0, 3.0]), 0, names)
+
+
+class SevenNodeValues(NamedTuple):
+    """Exact values on the seven-node graph, each by the paper's name of the vertex."""
+
+    harmonic: dict[int, Fraction]
+    amle: dict[int, Fraction]
+    measure: dict[int, Fraction]
+    """ω(7): the probability of meeting the label 7 before the goal."""
+
+
+def seven_node_values() -> SevenNodeValues:
+    """Solve the seven-node graph in rationals (Example, harmonic-measure mismatch).
+
+    Examples
+    --------
+    >>> exact = seven_node_values()
+    >>> exact.harmonic[1], exact.harmonic[3]
+    (Fraction(36, 29), Fraction(39, 29))
+    >>> exact.amle[3], exact.amle[1]
+    (Fraction(1, 1), Fraction(4, 3))
+    >>> exact.measure[1], exact.measure[3]
+    (Fraction(12, 29), Fraction(13, 29))
+    """
+    graph, labels, _, names = seven_node()
+    at_seven = Labels(labels.vertices, [0.0, 1.0])
+    fields = (
+        rational_harmonic(graph, labels),
+        rational_amle(graph, labels),
+        rational_harmonic(graph, at_seven),
+    )
+    return SevenNodeValues(*(dict(zip(names, field, strict=True)) for field in fields))
+
+
+class Branch(NamedTuple):
+    """Which way a field goes at the decision state of the seven-node graph, and by how much."""
+
+    chosen: int
+    """1, the detour, or 3, the direct way."""
+    margin: Fraction
+    """Value of the detour's first step less that of the direct way, exactly; in favour of 1 if
+    negative."""
+    computed: float
+    """The same from `wayfield.extend`."""
+
+
+class SubdivisionRow(NamedTuple):
+    """The decision on the seven-node graph with every edge cut into k."""
+
+    k: int
+    harmonic: Branch
+    amle: Branch
+
+
+def subdivision(ks: Iterable[int] = (1, 2, 4, 8, 16)) -> list[SubdivisionRow]:
+    """Margins at the decision state under k-subdivision, labels times k.
+
+    Corollary (subdivision-equivariance of strict harmonic rankings) and Lemma (AMLE midrange
+    equivariance under uniform subdivision): they are -3/29 and 1/3 for every k. Each is computed
+    on the subdivided graph itself, in rationals and in doubles.
+
+    Examples
+    --------
+    >>> for row in subdivision([1, 3]):
+    ...     print(row.k, *row.harmonic[:2], *row.amle[:2])
+    1 1 -3/29 3 1/3
+    3 1 -3/29 3 1/3
+    """
+    return [_subdivided(as_whole(k, "k", least=1)) for k in as_list(ks, "ks")]
+
+
+def _subdivided(k: int) -> SubdivisionRow:
+    graph, labels, _, names = seven_node()
+    fine = graph.subdivide(k)
+    scaled = Labels(labels.vertices, k * labels.values)
+    steps = [_first_step(graph, names.index(DECISION), names.index(way), k) for way in (1, 3)]
+    branches = []
+    for solve, method in ((rational_harmonic, Harmonic()), (rational_amle, AMLE())):
+        exact, doubles = solve(fine, scaled), extend(fine, scaled, method).values
+        margin = exact[steps[0]] - exact[steps[1]]
+        computed = float(doubles[steps[0]] - doubles[steps[1]])
+        branches.append(Branch(DETOUR if margin < 0 else DIRECT, margin, computed))
+    return SubdivisionRow(k, *branches)
+
+
+def _first_step(graph: Graph, s: int, a: int, k: int) -> int:
+    """Vertex of the k-subdivided graph next to s on its edge to a; see `Graph.subdivide`."""
+    if k == 1:
+        return a
+    once = graph.tails < graph.indices
+    low, high = min(s, a), max(s, a)
+    edge = int(np.flatnonzero((graph.tails[once] == low) & (graph.indices[once] == high))[0])
+    first = graph.num_vertices + edge * (k - 1)
+    return first if s == low else first + k - 2
+
+
+class WitnessRow(NamedTuple):
+    """A row of the paper's table of witnesses."""
+
+    size: int
+    """Number of vertices."""
+    goal: int
+    labels: int
+    """Number of labels, the goal's included."""
+    harmonic: float
+    """Share of the unlabelled vertices from which harmonic-greedy reaches the goal."""
+    amle: float
+    failing: tuple[int, ...]
+    """Unlabelled vertices from which AMLE-greedy does not; by name, like the goal."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Witness:
+    """A labelled graph with greedy plans on its harmonic extension and on its AMLE.
+
+    Attributes
+    ----------
+    graph, labels, goal
+        The problem; the graph has positions.
+    names : (n,) int64 array
+        What the vertices are called: on a lattice, row · columns + column.
+    harmonic_plan, amle_plan : Plan
+        The plans; their `values` are the fields.
+    """
+
+    graph: Graph
+    labels: Labels
+    goal: int
+    names: NDArray[np.int64]
+    harmonic_plan: Plan
+    amle_plan: Plan
+
+    @property
+    def harmonic(self) -> FloatArray:
+        """(n,) harmonic field."""
+        return self.harmonic_plan.values
+
+    @property
+    def amle(self) -> FloatArray:
+        """(n,) AMLE field."""
+        return self.amle_plan.values
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Vertices that are not labelled, from which success is counted."""
+        return np.flatnonzero(~self.labels.mask(self.graph))
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """(e, 2) ends of the edges, by name."""
+        once = self.graph.tails < self.graph.indices
+        ends = np.column_stack([self.graph.tails[once], self.graph.indices[once]])
+        named: NDArray[np.int64] = self.names[ends]
+        return named
+
+    def success(self, plan: Plan) -> float:
+        """Share of the unlabelled vertices from which the plan reaches the goal; 1 if none."""
+        reached = plan.reached[self.starts]
+        return float(reached.mean()) if reached.size else 1.0
+
+    def failing(self, plan: Plan) -> NDArray[np.int64]:
+        """Names of the unlabelled vertices from which the plan does not reach the goal."""
+        return self.names[self.starts[~plan.reached[self.starts]]]
+
+    @property
+    def harmonic_wins(self) -> bool:
+        """Whether harmonic-greedy reaches the goal from more vertices than AMLE-greedy."""
+        won, lost = (plan.reached[self.starts] for plan in (self.harmonic_plan, self.amle_plan))
+        return int(won.sum()) > int(lost.sum())
+
+    @property
+    def row(self) -> WitnessRow:
+        """The witness as a row of a table."""
+        return WitnessRow(
+            self.graph.num_vertices,
+            int(self.names[self.goal]),
+            len(self.labels),
+            self.success(self.harmonic_plan),
+            self.success(self.amle_plan),
+            tuple(self.failing(self.amle_plan).tolist()),
+        )
+
+    def __repr__(self) -> str:
+        row = self.row
+        size = f"{row.size} vertices, {row.labels} labels"
+        return f"Witness({size}: harmonic {row.harmonic:.3f}, AMLE {row.amle:.3f})"

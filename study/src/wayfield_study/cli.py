@@ -1,0 +1,555 @@
+"""Studies: run one, see how far it has come, report on it, query its results."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from wayfield.cli._common import compile_kernels, notes, say
+from wayfield.cli._help import Command, Group, paragraphs
+from wayfield.cli._inputs import Force
+from wayfield.errors import InputError, WayfieldError
+
+if TYPE_CHECKING:
+    from .engine import Condition, Run, Study, Task
+
+RESULTS = Path("results")
+PAPER = "paper"
+PANEL = "The studies"
+"""Heading of these commands in the help of ``wayfield``."""
+
+Which = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY", help="Name of a study (wayfield study list), or a TOML file of your own."
+    ),
+]
+WhichProfile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        help="How much of it to run: wayfield study list has the profiles.",
+        show_default="the study's first",
+    ),
+]
+Goals = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=512,
+        help="Goals per cell, each with 512 // N starts.",
+        show_default="the profile's",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for the report, and for the results if --results does not name another.",
+        show_default="report or report/STUDY, and results",
+    ),
+]
+Results = Annotated[Path, typer.Option(help="Folder of the results.")]
+ResultsOrOut = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the results, DIR/EXPERIMENT/*.parquet; a run picks up what is there.",
+        show_default="that of --out, else results",
+    ),
+]
+ResultsToRead = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the results.",
+        show_default="that of --out if there are any in it, else results",
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes.", show_default="one per processor")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
+    ),
+]
+AcceptStale = Annotated[
+    bool,
+    typer.Option(
+        "--accept-stale",
+        help="Use results that other code or packages computed; the report then says so.",
+    ),
+]
+Official = Annotated[
+    bool,
+    typer.Option(
+        "--official",
+        help="The profile official: pointmaze by OGBench's own evaluation, in MuJoCo.",
+    ),
+]
+
+
+class _NamesRun(Group):
+    """A group of commands in which anything that is no command is a study to run."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        word, commands = args[0], self.list_commands(ctx)
+        if word in commands or word.startswith("-"):
+            return super().resolve_command(ctx, args)
+        meant = get_close_matches(word, commands, 1)
+        if meant and not _is_study(word):
+            raise InputError(f"there is no study or command {word!r}; did you mean {meant[0]}?")
+        return super().resolve_command(ctx, ["run", *args])
+
+
+def _is_study(word: str) -> bool:
+    """Whether a word names a study, or comes closest to one."""
+    from .experiments import STUDIES
+
+    return any(mark in word for mark in "./\\") or bool(get_close_matches(word, STUDIES, 1))
+
+
+study_app = typer.Typer(
+    cls=_NamesRun,
+    help="Run a study with [bold]wayfield study NAME[/]; see how far it has come; query results.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@study_app.command("list", cls=Command)
+def list_studies() -> None:
+    """List the studies there are, with their profiles and experiments."""
+    from .experiments import STUDIES
+
+    console = Console()
+    for study in STUDIES.values():
+        console.print(f"[bold]{study.name}[/]  {study.title}", highlight=False)
+        table = Table.grid(padding=(0, 2))
+        for profile in study.profiles:
+            count = len(study.tasks(profile))
+            table.add_row(f"  --profile {profile.name}", f"{count:,} tasks", Text(profile.about))
+        console.print(table)
+        names = ", ".join(experiment.name for experiment in study.experiments)
+        console.print(f"  experiments: {names}\n", highlight=False)
+
+
+@study_app.command("run", cls=Command)
+def run_study(
+    which: Which,
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    out: Out = None,
+    results: ResultsOrOut = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    accept_stale: AcceptStale = False,
+    force: Force = False,
+    official: Official = False,
+) -> None:
+    """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
+
+    One Parquet file per cell and experiment comes out, to be queried with DuckDB or anything else.
+    Press Ctrl-C at any time: what is finished is kept, and the next run goes on from there.
+    """
+    from .engine.pools import processors
+    from .experiments import find_study
+
+    if official and profile is not None:
+        raise typer.BadParameter("--official and --profile exclude each other")
+    study = find_study(which)
+    chosen = study.profile("official" if official else profile, goals)
+    tasks, lacking = study.tasks(chosen), study.left_out(chosen)
+    if not tasks and lacking:
+        raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
+    page = _prepare_report(study, out, force)
+    results = results or out or RESULTS
+    for name, lack in lacking.items():
+        say(notes(), f"{name} is left out: {lack}")
+    outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
+    busy = 0 if cluster else workers or processors()
+    _write_report(study, outcome, results, page, busy, force)
+    _conclude(study, outcome, results, f"report: {page}")
+
+
+def reproduce(
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    out: Out = None,
+    results: ResultsOrOut = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    accept_stale: AcceptStale = False,
+    force: Force = False,
+) -> None:
+    """Run the paper's experiments again and write [bold]report/index.html[/].
+
+    Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
+    time: what is finished is kept, and the next run goes on from there. The same as
+    [bold]wayfield study paper[/].
+    """
+    run_study(PAPER, profile, goals, out, results, workers, cluster, accept_stale, force)
+
+
+def report(
+    which: Which = PAPER,
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    out: Out = None,
+    results: ResultsToRead = None,
+    accept_stale: AcceptStale = False,
+    force: Force = False,
+) -> None:
+    """Write a study's report from the results that are there, and say what is missing."""
+    from .engine import Store, look_up, what_is_there
+    from .experiments import find_study
+
+    study = find_study(which)
+    tasks = study.tasks(study.profile(profile, goals))
+    page = _prepare_report(study, out, force)
+    results = results or (out if out is not None and _any_results(out) else RESULTS)
+    found = what_is_there(look_up(tasks, Store(results)), accept_stale)
+    lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
+    for experiment, count in lacking.items():
+        total = sum(task.experiment.name == experiment for task in tasks)
+        say(notes(), f"{experiment}: {count} of {total} tasks are missing")
+    if found.stale:
+        say(notes(), f"stale results left out: {found.stale} (--accept-stale uses them)")
+    _write_report(study, found, results, page, 0, force)
+    say(Console(), f"report: {page}")
+
+
+@study_app.command(cls=Command)
+def init(
+    file: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("study.toml"),
+) -> None:
+    """Write a sample study to start from."""
+    from .experiments import SAMPLE
+
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(SAMPLE)
+    except FileExistsError:
+        raise WayfieldError(f"{file} is there already") from None
+    typer.echo(f"wrote {file}; edit it, then: wayfield study run {file}")
+
+
+@study_app.command(cls=Command)
+def status(
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[STUDY]",
+            help="Name of a study, or a TOML file of your own; all that have results if not given.",
+        ),
+    ] = None,
+    profile: WhichProfile = None,
+    goals: Goals = None,
+    results: Results = RESULTS,
+) -> None:
+    """Say how far a study has come: what is done, missing, failed, stale or damaged, and why."""
+    from .engine import Condition, Store, look_up
+    from .experiments import find_study
+
+    if which is None:
+        if profile is not None or goals is not None:
+            raise typer.BadParameter("--profile and --goals are a study's: name it")
+        _overview(results)
+        return
+    study = find_study(which)
+    chosen = study.profile(profile, goals)
+    entries = look_up(study.tasks(chosen), Store(results))
+    title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
+    table = _condition_table(title, "experiment")
+    for name in dict.fromkeys(task.experiment.name for task in entries):
+        found = [each.condition for task, each in entries.items() if task.experiment.name == name]
+        _add_conditions(table, found, name)
+    table.add_section()
+    _add_conditions(table, [entry.condition for entry in entries.values()], "all", none="0")
+    Console().print(table)
+    for changed, count in Counter(e.changed for e in entries.values() if e.changed).items():
+        say(notes(), f"stale: {count:,} × {changed}")
+    for entry in entries.values():
+        if entry.condition is Condition.DAMAGED:
+            say(notes(), entry.note)
+
+
+def _overview(results: Path) -> None:
+    """List every profile of every study of which there is anything."""
+    from .engine import Condition, Store, look_up
+    from .experiments import STUDIES
+    from .report import plural
+
+    store, known = Store(results), set[Path]()
+    table = _condition_table(f"studies with results in {results}", "study", "profile")
+    for study in STUDIES.values():
+        for profile in study.profiles:
+            entries = look_up(study.tasks(profile), store)
+            found = [entry.condition for entry in entries.values()]
+            if any(condition is not Condition.MISSING for condition in found):
+                _add_conditions(table, found, study.name, profile.name)
+                known |= {store.path(task) for task in entries}
+    others = sum(path not in known for path in results.glob("*/*.parquet"))
+    if not table.row_count and not others:
+        raise WayfieldError(f"there are no results in {results} yet")
+    if table.row_count:
+        Console().print(table)
+    if others:
+        told = plural(others, "result")
+        say(notes(), f"{told} of other settings or of studies of your own: name the file")
+
+
+def _condition_table(title: str, *heads: str) -> Table:
+    from .engine import Condition
+
+    table = Table(*heads, title=title, title_justify="left")
+    for condition in Condition:
+        table.add_column(condition.value, justify="right")
+    return table
+
+
+def _add_conditions(table: Table, found: Sequence[Condition], *heads: str, none: str = "") -> None:
+    """Add a line that counts the tasks in each condition."""
+    from .engine import Condition
+
+    counts = Counter(found)
+    table.add_row(*heads, *(str(counts[each] or none) for each in Condition))
+
+
+@study_app.command(cls=Command)
+def verify(
+    which: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[STUDY or DIR]",
+            help="Name of a study, or a TOML file of your own; or a folder of results, for all "
+            "studies that have any there.",
+        ),
+    ] = None,
+    results: Results = RESULTS,
+    sample: Annotated[int, typer.Option(min=1, help="How many tasks to check.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Which ones: another seed, others.")] = 0,
+    goals: Goals = None,
+) -> None:
+    """Prove a sample of results again, by a program that shares no code with the solver.
+
+    Tasks whose rows hold digests of certificates are run again: the certificates must have the same
+    digests, and python -m wayfield_verify must prove them.
+    """
+    import random
+
+    from .engine import Store, has_proofs, recheck
+    from .experiments import STUDIES, find_study
+
+    if which is not None and which not in STUDIES and Path(which).is_dir():
+        results, which = Path(which), None
+    store = Store(results)
+    studies = STUDIES.values() if which is None else [find_study(which)]
+    tasks = {
+        store.path(task): task
+        for study in studies
+        for profile in study.profiles
+        for task in study.tasks(study.profile(profile.name, goals))
+    }
+    there = sorted(path for path in tasks if path.exists())
+    random.Random(seed).shuffle(there)
+    checked, sound = 0, True
+    for path in there:
+        if checked == sample:
+            break
+        task, entry = tasks[path], store.look(tasks[path])
+        if not has_proofs(entry.rows):
+            continue
+        checked += 1
+        with notes().status(f"running {task.key} again …"):
+            found = recheck(task, entry.rows)
+        stale = f" (stale: {entry.changed})" if entry.changed else ""
+        said = "; ".join(found.faults) or f"{found.proved} proved, digests as in the results"
+        say(Console(), f"{task.key}{stale}: {said}")
+        sound = sound and not found.faults
+    if not checked:
+        raise WayfieldError(
+            f"there are no results with certificates in the folder {results}: only the exact "
+            "methods of the paper's study (wayfield reproduce) have them"
+        )
+    if not sound:
+        raise typer.Exit(1)
+
+
+@study_app.command(cls=Command)
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="Experiments are its tables.")],
+    results: Results = RESULTS,
+) -> None:
+    """Query the results with DuckDB: every experiment is a table, every setting a column.
+
+    For example: SELECT label_fraction, avg(reached / pairs) FROM rollout WHERE arm = 'amle'
+    GROUP BY 1 ORDER BY 1
+    """
+    from wayfield._optional import need
+
+    duckdb = need("duckdb", "study")
+    folders = sorted({path.parent for path in results.glob("*/*.parquet")})
+    if not folders:
+        raise WayfieldError(f"there are no results in {results} yet")
+    try:
+        with duckdb.connect() as connection:
+            for folder in folders:
+                rows = connection.read_parquet(f"{folder}/*.parquet", union_by_name=True)
+                rows.create(folder.name)
+            connection.execute("SET enable_external_access = false")  # results are only read
+            answer = connection.sql(sql)
+            if answer is not None:
+                typer.echo(str(answer).rstrip())
+    except duckdb.Error as error:
+        said = str(error).partition("\n")[0]
+        hint = "DESCRIBE rollout lists the columns of a table, SHOW TABLES the tables"
+        if isinstance(error, duckdb.InvalidInputException | duckdb.IOException):
+            hint = "wayfield study status names damaged results, and a run computes them again"
+        raise WayfieldError(f"{said} ({hint})") from error
+
+
+def _run_tasks(
+    study: Study,
+    tasks: list[Task],
+    results: Path,
+    workers: int | None,
+    cluster: str | None,
+    accept_stale: bool,
+) -> Run:
+    """Run tasks here or on a cluster, and keep their results."""
+    from .engine import Store, run
+
+    if workers and cluster:
+        raise typer.BadParameter("--workers and --cluster exclude each other")
+    console = notes()
+    if cluster is None:
+        directed = any(experiment.name == "directed" for experiment in study.experiments)
+        compile_kernels(console, directed=directed, more=_warm_up)
+    try:
+        outcome = run(tasks, Store(results), workers, cluster, console, accept_stale=accept_stale)
+    except KeyboardInterrupt:
+        say(console, f"what is finished is kept in {results}: run again to go on")
+        raise typer.Exit(130) from None
+    if not outcome.tables:
+        raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
+    return outcome
+
+
+def _any_results(folder: Path) -> bool:
+    return any(folder.glob("*/*.parquet"))
+
+
+def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
+    """Find out now what would stop the report after all the computing; return its page."""
+    from wayfield._optional import need
+    from wayfield.files import check_outputs
+
+    from .report import holds_earlier_report
+
+    need("jinja2", "study")
+    folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
+    earlier = holds_earlier_report(folder)
+    names = ("index.html", "claims.json") if study.name == PAPER else ("index.html",)
+    check_outputs(folder, names, force or earlier)
+    if earlier:
+        say(notes(), f"the report of an earlier version in {folder} will be replaced")
+    return folder / "index.html"
+
+
+def _write_report(
+    study: Study, found: Run, results: Path, page: Path, workers: int, force: bool
+) -> None:
+    from .engine import Store, by_experiment
+    from .report import Provenance, write_report
+
+    if not found.tables:
+        raise WayfieldError(f"there are no results in {results} yet: wayfield study {study.name}")
+    provenance = Provenance(
+        command=shlex.join(["wayfield", *sys.argv[1:]]),
+        workers=workers,
+        seconds=found.seconds,
+        ran=len(found.tables) - found.reused,
+        reused=found.reused,
+        failed={task.key: text for task, text in found.failed.items()},
+        stale=list(found.accepted.values()),
+        computing=Store(results).computing(found.tables),
+    )
+    with notes().status("writing the report …"):
+        write_report(study, by_experiment(found.tables), page.parent, provenance, force)
+
+
+def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None:
+    """Print what came out, and leave with code 1 if anything failed."""
+    from .report import plural
+
+    console = Console()
+    measure, figures = _figures(study, outcome)
+    if figures:
+        table = Table("arm", "cells", measure, title=f"mean {measure}", title_justify="left")
+        for arm, found in figures.items():
+            table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
+        console.print(table)
+    ran = len(outcome.tables) - outcome.reused
+    say(console, f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
+    say(console, last_line)
+    if outcome.failed:
+        failed = plural(len(outcome.failed), "task")
+        say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
+        raise typer.Exit(1)
+
+
+def _figures(study: Study, outcome: Run) -> tuple[str, dict[str, list[float]]]:
+    """Sum up the study's first experiment: the measure, and by arm its value in every cell."""
+    from .engine.tasks import headline
+
+    figures: defaultdict[str, list[float]] = defaultdict(list)
+    measure = ""
+    for task, rows in outcome.tables.items():
+        if task.experiment.name == study.experiments[0].name:
+            measure, values = headline(rows)
+            for arm, value in values.items():
+                figures[arm].append(value)
+    return measure, figures
+
+
+def _warm_up() -> None:
+    """Call every kernel that only the studies use, on a small maze."""
+    from wayfield import (
+        AMLE,
+        Harmonic,
+        PLaplacian,
+        cost_to_go,
+        extend,
+        grid_graph,
+        load_layout,
+        plan,
+        sample_labels,
+    )
+
+    from .audit import failures, mechanism, ordering
+
+    graph = grid_graph(load_layout("umaze"), 4)
+    labels, truth = sample_labels(graph, 0, 0.1, seed=0), cost_to_go(graph, 0)
+    methods = (Harmonic(), PLaplacian(4.0), AMLE())
+    smooth, _, sharp = (extend(graph, labels, method) for method in methods)
+    plan(graph, sharp.values, 0, "q", "index")
+    ordering(graph, smooth, truth, 0)
+    mechanism(graph, smooth, sharp, truth, 0)
+    failures(graph, smooth, labels, 0)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of the studies to ``wayfield``."""
+    for command in (reproduce, report):
+        app.command(cls=Command, rich_help_panel=PANEL, help=paragraphs(command.__doc__))(command)
+    app.add_typer(study_app, name="study", rich_help_panel=PANEL)

@@ -1,0 +1,40 @@
+"""The study engine: tasks, a runner that resumes, a store. It knows no experiment."""
+
+from .config import load_config
+from .freshness import what_changed
+from .measure import Measure, mean_of, sd_of
+from .proofs import has_proofs, proof_digest, recheck
+from .records import NO_ROWS, Records, Tables, as_records
+from .runner import Run, look_up, run, what_is_there
+from .store import Condition, Store
+from .studies import Profile, Study, find_experiment
+from .tasks import Cell, Experiment, Row, Task, by_experiment
+
+__all__ = [
+    "NO_ROWS",
+    "Cell",
+    "Condition",
+    "Experiment",
+    "Measure",
+    "Profile",
+    "Records",
+    "Row",
+    "Run",
+    "Store",
+    "Study",
+    "Tables",
+    "Task",
+    "as_records",
+    "by_experiment",
+    "find_experiment",
+    "has_proofs",
+    "load_config",
+    "look_up",
+    "mean_of",
+    "proof_digest",
+    "recheck",
+    "run",
+    "sd_of",
+    "what_changed",
+    "what_is_there",
+]

@@ -1,0 +1,132 @@
+"""A study of one's own: a grid of cells and the experiments to run on it, as a TOML file.
+
+Which settings a grid has is the experiments' own business: each reads the ``[grid]`` with its
+`Experiment.read_grid`, and all experiments of a study must read it alike. An experiment is named,
+if it is one of wayfield's, or given as ``"module:NAME"``, a module that Python finds beside the
+file or anywhere else. Every complaint is one line that names the file and the key.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from wayfield.errors import InputError
+
+from .studies import Profile, Study, find_experiment
+from .tasks import Experiment
+
+T = TypeVar("T")
+
+_LARGEST = 1 << 20
+"""Bytes of a study; a file may be a stream that never ends."""
+
+
+def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
+    """Read a study of one's own.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file.
+    known : sequence of Experiment
+        What may be called by its name; the first runs if the file names none.
+
+    Raises
+    ------
+    InputError
+        Naming the file and the key that cannot be read.
+    """
+    try:
+        return _study(tomllib.loads(_text(path)), path, known)
+    except (InputError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
+    return data.decode()
+
+
+def _study(content: dict[str, Any], path: Path, known: Sequence[Experiment[Any]]) -> Study:
+    refuse_others(content, ("grid",), "")
+    given = content.get("grid", {})
+    if not isinstance(given, dict):
+        raise InputError("grid must be a table: [grid]")
+    settings = {key: value for key, value in given.items() if key != "experiments"}
+    chosen = read_list(
+        given, "experiments", (known[0].name,), lambda x, name: _choice(x, name, path.parent, known)
+    )
+    readers = {experiment.read_grid for experiment in chosen}
+    if len(readers) > 1:
+        names = ", ".join(experiment.name for experiment in chosen)
+        raise InputError(f"grid.experiments: {names} run on cells of different kinds")
+    (read_grid,) = readers
+    assert read_grid is not None
+    cells = read_grid(settings, path.parent)
+    experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
+    return Study(path.stem, f"Study: {path.name}", experiments, (_OWN,))
+
+
+_OWN = Profile("own", "the grid of the file")
+
+
+def _choice(
+    value: Any, name: str, folder: Path, known: Sequence[Experiment[Any]]
+) -> Experiment[Any]:
+    if not isinstance(value, str):
+        raise InputError(f"{name} must be the name of an experiment, not {value!r}")
+    try:
+        found = _imported(value, folder) if ":" in value else find_experiment(value, known)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    if found.read_grid is None:
+        raise InputError(f"{name}: {value} has graphs of its own and runs on no grid")
+    if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
+        raise InputError(f"{name}: {value} must not be called {found.name!r}: another one is")
+    return found
+
+
+def _imported(where: str, folder: Path) -> Experiment[Any]:
+    """Import an experiment of the user's; workers get the same path to look on."""
+    module, _, name = where.partition(":")
+    if str(folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(folder.resolve()))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except Exception as error:  # a module of the user's may go wrong in any way
+        raise InputError(f"cannot import {where}: {error}") from error
+    if not isinstance(found, Experiment):
+        raise InputError(f"{where} is not an Experiment but {type(found).__name__}")
+    return found
+
+
+def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> None:
+    """Refuse keys that nobody reads."""
+    for key in table:
+        if key not in known:
+            raise InputError(f"unknown key {prefix}{key}; known are {', '.join(known)}")
+
+
+def read_list(
+    given: dict[str, Any], key: str, default: Sequence[Any], read: Callable[[Any, str], T]
+) -> list[T]:
+    """Read a list of the grid, every entry by the same rule; none may be there twice."""
+    entries = given.get(key, list(default))
+    if not isinstance(entries, list) or not entries:
+        raise InputError(f"grid.{key} must be a list with something in it, not {entries!r}")
+    found: list[T] = []
+    for number, entry in enumerate(entries):
+        value = read(entry, f"grid.{key}[{number}]")
+        if value in found:
+            raise InputError(f"grid.{key}[{number}] = {entry!r} is there twice")
+        found.append(value)
+    return found

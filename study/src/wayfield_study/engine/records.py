@@ -1,0 +1,128 @@
+"""From rows to figures: choosing, grouping, totals and means.
+
+An experiment's rows carry the settings of their cell and the experiment's own columns; `Records`
+keeps some of them, groups them and takes means, so that every figure of a report is one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from wayfield.kernels._types import FloatArray, IntArray
+
+from .tasks import Row
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records of one experiment.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        All with the same columns; there may be none.
+
+    Examples
+    --------
+    >>> rows = Records.of([{"seed": 54, "reached": 500}, {"seed": 55, "reached": 510}])
+    >>> rows.mean("reached"), rows.where(seed=55).total("reached")
+    (505.0, 510)
+    """
+
+    rows: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Records:
+        """Wrap any rows."""
+        return cls(tuple(rows))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def where(self, **settings: Any) -> Records:
+        """Keep the rows with these values, e.g. ``where(maze="large", refinement=8)``."""
+        kept = (
+            row for row in self.rows if all(row[name] == value for name, value in settings.items())
+        )
+        return Records(tuple(kept))
+
+    def values(self, column: str) -> list[Any]:
+        """Distinct values of a column: words as they come, numbers sorted."""
+        seen = list(dict.fromkeys(row[column] for row in self.rows))
+        return seen if any(isinstance(value, str) for value in seen) else sorted(seen)
+
+    def by(self, *columns: str) -> dict[Any, Records]:
+        """Group by the values of a column, or of several, as they come.
+
+        Examples
+        --------
+        >>> rows = Records.of([{"p": 4, "x": 1}, {"p": 8, "x": 2}, {"p": 4, "x": 3}])
+        >>> {p: group.total("x") for p, group in rows.by("p").items()}
+        {4: 4, 8: 2}
+        """
+        groups: dict[Any, list[Row]] = {}
+        for row in self.rows:
+            key = tuple(row[column] for column in columns)
+            groups.setdefault(key if len(columns) > 1 else key[0], []).append(row)
+        return {key: Records(tuple(rows)) for key, rows in groups.items()}
+
+    def column(self, name: str) -> FloatArray:
+        """One number of every row."""
+        return np.array([row[name] for row in self.rows], dtype=np.float64)
+
+    def total(self, name: str) -> int:
+        """Sum of a count."""
+        return int(self.column(name).sum())
+
+    def mean(self, name: str) -> float:
+        """Mean of a column; NaN if there are no rows."""
+        return float(self.column(name).mean()) if self.rows else float("nan")
+
+    def ratio(self, part: str, whole: str) -> float:
+        """Sum of a count over the sum of another; NaN if that is 0."""
+        divisor = self.total(whole)
+        return self.total(part) / divisor if divisor else float("nan")
+
+    def share(self, part: str, whole: str) -> FloatArray:
+        """Share of a count in another, per row."""
+        return self.column(part) / self.column(whole)
+
+    def distinct(self, *columns: str) -> list[tuple[Any, ...]]:
+        """List the combinations of values that some columns have, as they come.
+
+        Examples
+        --------
+        >>> rows = Records.of([{"r": 4, "seed": 1}, {"r": 4, "seed": 2}, {"r": 4, "seed": 1}])
+        >>> rows.distinct("r", "seed")
+        [(4, 1), (4, 2)]
+        """
+        return list(dict.fromkeys(tuple(row[name] for name in columns) for row in self.rows))
+
+    def strata(self, *columns: str) -> IntArray:
+        """Tell the rows apart by the values in some columns: a number for each combination.
+
+        Examples
+        --------
+        >>> Records.of([{"r": 4}, {"r": 8}, {"r": 4}]).strata("r")
+        array([0, 1, 0])
+        """
+        numbers = {where: number for number, where in enumerate(self.distinct(*columns))}
+        places = (tuple(row[name] for name in columns) for row in self.rows)
+        return np.array([numbers[place] for place in places], dtype=np.int64)
+
+
+Tables: TypeAlias = Mapping[str, Records]
+"""The rows at hand by the name of their experiment; any may be missing."""
+NO_ROWS = Records(())
+
+
+def as_records(tables: Mapping[str, Iterable[Row]]) -> dict[str, Records]:
+    """Wrap the rows of every experiment."""
+    return {name: Records.of(rows) for name, rows in tables.items()}

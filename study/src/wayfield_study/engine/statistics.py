@@ -1,0 +1,78 @@
+"""The study's statistics: three kinds of 95 % interval.
+
+The *run bootstrap* resamples whole cells with replacement, since pairs within a cell share a
+graph, labels and goals; the *Wilson* interval takes every rollout as independent, as the paper
+does, and is therefore too narrow. Both are reported. *Student's t* is for few figures that are
+independent, such as one difference for every seed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from wayfield._arrays import as_finite
+from wayfield.errors import InputError
+from wayfield.kernels._types import FloatArray
+
+RESAMPLES = 10_000
+BOOTSTRAP_SEED = 0
+_Z = 1.959963984540054  # the standard normal's 97.5 % point
+
+
+def bootstrap_interval(values: ArrayLike, seed: int = BOOTSTRAP_SEED) -> tuple[float, float]:
+    """Percentile 95 % interval of the mean under resampling, whatever the order of the values.
+
+    Examples
+    --------
+    >>> bootstrap_interval([0.5, 0.5, 0.5])
+    (0.5, 0.5)
+    """
+    figures = np.sort(_figures(values))
+    rng = np.random.default_rng(seed)
+    means = figures[rng.integers(figures.size, size=(RESAMPLES, figures.size))].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(0, 10)
+    >>> print(f"{low:.3f} {high:.3f}")
+    0.000 0.278
+    """
+    if not 0 <= successes <= trials or trials == 0:
+        raise InputError(f"{successes} successes in {trials} trials is not a share")
+    share = successes / trials
+    middle = share + _Z**2 / (2 * trials)
+    spread = _Z * np.sqrt(share * (1 - share) / trials + _Z**2 / (4 * trials**2))
+    scale = 1 + _Z**2 / trials
+    low, high = float((middle - spread) / scale), float((middle + spread) / scale)
+    return max(low, 0.0), min(high, 1.0)
+
+
+def t_interval(values: ArrayLike) -> tuple[float, float]:
+    """Mean of independent figures and half the width of its 95 % interval; NaN if there is one.
+
+    Examples
+    --------
+    >>> mean, half = t_interval([0.1, 0.2, 0.3])
+    >>> print(f"{mean:.3f} ± {half:.3f}")
+    0.200 ± 0.248
+    """
+    figures = _figures(values)
+    if figures.size == 1:
+        return float(figures[0]), float("nan")
+    error = figures.std(ddof=1) / np.sqrt(figures.size)
+    return float(figures.mean()), float(stdtrit(figures.size - 1, 0.975) * error)
+
+
+def _figures(values: ArrayLike) -> FloatArray:
+    figures = as_finite(values, "figures")
+    if figures.size == 0:
+        raise InputError("no figures to take a mean of")
+    return figures

@@ -1,0 +1,229 @@
+"""Where results live: one Parquet file per task, whole or absent.
+
+A task's file is ``results/<experiment>/<cell>-<address>.parquet``, the address a digest of the
+experiment's name and the cell's settings. The table carries the settings as columns, so that any
+reader of Parquet can query many files at once; the footer holds the settings and what computed
+it: `freshness` tells from that whether it would be computed alike now.
+
+*Written whole.* A file is written under a temporary name, flushed to disk and renamed: a run
+killed at any moment leaves no half file behind.
+
+*Sealed.* A file carries a digest of all its bytes. Bytes that do not agree with their seal are
+never parsed; their task is run again.
+
+*Same bytes.* Nothing about the moment or the machine's load goes into a file: timings are kept
+apart, in ``log.jsonl``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from wayfield._optional import need
+from wayfield.errors import WayfieldError
+
+from .freshness import stamp, what_changed
+from .sealed import decode, encode, is_whole
+from .tasks import Row, Task
+
+FORMAT = 3
+"""Of the files. A change gets a new number."""
+
+_TEMPORARY = ".tmp"
+
+
+class Condition(StrEnum):
+    """What the store has of a task."""
+
+    DONE = "done"
+    MISSING = "missing"
+    FAILED = "failed"
+    STALE = "stale"
+    DAMAGED = "damaged"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the store has of a task.
+
+    Attributes
+    ----------
+    condition : Condition
+        Whether it is there, and good.
+    rows : list of Row
+        The table, the cell's settings in front, of a result that is done or stale; none if its
+        format cannot be read any more.
+    note : str
+        What is wrong with a stale or damaged file, and where it is.
+    changed : str
+        What has changed since a stale result was computed.
+    """
+
+    condition: Condition
+    rows: list[Row]
+    note: str = ""
+    changed: str = ""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Results under one directory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from wayfield_study.experiments import MazeCell
+    >>> from wayfield_study.engine import Experiment
+    >>> toy = Experiment("toy", "a toy", version=1, run=lambda cell: [{"reached": 500}])
+    >>> store, task = Store(Path(tempfile.mkdtemp())), Task(toy, MazeCell("umaze", 2, 0.1, 54))
+    >>> store.look(task).condition.value
+    'missing'
+    >>> store.write(task, rows=[{"seed": 54, "reached": 500}])
+    >>> store.look(task).rows
+    [{'seed': 54, 'reached': 500}]
+    """
+
+    directory: Path
+
+    def path(self, task: Task) -> Path:
+        """Where the task's table is, once it is done."""
+        return self._folder(task) / f"{_name(task)}.parquet"
+
+    def failure_path(self, task: Task) -> Path:
+        """Where the traceback is, if the task failed."""
+        return self._folder(task) / f"{_name(task)}.failed.txt"
+
+    @property
+    def log_path(self) -> Path:
+        """Where the time of every finished task is kept, a line of JSON each."""
+        return self.directory / "log.jsonl"
+
+    def look(self, task: Task) -> Entry:
+        """Look a task up; its table is checked in full before it counts as done."""
+        path = self.path(task)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            failed = self.failure_path(task).exists()
+            return Entry(Condition.FAILED if failed else Condition.MISSING, [])
+        if not is_whole(content):
+            return Entry(Condition.DAMAGED, [], f"{path} is damaged")
+        header, rows = decode(content)
+        expected = _header(task)
+        if any(header.get(name) != expected[name] for name in ("experiment", "settings")):
+            return Entry(Condition.DAMAGED, [], f"{path} does not hold what its name says")
+        if header["format"] != FORMAT:
+            changed = f"written in format {header['format']}, now {FORMAT}"
+            return Entry(Condition.STALE, [], f"{path} is stale: {changed}", changed)
+        if changed := what_changed(header, expected):
+            return Entry(Condition.STALE, rows, f"{path} is stale: {changed}", changed)
+        return Entry(Condition.DONE, rows)
+
+    def write(self, task: Task, rows: list[Row]) -> None:
+        """Keep the rows of a finished task, and forget that it ever failed."""
+        self._replace(self.path(task), encode(_header(task), rows))
+        self.failure_path(task).unlink(missing_ok=True)
+
+    def write_failure(self, task: Task, traceback: str) -> None:
+        """Keep why the task failed; it is run again next time."""
+        self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
+
+    def log(self, task: Task, seconds: float) -> None:
+        """Note how long a task took."""
+        about = {"experiment": task.experiment.name, **task.cell.columns}
+        about["file"] = self.path(task).name
+        with self.log_path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(about | {"seconds": round(seconds, 4)}) + "\n")
+
+    def computing(self, tasks: Iterable[Task]) -> dict[str, float]:
+        """Seconds that these tasks took, by experiment, as far as they are noted."""
+        noted: dict[tuple[str, str], float] = {}
+        lines = self.log_path.read_bytes() if self.log_path.exists() else b""
+        for line in lines.splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # one may be cut short or damaged
+                entry = json.loads(line)
+                noted[entry["experiment"], entry["file"]] = float(entry["seconds"])
+        total: dict[str, float] = {}
+        for task in tasks:
+            name = task.experiment.name
+            seconds = noted.get((name, self.path(task).name), 0.0)
+            total[name] = total.get(name, 0.0) + seconds
+        return total
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Hold the store for one run, and sweep out what a killed run left half written.
+
+        Raises
+        ------
+        WayfieldError
+            If another run holds it. The system takes the hold off a run that is killed.
+        """
+        need("pyarrow", "study")  # now, not after the first result
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with (self.directory / ".lock").open("a") as file:
+            if not _lock(file.fileno()):
+                raise WayfieldError(f"another run is writing to {self.directory}: wait for it")
+            for leftover in self.directory.glob(f"*/.*{_TEMPORARY}"):
+                leftover.unlink(missing_ok=True)
+            yield
+
+    def _folder(self, task: Task) -> Path:
+        return self.directory / task.experiment.name
+
+    def _replace(self, path: Path, content: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=_TEMPORARY)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)  # others may read results; mkstemp thinks of secrets
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+# -------------------------------------------------------------------- names and headers
+
+
+def _name(task: Task) -> str:
+    about = {"experiment": task.experiment.name, "settings": task.cell.columns}
+    address = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+    return f"{re.sub(r'[^A-Za-z0-9._-]+', '_', task.cell.key)}-{address}"
+
+
+def _header(task: Task) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "experiment": task.experiment.name,
+        "settings": task.cell.columns,
+        **stamp(task.experiment.version, task.experiment.run, task.experiment.packages),
+    }
+
+
+def _lock(file: int) -> bool:
+    """Whether the file is ours alone from now on; also where the system has no locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -1,0 +1,167 @@
+"""The experiments, one module each with all that belongs to it, and the studies they make up.
+
+A new experiment is a module with an ``EXPERIMENT`` and a line in `EXPERIMENTS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from wayfield.errors import InputError
+
+from ..engine import Experiment, Profile, Study, load_config
+from ..paper import PAIRS
+from . import (
+    antmaze,
+    antmaze_buffer,
+    directed,
+    finite_p,
+    held_out,
+    iteration_audit,
+    lbfgs_budget,
+    mechanism,
+    noise,
+    ordering,
+    paper_study,
+    pictures,
+    pointmaze,
+    readings,
+    resolution,
+    rollout,
+    solver_audit,
+    sparse,
+    ties,
+    witnesses,
+    wrong_graphs,
+)
+from ._mazes import SAMPLE, Draw, MazeCell, grid, read_grid
+from ._trial import ARMS, Arm, Trial
+from .directed import WorldCell
+from .witnesses import drawn
+
+__all__ = [
+    "ARMS",
+    "EXPERIMENTS",
+    "SAMPLE",
+    "STUDIES",
+    "Arm",
+    "Draw",
+    "MazeCell",
+    "Trial",
+    "WorldCell",
+    "find_study",
+    "grid",
+    "read_grid",
+]
+
+PAPER: tuple[Experiment[Any], ...] = (
+    rollout.EXPERIMENT,
+    pictures.EXPERIMENT,
+    ordering.EXPERIMENT,
+    mechanism.EXPERIMENT,
+    finite_p.EXPERIMENT,
+    lbfgs_budget.EXPERIMENT,
+    solver_audit.EXPERIMENT,
+    iteration_audit.EXPERIMENT,
+    readings.OTHER_DRAWS,
+    readings.ARMS,
+    readings.ARM_SWEEPS,
+    readings.SOLVERS,
+    readings.OTHER_SEARCHES,
+    witnesses.EXPERIMENT,
+    drawn.EXPERIMENT,
+    sparse.EXPERIMENT,
+    noise.EXPERIMENT,
+    resolution.EXPERIMENT,
+    held_out.EXPERIMENT,
+    ties.EXPERIMENT,
+)
+"""What ``make reproduce`` runs, in the order of the report."""
+EXPERIMENTS: tuple[Experiment[Any], ...] = (
+    *PAPER,
+    directed.EXPERIMENT,
+    *wrong_graphs.WRONG,
+    *pointmaze.POINT,
+    antmaze.EXPERIMENT,
+    antmaze_buffer.EXPERIMENT,
+)
+"""All of them, by name in a study of one's own."""
+
+STUDIES = {
+    study.name: study
+    for study in (
+        Study(
+            "paper",
+            "The paper's figures again, and what lies beyond it",
+            PAPER,
+            (
+                Profile("paper", "all of the paper and beyond it, 32 goals per cell", 32, PAIRS),
+                Profile("quick", "a few small cells of everything, half a minute", 4, PAIRS),
+                Profile("full", "as the paper, with up to 512 goals per cell: hours", PAIRS, PAIRS),
+            ),
+            paper_study.cover,
+        ),
+        Study(
+            "directed",
+            "One-way mazes, terrain and replay-like graphs",
+            (directed.EXPERIMENT,),
+            (
+                Profile("standard", "worlds of 5,000 states, five seeds"),
+                Profile("quick", "small worlds, seconds"),
+                Profile("large", "as standard, and worlds of up to 100,000 states"),
+            ),
+        ),
+        Study(
+            "wrong-graphs",
+            "When the graph is wrong: what labels and trips can repair",
+            wrong_graphs.WRONG,
+            (
+                Profile("standard", "14 worlds of about 1,600 states, eight seeds"),
+                Profile("quick", "two seeds of small worlds, no findings: about a minute"),
+            ),
+            wrong_graphs.cover,
+        ),
+        Study(
+            "pointmaze",
+            "From a replay buffer to a plan that arrives",
+            pointmaze.POINT,
+            (
+                Profile("standard", "three mazes, seven graphs, three seeds, less data: minutes"),
+                Profile("quick", "a part of it, under a minute"),
+                Profile("official", "OGBench's own evaluation in MuJoCo; needs wayfield[sim]"),
+            ),
+            pointmaze.cover,
+        ),
+        Study(
+            "antmaze",
+            "The paper's plans, walked by an ant",
+            (antmaze.EXPERIMENT, antmaze_buffer.EXPERIMENT),
+            (
+                Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
+                Profile("quick", "a few small cells, a minute"),
+            ),
+            antmaze.cover,
+        ),
+    )
+}
+
+
+def find_study(which: str) -> Study:
+    """Return a study by its name, or read one of the user's own from a TOML file.
+
+    Examples
+    --------
+    >>> find_study("directed").title
+    'One-way mazes, terrain and replay-like graphs'
+    """
+    if which in STUDIES:
+        return STUDIES[which]
+    if not any(mark in which for mark in "./\\"):
+        close = get_close_matches(which, STUDIES, 1)
+        known = f"known are {', '.join(STUDIES)}, or give a TOML file"
+        hint = f"did you mean {close[0]}?" if close else known
+        raise InputError(f"unknown study {which!r}; {hint}")
+    return replace(load_config(Path(which), EXPERIMENTS), cover=paper_study.cover)

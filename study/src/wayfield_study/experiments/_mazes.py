@@ -1,0 +1,245 @@
+"""Cells that are mazes: one map at one resolution, one label fraction, one seed.
+
+Everything random in a cell comes from a `numpy.random.SeedSequence` of (maze, resolution, label
+fraction, seed) alone, so a cell's results do not depend on which others run, in what order, or
+on how many workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfield._arrays import as_real, as_whole
+from wayfield._maze_text import read_maze_file
+from wayfield.errors import InputError
+from wayfield.graph import Graph
+from wayfield.grid import grid_graph
+from wayfield.kernels._types import FloatArray
+from wayfield.labels import Labels
+from wayfield.layouts import Layout, load_layout
+from wayfield.shortest_paths import cost_to_go, sample_labels
+
+from ..engine.config import read_list, refuse_others
+from ..engine.tasks import Row
+from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS
+
+SAMPLE = """\
+# A study of your own: every experiment runs on every combination of the settings below.
+# Leave a line out to have the paper's values.
+
+[grid]
+mazes = ["medium", "large"]        # names of maps, or text files beside this one: "mine.txt"
+refinements = [4, 8, 12]           # vertices along the side of a maze cell
+label_fractions = [0.02, 0.05]     # share of the vertices that are labelled
+seeds = [54, 55, 56]
+goals = 32                         # per cell, each with 512 // goals starts
+experiments = ["rollout"]          # also your own: "module:NAME", see the documentation
+"""
+
+
+@dataclass(frozen=True)
+class MazeCell:
+    """Settings of one cell.
+
+    Attributes
+    ----------
+    maze : str
+        Name of a map, or of a maze of one's own: see `own_maze`.
+    refinement : int
+        Vertices along the side of a maze cell, r.
+    label_fraction : float
+        Share of the vertices that are labelled, lf.
+    seed : int
+        One of the study's seeds.
+    goals : int
+        Number of goals, at most 512; each has ``512 // goals`` starts.
+    text : str
+        Of a maze of one's own; empty for the maps known by name.
+    """
+
+    maze: str
+    refinement: int
+    label_fraction: float
+    seed: int
+    goals: int = 32
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.goals <= PAIRS:
+            raise InputError(f"the number of goals must be from 1 to {PAIRS}, not {self.goals}")
+        if self.text and self.maze != own_maze(self.maze.partition("@")[0], self.text):
+            raise InputError(f"{self.maze!r} does not name its text: see own_maze")
+
+    @property
+    def key(self) -> str:
+        """Name of the cell, for files and messages."""
+        return (
+            f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
+            f"-s{self.seed}-g{self.goals}"
+        )
+
+    @property
+    def columns(self) -> Row:
+        """The settings; a maze of one's own is told by its name, which holds a digest of it."""
+        return {
+            "maze": self.maze,
+            "refinement": self.refinement,
+            "label_fraction": self.label_fraction,
+            "seed": self.seed,
+            "goals": self.goals,
+        }
+
+    @property
+    def starts(self) -> int:
+        """Number of starts for every goal."""
+        return PAIRS // self.goals
+
+    def draw(self) -> Draw:
+        """Build the graph and draw its labels, goals and starts.
+
+        Examples
+        --------
+        >>> drawn = MazeCell("medium", 4, 0.02, 54).draw()
+        >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
+        (416, (32, 16), Labels(9 vertices, values 0 to 28))
+        """
+        layout = Layout.from_text(self.text, self.maze) if self.text else load_layout(self.maze)
+        graph = grid_graph(layout, self.refinement)
+        n = graph.num_vertices
+        maze = int.from_bytes(self.maze.encode())
+        parts = [maze, self.refinement, round(self.label_fraction * 1e6), self.seed]
+        for_labels, for_goals, for_starts = np.random.SeedSequence(parts).spawn(3)
+        goals = np.random.default_rng(for_goals).choice(n, self.goals, replace=self.goals > n)
+        others = np.random.default_rng(for_starts).integers(n - 1, size=(self.goals, self.starts))
+        starts = others + (others >= goals[:, None])  # uniform over vertices that are not the goal
+        seed = int(for_labels.generate_state(1)[0])
+        truths = [cost_to_go(graph, int(goal)) for goal in goals]
+        labels = [sample_labels(graph, int(goal), self.label_fraction, seed) for goal in goals]
+        return Draw(graph, goals, starts, truths, labels, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """What a cell's seed settles: the graph's goals, starts and labels.
+
+    Attributes
+    ----------
+    goals : (goals,) int64 array
+        Different vertices, if there are enough.
+    starts : (goals, starts) int64 array
+        Starts of every goal, never the goal itself.
+    truths : list of (n,) float arrays
+        Cost-to-go to every goal.
+    labels : list of Labels
+        Exact labels for every goal: the same vertices, and the goal.
+    label_seed : int
+        Seed of the labels, which all goals share.
+    """
+
+    graph: Graph
+    goals: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    truths: list[FloatArray]
+    labels: list[Labels]
+    label_seed: int
+
+
+def grid(
+    mazes: Iterable[str] = MAZES,
+    refinements: Iterable[int] = REFINEMENTS,
+    label_fractions: Iterable[float] = LABEL_FRACTIONS,
+    seeds: Iterable[int] = SEEDS,
+    goals: int = 32,
+) -> list[MazeCell]:
+    """List all combinations, seed by seed; the paper's 120 cells by default.
+
+    Seeds come first so that a run's early figures, and its estimate of the time left, speak for
+    the whole.
+    """
+    combinations = product(seeds, mazes, refinements, label_fractions)
+    return [MazeCell(maze, r, lf, seed, goals) for seed, maze, r, lf in combinations]
+
+
+def per_vertex(weight: float) -> Callable[[MazeCell], float]:
+    """Return an effort that grows with goals and vertices: seconds in any unit for each."""
+    return lambda cell: weight * cell.goals * cell.refinement**2
+
+
+# -------------------------------------------------------------------- mazes of one's own
+
+
+def own_maze(stem: str, text: str) -> str:
+    """Name a maze of one's own.
+
+    A digest of the text is part of its name, so that a maze that was edited is another one, and
+    none passes for a map known by name.
+
+    Examples
+    --------
+    >>> own_maze("mine", "..")
+    'mine@5ec1f7'
+    """
+    return f"{stem}@{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
+    """Read the ``[grid]`` of a study of one's own: every combination of its settings.
+
+    Parameters
+    ----------
+    given : mapping
+        Settings by name; those left out have the paper's values.
+    folder : Path
+        Where mazes of one's own are looked for.
+    """
+    table = dict(given)
+    refuse_others(table, ("mazes", "refinements", "label_fractions", "seeds", "goals"), "grid.")
+    mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
+    refinements = read_list(table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1))
+    fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, _fraction)
+    seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
+    goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
+    return [
+        replace(cell, maze=maze, text=text)
+        for maze, text in mazes
+        for cell in grid([maze], refinements, fractions, seeds, goals)
+    ]
+
+
+def _fraction(value: Any, name: str) -> float:
+    fraction = as_real(value, name, 0.0, 1.0)
+    if fraction == 0.0:
+        raise InputError(f"{name} must be more than 0")
+    return fraction
+
+
+def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:
+    """Name of a maze, and its text if it is one's own: a dot or a slash makes it a file."""
+    if not isinstance(maze, str):
+        raise InputError(f"{name} must be the name of a map or of a text file, not {maze!r}")
+    try:
+        if any(mark in maze for mark in "./\\"):
+            path = folder / maze
+            layout = Layout.from_text(read_maze_file(path), path.stem)
+            text = layout.to_text()
+            title = own_maze(path.stem, text)
+        else:
+            layout, text = load_layout(maze), ""
+            title = layout.name
+    except OSError as error:
+        raise InputError(f"{name}: cannot read {maze}: {error.strerror}") from error
+    except (InputError, UnicodeDecodeError) as error:
+        raise InputError(f"{name}: {maze}: {error}") from error
+    if layout.directed:
+        raise InputError(f"{name}: {maze} has one-way cells or teleports; these experiments cannot")
+    if layout.free.sum() < 2 or grid_graph(layout).components.any():
+        raise InputError(f"{name}: {maze} must have two free cells or more, all in one piece")
+    return title, text

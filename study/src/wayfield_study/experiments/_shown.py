@@ -1,0 +1,86 @@
+"""What several experiments show alike: success by arm, and the paper's figures beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from wayfield.kernels._types import FloatArray
+
+from ..engine.records import Records
+from ..paper import CELL, FIGURES, on_papers_mazes, value
+from ..paper.grid import CONFIGURATION
+from ..report import Look, Series, Table, plural
+from ._trial import HARMONIC, SWEEPS
+
+
+def shares(rows: Records, arm: str) -> FloatArray:
+    """Share of the sampled pairs that reach, per cell."""
+    return rows.where(arm=arm).share("reached", "pairs")
+
+
+def success(rows: Records, arm: str) -> float:
+    """Mean over cells of the share of sampled pairs that reach."""
+    return float(shares(rows, arm).mean())
+
+
+def failing(rows: Records, arm: str, which: Literal["", "_all"] = "") -> int:
+    """Count the sampled pairs, or all starts, that do not reach."""
+    chosen = rows.where(arm=arm)
+    return chosen.total("starts_all" if which else "pairs") - chosen.total(f"reached{which}")
+
+
+def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title: str) -> Table:
+    """Success of every arm by the values of a column, over sampled pairs."""
+    shown = [look for look in looks if look.name in rows.values("arm")]
+    groups = rows.by(column, "arm")
+    lines = []
+    for each in rows.values(column):
+        means = [
+            groups[each, look.name].share("reached", "pairs").mean()
+            for look in shown
+            if (each, look.name) in groups
+        ]
+        lines.append([_say(each), *(f"{mean:.4f}" for mean in means)])
+    heads = [head, *(look.title for look in shown)]
+    cells = f"Means over {plural(len(rows.distinct(*CELL)), 'cell')}."
+    return Table(f"by-{column.replace('_', '-')}", title, heads, lines, cells)
+
+
+def _say(each: Any) -> str:
+    return f"{each:g}" if isinstance(each, float) else str(each)
+
+
+# -------------------------------------------------------------------- the paper's figures
+
+
+def printed_success(rows: Records, method: str) -> float | None:
+    """Mean of the paper's grid over the configurations at hand; None if it has not all of them."""
+    if not on_papers_mazes(rows):
+        return None
+    names = [f"grid-{m}/r{r}/lf{lf:.2f}/{method}" for m, r, lf in rows.distinct(*CONFIGURATION)]
+    known = all(name in FIGURES for name in names)
+    return float(np.mean([value(name) for name in names])) if known else None
+
+
+def printed_series(rows: Records, column: str) -> list[Series]:
+    """Return the paper's success by a column, on the same configurations, where it has them."""
+    groups, found = rows.by(column), []
+    for method, arm, name in (("harmonic", HARMONIC, "harmonic"), ("amle", SWEEPS, "AMLE")):
+        means = [printed_success(groups[each], method) for each in rows.values(column)]
+        points = [(float(k), mean) for k, mean in enumerate(means) if mean is not None]
+        if points:
+            found.append(Series(f"paper, {name}", arm.colour, points, (), "diamond", hollow=True))
+    return found
+
+
+def printed_points(
+    rows: Records, names: Sequence[str], first: int = 0
+) -> list[tuple[float, float]]:
+    """Return the paper's figures by these ids, where it has them and the rows are on its mazes."""
+    if not on_papers_mazes(rows):
+        return []
+    found = enumerate(names, first)
+    return [(float(place), value(name)) for place, name in found if name in FIGURES]

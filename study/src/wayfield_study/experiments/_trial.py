@@ -1,0 +1,251 @@
+"""Who reaches the goal: arms, and what became of every start of a cell.
+
+An arm is a method, which gives the field, and a greedy rule, which walks on it. A `Trial` is a
+drawn cell at work: the fields of all its goals are solved together, once for each method, and
+every start's outcome is read off the plans. Two figures come out of each: success over the
+sampled start–goal pairs, the paper's measure, and over *all* starts of all goals (``_all``),
+which has no sampling error in the starts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfield.extension import (
+    AMLE,
+    Extension,
+    Harmonic,
+    Method,
+    MidrangeSweeps,
+    NearestLabel,
+    PLaplacian,
+    extend_many,
+)
+from wayfield.kernels._types import FloatArray
+from wayfield.kernels.midrange import jacobi
+from wayfield.labels import Labels
+from wayfield.plans import Plan, RuleName, TieName, plan
+
+from ..audit import End, Failures, failures, strict_extrema
+from ..engine.proofs import COLUMN, proof_digest
+from ..engine.tasks import Row
+from ..paper.budget import PAPER_RELAXATION, PAPER_SWEEPS
+from ..report.charts import Look
+from ._mazes import Draw, MazeCell
+
+ENDS = {
+    "reached": End.REACHED,
+    "boundary": End.BOUNDARY,
+    "interior": End.INTERIOR,
+    "dead_ends": End.DEAD_END,
+}
+"""Columns that count walks by how they end."""
+COSTS = ("cost", "least_cost", "cost_all", "least_cost_all")
+
+
+@dataclass(frozen=True)
+class Arm(Look):
+    """One way to plan: a method, and how to move on its field; argmin Q, the paper's, by default.
+
+    Attributes
+    ----------
+    name, title, colour, shape : str
+        In tables of figures, for people, and in charts.
+    method : Method
+        Gives the field.
+    ties : {"index", "exit"}
+        How ties are told apart.
+    rule : {"q", "slope"}
+        The greedy rule.
+    tie_tolerance : float
+        Differences of values that count as ties.
+    """
+
+    method: Method = dataclasses.field(kw_only=True)
+    ties: TieName = dataclasses.field(default="index", kw_only=True)
+    rule: RuleName = dataclasses.field(default="q", kw_only=True)
+    tie_tolerance: float = dataclasses.field(default=0.0, kw_only=True)
+
+
+def power_arm(p: int) -> Arm:
+    """Return the arm of the certified p-Laplacian extension.
+
+    Examples
+    --------
+    >>> power_arm(8).name
+    'p8'
+    """
+    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=PLaplacian(p))
+
+
+HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=Harmonic())
+SWEEPS = Arm(
+    "sweeps",
+    f"AMLE, {PAPER_SWEEPS} sweeps",
+    "sweeps",
+    "square",
+    method=MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION),
+)
+EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=AMLE())
+EXACT_EXIT = replace(
+    EXACT,
+    name="amle_exit",
+    title="AMLE, exact, exit ties",
+    colour="exit",
+    shape="diamond",
+    ties="exit",
+)
+NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=NearestLabel())
+ORACLE = Look("oracle", "oracle", "oracle", "star")
+"""Walks on the true cost-to-go: the most any field can do."""
+ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
+
+
+class Trial:
+    """A drawn cell at work: its fields, solved once for each method, and their outcomes.
+
+    Notes
+    -----
+    Columns of a row, over all goals of the cell:
+
+    ``vertices``, ``labels``
+        Of the graph, and the most labels any goal has, its own included.
+    ``pairs`` = ``reached`` + ``boundary`` + ``interior`` + ``dead_ends``
+        Sampled pairs by how the walk ends: at the goal, in a cycle through a label, in one
+        without, at a state without a move.
+    ``starts_all`` = ``reached_all`` + …
+        The same of every start of every goal.
+    ``cycles``, ``perfect_goals``
+        Limit cycles, and goals reached from everywhere.
+    ``cost``, ``least_cost``, ``cost_all``, ``least_cost_all``
+        Sums over those that reach: lengths walked, and the least there is.
+    ``minima``, ``proven_minima``, ``minimum_depth``
+        Strict interior minima of the fields, those a bracket proves, and the deepest.
+    ``sinks``
+        Strict minima of the first goal's field at any vertex but the goal, labels included.
+    ``residual``, ``residual_max``, ``width``
+        Residuals of the fields, each the largest over vertices: their mean over goals and the
+        largest; and the widest bracket relative to the range of the labels, inf if none.
+    ``certificate``
+        Digest of the certificate of the first goal's field; empty if its method has no bracket.
+    """
+
+    def __init__(self, drawn: MazeCell | Draw) -> None:
+        self.drawn = drawn.draw() if isinstance(drawn, MazeCell) else drawn
+        self._solved: dict[Method, list[Extension]] = {}
+        self._digests: dict[Method, str] = {}
+
+    @property
+    def spans(self) -> list[float]:
+        """Range of every goal's labels, at least 1: errors are told relative to it."""
+        return [max(labels.span, 1.0) for labels in self.drawn.labels]
+
+    def fields(self, method: Method) -> list[Extension]:
+        """Extensions of every goal's labels."""
+        if method not in self._solved:
+            drawn = self.drawn
+            self._solved[method] = extend_many(drawn.graph, drawn.labels, method, workers=1)
+        return self._solved[method]
+
+    def swept(
+        self, fields: Iterable[FloatArray], sweeps: int, relaxation: float
+    ) -> list[tuple[FloatArray, float]]:
+        """Midrange sweeps from a field for every goal: the fields they lead to, and residuals."""
+        graph = self.drawn.graph
+        return [
+            jacobi(graph.arcs, labels.mask(graph), graph.is_unit, values, sweeps, relaxation)
+            for labels, values in zip(self.drawn.labels, fields, strict=True)
+        ]
+
+    def digest(self, method: Method) -> str:
+        """Digest of the certificate of the first goal's field; empty if there is none."""
+        if method not in self._digests:
+            self._digests[method] = proof_digest(self.fields(method)[0])
+        return self._digests[method]
+
+    def row(self, arm: Arm) -> Row:
+        """Say what became of an arm's starts, and how good its fields are."""
+        fields = self.fields(arm.method)
+        widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
+        quality = residuals([field.residual for field in fields]) | {"width": max(widths)}
+        outcomes = self.outcomes(fields, arm.rule, arm.ties, arm.tie_tolerance)
+        return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
+
+    def oracle_row(self) -> Row:
+        """Say the same of the true cost-to-go."""
+        quality = residuals([0.0]) | {"width": 0.0}
+        return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
+
+    def outcomes(
+        self,
+        fields: Iterable[Extension | FloatArray],
+        rule: RuleName = "q",
+        ties: TieName = "index",
+        tie_tolerance: float = 0.0,
+    ) -> Row:
+        """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
+        drawn = self.drawn
+        graph = drawn.graph
+        audits = []
+        solved = list(fields)
+        for field, labels, goal in zip(solved, drawn.labels, drawn.goals.tolist(), strict=True):
+            values = field.values if isinstance(field, Extension) else field
+            route = plan(graph, values, goal, rule, ties, tie_tolerance)
+            audits.append(failures(graph, field, labels, goal, route))
+        # with the goal as the only label, all other vertices are interior
+        sinks, _ = strict_extrema(graph, Labels([int(drawn.goals[0])], [0.0]), solved[0])
+        return self._counts(audits) | self._costs(audits) | _minima(audits) | {"sinks": len(sinks)}
+
+    def _counts(self, audits: Sequence[Failures]) -> Row:
+        drawn = self.drawn
+        ends = np.concatenate(
+            [audit.end[starts] for audit, starts in zip(audits, drawn.starts, strict=True)]
+        )
+        everyone: Counter[End] = sum((Counter(audit.counts) for audit in audits), Counter())
+        return {
+            "vertices": drawn.graph.num_vertices,
+            "labels": max(len(labels) for labels in drawn.labels),
+            "pairs": ends.size,
+            **{name: int((ends == end).sum()) for name, end in ENDS.items()},
+            "starts_all": everyone.total(),
+            **{f"{name}_all": everyone[end] for name, end in ENDS.items()},
+            "cycles": sum(audit.touching.size for audit in audits),
+            "perfect_goals": sum(bool(audit.plan.reached.all()) for audit in audits),
+        }
+
+    def _costs(self, audits: Sequence[Failures]) -> Row:
+        sums = np.zeros(4)
+        for audit, truth, starts in zip(audits, self.drawn.truths, self.drawn.starts, strict=True):
+            everyone = np.arange(truth.size)  # the goal among them, which costs nothing
+            sums += (
+                *_cost_and_least(audit.plan, truth, starts),
+                *_cost_and_least(audit.plan, truth, everyone),
+            )
+        return dict(zip(COSTS, sums.tolist(), strict=True))
+
+
+def residuals(found: Sequence[float]) -> Row:
+    """Tell the residuals of the fields of all goals: their mean, and the largest."""
+    return {"residual": float(np.mean(found)), "residual_max": float(max(found))}
+
+
+def _minima(audits: Sequence[Failures]) -> Row:
+    return {
+        "minima": sum(len(audit.minima) for audit in audits),
+        "proven_minima": sum(int(audit.minima.proven.sum()) for audit in audits),
+        "minimum_depth": max(audit.minima.deepest for audit in audits),
+    }
+
+
+def _cost_and_least(
+    route: Plan, truth: FloatArray, starts: NDArray[np.int64]
+) -> tuple[float, float]:
+    """Add up, over the starts that reach, what the walks cost and what they could."""
+    reached = starts[route.reached[starts]]
+    return float(route.cost[reached].sum()), float(truth[reached].sum())

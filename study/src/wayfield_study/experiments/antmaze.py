@@ -1,0 +1,436 @@
+"""The paper's comparison, walked by an ant, and whether the graph's verdict predicts the outcome.
+
+Graph, labels and fields are the paper's; goals and starts are vertices with a metre of room, as
+OGBench's own tasks have it. The ant of OGBench's AntMaze follows each plan, the sub-goal one cell
+ahead of where it is, planned anew at every step, for at most 1,000 steps. All arms walk from the
+same starts in the same postures. The plan on the true distances is the control: what it loses is
+the controller's fault.
+
+Two forecasts stand beside every episode: the graph's verdict, whether the plan leads from the
+start's vertex to the goal, and `wayfield.sim.foresee`, which lets a point with the ant's momentum
+and girth walk the same plan without any physics, and asks whether a loop leaks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfield._arrays import as_real, as_whole
+from wayfield._optional import missing
+from wayfield._threads import one_thread
+from wayfield.errors import InputError
+from wayfield.extension import MidrangeSweeps, extend
+from wayfield.graph import Graph
+from wayfield.grid import grid_graph
+from wayfield.kernels._types import FloatArray
+from wayfield.labels import Labels
+from wayfield.layouts import load_layout
+from wayfield.plans import Plan, plan
+from wayfield.shortest_paths import cost_to_go, sample_labels
+from wayfield.sim import Coordinates, Ending, Maze, Walk, foresee, make, ogbench_coordinates, walk
+
+from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Study, Tables
+from ..engine.config import read_list, refuse_others
+from ..engine.statistics import wilson_interval
+from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
+from ..report import Chart, Cover, Finding, Look, Section, Series, Table, Tile, chart, plural
+from ._trial import EXACT, HARMONIC, Arm, power_arm
+
+WALKED = ("arena", "medium", "large", "giant")
+"""Maps that OGBench's ant walks on; teleports are left to chance planning."""
+SWEEPS = Arm(
+    "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=MidrangeSweeps(300, "harmonic")
+)
+"""The AMLE left unfinished, by plain sweeps."""
+ARMS: tuple[Arm, ...] = (HARMONIC, SWEEPS, power_arm(8), EXACT)
+CONTROL = Look("distance", "graph distance", "oracle", "diamond")
+LOOKS: tuple[Look, ...] = (*ARMS, CONTROL)
+GOALS, STARTS = 5, 4
+GIANT = "giant"
+FORECASTS = {"graph": "the graph's verdict", "foreseen": "forecast"}
+"""Columns that count the starts expected to arrive, and what to call the forecast."""
+NOTES = (
+    "Intervals are Wilson's, 95 %; every episode counts as independent. Falls are ants on their "
+    "backs, which never get up; loops are ants at rest short of the goal or going round.",
+)
+
+
+FEWEST_EPISODES = 50
+"""Episodes of an arm without which nothing is stated."""
+
+
+@dataclass(frozen=True)
+class AntCell:
+    """Settings of one cell; every arm walks its ``goals × starts`` episodes.
+
+    Attributes
+    ----------
+    maze : str
+        One of OGBench's maps.
+    refinement : int
+        Vertices along the side of a maze cell, r.
+    label_fraction : float
+        Share of the vertices that are labelled, lf.
+    seed : int
+        Of labels, goals, starts and postures.
+    goals, starts : int
+        Goals, and starts for each of them.
+    """
+
+    maze: str
+    refinement: int
+    label_fraction: float
+    seed: int
+    goals: int = GOALS
+    starts: int = STARTS
+
+    @property
+    def key(self) -> str:
+        """Name of the cell, for files and messages."""
+        return (
+            f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
+            f"-s{self.seed}-{self.goals}x{self.starts}"
+        )
+
+    @property
+    def columns(self) -> Row:
+        """All settings."""
+        return {
+            "maze": self.maze,
+            "refinement": self.refinement,
+            "label_fraction": self.label_fraction,
+            "seed": self.seed,
+            "goals": self.goals,
+            "starts": self.starts,
+        }
+
+    def draw(self) -> Draw:
+        """Build the graph and draw labels, goals, starts and the seeds of the episodes.
+
+        Examples
+        --------
+        >>> drawn = AntCell("medium", 4, 0.02, 54).draw()
+        >>> drawn.graph.num_vertices, drawn.starts.shape, len(drawn.labels)
+        (416, (5, 4), 5)
+        """
+        layout = load_layout(self.maze)
+        graph = grid_graph(layout, self.refinement)
+        places = ogbench_coordinates(layout, self.refinement)
+        parts = [
+            int.from_bytes(self.maze.encode()),
+            self.refinement,
+            round(self.label_fraction * 1e6),
+            self.seed,
+        ]
+        for_labels, for_goals, for_starts, for_walks = np.random.SeedSequence(parts).spawn(4)
+        roomy, shape = places.roomy, (self.goals, self.starts)
+        goals = np.random.default_rng(for_goals).choice(roomy, self.goals, replace=False)
+        others = np.random.default_rng(for_starts).integers(roomy.size - 1, size=shape)
+        others += others >= np.searchsorted(roomy, goals)[:, None]  # never the goal itself
+        seeds = np.random.default_rng(for_walks).integers(2**31, size=shape)
+        label_seed = int(for_labels.generate_state(1)[0])
+        labels = [
+            sample_labels(graph, int(goal), self.label_fraction, label_seed) for goal in goals
+        ]
+        return Draw(graph, places, goals, roomy[others], seeds, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """What a cell's seed settles; labels are the same vertices for every goal, and the goal."""
+
+    graph: Graph
+    places: Coordinates
+    goals: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    seeds: NDArray[np.int64]
+    labels: list[Labels]
+
+
+# -------------------------------------------------------------------- the walks
+
+
+def run(cell: AntCell) -> list[Row]:
+    """One row for every arm.
+
+    ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``steps`` are those of
+    the episodes that arrived, in all; ``graph`` and ``foreseen`` count the starts that were
+    expected to arrive, and ``graph_right`` and ``foreseen_right`` those of which it came true or
+    whose failure was expected.
+    """
+    drawn = cell.draw()
+    with one_thread():
+        return [_row(look, drawn, _ant(cell.maze)) for look in LOOKS]
+
+
+@cache
+def _ant(maze: str) -> Maze:
+    """Keep one ant for each maze in every worker: an episode starts it afresh."""
+    return make(f"antmaze-{maze}")
+
+
+def _row(look: Look, drawn: Draw, maze: Maze) -> Row:
+    endings: Counter[str] = Counter()
+    counts = dict.fromkeys(["steps", *(c for f in FORECASTS for c in (f, f"{f}_right"))], 0)
+    for goal, labels, starts, seeds in zip(
+        drawn.goals.tolist(), drawn.labels, drawn.starts, drawn.seeds, strict=True
+    ):
+        route = plan(drawn.graph, _values(look, drawn.graph, labels, goal), goal)
+        went = [_walked(maze, route, *each) for each in zip(starts, seeds, strict=True)]
+        arrived = np.array([each.arrived for each in went])
+        endings.update(each.ending for each in went)
+        counts["steps"] += sum(each.steps for each in went if each.arrived)
+        for name, expected in _forecasts(route, drawn.places, starts).items():
+            counts[name] += int(expected.sum())
+            counts[f"{name}_right"] += int((expected == arrived).sum())
+    ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
+    return {"arm": look.name, "episodes": drawn.starts.size, **ends, **counts}
+
+
+def _values(look: Look, graph: Graph, labels: Labels, goal: int) -> FloatArray:
+    if not isinstance(look, Arm):
+        return cost_to_go(graph, goal)
+    return extend(graph, labels, look.method).values
+
+
+def _walked(maze: Maze, route: Plan, start: int, seed: int) -> Walk:
+    return walk(maze, route, start=int(start), seed=int(seed))
+
+
+def _forecasts(
+    route: Plan, places: Coordinates, starts: NDArray[np.int64]
+) -> dict[str, NDArray[np.bool_]]:
+    """Who is expected to arrive, by each of `FORECASTS`."""
+    return {"graph": route.reached[starts], "foreseen": foresee(route, places, starts)}
+
+
+def lacks() -> str | None:
+    """Say what is not installed that an ant needs."""
+    return missing("mujoco", "sim") or missing("ogbench", "sim")
+
+
+# -------------------------------------------------------------------- cells
+
+
+def cells(profile: Profile) -> list[AntCell]:
+    """Return the paper's grid, and giant mazes at its coarsest; three small cells if quick."""
+    if profile.name == "quick":
+        some = (("medium", 4, 0.02), ("large", 8, 0.02), ("medium", 12, 0.05))
+        return [AntCell(*each, SEEDS[0], goals=2, starts=4) for each in some]
+    papers = [
+        AntCell(maze, r, lf, seed)
+        for seed, maze, r, lf in product(SEEDS, MAZES, REFINEMENTS, LABEL_FRACTIONS)
+    ]
+    giant = product(SEEDS, LABEL_FRACTIONS)
+    return papers + [AntCell(GIANT, REFINEMENTS[0], lf, seed, starts=3) for seed, lf in giant]
+
+
+def effort(cell: AntCell) -> float:
+    """Expect walks as long as the maze is large, and more loops the finer the graph."""
+    return load_layout(cell.maze).num_free * cell.goals * cell.starts * (1 + cell.refinement / 8)
+
+
+def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
+    """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
+    table = dict(given)
+    keys = ("mazes", "refinements", "label_fractions", "seeds", "goals", "starts")
+    refuse_others(table, keys, "grid.")
+    mazes = read_list(table, "mazes", MAZES, _walkable)
+    finer = read_list(table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1, 64))
+    shares = read_list(
+        table, "label_fractions", LABEL_FRACTIONS, lambda x, name: as_real(x, name, 1e-6, 1.0)
+    )
+    seeds = read_list(table, "seeds", SEEDS, lambda s, name: as_whole(s, name, 0, 2**63 - 1))
+    goals = as_whole(table.get("goals", GOALS), "grid.goals", 1, 64)
+    starts = as_whole(table.get("starts", STARTS), "grid.starts", 1, 512)
+    combinations = product(seeds, mazes, finer, shares)
+    return [AntCell(maze, r, lf, seed, goals, starts) for seed, maze, r, lf in combinations]
+
+
+def _walkable(value: Any, name: str) -> str:
+    if value not in WALKED:
+        raise InputError(f"{name} must be one of {', '.join(WALKED)}, not {value!r}")
+    return str(value)
+
+
+# -------------------------------------------------------------------- what comes out
+
+
+def charts(rows: Records) -> Iterator[Chart]:
+    """Success against labels, maze by maze and resolution by resolution."""
+    for (maze, r), some in rows.by("maze", "refinement").items():
+        fractions = some.values("label_fraction")
+        series = []
+        for look in LOOKS:
+            groups = some.where(arm=look.name).by("label_fraction")
+            points = [(float(i), _share(groups[lf])) for i, lf in enumerate(fractions)]
+            ends = [_interval(groups[lf]) for lf in fractions]
+            series.append(Series(look.title, look.colour, points, ends, look.shape))
+        ticks = [(float(i), f"{100 * lf:g} %") for i, lf in enumerate(fractions)]
+        title = f"{maze}, r = {r}: ants that arrive"
+        yield chart(title, series, ticks, names=("labels", "arrived"))
+
+
+def tables(rows: Records) -> list[Table]:
+    """Success, endings, and what was predicted."""
+    return [_success_table(rows), _endings_table(rows), _predicted_table(rows)]
+
+
+def _success_table(rows: Records) -> Table:
+    places = list(rows.by("maze", "refinement"))
+    groups = rows.by("arm", "maze", "refinement")
+    lines = []
+    for look in LOOKS:
+        shares = [_with_interval(groups[look.name, *place]) for place in places]
+        lines.append([look.title, *shares, _with_interval(rows.where(arm=look.name))])
+    heads = ["arm", *(f"{maze}, r = {r}" for maze, r in places), "all"]
+    note = "Share of the episodes in which the ant arrives within 1,000 steps."
+    return Table("arrived", "Ants that arrive", heads, lines, note)
+
+
+def _endings_table(rows: Records) -> Table:
+    lines = []
+    for look in LOOKS:
+        some = rows.where(arm=look.name)
+        counts = [f"{some.total(ending.replace(' ', '_')):,}" for ending in Ending]
+        steps = f"{some.ratio('steps', 'arrived'):.0f}" if some.total("arrived") else "–"
+        lines.append([look.title, f"{some.total('episodes'):,}", *counts, steps])
+    heads = ["arm", "episodes", *Ending, "steps of those that arrive"]
+    return Table("endings", "How the walks end", heads, lines)
+
+
+def _predicted_table(rows: Records) -> Table:
+    """Predicted against walked, by resolution: all arms, then the harmonic one alone."""
+    lines = []
+    for r, some in sorted(rows.by("refinement").items()):
+        for who, chosen in (("all arms", some), ("harmonic", some.where(arm=HARMONIC.name))):
+            for name, title in FORECASTS.items():
+                lines.append([f"r = {r}, {who}, {title}", *_matches(chosen, name)])
+            lines.append([f"r = {r}, {who}, expecting all to arrive", *_optimist(chosen)])
+    heads = [
+        "forecast",
+        "expected and arrived",
+        "expected, did not",
+        "not expected, yet arrived",
+        "neither",
+        "right",
+    ]
+    note = (
+        "The graph's verdict: whether the plan leads from the start's vertex to the goal. The "
+        "forecast: whether a point with the ant's momentum and girth gets there, without physics, "
+        "or the plan leads there from an eighth or more of the vertices within a metre of the loop."
+    )
+    return Table("predicted", "Predicted against walked", heads, lines, note)
+
+
+def _matches(rows: Records, name: str) -> list[str]:
+    """Count the four cases of a forecast, and the share in which it was right."""
+    episodes, expected, right = (rows.total(c) for c in ("episodes", name, f"{name}_right"))
+    arrived = rows.total("arrived")
+    # right = both + neither, and both + neither = 2 both + episodes - expected - arrived
+    both = (right - episodes + expected + arrived) // 2
+    counts = (both, expected - both, arrived - both, episodes - expected - arrived + both)
+    return [*(f"{count:,}" for count in counts), f"{right / episodes:.1%}"]
+
+
+def _optimist(rows: Records) -> list[str]:
+    """Count the same for who expects every ant to arrive: what a forecast has to beat."""
+    arrived, episodes = rows.total("arrived"), rows.total("episodes")
+    return [f"{arrived:,}", f"{episodes - arrived:,}", "0", "0", f"{_share(rows):.1%}"]
+
+
+def findings(rows: Records) -> Iterator[Finding]:
+    """Answer the question, and say why the answer is not the same at every resolution."""
+    scope = f"{plural(rows.total('episodes'), 'episode')} of {plural(_num_cells(rows), 'cell')}."
+    control = rows.where(arm=CONTROL.name)
+    if control.total("episodes") < FEWEST_EPISODES:
+        return
+    shares = {look.name: _share(rows.where(arm=look.name)) for look in LOOKS}
+    yield Finding(
+        "new",
+        "Does it hold for the ant?",
+        f"On the true distances {shares[CONTROL.name]:.1%} of the ants arrive, by the exact AMLE "
+        f"{shares[EXACT.name]:.1%}, after 300 sweeps {shares[SWEEPS.name]:.1%}, by p = 8 "
+        f"{shares['p8']:.1%}, by harmonic plans {shares[HARMONIC.name]:.1%}. Of the control's "
+        f"{plural(control.total('episodes'), 'ant')} {control.total('fell'):,} fell.",
+        scope,
+    )
+    told = [
+        f"at r = {r} the graph's verdict is right in {some.ratio('graph_right', 'episodes'):.1%} "
+        f"of the episodes and the forecast in {some.ratio('foreseen_right', 'episodes'):.1%}, "
+        f"where expecting every ant to arrive is right in {_share(some):.1%}"
+        for r, some in sorted(rows.where(arm=HARMONIC.name).by("refinement").items())
+    ]
+    yield Finding(
+        "new",
+        "Does the graph's verdict predict what becomes of the ant?",
+        f"Of the harmonic plans, which alone fail often: {'; '.join(told)}. The graph's walker "
+        "never leaves a loop, which is two vertices whatever the resolution; the ant leaves many "
+        "of the small ones.",
+        scope,
+    )
+
+
+def cover(study: Study, tables: Tables) -> Cover:
+    """Put together what stands before the sections."""
+    rows = tables.get(EXPERIMENT.name, NO_ROWS)
+    return Cover(
+        study.title,
+        note="OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead.",
+        tiles=[
+            Tile(look.title, f"{_share(some):.3f}", f"arrive, {some.total('episodes'):,} episodes")
+            for look in LOOKS
+            if len(some := rows.where(arm=look.name))
+        ],
+    )
+
+
+def _num_cells(rows: Records) -> int:
+    return len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
+
+
+def _share(rows: Records) -> float:
+    return rows.ratio("arrived", "episodes")
+
+
+def _interval(rows: Records) -> tuple[float, float]:
+    return wilson_interval(rows.total("arrived"), rows.total("episodes"))
+
+
+def _with_interval(rows: Records) -> str:
+    low, high = _interval(rows)
+    return f"{_share(rows):.3f} [{low:.3f}, {high:.3f}]"
+
+
+EXPERIMENT = Experiment(
+    "antmaze",
+    "The ant",
+    version=2,
+    run=run,
+    cells=cells,
+    effort=effort,
+    read_grid=read_grid,
+    lacks=lacks,
+    packages=("mujoco", "ogbench"),
+    sections=(
+        Section(
+            "antmaze",
+            "The paper's plans, walked by an ant",
+            "The same labels and fields as in the paper, and an ant that follows the plans in "
+            "MuJoCo. The plan on the true distances is the control.",
+            charts=charts,
+            tables=tables,
+            findings=findings,
+            notes=NOTES,
+        ),
+    ),
+)

@@ -1,0 +1,226 @@
+"""From the ant's own buffer to the goal: OGBench's protocol, planned with what the ant has seen.
+
+The ant wanders about a maze (`wayfield.sim.wander`), a `wayfield.Planner` is made of where it was,
+and the ant then walks OGBench's five tasks by the planner's sub-goals: start and goal up to a metre
+off the middles of their cells, at most 1,000 steps. The graph distance stands beside it as the
+control; it knows the maze, which the planner does not.
+
+x and y are observed, and the controller was trained apart from this data: published figures of
+agents that learn everything from a buffer are not the same task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wayfield._threads import one_thread
+from wayfield.grid import grid_graph
+from wayfield.kernels._types import FloatArray
+from wayfield.plans import plan
+from wayfield.replay import Planner
+from wayfield.shortest_paths import cost_to_go
+from wayfield.sim import Ending, Maze, Walk, make, walk, wander
+from wayfield.sim.wandering import Style
+
+from ..engine import Experiment, Profile, Records, Row
+from ..engine.statistics import wilson_interval
+from ..report import Finding, Look, Section, Table
+from .antmaze import CONTROL, FEWEST_EPISODES, lacks
+
+PLANNER = Look("planner", "planner, from the ant's own buffer", "exit", "diamond")
+LOOKS = (PLANNER, CONTROL)
+STEPS = {"medium": 50_000, "large": 100_000, "giant": 200_000, "teleport": 100_000}
+"""Steps in the buffer; OGBench's own have a million."""
+EPISODES = 10
+"""For each of the five tasks."""
+REFINEMENT = 4
+"""Of the control's graph."""
+
+
+@dataclass(frozen=True)
+class BufferCell:
+    """Settings of one cell.
+
+    Attributes
+    ----------
+    maze : str
+        One of OGBench's maps.
+    style : {"navigate", "stitch"}
+        How the ant wandered.
+    buffer : int
+        Steps that it wandered.
+    seed : int
+        Of the buffer and of the episodes.
+    each : int
+        Episodes for each of the five tasks.
+    """
+
+    maze: str
+    style: Style
+    buffer: int
+    seed: int
+    each: int = EPISODES
+
+    @property
+    def key(self) -> str:
+        """Name of the cell, for files and messages."""
+        return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
+
+    @property
+    def columns(self) -> Row:
+        """All settings."""
+        return {
+            "maze": self.maze,
+            "style": self.style,
+            "buffer": self.buffer,
+            "seed": self.seed,
+            "each": self.each,
+        }
+
+    def draw(self) -> tuple[Maze, dict[str, Any]]:
+        """Open the maze and let the ant wander."""
+        maze = make(f"antmaze-{self.maze}")
+        return maze, wander(maze, self.buffer, self.style, seed=self.seed)
+
+
+def run(cell: BufferCell) -> list[Row]:
+    """One row for the planner and one for the control.
+
+    ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``predicted`` is the
+    planner's mean probability of arrival.
+    """
+    with one_thread():
+        maze, data = cell.draw()
+        planner = Planner(data)
+        odds = lambda start, goal: float(planner.reach(start, goal))  # noqa: E731
+        return [
+            _row(PLANNER, cell, maze, lambda _: planner, odds),
+            _row(CONTROL, cell, maze, _shortest(maze), lambda *_: 1.0),
+        ]
+
+
+def _shortest(maze: Maze) -> Callable[[FloatArray], Any]:
+    """Plan on the true distances, teleports shunned."""
+    graph = grid_graph(maze.layout.without_teleports(), REFINEMENT)
+    places = maze.coordinates.at(REFINEMENT)
+
+    def planned(goal: FloatArray) -> Any:
+        vertex = places.vertex(goal)
+        return plan(graph, cost_to_go(graph, vertex), vertex)
+
+    return planned
+
+
+def _row(
+    look: Look,
+    cell: BufferCell,
+    maze: Maze,
+    planner: Callable[[FloatArray], Any],
+    odds: Callable[[FloatArray, FloatArray], float],
+) -> Row:
+    went: list[Walk] = []
+    expected = []
+    for start, goal, seed in _tasks(maze, cell):
+        went.append(walk(maze, planner(goal), goal=goal, start=start, seed=seed))
+        expected.append(odds(start, goal))
+    endings = Counter(each.ending for each in went)
+    ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
+    steps = sum(each.steps for each in went if each.arrived)
+    predicted = round(float(np.mean(expected)), 4)
+    return {
+        "arm": look.name,
+        "episodes": len(went),
+        **ends,
+        "steps": steps,
+        "predicted": predicted,
+    }
+
+
+def _tasks(maze: Maze, cell: BufferCell) -> Iterator[tuple[FloatArray, FloatArray, int]]:
+    """Start, goal and seed of every episode: the same for every arm."""
+    inner = maze.env.unwrapped
+    rng = np.random.default_rng([cell.seed, int.from_bytes(cell.maze.encode())])
+    for task in inner.task_infos:
+        for _ in range(cell.each):
+            start, goal = (
+                np.array(inner.ij_to_xy(task[name])) + rng.uniform(-1, 1, 2)
+                for name in ("init_ij", "goal_ij")
+            )
+            yield start, goal, int(rng.integers(2**31))
+
+
+def cells(profile: Profile) -> list[BufferCell]:
+    """Four mazes, two of them from short episodes as well; a small buffer if quick."""
+    if profile.name == "quick":
+        return [BufferCell("medium", "navigate", 20_000, 0, each=1)]
+    stitched = [BufferCell(maze, "stitch", STEPS[maze], 0) for maze in ("medium", "large")]
+    return [BufferCell(maze, "navigate", steps, 0) for maze, steps in STEPS.items()] + stitched
+
+
+def tables(rows: Records) -> list[Table]:
+    """Success by maze and style, and how it ended."""
+    lines = []
+    for (maze, style), some in rows.by("maze", "style").items():
+        for look in LOOKS:
+            chosen = some.where(arm=look.name)
+            arrived, episodes = chosen.total("arrived"), chosen.total("episodes")
+            low, high = wilson_interval(arrived, episodes)
+            steps = f"{chosen.ratio('steps', 'arrived'):.0f}" if arrived else "–"
+            lines.append(
+                [
+                    f"{maze}, {style}, {look.title}",
+                    f"{arrived} of {episodes}",
+                    f"{arrived / episodes:.3f} [{low:.3f}, {high:.3f}]",
+                    f"{chosen.mean('predicted'):.3f}",
+                    *(str(chosen.total(ending)) for ending in ("looped", "fell", "out_of_time")),
+                    steps,
+                ]
+            )
+    heads = ["maze, buffer, arm", "arrived", "share", "predicted", "looped", "fell", "out of time"]
+    heads.append("steps of those that arrive")
+    note = "OGBench's five tasks. The control knows the maze; the planner has seen the buffer only."
+    return [Table("buffer", "From the ant's own buffer", heads, lines, note)]
+
+
+def findings(rows: Records) -> Iterator[Finding]:
+    """Say how far the ant's own buffer leads."""
+    if rows.where(arm=PLANNER.name).total("episodes") < FEWEST_EPISODES:
+        return
+    told = []
+    for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items():
+        told.append(f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}")
+    yield Finding(
+        "new",
+        "Does it work without a map?",
+        "Episodes in which the ant arrives, planned with its own wanderings alone: "
+        f"{', '.join(told)}. The "
+        "controller was trained apart and x, y are observed, so this is no figure to set beside "
+        "agents that learn all of it from a buffer.",
+    )
+
+
+EXPERIMENT = Experiment(
+    "antmaze_buffer",
+    "The ant's own buffer",
+    version=1,
+    run=run,
+    cells=cells,
+    effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
+    lacks=lacks,
+    packages=("mujoco", "ogbench"),
+    sections=(
+        Section(
+            "antmaze-buffer",
+            "From the ant's own buffer",
+            "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
+            "and the ant then walks OGBench's five tasks by it.",
+            tables=tables,
+            findings=findings,
+        ),
+    ),
+)

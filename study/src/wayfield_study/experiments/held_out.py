@@ -1,0 +1,64 @@
+"""Mazes the paper has not seen: the arms of the main experiment on other public maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..engine import Experiment, Profile, Records
+from ..paper import AUDIT_SEEDS, SEEDS, on_cells
+from ..report import Finding, Section, Table
+from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._shown import failing, success, table_by
+from ._trial import ARMS, ORACLE
+from .rollout import run
+
+MAZES = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
+
+
+def cells(profile: Profile) -> list[MazeCell]:
+    """Every map, coarse and with one label fraction if it is to be quick."""
+    goals = profile.at_most(paper=16, full=64)
+    if profile.name == "quick":
+        return grid(MAZES, [3], [0.05], SEEDS[:1], goals)
+    return grid(MAZES, label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS, goals=goals)
+
+
+def tables(rows: Records) -> list[Table]:
+    """Success by maze."""
+    return [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")]
+
+
+@on_cells
+def findings(rows: Records) -> Iterator[Finding]:
+    """Tell success on mazes that the paper has not seen."""
+    lost = failing(rows, "amle_exit", "_all")
+    shares = {str(maze): success(some, "harmonic") for maze, some in rows.by("maze").items()}
+    worst = min(shares, key=lambda maze: shares[maze])
+    yield Finding(
+        "new" if lost == 0 else "differs",
+        "Does it hold on other mazes?",
+        f"On {len(shares)} public maps the paper has not used, harmonic reaches from "
+        f"{shares[worst]:.1%} ({worst}) to {max(shares.values()):.1%} of the starts; the exact "
+        f"AMLE with exit ties fails from {lost:,} of "
+        f"{rows.where(arm='amle_exit').total('starts_all'):,}.",
+    )
+
+
+EXPERIMENT = Experiment(
+    "held_out",
+    "Held-out mazes",
+    version=1,
+    run=run,
+    cells=cells,
+    effort=per_vertex(1.5),
+    read_grid=read_grid,
+    sections=(
+        Section(
+            "held-out",
+            "Beyond the paper: mazes it has not seen",
+            "The same arms on other public maps.",
+            tables=tables,
+            findings=findings,
+        ),
+    ),
+)

@@ -1,0 +1,94 @@
+"""How fields rank the neighbours of a state: `audit.ordering`, pooled over a cell's goals.
+
+Two scopes: ``all`` decisions once, and ``eval_rollouts``, those of the arm's own walks from the
+sampled starts, as often as they are met. Counts and sums, so that rates of any group of cells are
+quotients of sums.
+"""
+
+from __future__ import annotations
+
+from ..engine import Experiment, Measure, Profile, Records, Row, Tables
+from ..paper import GRID, SEEDS, covered, ids
+from ..report import Section
+from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._readings import SCOPES, ordering_counts, part
+from ._trial import EXACT, HARMONIC, SWEEPS, Trial
+
+ARMS = (HARMONIC, SWEEPS, EXACT)
+RATES = {
+    "tau_lt_05_rate": ("low_tau", "ranked"),
+    "best_agree_rate": ("agreed", "decisions"),
+    "mean_beta_true_gap": ("regret_sum", "decisions"),
+    "tau_mean": ("tau_sum", "ranked"),
+}
+"""The paper's figures as sums over sums."""
+
+
+def run(cell: MazeCell) -> list[Row]:
+    """One row for every arm and scope."""
+    trial = Trial(cell)
+    rows: list[Row] = []
+    for arm in ARMS:
+        counts = ordering_counts(trial, trial.fields(arm.method))
+        rows += [
+            {"arm": arm.name, "scope": scope} | part(counts, prefix)
+            for scope, prefix in SCOPES.items()
+        ]
+    return rows
+
+
+def cells(profile: Profile) -> list[MazeCell]:
+    """Take some coarse cells, or the paper's whole grid."""
+    if profile.name == "quick":
+        return grid(
+            refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2], goals=profile.at_most()
+        )
+    return grid(goals=profile.at_most())
+
+
+def rate(rows: Records, metric: str, prefix: str = "") -> float:
+    """Rate over all decisions of all cells together."""
+    if metric == "positive_gap_rate":
+        return 1.0 - rate(rows, "best_agree_rate", prefix)
+    part, whole = (prefix + name for name in RATES[metric])
+    return float(rows.column(part).sum() / rows.column(whole).sum())
+
+
+def measures(tables: Tables) -> dict[str, Measure]:
+    """Measure the paper's ordering table."""
+    return covered(tables.get("ordering"), GRID, _measures, ids("ordering"))
+
+
+def _measures(rows: Records) -> dict[str, Measure]:
+    found: dict[str, Measure] = {}
+    for scope in SCOPES:
+        groups = rows.where(scope=scope).by("arm")
+        for metric in (*RATES, "positive_gap_rate"):
+            place = f"ordering/{scope}/{metric}"
+            harmonic, amle, exact = (rate(groups[arm.name], metric) for arm in ARMS)
+            found[f"{place}/harmonic"] = Measure(harmonic)
+            found[f"{place}/amle"] = Measure(amle, exact)
+            found[f"{place}/delta"] = Measure(amle - harmonic, exact - harmonic)
+    return found
+
+
+EXPERIMENT = Experiment(
+    "ordering",
+    "Ordering audit",
+    version=2,
+    run=run,
+    cells=cells,
+    effort=per_vertex(1.0),
+    read_grid=read_grid,
+    measures=measures,
+    sections=(
+        Section(
+            "ordering",
+            "Ordering audit",
+            "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
+            "over all states once (“all”) and over the states that the method's own walks meet "
+            "(“rollouts”).",
+            compared={"ordering": ("harmonic", "amle")},
+        ),
+    ),
+)

@@ -1,0 +1,169 @@
+"""The study of the paper: its report's beginning and end.
+
+Experiments that measure figures of the paper bring verdicts with them; where none was measured, as
+in a study of one's own, the report says nothing of the paper.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..engine import NO_ROWS, Records, Study, Tables
+from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
+from ..paper import (
+    AUTHOR,
+    FIGURES,
+    PAPER_RELAXATION,
+    PAPER_SWEEPS,
+    TITLE,
+    Verdicts,
+    on_papers_mazes,
+)
+from ..report import Block, Cover, Look, Tile, plural
+from ..report.phase import colour_bar, phase_panel
+from ..report.svg import tag
+from ._shown import failing, printed_success, success
+from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
+from .readings.evidence import evidence
+
+PANELS: tuple[tuple[Look, str | None], ...] = (
+    (HARMONIC, "harmonic"),
+    (SWEEPS, "amle"),
+    (EXACT, None),
+)
+"""Arms, and the paper's methods that they stand for."""
+
+
+def cover(study: Study, tables: Tables) -> Cover:
+    """Put together what stands before and after the sections."""
+    rows = tables.get("rollout", NO_ROWS)
+    verdicts = Verdicts(study.experiments, tables, evidence(study.experiments, tables))
+    picture = [_picture(rows)] if len(rows) else []
+    if verdicts.empty and study.name != "paper":
+        lead = " ".join(_headline(rows))
+        return Cover(study.title, lead=lead, tiles=_tiles(rows), before=picture)
+    return Cover(
+        "From a few labels to the goal: what harmonic, p-Laplacian and AMLE values are worth to a "
+        "greedy planner",
+        note=f"The figures of {AUTHOR}, “{TITLE}”, computed again on the public maze maps, with "
+        "the solver doubt removed.",
+        lead=" ".join([verdicts.tally, *_headline(rows)]),
+        tiles=_tiles(rows),
+        before=[*picture, verdicts.glance],
+        after=verdicts.details,
+        facts=_facts(rows),
+        compare=verdicts.table,
+        files=verdicts.files,
+    )
+
+
+def _headline(rows: Records) -> list[str]:
+    """Say it in two sentences; in none if there are no rollouts."""
+    if not len(rows):
+        return []
+    harmonic, sweeps = (success(rows, arm) for arm in ("harmonic", "sweeps"))
+    theirs = [printed_success(rows, method) for method in ("harmonic", "amle")]
+    told = [
+        "" if share is None else f" (the paper on these cells: {share:.1%})" for share in theirs
+    ]
+    index, exits = failing(rows, "amle"), rows.where(arm="amle_exit")
+    lost, starts = failing(rows, "amle_exit", "_all"), exits.total("starts_all")
+    pairs = rows.where(arm="amle").total("pairs")
+    return [
+        f"A greedy planner reaches the goal from {harmonic:.1%} of the starts on harmonic values"
+        f"{told[0]} and from {sweeps:.1%} on AMLE values after {PAPER_SWEEPS} sweeps{told[1]}.",
+        f"Solved exactly, the AMLE fails from {index:,} of {pairs:,} starts under the paper's tie "
+        f"rule, and from {lost:,} of all {starts:,} with ties broken towards an exit.",
+    ]
+
+
+def _tiles(rows: Records) -> list[Tile]:
+    """Success of the four main arms in large type; that with exit ties over all starts."""
+    if not len(rows):
+        return []
+    tiles = [_tile(rows, look, method, "reached", "pairs") for look, method in PANELS]
+    return [*tiles, _tile(rows, EXACT_EXIT, None, "reached_all", "starts_all")]
+
+
+def _tile(rows: Records, look: Look, method: str | None, part: str, whole: str) -> Tile:
+    chosen = rows.where(arm=look.name)
+    theirs = None if method is None else printed_success(rows, method)
+    lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
+    what = whole.removesuffix("_all")
+    note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
+    share = float(chosen.share(part, whole).mean())
+    digits = 3 if lost == 0 or share < 0.9995 else 5  # 1.000 is for all of them
+    return Tile(look.title, f"{share:.{digits}f}", note)
+
+
+def _picture(rows: Records) -> Block:
+    """Draw the phase diagram: harmonic, AMLE stopped early, AMLE solved."""
+    figures = []
+    for look, method in PANELS:
+        cells = rows.where(arm=look.name).by("maze", "refinement", "label_fraction")
+        shares = {key: group.ratio("reached", "pairs") for key, group in cells.items()}
+        known = {
+            (maze, r, lf): FIGURES.get(f"grid-{maze}/r{r}/lf{lf:.2f}/{method}")
+            for (maze, r, lf), group in cells.items()
+            if on_papers_mazes(group)
+        }
+        printed = {key: figure.value for key, figure in known.items() if figure is not None}
+        caption = tag("figcaption", escape(look.title))
+        figures.append(tag("figure", caption + phase_panel(shares, printed, look.title)))
+    goals, starts = _sampling(rows)
+    about = (
+        "Share of start–goal pairs from which the greedy plan reaches the goal, by maze, "
+        "resolution r (vertices along a maze cell) and label fraction lf; "
+        f"{plural(len(rows.values('seed')), 'seed')} per box, {goals} goals × {starts} starts "
+        "each. Under ours, smaller, the paper's figure, where its grid has one."
+    )
+    html = (
+        tag("p", about)
+        + tag("div", "".join(figures), class_="panels")
+        + tag("div", colour_bar(), class_="scale")
+    )
+    return Block("picture", "The headline in one picture", html)
+
+
+def _sampling(rows: Records) -> tuple[int, int]:
+    """Goals and starts per cell of the main rollouts."""
+    if not len(rows):
+        return 0, 0
+    goals = max(rows.values("goals"))
+    return goals, rows.total("pairs") // (len(rows) * goals)
+
+
+def _facts(rows: Records) -> list[tuple[str, str]]:
+    """List the settings of the study, each with its name."""
+    goals, starts = _sampling(rows)
+    seeds = ", ".join(map(str, rows.values("seed"))) or "none"
+    return [
+        (
+            "seeds",
+            f"{seeds}; draws come from numpy's SeedSequence of (maze, r, lf, seed), so results "
+            "depend neither on order nor on the number of workers",
+        ),
+        (
+            "graphs",
+            "the public D4RL maps, medium 8 × 8 and large 9 × 12; each free cell becomes r × r "
+            "vertices, 4-neighbour, unit lengths, numbered row by row",
+        ),
+        (
+            "labels",
+            "round(lf · vertices) uniform vertices, shared by all goals of a cell, and the goal; "
+            "exact distances",
+        ),
+        ("pairs", f"{goals} goals × {starts} starts per cell"),
+        (
+            "planner",
+            "argmin Q, lowest index first in a tie; “exit ties” prefer the neighbour nearest to "
+            "a lower one",
+        ),
+        (
+            "fields",
+            f"harmonic: exact sparse solve; AMLE: {PAPER_SWEEPS} Jacobi midrange sweeps, relaxed "
+            f"by {PAPER_RELAXATION:g}, from the harmonic field, and exact with a proved bracket; "
+            "p-Laplacian: solved with a proved bracket",
+        ),
+        ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
+    ]

@@ -1,0 +1,116 @@
+"""What plans look like: the fields of one goal, and where starts fail over all goals.
+
+One row per cell with all that the pictures need. The goal shown is the one on which the AMLE
+stopped early does worst. ``<arm>_missed`` counts, for every vertex, the goals it fails to reach:
+the starts are all vertices, not a sample.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wayfield.plans import Plan, plan
+
+from ..engine import Experiment, Profile, Records, Row
+from ..paper import SEEDS
+from ..report import Gallery
+from ..report.pictures import failure_map, failure_scale, field_picture, stored_maze, stored_plan
+from ..report.section import Section
+from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial
+
+ARMS = (HARMONIC, SWEEPS, EXACT)
+MOST_GOALS = 16
+"""Goals per cell that a picture takes, however many the study has."""
+
+
+def run(cell: MazeCell) -> list[Row]:
+    """One row: the maze, the plans of the chosen goal, and the failures over all goals."""
+    trial = Trial(cell)
+    plans = {arm: _plans(trial, arm) for arm in ARMS}
+    worst = int(np.argmin([route.success for route in plans[SWEEPS]]))
+    row = stored_maze(trial.drawn.graph, trial.drawn.labels[worst])
+    row["goal"] = int(trial.drawn.goals[worst])
+    for arm, routes in plans.items():
+        row |= stored_plan(routes[worst], arm.name)
+        row[f"{arm.name}_success"] = routes[worst].success
+        row[f"{arm.name}_missed"] = np.sum([~route.reached for route in routes], axis=0)
+    return [row]
+
+
+def _plans(trial: Trial, arm: Arm) -> list[Plan]:
+    fields = zip(trial.fields(arm.method), trial.drawn.goals, strict=True)
+    graph = trial.drawn.graph
+    return [plan(graph, field.values, int(goal), arm.rule, arm.ties) for field, goal in fields]
+
+
+def cells(profile: Profile) -> list[MazeCell]:
+    """Take a resolution that shows well, with every label fraction; a coarse one if quick."""
+    goals = min(profile.at_most(), MOST_GOALS)
+    if profile.name == "quick":
+        return grid(refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2], goals=goals)
+    return grid(refinements=[8], goals=goals)
+
+
+def fields(rows: Records) -> Gallery:
+    """Show the goal, of all cells, on which stopping early does worst."""
+    row = min(rows, key=lambda row: row["sweeps_success"])
+    about = (
+        f"The goal (star) on which stopping early does worst, of all cells at hand: {row['maze']} "
+        f"maze, r = {row['refinement']}, lf = {row['label_fraction']:g}, seed {row['seed']}. Rings "
+        "are labels, lines are contours, arrows are the greedy plan; starts that never reach are "
+        "tinted by the loop (dark dots) they end in."
+    )
+    pictures = [
+        field_picture(
+            row,
+            arm.name,
+            row["goal"],
+            f"{arm.title}: {row[f'{arm.name}_success']:.1%} of the starts reach",
+        )
+        for arm in ARMS
+    ]
+    return Gallery(about, pictures, "fields")
+
+
+def maps(rows: Records) -> list[Gallery]:
+    """Show where starts fail, on every maze at each resolution with the fewest labels."""
+    fewest = rows.where(label_fraction=min(rows.values("label_fraction")))
+    galleries = []
+    for (maze, r, lf), chosen in fewest.by("maze", "refinement", "label_fraction").items():
+        goals = chosen.total("goals")
+        about = (
+            f"Failure map, {maze}, r = {r}, lf = {lf:g}: the share of {goals} goals, "
+            f"{len(chosen)} draws of labels, that each start fails to reach."
+        )
+        pictures = []
+        for arm in ARMS:
+            share = np.sum([row[f"{arm.name}_missed"] for row in chosen], axis=0) / goals
+            caption = (
+                f"{arm.title}: {share.mean():.1%} of the starts fail, at worst {share.max():.0%}"
+            )
+            first = chosen.rows[0]
+            places = np.column_stack([first["x"], first["y"]])
+            pictures.append(failure_map(places, share, caption))
+        galleries.append(Gallery(about, pictures, "maps", failure_scale()))
+    return galleries
+
+
+EXPERIMENT = Experiment(
+    "pictures",
+    "What plans look like",
+    version=1,
+    run=run,
+    cells=cells,
+    effort=per_vertex(1.0),
+    read_grid=read_grid,
+    sections=(
+        Section(
+            "pictures",
+            "What plans look like",
+            "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
+            "the starts from which argmin Q with lowest-index ties never arrives.",
+            galleries=lambda rows: [fields(rows), *maps(rows)],
+        ),
+    ),
+)

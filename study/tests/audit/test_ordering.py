@@ -1,0 +1,331 @@
+"""The ordering audit against scipy's τ-b and plain counting, and the bounds the paper proves."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, isinf, isnan, nan
+
+import naive_audit as naive
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from naive_audit import deciding
+from scipy.stats import kendalltau
+
+import wayfield as wf
+from wayfield.labels import label_distance
+from wayfield_study import audit
+from wayfield_study.audit import bad_tail_bound, ordering, pool, smallest_c0
+from worlds import WHOLE, labelled_graphs, noisy_fields, seven
+
+# ------------------------------------------------------------------ twins
+
+
+@given(noisy_fields(lengths=("unit", "whole"), max_vertices=14))
+def test_tau_is_scipys(case) -> None:
+    graph, field, truth, goal = case
+    audit = ordering(graph, field, truth, goal)
+    for s in deciding(truth, goal):
+        heads = graph.neighbours(s)
+        row = slice(graph.indptr[s], graph.indptr[s + 1])
+        true = graph.lengths[row] + truth[heads]
+        mine = field[heads] if graph.is_unit else graph.lengths[row] + field[heads]
+        expected = kendalltau(true, mine).statistic if heads.size > 1 else nan
+        assert audit.tau[s] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_true_ties_on_lengths_are_taken_up_to_rounding() -> None:
+    """0.1 + 0.2 and 0.3 tie, though not as doubles: τ-b is undefined, and 1 goes before 2."""
+    graph = wf.Graph.from_edges([0, 0, 1], [1, 2, 2], [0.1, 0.3, 0.2])
+    truth = wf.cost_to_go(graph, 2)
+    audit = ordering(graph, truth, truth, 2)
+    assert 0.1 + truth[1] > 0.3 + truth[2]
+    assert isnan(audit.tau[0])
+    assert audit.tau_nbr[0] == -1.0  # the field itself tells them apart, and by index it is wrong
+    assert audit.bound[0] == -1.0
+
+
+@given(noisy_fields())
+def test_inversions_and_small_gaps_are_counted_right(case) -> None:
+    graph, field, truth, goal = case
+    audit = ordering(graph, field, truth, goal)
+    for s in range(graph.num_vertices):
+        d = int(graph.degrees[s])
+        if s not in deciding(truth, goal) or d < 2:
+            assert isnan(audit.tau_nbr[s])
+            assert isnan(audit.bound[s])
+            continue
+        inverted = naive.inversions(graph, field, truth, s)
+        assert audit.tau_nbr[s] == pytest.approx(1 - 4 * inverted / (d * (d - 1)))
+        if graph.is_unit:
+            width = 2 * Fraction(audit.half_gap.error[s]) if audit.half_gap.error[s] < inf else inf
+            pairs = naive.small_gaps(graph, truth, s, width)
+            assert audit.bound[s] == pytest.approx(1 - 4 * pairs / (d * (d - 1)))
+
+
+@given(noisy_fields(), st.lists(st.integers(0, 1000), min_size=1, max_size=5))
+def test_scopes_are_what_walking_and_counting_gives(case, numbers) -> None:
+    graph, field, truth, goal = case
+    starts = [i % graph.num_vertices for i in numbers]
+    audit = ordering(graph, field, truth, goal, starts=starts)
+    plan = audit.half_gap.plan
+    met = []
+    for start in starts:
+        met += [s for s in dict.fromkeys(plan.rollout(start).path.tolist()) if s != goal]
+    everywhere = [s for s in range(graph.num_vertices) if s != goal]
+    for scope, states in ((audit.eval_rollouts, met), (audit.all, everywhere)):
+        known = [s for s in states if not isinf(truth[s])]
+        taus = [audit.tau[s] for s in known if not isnan(audit.tau[s])]
+        regrets = [audit.half_gap.regret[s] for s in known]
+        right = [plan.successor[s] in naive.optimal(graph, truth, s) for s in known]
+        assert scope.decisions == len(known)
+        assert scope.ranked == len(taus)
+        assert scope.low_tau == sum(t < 0.5 for t in taus)
+        assert scope.agreed == sum(right)
+        assert scope.tau_sum == pytest.approx(sum(taus))
+        assert scope.regret_sum == pytest.approx(sum(regrets))
+        assert scope.excluded == (len(states) - len(known) if states is met else 0)
+
+
+def test_rates_are_shares_of_the_counts_and_pool_by_decision() -> None:
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    first = ordering(path, [0.0, 3.0, 2.0, 1.5, 4.0], wf.cost_to_go(path, 0), 0, starts=[2, 1, 1])
+    scope = first.eval_rollouts  # 2, 3; 1; 1
+    assert scope.decisions == scope.ranked == 4
+    assert scope.tau_lt_05_rate == 0.25
+    assert scope.best_agree_rate == 0.75
+    assert scope.positive_gap_rate == 0.25
+    assert scope.mean_beta_true_gap == 0.5
+    assert scope.tau_mean == 0.5
+    truth = wf.cost_to_go(path, 4)
+    second = ordering(path, truth, truth, 4, starts=[2])
+    both = pool([scope, second.eval_rollouts])
+    assert both == scope + second.eval_rollouts
+    assert both.decisions == 6
+    assert both.tau_mean == pytest.approx(4 / 6)
+
+
+def test_tau_is_undefined_where_a_ranking_ties_everything() -> None:
+    """Such decisions stay in the rates about moves and leave those about τ."""
+    square = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    truth = wf.cost_to_go(square, 0)
+    audit = ordering(square, truth, truth, 0)
+    assert np.isnan(audit.tau[2])  # both neighbours are optimal
+    assert audit.tau[1] == audit.tau[3] == 1.0
+    assert (audit.all.decisions, audit.all.ranked) == (3, 2)
+    flat = ordering(square, np.zeros(4), truth, 0)
+    assert np.isnan(flat.tau).all()
+    assert np.isnan(flat.all.tau_mean)
+    assert flat.all.decisions == 3
+
+
+def test_two_and_two_neighbours_on_a_lattice_tie_down_tau_b() -> None:
+    """Four neighbours, two of them optimal, ranked right without ties: τ-b is 4 / √(4 · 6)."""
+    lattice = wf.grid_graph(wf.Layout.from_text("#####\n#...#\n#...#\n#...#\n#####"), 1)
+    truth = wf.cost_to_go(lattice, 0)
+    audit = ordering(lattice, truth + 1e-3 * np.arange(9), truth, 0)
+    assert audit.tau[4] == pytest.approx(4 / np.sqrt(24))
+    assert audit.tau_nbr[4] == 1.0
+
+
+# ------------------------------------------------------------------ statements
+
+
+@given(noisy_fields(max_vertices=12))
+def test_lemma_a_pair_further_apart_than_twice_the_error_cannot_swap(case) -> None:
+    graph, field, truth, goal = case
+    audit = ordering(graph, field, truth, goal)
+    ranked = ~np.isnan(audit.tau_nbr)
+    assert (audit.tau_nbr[ranked] >= audit.bound[ranked]).all()
+    assert (np.abs(audit.tau_nbr[ranked]) <= 1.0).all()
+
+
+def test_no_converse_of_the_lemma_a_scaled_truth() -> None:
+    """Large errors that keep every order: τ_nbr is 1 and the bound is -1."""
+    path = wf.Graph.from_edges(range(9), range(1, 10))
+    truth = wf.cost_to_go(path, 0)
+    audit = ordering(path, 7.0 * truth, truth, 0)
+    assert audit.tau_nbr[4] == 1.0
+    assert audit.bound[4] == -1.0
+
+
+@given(labelled_graphs(lengths=WHOLE), st.sampled_from([0.0, 0.1, 0.25, 0.6]))
+def test_corollary_label_density_bounds_the_ordering_of_the_amle(problem, error) -> None:
+    graph, drawn = problem
+    goal = int(drawn.vertices[0])
+    truth = wf.cost_to_go(graph, goal)
+    rng = np.random.default_rng(drawn.vertices.size)
+    off = rng.uniform(-error, error, len(drawn))
+    labels = wf.Labels(drawn.vertices, truth[drawn.vertices] + off, error=error)
+    audit = ordering(graph, wf.extend(graph, labels, wf.AMLE()), truth, goal)
+    promised = audit.amle_bound(labels)
+    far = label_distance(graph, labels)
+    for s in deciding(truth, goal):
+        reach = far[graph.neighbours(s)].max()
+        assert audit.half_gap.error[s] <= error + 2 * reach + 1e-9
+        if not isnan(audit.tau_nbr[s]):
+            assert audit.tau_nbr[s] >= promised[s]
+            d = int(graph.degrees[s])
+            pairs = naive.small_gaps(graph, truth, s, 2 * Fraction(error) + 4 * Fraction(reach))
+            assert promised[s] == pytest.approx(1 - 4 * pairs / (d * (d - 1)))
+
+
+def test_the_density_bound_by_hand() -> None:
+    """True Q-values 1, 3 and 4 at vertex 0, whose neighbour 2 is 1 away from a label: M(4 · 1)."""
+    star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3], [1.0, 1.0, 1.5])
+    truth = wf.cost_to_go(star, 1)
+    audit = ordering(star, truth, truth, 1)
+    assert audit.amle_bound(wf.Labels([0, 1, 3], truth[[0, 1, 3]]))[0] == -1.0
+    assert audit.amle_bound(wf.Labels(range(4), truth))[0] == 1.0
+    assert audit.amle_bound(wf.Labels(range(4), truth, error=0.5))[0] == pytest.approx(1 / 3)
+
+
+def test_the_density_bound_is_the_amles_alone() -> None:
+    """With every vertex labelled it promises a perfect ranking at 4; not to any other field."""
+    graph, _ = seven()
+    truth = wf.cost_to_go(graph, 0)
+    labels = wf.Labels(range(7), truth)
+    backwards = ordering(graph, -truth, truth, 0)
+    assert backwards.amle_bound(labels)[4] == 1.0
+    assert backwards.amle_bound(labels)[3] < 1.0  # its neighbours 4 and 6 tie: M(0) = 1
+    assert backwards.tau_nbr[4] == -1.0
+
+
+@given(
+    noisy_fields(),
+    st.sampled_from([0.5, 1.0, 2.0]),
+    st.sampled_from([-0.5, 0.0, 0.5]),
+    st.booleans(),
+)
+def test_corollary_bad_tail_mass(case, alpha, theta, once) -> None:
+    graph, field, truth, goal = case
+    audit = ordering(graph, field, truth, goal)
+    scope = "all" if once else "eval_rollouts"
+    ranked = np.flatnonzero(~np.isnan(audit.tau_nbr))
+    weight = np.ones(ranked.size) if once else audit.visits[ranked]
+    assume(weight.sum())
+    tail = bad_tail_bound(audit, theta, alpha, scope=scope)
+    assert tail.mass <= tail.bound
+    assert tail.c0 == smallest_c0(audit, alpha, scope)
+    assert tail.decisions == weight.sum()
+    assert tail.mass == pytest.approx(
+        weight[audit.tau_nbr[ranked] <= theta].sum() / weight.sum(), abs=1e-12
+    )
+    error = audit.half_gap.error[ranked][weight > 0]
+    if np.isfinite(tail.bound):
+        moment = float(weight[weight > 0] @ error**alpha) / weight.sum()
+        by_hand = 2 ** (alpha + 1) * tail.c0 / (1 - theta) * moment
+        assert tail.bound == pytest.approx(by_hand)
+        share = (1 - audit.bound[ranked][weight > 0]) / 2
+        assert (share <= tail.c0 * (2 * error) ** alpha * (1 + 1e-12)).all()
+        larger = bad_tail_bound(audit, theta, alpha, c0=2 * tail.c0 + 1, scope=scope)
+        assert larger.bound >= tail.bound
+
+
+def test_ties_without_error_leave_no_constant() -> None:
+    """At 3 the neighbours 4 and 6 tie; without error there, G(0) > 0 = C₀ 0^α for every C₀."""
+    graph, _ = seven()
+    truth = wf.cost_to_go(graph, 0)
+    audit = ordering(graph, truth, truth, 0, starts=[4])
+    assert smallest_c0(audit) == inf
+    assert bad_tail_bound(audit).bound == inf
+    assert bad_tail_bound(audit).mass == 0.0
+
+
+# ------------------------------------------------------------------ bad input
+
+
+def small() -> audit.Ordering:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    return ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), 0)
+
+
+@pytest.mark.parametrize(
+    ("match", "settings"),
+    [
+        ("theta must be below 1, not 1.0", {"theta": 1.0}),
+        ("theta must be a finite number", {"theta": nan}),
+        ("alpha must be positive, not 0", {"alpha": 0.0}),
+        ("c0 must be a finite number of at least 0", {"c0": -1.0}),
+        (r"c0 = 0.1 is too small: state [12] needs 0.25", {"c0": 0.1}),
+        ("scope must be one of", {"scope": "some"}),
+    ],
+)
+def test_bad_tail_settings(match, settings) -> None:
+    with pytest.raises(wf.InputError, match=match):
+        bad_tail_bound(small(), **settings)
+
+
+def test_nothing_to_pool() -> None:
+    with pytest.raises(wf.InputError, match="nothing to pool"):
+        pool([])
+
+
+def test_tallies_of_two_kinds_do_not_add() -> None:
+    with pytest.raises(TypeError):
+        small().all + 1
+
+
+def test_density_bound_of_labels_that_do_not_fit() -> None:
+    audit = small()
+    with pytest.raises(wf.InputError, match="the goal 0 is not labelled"):
+        audit.amle_bound(wf.Labels([1], [1.0]))
+    with pytest.raises(wf.InputError, match=r"label values\[1\] = 3.5 is off the truth"):
+        audit.amle_bound(wf.Labels([0, 3], [0.0, 3.5], error=0.25))
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    truth = wf.cost_to_go(apart, 0)
+    with pytest.raises(wf.InputError, match=r"label vertices\[1\] = 2 cannot reach the goal"):
+        ordering(apart, truth, truth, 0).amle_bound(wf.Labels([0, 2], [0.0, 1.0]))
+    one_way = wf.Graph.from_edges([1, 2], [0, 1], directed=True)
+    truth = wf.cost_to_go(one_way, 0)
+    with pytest.raises(wf.InputError, match="undirected"):
+        ordering(one_way, truth, truth, 0).amle_bound(wf.Labels([0], [0.0]))
+
+
+def test_start_that_is_no_vertex_and_truth_that_is_none() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    with pytest.raises(wf.InputError, match=r"starts\[0\] = 3 is out of range"):
+        ordering(path, [0.0, 1.0, 2.0], [0.0, 1.0, 2.0], 0, starts=[3])
+    with pytest.raises(wf.InputError, match="violates the Bellman identity"):
+        ordering(path, [0.0, 1.0, 2.0], [0.0, 1.0, 3.0], 0)
+
+
+@pytest.mark.parametrize("audit", [None, "audit", 3.0])
+def test_bad_tail_of_something_else(audit) -> None:
+    for function in (bad_tail_bound, smallest_c0):
+        with pytest.raises(
+            wf.InputError, match=r"audit must be a wayfield_study.audit.Ordering, not"
+        ):
+            function(audit)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.3, 0.5, 2.0, 1e9])
+@pytest.mark.parametrize("alpha", [1e-30, 300.0, 1e4, 10**30])
+def test_powers_beyond_the_range_of_doubles(scale: float, alpha: float) -> None:
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    truth = wf.cost_to_go(path, 0)
+    rough = truth + scale * np.array([0.0, 3.0, -2.0, 1.0, -3.0])
+    audit = ordering(path, rough, truth, 0)
+    for theta in (-1.0, 0.0, 0.9):
+        tail = bad_tail_bound(audit, theta, alpha)
+        assert 0.0 <= tail.mass <= tail.bound
+
+
+@pytest.mark.parametrize("records", [None, 5, "abc", [1, 2], [None]])
+def test_a_pool_of_something_else(records) -> None:
+    with pytest.raises(wf.InputError, match="records must be"):
+        pool(records)
+
+
+def test_a_pool_of_two_kinds() -> None:
+    path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    truth = wf.cost_to_go(path, 0)
+    counts = audit.mechanism(path, truth, truth, truth, 0)
+    with pytest.raises(wf.InputError, match=r"records\[1\] is Mechanism, records\[0\] Scope"):
+        pool([small().all, counts])
+
+
+def test_density_bound_of_no_labels() -> None:
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not list"):
+        small().amle_bound([0])

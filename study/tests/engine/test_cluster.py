@@ -1,0 +1,185 @@
+"""The study on a Dask cluster: a real scheduler and real workers, on loopback."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from dask_cluster import LONGEST, Dask
+from rich.console import Console
+from study_work import (
+    BAD_SEED,
+    die_on_bad_seed,
+    fail_on_bad_seed,
+    files,
+    slow_figures,
+    some_tasks,
+)
+
+import wayfield as wf
+from wayfield.errors import WayfieldError
+from wayfield_study.engine import Store, cluster, run
+from wayfield_study.engine.freshness import source, versions
+from wayfield_study.engine.pools import order
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def dask(tmp_path: Path) -> Iterator[Dask]:
+    with closing(Dask(tmp_path)) as dask:
+        yield dask
+
+
+def test_a_worker_killed_in_mid_run_costs_nothing(dask: Dask, tmp_path: Path) -> None:
+    victim, _ = dask.add_worker(), dask.add_worker()
+    tasks, store = some_tasks(*range(30), work=slow_figures), Store(tmp_path / "cluster")
+    killed_at: list[int] = []
+
+    def kill_in_mid_run() -> None:
+        deadline = time.monotonic() + LONGEST
+        while len(files(store)) < 5 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        victim.kill()
+        killed_at.append(len(files(store)))
+
+    killer = Thread(target=kill_in_mid_run)
+    killer.start()
+    outcome = run(tasks, store, cluster=dask.address)
+    killer.join(LONGEST)
+    assert 0 < killed_at[0] < len(tasks)
+    assert not outcome.failed
+    assert list(outcome.tables) == tasks
+    local = Store(tmp_path / "local")
+    run(some_tasks(*range(30)), local, workers=0)
+    assert files(store) == files(local)
+    again = run(tasks, store, cluster=dask.address)
+    assert again.reused == len(tasks)
+
+
+def test_workers_may_come_late_and_failures_come_back(
+    dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    log, store = tmp_path / "notes", Store(tmp_path / "results")
+    tasks = some_tasks(1, BAD_SEED, 2, work=fail_on_bad_seed)
+    log.touch()
+
+    def come_late() -> None:
+        deadline = time.monotonic() + LONGEST
+        while "has no workers" not in log.read_text() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        dask.add_worker()
+
+    late = Thread(target=come_late)
+    late.start()
+    with log.open("w", buffering=1) as file:
+        outcome = run(tasks, store, 2, dask.address, Console(file=file))
+    late.join(LONGEST)
+    assert "has no workers: waiting for some" in log.read_text()
+    assert list(outcome.failed) == [tasks[1]]
+    assert "RuntimeError: seed 66 is bad" in store.failure_path(tasks[1]).read_text()
+    assert len(outcome.tables) == 2
+    with cluster._connected(dask.address) as client:
+        (worker,) = client.nthreads()
+    with pytest.raises(WayfieldError, match=f"{worker} is not a Dask scheduler but a worker"):
+        run(tasks, store, cluster=worker)
+
+
+def test_a_task_that_kills_its_workers_fails(tmp_path: Path) -> None:
+    (task,), store = some_tasks(BAD_SEED, work=die_on_bad_seed), Store(tmp_path / "results")
+    with closing(Dask(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")) as dask:
+        dask.add_worker()
+        outcome = run([task], store, cluster=dask.address)
+    assert "KilledWorker" in outcome.failed[task]
+
+
+def test_a_scheduler_that_is_lost_is_said_in_one_line(dask: Dask, tmp_path: Path) -> None:
+    dask.add_worker()
+    store = Store(tmp_path / "results")
+
+    def kill_in_mid_run() -> None:
+        deadline = time.monotonic() + LONGEST
+        while not files(store) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        dask.scheduler.kill()
+
+    killer = Thread(target=kill_in_mid_run)
+    killer.start()
+    with pytest.raises(WayfieldError, match=r"lost the scheduler at tcp://127.0.0.1"):
+        run(some_tasks(*range(30), work=slow_figures), store, cluster=dask.address)
+    killer.join(LONGEST)
+    assert 0 < len(files(store)) < 30
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"), [("0.0.1", "wayfield 0.0.1"), (PackageNotFoundError(), "wayfield missing")]
+)
+def test_workers_of_another_version_are_refused(answer: object, found: str) -> None:
+    class Client:
+        """Answers for two workers: one is like us, the other is not."""
+
+        def run(self, ask: Callable[..., str], *name: str, on_error: str) -> dict[str, object]:
+            ours = ask(*name)
+            return {"tcp://a:1": ours, "tcp://b:2": answer if name == ("wayfield",) else ours}
+
+    expected = f"the worker at tcp://b:2 has {found}, here it is {wf.__version__}: install the same"
+    with pytest.raises(WayfieldError, match=re.escape(expected)):
+        cluster._check_versions(Client())
+
+
+@pytest.mark.parametrize("name", ["numpy", "kernels"])
+def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
+    """Neither with other packages nor with other code of ours."""
+    ordered = order(some_tasks(1)[0])
+    ours = versions() | source()
+    result = cluster._work(ordered, ours | {name: "9.0"})
+    assert result.rows == []
+    assert result.failure == f"its worker has {name} {ours[name]}, not 9.0\n"
+    assert cluster._work(ordered, ours).rows[0]["reached"] == 1
+
+
+# ------------------------------------------------------------------- nobody there
+
+
+def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    with socket.socket() as taken:  # bound, but nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(WayfieldError, match=f"no Dask scheduler answers at '{address}'"):
+            run(some_tasks(1), Store(tmp_path), cluster=address)
+
+
+def test_an_address_that_makes_no_sense(tmp_path: Path) -> None:
+    with pytest.raises(WayfieldError, match=r"answers at 'nonsense' \(missing port number"):
+        run(some_tasks(1), Store(tmp_path), cluster="nonsense")
+
+
+def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            visitor, _ = server.accept()
+            with visitor:
+                visitor.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 4)
+
+        Thread(target=answer, daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(WayfieldError, match="no Dask scheduler answers"):
+            run(some_tasks(1), Store(tmp_path), cluster=address)
+
+
+def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(WayfieldError, match=r"pip install wayfield\[dask\]"):
+        run(some_tasks(1), Store(tmp_path), cluster="tcp://127.0.0.1:1")

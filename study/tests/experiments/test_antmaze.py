@@ -1,0 +1,319 @@
+"""The ant's study: its rows, that it resumes, what its report says, and the forecast."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from study_work import files
+
+import wayfield as wf
+from pages import outline
+from shell import wayfield as shell
+from wayfield.plans import Plan
+from wayfield.sim import Gait, foresee, ogbench_coordinates
+from wayfield_study.engine import Records, Store, Task, run, what_changed
+from wayfield_study.engine.freshness import stamp
+from wayfield_study.engine.tasks import as_table
+from wayfield_study.experiments import STUDIES, antmaze, antmaze_buffer
+from wayfield_study.experiments.antmaze import AntCell
+from wayfield_study.experiments.antmaze_buffer import BufferCell
+from wayfield_study.report import Provenance, write_report
+
+STUDY = STUDIES["antmaze"]
+SMALL = AntCell("medium", 4, 0.05, 58, goals=1, starts=2)
+needs_sim = pytest.mark.skipif(antmaze.lacks() is not None, reason="the extra sim is not there")
+not_ours = pytest.mark.filterwarnings("default")
+
+
+# ------------------------------------------------------------------- cells
+
+
+def test_the_grid_is_the_papers_and_giant_mazes() -> None:
+    cells = antmaze.cells(STUDY.profile("standard"))
+    assert len(cells) == 2 * 3 * 4 * 5 + 4 * 5
+    assert {cell.maze for cell in cells} == {"medium", "large", "giant"}
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert len(antmaze.cells(STUDY.profile("quick"))) == 3
+
+
+def test_a_cell_is_drawn_from_its_settings_alone() -> None:
+    one, other = SMALL.draw(), SMALL.draw()
+    np.testing.assert_array_equal(one.starts, other.starts)
+    np.testing.assert_array_equal(one.seeds, other.seeds)
+    for cell in (SMALL, AntCell("giant", 4, 0.02, 54), AntCell("large", 12, 0.12, 55)):
+        drawn = cell.draw()
+        assert drawn.starts.shape == (cell.goals, cell.starts)
+        assert not (drawn.starts == drawn.goals[:, None]).any()
+        assert (drawn.places.clearance[drawn.starts] >= 1).all()
+        assert (drawn.places.clearance[drawn.goals] >= 1).all()
+
+
+def test_a_grid_of_ones_own() -> None:
+    given = {"mazes": ["arena"], "refinements": [2], "label_fractions": [0.3], "seeds": [1]}
+    assert antmaze.read_grid(given, Path()) == [AntCell("arena", 2, 0.3, 1)]
+    with pytest.raises(wf.InputError, match=r"grid.mazes\[0\] must be one of arena.*'teleport'"):
+        antmaze.read_grid({"mazes": ["teleport"]}, Path())
+    with pytest.raises(wf.InputError, match=r"unknown key grid\.maze"):
+        antmaze.read_grid({"maze": "arena"}, Path())
+
+
+# ------------------------------------------------------------------- walks
+
+
+@needs_sim
+@not_ours
+def test_rows_add_up_and_are_the_same_again(tmp_path: Path) -> None:
+    task, store = Task(antmaze.EXPERIMENT, SMALL), Store(tmp_path)
+    first = run([task], store, workers=0)
+    assert not first.failed
+    rows = Records.of(first.tables[task])
+    assert rows.values("arm") == ["harmonic", "sweeps", "p8", "amle", "distance"]
+    ends = sum(rows.column(name) for name in ("arrived", "looped", "fell", "out_of_time"))
+    np.testing.assert_array_equal(ends, rows.column("episodes"))
+    for row in rows.where(arm="distance"):
+        assert row["arrived"] == row["graph"] == row["graph_right"] == row["foreseen"] == 2
+    kept = files(store)
+    assert run([task], store, workers=0).reused == 1
+    store.path(task).unlink()
+    run([task], store, workers=0)
+    assert files(store) == kept  # bit for bit
+
+
+@needs_sim
+@not_ours
+def test_the_ants_own_buffer_leads_it_to_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = BufferCell("medium", "navigate", 8_000, 0, each=1)
+    rows = Records.of(as_table(cell, antmaze_buffer.run(cell)))
+    assert rows.values("arm") == ["planner", "distance"]
+    assert rows.column("episodes").tolist() == [5, 5]
+    assert rows.where(arm="planner").total("arrived") >= 3
+    assert rows.where(arm="distance").total("arrived") >= 4
+    (table,) = antmaze_buffer.tables(rows)
+    assert len(table.rows) == 2
+    assert not list(antmaze_buffer.findings(rows))  # five episodes are too few
+    monkeypatch.setattr(antmaze_buffer, "FEWEST_EPISODES", 5)
+    (finding,) = antmaze_buffer.findings(rows)
+    assert re.search(r": medium \(navigate\) \d+%\.", finding.text)
+    cells = antmaze_buffer.cells(STUDY.profile("standard"))
+    assert {each.maze for each in cells} == {"medium", "large", "giant", "teleport"}
+    assert len({each.key for each in cells}) == len(cells)
+
+
+def made_up(arm: str, r: int, arrived: int, graph: int, right: int) -> dict[str, Any]:
+    ends = {"arrived": arrived, "looped": 10 - arrived, "fell": 0, "out_of_time": 0}
+    counts = {"steps": 100 * arrived, "graph": graph, "graph_right": right}
+    counts |= {"foreseen": arrived, "foreseen_right": 10}
+    cell = AntCell("medium", r, 0.02, 54).columns
+    return {**cell, "arm": arm, "episodes": 10, **ends, **counts}
+
+
+def test_the_report_says_what_was_predicted_and_walked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [made_up("harmonic", 4, 7, 5, 8)]
+    rows += [made_up(look.name, 4, 10, 10, 10) for look in antmaze.LOOKS[1:]]
+    table = antmaze.tables(Records.of(rows))[2]
+    matched = {line[0]: line[1:] for line in table.rows}
+    # of 7 that arrived 5 were expected, all of which arrived: 2 surprises, 3 failed as expected
+    assert matched["r = 4, harmonic, the graph's verdict"] == ["5", "0", "2", "3", "80.0%"]
+    assert matched["r = 4, harmonic, expecting all to arrive"] == ["7", "3", "0", "0", "70.0%"]
+    assert matched["r = 4, harmonic, forecast"] == ["7", "0", "0", "3", "100.0%"]
+    assert not list(antmaze.findings(Records.of(rows)))  # ten episodes are too few
+    monkeypatch.setattr(antmaze, "FEWEST_EPISODES", 10)
+    write_report(STUDY, {"antmaze": rows}, tmp_path, Provenance("wayfield study antmaze"))
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "Does the graph's verdict predict what becomes of the ant?" in page.replace("&#39;", "'")
+    assert "0.700 [0.397, 0.892]" in page
+    assert "Predicted against walked" in outline(page).words
+
+
+def test_results_are_stale_when_the_physics_changed() -> None:
+    now = stamp(1, antmaze.run, ("numpy", "no-such-package"))
+    assert now["versions"]["no-such-package"] == "not installed"
+    then = {**now, "versions": {**now["versions"], "no-such-package": "3.3"}}
+    assert what_changed(then, now) == "no-such-package 3.3, now not installed"
+    assert {"mujoco", "ogbench"} <= set(antmaze.EXPERIMENT.packages)
+
+
+def test_a_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    assert antmaze.lacks() == "this needs mujoco, which is not installed: pip install wayfield[sim]"
+    assert STUDY.tasks() == []
+    monkeypatch.chdir(tmp_path)
+    told = shell("study", "antmaze", "--profile", "quick", "--out", "there")
+    assert told.code == 2
+    assert told.err.split() == f"wayfield: {antmaze.lacks()}".split()
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------- the forecast
+
+
+def harmonic(refinement: int, goal: int, seed: int) -> Plan:
+    graph = wf.grid_graph(wf.load_layout("medium"), refinement)
+    labels = wf.sample_labels(graph, goal, fraction=0.05, seed=seed)
+    return wf.plan(graph, wf.extend(graph, labels, wf.Harmonic()), goal)
+
+
+PLACES = ogbench_coordinates(wf.load_layout("medium"))
+
+
+def test_true_distances_are_foreseen_to_arrive() -> None:
+    graph = wf.grid_graph(wf.load_layout("medium"), 4)
+    plan = wf.plan(graph, wf.cost_to_go(graph, 22), 22)
+    assert foresee(plan, PLACES, PLACES.at(4).roomy).all()
+
+
+HEAVY = Gait(speed=0.01)
+"""Gets nowhere by itself, so that nothing but leaks can bring it home."""
+
+
+@pytest.mark.parametrize("refinement", [4, 8, 12])
+def test_loops_that_leak_let_go(refinement: int) -> None:
+    """The loop of a start is found by walking, and its leak counted by hand."""
+    plan = harmonic(refinement, 22, 58)
+    places, caught = PLACES.at(refinement), np.flatnonzero(~plan.reached)
+    some = caught[:: max(caught.size // 12, 1)]
+    foreseen = foresee(plan, PLACES, some, gait=HEAVY, tries=1, seconds=0.1)
+    for start, expected in zip(some, foreseen, strict=True):
+        here = int(start)
+        for _ in range(plan.successor.size):
+            here = int(plan.successor[here])
+        middle = (places.xy[here] + places.xy[plan.successor[here]]) / 2
+        near = [v for v, xy in enumerate(places.xy) if math.dist(xy, middle) <= 1.0]
+        leak = sum(plan.reached[v] for v in near) / len(near)
+        assert expected == (leak >= 0.125)
+    if refinement == 4:  # nothing but the loop is within a metre of it
+        assert not foreseen.any()
+
+
+def test_where_the_plan_arrives_the_body_is_expected_to() -> None:
+    plan = harmonic(8, 200, 55)
+    assert foresee(plan, PLACES, np.flatnonzero(plan.reached), gait=HEAVY, tries=1).all()
+
+
+def test_a_wide_basin_holds_and_a_body_without_momentum_is_the_graphs_walker() -> None:
+    plan = harmonic(4, 22, 58)
+    assert not plan.reached[390]
+    assert not foresee(plan, PLACES, [390])[0]
+    slow = Gait(lag=0.0, sway=0.0, girth=0.0, leak=1.0)  # follows the plan vertex by vertex
+    roomy = PLACES.at(4).roomy
+    walked = foresee(plan, PLACES, roomy, gait=slow, look_ahead=0.25, tries=1)
+    assert (walked == plan.reached[roomy]).mean() > 0.98
+
+
+def test_momentum_shakes_bodies_out_of_small_loops() -> None:
+    """Harmonic plans on a fine graph: the lighter the body, the more loops hold it."""
+    plan = harmonic(12, 200, 55)
+    stuck = np.flatnonzero(~plan.reached)[::40]
+    gaits = (Gait(lag=lag, leak=1.0) for lag in (0.0, 1.0))
+    light, heavy = (foresee(plan, PLACES, stuck, gait=gait).sum() for gait in gaits)
+    assert light < heavy
+
+
+def test_the_same_seed_foresees_the_same() -> None:
+    plan = harmonic(4, 22, 58)
+    one, other = (foresee(plan, PLACES, tries=3, seconds=20, seed=5) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert one.shape == (plan.successor.size,)
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"starts": [416]}, r"starts\[0\] = 416 is out of range"),
+        ({"tries": 0}, "tries must be a whole number"),
+        ({"look_ahead": -1.0}, "look_ahead must be a finite number"),
+        ({"seconds": 0.0}, "seconds must be a finite number"),
+    ],
+)
+def test_a_forecast_refuses_what_is_none(more: dict[str, Any], why: str) -> None:
+    with pytest.raises(wf.InputError, match=why):
+        foresee(harmonic(4, 22, 58), PLACES, **more)
+
+
+def test_a_forecast_on_another_graph() -> None:
+    with pytest.raises(wf.InputError, match="another graph"):
+        foresee(harmonic(4, 22, 58), ogbench_coordinates(wf.load_layout("large")))
+
+
+# ------------------------------------------------------------------- pictures and the command line
+
+
+@needs_sim
+@not_ours
+def test_walks_and_films_are_drawn(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    maze = wf.sim.make("antmaze-medium")
+    plan = harmonic(4, 22, 58)
+    went = wf.sim.walk(maze, plan, start=390, limit=20)
+    axes = wf.plots.walk(went, plan, maze, arrows=False)
+    assert axes.get_title() == "out of time after 20 steps"
+    line = axes.lines[0].get_xydata()
+    np.testing.assert_allclose(line, maze.coordinates.at(4).on_lattice(went.path))
+    np.testing.assert_allclose(line[0], plan.graph.positions[390], atol=1e-9)
+    legs = maze.limbs(went.positions[0])
+    assert legs.shape == (12, 2, 2)  # three parts to each leg
+    assert (np.hypot(*(legs - went.path[0]).reshape(-1, 2).T) < 1.3).all()
+    for suffix in ("gif", "webp", "png"):
+        film = wf.plots.film([went], [plan], maze, tmp_path / f"walk.{suffix}", every=5)
+        with image.open(film) as picture:
+            assert picture.n_frames == 5
+    with pytest.raises(wf.InputError, match=r"the name of a film ends in \.gif, \.webp, \.png"):
+        wf.plots.film([went], [plan], maze, tmp_path / "walk.mp4")
+    with pytest.raises(wf.InputError, match="1 walks and 0 plans do not go together"):
+        wf.plots.film([went], [], maze, tmp_path / "walk.gif")
+
+
+@needs_sim
+@not_ours
+def test_watch_films_a_maze_of_ones_own(tmp_path: Path) -> None:
+    text, film = tmp_path / "bend.txt", tmp_path / "walk.gif"
+    text.write_text("#####\n#...#\n#.#.#\n#####")
+    ends = ["--start", 0, "--goal", 17]
+    done = shell("watch", text, "--method", "distance", "--refinement", 2, *ends, "--out", film)
+    assert done.code == 0, done.err
+    told, walked, where = done.out.splitlines()
+    assert told == f"{text}, seed 0: start 0 at (-1, -1), goal 17 at (1, 5), 1 label"
+    assert walked.startswith("distance: arrived after")
+    assert where == f"film: {film}"
+    assert film.read_bytes().startswith(b"GIF89a")
+
+
+@needs_sim
+@not_ours
+def test_watch_shows_a_loop_and_an_arrival_by_default(tmp_path: Path) -> None:
+    done = shell("watch", "--out", tmp_path / "walk.gif")
+    assert done.code == 0, done.err
+    told, looped, arrived, _ = done.out.splitlines()
+    assert told.startswith("antmaze-medium, seed 58: start 390 at (")
+    assert "goal 22 at (" in told
+    assert looped.startswith("harmonic: looped after")
+    assert arrived.startswith("amle: arrived after")
+
+
+@needs_sim
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["antmaze-umaze"], "OGBench has no maze 'umaze'"),
+        (["antmaze-medium", "--out", "walk.mp4"], "the name of a film ends in"),
+        (["antmaze-medium", "--out", "nowhere/walk.gif"], "there is no folder nowhere"),
+        (["antmaze-medium", "--start", "999999"], "start 999999 is not a vertex"),
+        (["antmaze-medium", "--start", "7", "--goal", "7"], "the same vertex, 7"),
+    ],
+)
+def test_watch_says_what_is_wrong(
+    words: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = shell("watch", *words)
+    assert done.code == 2
+    assert why in done.err
+    assert list(tmp_path.iterdir()) == []

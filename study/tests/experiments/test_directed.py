@@ -1,0 +1,171 @@
+"""The directed study: its worlds, its arms, and that it resumes like any other."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from study_work import files
+
+import wayfield as wf
+from pages import outline
+from wayfield.files.write import MANIFEST
+from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
+from wayfield_study.engine.tasks import as_table
+from wayfield_study.experiments import STUDIES, WorldCell, directed
+from wayfield_study.experiments._worlds import WORLDS, make_world
+from wayfield_study.experiments.directed import COURSES
+from wayfield_study.report import Provenance, write_report
+
+DIRECTED = STUDIES["directed"]
+SIZE = 60 if "NUMBA_DISABLE_JIT" in os.environ else 600
+CELLS = [WorldCell(kind, SIZE, fraction, 54) for kind in WORLDS for fraction in (0.01, 0.1)]
+TASKS = [Task(directed.EXPERIMENT, cell) for cell in CELLS]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store(tmp_path_factory.mktemp("directed") / "results")
+    assert run(TASKS, store, workers=0).failed == {}
+    return store
+
+
+@pytest.fixture(scope="module")
+def rows(store: Store) -> Records:
+    return Records.of(row for task in TASKS for row in store.look(task).rows)
+
+
+# ------------------------------------------------------------------- worlds
+
+
+@pytest.mark.parametrize("kind", WORLDS)
+def test_worlds_are_the_same_for_the_same_seed(kind: str) -> None:
+    one, two, other = (make_world(kind, SIZE, seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.graph.indices, two.graph.indices)
+    assert np.array_equal(one.graph.lengths, two.graph.lengths)
+    assert one.goal == two.goal
+    assert not np.array_equal(one.graph.indices, other.graph.indices)
+    assert one.graph.directed
+    able = np.isfinite(wf.cost_to_go(one.graph, one.goal))
+    assert able.mean() > 0.5
+
+
+def test_worlds_are_what_they_are_called() -> None:
+    maze, terrain, replay = (make_world(kind, 3_000, 7) for kind in WORLDS)
+    assert maze.graph.is_unit
+    assert 0.7 < maze.reciprocity < 0.95
+    assert set(np.unique(terrain.graph.lengths)) == set(range(1, 10))
+    assert terrain.reciprocity == 1.0
+    assert (terrain.graph.lengths != terrain.graph.reverse_arcs.lengths).any()
+    assert 0.6 <= replay.reciprocity <= 0.8
+    assert replay.graph.num_vertices == 3_000
+    arcs = set(zip(replay.graph.tails.tolist(), replay.graph.indices.tolist(), strict=True))
+    both = sum((y, x) in arcs for x, y in arcs)
+    assert replay.reciprocity == pytest.approx(both / len(arcs))
+
+
+# ------------------------------------------------------------------- arms
+
+
+def test_the_slope_rule_with_cost_fill_never_fails(rows: Records) -> None:
+    ours = rows.where(arm="cost_slope")
+    assert len(ours) == 6
+    assert all(row["reached"] == row["pairs"] > 0 for row in ours)
+    assert all(row["cost_ratio"] >= 1.0 for row in ours)
+
+
+def test_the_reference_and_repair_reach_from_everywhere(rows: Records) -> None:
+    for row in rows:
+        if row["arm"] == "dijkstra":
+            assert row["reached"] == row["pairs"]
+            assert row["cost_ratio"] == pytest.approx(1.0)
+        if row["arm"].endswith("_lrta"):
+            assert row["reached"] == row["pairs"] <= directed.WALKS
+        if row["reached"]:
+            assert row["cost_ratio"] >= 1.0 - 1e-6
+
+
+def test_every_arm_is_there_and_figures_repeat(rows: Records) -> None:
+    cell = WorldCell("replay graph", SIZE, 0.01, 54)
+    again = as_table(cell, directed.run(cell))
+    before = rows.where(world=cell.world, label_fraction=cell.label_fraction)
+    assert [row["arm"] for row in again] == [course.name for course in COURSES] + ["dijkstra"]
+    assert str(again) == str(list(before))  # not a number among them, which differs from itself
+
+
+def test_an_arm_that_never_reaches_has_no_cost() -> None:
+    row = directed._row("cost_q", np.array([np.inf, np.inf]))
+    assert (row["pairs"], row["reached"]) == (2, 0)
+    assert np.isnan(row["cost_ratio"])
+    (table,) = directed.tables(Records.of([row | {"world": "terrain maze"}]))
+    assert table.rows == [["AMLE, cost fill, q", "0.0000", "–"]]
+
+
+# ------------------------------------------------------------------- profiles
+
+
+def test_profiles() -> None:
+    small, quick, large = (
+        [task.cell for task in DIRECTED.tasks(DIRECTED.profile(name))]
+        for name in (None, "quick", "large")
+    )
+    assert len(small) == len(set(small)) == 75
+    assert {cell.columns["label_fraction"] for cell in small} == {0.001, 0.003, 0.01, 0.03, 0.1}
+    assert large[:75] == small
+    assert max(cell.columns["size"] for cell in large) == 100_000
+    assert {cell.columns["world"] for cell in quick} == set(WORLDS)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"worlds": ["moon"]}, r"grid.worlds\[0\] must be one of"),
+        ({"sizes": [3]}, r"grid.sizes\[0\] must be a whole number of at least 4"),
+        ({"label_fractions": [0.0]}, r"grid.label_fractions\[0\]"),
+        ({"seeds": [-1]}, r"grid.seeds\[0\]"),
+        ({"goals": 3}, "unknown key grid.goals"),
+    ],
+)
+def test_a_grid_that_cannot_be_read(given: Row, message: str, tmp_path: Path) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        directed.read_grid(given, tmp_path)
+
+
+def test_a_grid_of_ones_own(tmp_path: Path) -> None:
+    cells = directed.read_grid({"worlds": ["terrain maze"], "sizes": [50, 90]}, tmp_path)
+    assert len(cells) == 2 * len(directed.FRACTIONS) * len(directed.SEEDS)
+    assert {cell.world for cell in cells} == {"terrain maze"}
+
+
+# ------------------------------------------------------------------- store and report
+
+
+def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
+    whole = files(store)
+    assert len(whole) == len(TASKS)
+    resumed = Store(tmp_path / "resumed")
+    assert run(TASKS[:2], resumed, workers=0).reused == 0
+    again = run(TASKS, resumed, workers=1)
+    assert (again.reused, len(again.tables)) == (2, len(TASKS))
+    assert files(resumed) == whole
+    assert run(TASKS, resumed, workers=0).reused == len(TASKS)
+    assert files(resumed) == whole
+
+
+def test_its_report(store: Store, rows: Records, tmp_path: Path) -> None:
+    tables = by_experiment({task: store.look(task).rows for task in TASKS})
+    page = write_report(DIRECTED, tables, tmp_path, Provenance("wayfield study directed"))
+    text = page.read_text(encoding="utf-8")
+    found = outline(text)
+    for kind in WORLDS:
+        assert f'aria-label="Success against labels, {kind}"' in text
+    for word in (*WORLDS, "AMLE, cost fill, slope", "reverse Dijkstra", "1.0000"):
+        assert word in found.words
+    starts = rows.where(arm="cost_slope").total("pairs")
+    assert f"0 of {starts:,} starts that can reach the goal fail" in found.words
+    assert "paper" not in found.words
+    assert {path.name for path in tmp_path.rglob("*.*")} == {
+        MANIFEST, "index.html", "directed-arms.csv", "directed-arms.tex"
+    }  # fmt: skip

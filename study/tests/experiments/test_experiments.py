@@ -1,0 +1,495 @@
+"""The experiments: each on a tiny cell, what they must count, and the profiles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from wayfield_study.engine import Cell, Experiment, Row, Task
+from wayfield_study.engine.tasks import as_table
+from wayfield_study.experiments import (
+    EXPERIMENTS,
+    STUDIES,
+    MazeCell,
+    Trial,
+    WorldCell,
+    find_study,
+    grid,
+    noise,
+    sparse,
+    ties,
+    witnesses,
+)
+from wayfield_study.experiments._readings import ADOPTED, under
+from wayfield_study.experiments._trial import HARMONIC, SWEEPS
+from wayfield_study.experiments.iteration_audit import BUDGETS
+from wayfield_study.experiments.readings.searches import SearchCell
+from wayfield_study.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield_study.paper import PAPER_RELAXATION
+from wayfield_study.report import Section
+
+BY_NAME = {  # those on wrong graphs have tests of their own
+    experiment.name: experiment
+    for study in ("paper", "directed")
+    for experiment in STUDIES[study].experiments
+}
+TINY = MazeCell("umaze", 3, 0.1, 54, goals=4)
+(TINY_READ,) = under(ADOPTED, [TINY])
+CELLS: dict[str, Cell] = {
+    "other_draws": TINY_READ,
+    "readings": TINY_READ,
+    "reading_sweeps": TINY_READ,
+    "other_searches": SearchCell("thinned", 101, candidates=10),
+    "witnesses": SevenNodes(),
+    "small_graphs": FittedWitness(1),
+    "directed": WorldCell("one-way maze", 60, 0.1, 54),
+}
+OUTCOMES = [name for name in BY_NAME if name not in ("ordering", "mechanism", "pictures", *CELLS)]
+
+
+def fresh(name: str) -> list[Row]:
+    """Rows of an experiment, checked as the study checks them."""
+    cell = CELLS.get(name, TINY)
+    return as_table(cell, BY_NAME[name].run(cell))
+
+
+rows_of = cache(fresh)
+
+
+def pick(name: str, **settings: Any) -> Row:
+    """The one row with these values."""
+    (row,) = (r for r in rows_of(name) if all(r[k] == v for k, v in settings.items()))
+    return row
+
+
+def shared(row: Row, other: Row) -> tuple[Row, Row]:
+    """Both rows, cut down to the columns they have in common."""
+    names = row.keys() & other.keys()
+    return {k: row[k] for k in names}, {k: other[k] for k in names}
+
+
+# ---------------------------------------------------------------- every experiment
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_rows_are_the_same_every_time(name: str) -> None:
+    assert fresh(name) == rows_of(name)
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_every_start_ends_somewhere(name: str) -> None:
+    ends = ("reached", "boundary", "interior", "dead_ends")
+    for row in rows_of(name):
+        assert sum(row[end] for end in ends) == row["pairs"] == 512
+        assert sum(row[f"{end}_all"] for end in ends) == row["starts_all"]
+        assert row["starts_all"] == TINY.goals * (row["vertices"] - 1)
+        assert row["dead_ends"] == row["dead_ends_all"] == 0
+        assert (row["perfect_goals"] == TINY.goals) == (row["reached_all"] == row["starts_all"])
+        assert (row["cycles"] == 0) == (row["reached_all"] == row["starts_all"])
+        assert row["cost"] >= row["least_cost"]
+        assert row["cost_all"] >= row["least_cost_all"]
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_no_field_has_a_proven_strict_minimum(name: str) -> None:
+    assert not any(row.get("proven_minima", 0) for row in rows_of(name))
+
+
+# ---------------------------------------------------------------- rollouts
+
+
+def test_arms_of_the_main_experiment() -> None:
+    arms = [row["arm"] for row in rows_of("rollout")]
+    assert arms == ["harmonic", "sweeps", "amle", "amle_exit", "nearest", "oracle"]
+
+
+def test_the_oracle_walks_shortest_paths() -> None:
+    row = pick("rollout", arm="oracle")
+    assert row["reached_all"] == row["starts_all"]
+    assert row["cost_all"] == row["least_cost_all"]
+
+
+@pytest.mark.parametrize("name", ["rollout", "held_out", "resolution", "sparse"])
+def test_exact_fields_and_exit_ties_reach_from_everywhere(name: str) -> None:
+    chosen = [row for row in rows_of(name) if row["arm"] == "amle_exit"]
+    assert chosen
+    assert all(row["reached_all"] == row["starts_all"] for row in chosen)
+
+
+def test_counts_agree_with_walking_every_pair() -> None:
+    drawn = TINY.draw()
+    reached = boundary = 0
+    for labels, goal, starts in zip(drawn.labels, drawn.goals, drawn.starts, strict=True):
+        field = wf.extend(drawn.graph, labels, wf.NearestLabel())
+        route = wf.plan(drawn.graph, field.values, int(goal), "q", "index")
+        for start in starts:
+            walk = route.rollout(int(start))
+            reached += walk.path[-1] == goal
+            cycle = walk.path[np.argmax(walk.path == walk.path[-1]) :]
+            boundary += walk.path[-1] != goal and bool(np.isin(cycle, labels.vertices).any())
+    row = pick("rollout", arm="nearest")
+    assert 0 < row["reached"] < row["pairs"]
+    assert (row["reached"], row["boundary"]) == (reached, boundary)
+
+
+def test_fields_are_solved_once_for_each_method() -> None:
+    trial = Trial(TINY)
+    assert trial.fields(HARMONIC.method) is trial.fields(wf.Harmonic())
+
+
+def test_the_draws_of_the_study_stay_as_they_are() -> None:
+    drawn = MazeCell("large", 8, 0.02, 55).draw()
+    assert drawn.goals[:3].tolist() == [728, 1083, 2156]
+    assert drawn.starts[0, :3].tolist() == [1490, 1379, 2602]
+    assert drawn.labels[0].vertices[:3].tolist() == [24, 37, 92]
+
+
+# ---------------------------------------------------------------- audits
+
+
+def test_ordering_has_both_scopes_of_every_arm() -> None:
+    rows = rows_of("ordering")
+    assert len({(row["arm"], row["scope"]) for row in rows}) == len(rows) == 6
+    for row in rows:
+        assert row["low_tau"] <= row["ranked"] <= row["decisions"]
+        assert row["agreed"] <= row["decisions"]
+        assert row["excluded"] == 0
+    everything = pick("ordering", arm="amle", scope="all")
+    assert everything["decisions"] == pick("rollout", arm="amle")["starts_all"]
+
+
+def test_decisions_on_rollouts_are_the_steps_of_the_walks() -> None:
+    scope, row = (
+        pick("ordering", arm="amle", scope="eval_rollouts"),
+        pick("rollout", arm="amle"),
+    )
+    assert row["reached"] == row["pairs"]
+    assert scope["decisions"] == row["cost"]
+    assert scope["regret_sum"] == pytest.approx(row["cost"] - row["least_cost"])
+
+
+def test_mechanism_counts_nest() -> None:
+    for row in rows_of("mechanism"):
+        for prefix in ("", "scope_"):
+            kinds = ("both", "primary", "harmonic_only", "neither")
+            assert sum(row[prefix + kind] for kind in kinds) == row["decisions"]
+            assert row[f"{prefix}harmonic_only"] == 0  # unit lengths
+        assert row["certified"] <= row["corrected"] <= row["inversions"] <= row["untied"]
+        assert row["separated_seen"] == row["separated"]
+
+
+def test_both_amles_are_audited_on_the_same_decisions() -> None:
+    sweeps, exact = rows_of("mechanism")
+    for name in ("decisions", "untied", "inversions"):
+        assert sweeps[name] == exact[name]
+
+
+def test_the_family_is_that_of_the_other_experiments() -> None:
+    rows = rows_of("finite_p")
+    assert [row["p"] for row in rows] == [2, 4, 8, 16, 32, 64, 128, math.inf, math.inf]
+    for arm in ("harmonic", "sweeps", "amle"):
+        mine = pick("finite_p", arm=arm)
+        here, there = shared(mine, pick("rollout", arm=arm))
+        assert here == there
+        scope = pick("ordering", arm=arm, scope="eval_rollouts")
+        assert mine["eval_agreed"] == scope["agreed"]
+        assert mine["eval_tau_sum"] == scope["tau_sum"]
+
+
+def test_every_p_is_certified() -> None:
+    widths = [row["width"] for row in rows_of("finite_p") if row["arm"] != "sweeps"]
+    assert max(widths) <= 2e-11
+
+
+@pytest.mark.parametrize("budget", [50, 100, 500])
+def test_sweeps_with_checkpoints_are_separate_runs(budget: int) -> None:
+    method = wf.MidrangeSweeps(budget, "harmonic", PAPER_RELAXATION)
+    alone = Trial(TINY).row(replace(SWEEPS, method=method))
+    here, there = shared(pick("iteration_audit", sweeps=budget), alone)
+    assert here == there
+
+
+def test_residuals_never_grow() -> None:
+    rows = [row for row in rows_of("iteration_audit") if row["arm"] == "sweeps"]
+    assert tuple(row["sweeps"] for row in rows) == BUDGETS
+    residuals = [row["residual"] for row in rows]
+    assert residuals == sorted(residuals, reverse=True)  # the update does not expand distances
+
+
+@pytest.mark.parametrize("name", ["solver_audit", "lbfgs_budget"])
+def test_the_certified_solver_is_the_measure(name: str) -> None:
+    for row in rows_of(name):
+        assert 0 <= row["converged"] <= row["solves"] == TINY.goals
+        if row["arm"] == "certified":
+            assert row["converged"] == row["solves"]
+            assert row["error"] == 0.0
+            assert row["fixed_point"] <= 1e-9
+        else:
+            assert row["error"] > row["width"]
+    solvers = {"lbfgs", "picard", "newton"} if name == "solver_audit" else {"lbfgs700"}
+    assert {row["arm"] for row in rows_of(name)} == solvers | {"certified"}
+    assert max(row["iterations"] for row in rows_of("lbfgs_budget")) <= 700
+
+
+# ---------------------------------------------------------------- small graphs
+
+
+def figure(rows: list[Row], item: str, quantity: str) -> tuple[float, str]:
+    (row,) = (r for r in rows if (r["item"], r["quantity"]) == (item, quantity))
+    return float(row["value"]), str(row["exact"])
+
+
+@pytest.mark.parametrize("k", ["1", "2", "4", "8", "16"])
+def test_margins_under_subdivision(k: str) -> None:
+    rows = [row for row in rows_of("witnesses") if row["table"] == "subdivision"]
+    assert figure(rows, k, "harmonic_branch")[0] == 1
+    assert figure(rows, k, "amle_branch")[0] == 3
+    assert figure(rows, k, "harmonic_margin") == (-3 / 29, "-3/29")
+    assert figure(rows, k, "amle_margin") == (1 / 3, "1/3")
+    assert figure(rows, k, "amle_computed")[0] == pytest.approx(1 / 3)
+
+
+def test_the_seven_nodes() -> None:
+    rows = [row for row in rows_of("witnesses") if row["table"] == "seven_node"]
+    assert figure(rows, "3", "harmonic") == (39 / 29, "39/29")
+    assert figure(rows, "3", "amle") == (1.0, "1")
+    assert figure(rows, "1", "measure") == (12 / 29, "12/29")
+
+
+def test_the_search_counts_its_witnesses() -> None:
+    lattice = Lattice(3, 3, candidates=60)
+    rows = as_table(lattice, witnesses.run(lattice))
+    assert figure(rows, "all", "tested")[0] == 60
+    assert figure(rows, "all", "witnesses_exit")[0] == 0  # the reach theorem
+    for way in ("swept", "exact"):
+        items = {row["item"] for row in rows if str(row["item"]).startswith(f"{way}/")}
+        assert len(items) == figure(rows, "all", f"witnesses_{way}")[0]
+        for item in items:
+            count, names = figure(rows, str(item), "amle_failures")
+            assert count == len(names.split()) > 0
+            better = figure(rows, str(item), "harmonic_success")
+            assert better > figure(rows, str(item), "amle_success")
+
+
+def test_drawings_hold_what_was_found() -> None:
+    by_way = {row["way"]: row for row in rows_of("small_graphs")}
+    assert by_way.keys() == {"swept", "exact", "exit"}
+    for row in by_way.values():
+        columns = ("x", "y", "values", "successor", "arrives", "labelled")
+        assert {len(row[name]) for name in columns} == {row["vertices"]}
+        assert row["failing"] == row["arrives"].count(False)
+        assert row["labelled"].count(True) == row["labels"]
+        assert row["values"][row["goal"]] == 0.0
+        assert len(row["tails"]) == len(row["heads"]) > 0
+    assert by_way["swept"]["amle"] < by_way["exact"]["amle"] == by_way["exit"]["amle"] == 1.0
+
+
+def test_pictures_hold_what_was_found() -> None:
+    (row,) = rows_of("pictures")
+    graph = TINY.draw().graph
+    for arm in ("harmonic", "sweeps", "amle"):
+        assert len(row[f"{arm}_values"]) == len(row[f"{arm}_missed"]) == graph.num_vertices
+        failing = pick("rollout", arm=arm)
+        starts = failing["starts_all"] - failing["reached_all"]
+        assert sum(row[f"{arm}_missed"]) == starts
+        assert 0.0 <= row[f"{arm}_success"] <= 1.0
+    assert len(row["tails"]) == graph.num_edges
+    assert row["goal"] in row["label_vertices"]
+
+
+# ---------------------------------------------------------------- beyond the paper
+
+
+def test_label_counts_double_from_two() -> None:
+    counts = sorted({row["count"] for row in rows_of("sparse")})
+    assert counts == [2, 4, 6]
+    assert list(sparse.label_counts(40)) == [2, 4, 8, 16, 32, 40]
+    for row in rows_of("sparse"):
+        assert row["count"] <= row["labels"] <= row["count"] + 1
+
+
+def test_without_noise_nothing_changes() -> None:
+    for arm in ("harmonic", "amle"):
+        mine, main = shared(pick("noise", sigma=0.0, arm=arm), pick("rollout", arm=arm))
+        assert mine == main
+    assert pick("noise", sigma=0.0, arm="amle_trimmed")["dropped"] == 0
+
+
+def test_noise_is_scaled_and_spares_the_goals() -> None:
+    drawn = TINY.draw()
+    once, twice = noise.with_noise(drawn, 1.0), noise.with_noise(drawn, 2.0)
+    for exact, one, two, goal in zip(
+        drawn.labels, once.labels, twice.labels, drawn.goals, strict=True
+    ):
+        np.testing.assert_allclose(two.values - exact.values, 2 * (one.values - exact.values))
+        assert one.values[one.vertices == goal] == 0.0
+        assert one.error == np.abs(one.values - exact.values).max() > 0.0
+
+
+def test_dropping_false_sinks_always_reaches() -> None:
+    chosen = [row for row in rows_of("noise") if row["arm"] == "amle_trimmed"]
+    assert [row["sigma"] for row in chosen] == list(noise.SIGMAS)
+    assert all(row["reached_all"] == row["starts_all"] for row in chosen)
+    assert chosen[-1]["dropped"] > 0
+    assert pick("noise", sigma=8.0, arm="amle")["reached"] < 512
+
+
+def test_on_unit_lengths_the_rules_are_one() -> None:
+    for tie in ties.TIES:
+        for tolerance in (0.0, ties.TOLERANCE):
+            same = {"lengths": "unit", "ties": tie, "tolerance": tolerance}
+            q, slope = pick("ties", rule="q", **same), pick("ties", rule="slope", **same)
+            changed = {name for name in q if q[name] != slope[name]}
+            assert changed == {"rule", "arm"}
+
+
+@pytest.mark.parametrize("lengths", ["unit", "random"])
+def test_steepest_descent_with_exit_ties_reaches(lengths: str) -> None:
+    row = pick("ties", lengths=lengths, arm="slope_exit")
+    assert row["reached_all"] == row["starts_all"]
+
+
+def test_random_lengths_are_symmetric_and_drawn_once() -> None:
+    drawn = TINY.draw()
+    rough, again = ties.with_random_lengths(drawn), ties.with_random_lengths(drawn)
+    assert not rough.graph.directed
+    assert set(np.unique(rough.graph.lengths)) <= set(range(1, 10))
+    np.testing.assert_array_equal(rough.graph.lengths, again.graph.lengths)
+    for labels, truth in zip(rough.labels, rough.truths, strict=True):
+        np.testing.assert_array_equal(labels.values, truth[labels.vertices])
+
+
+# ---------------------------------------------------------------- the registry
+
+
+def test_experiments_have_names_of_their_own() -> None:
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(set(names)) == len(names) == 36
+    assert len({experiment.title for experiment in EXPERIMENTS}) == len(names)
+    for study in STUDIES.values():
+        assert set(study.experiments) <= set(EXPERIMENTS)
+    assert {each for study in STUDIES.values() for each in study.experiments} == set(EXPERIMENTS)
+
+
+def test_sections_have_anchors_of_their_own() -> None:
+    for study in STUDIES.values():
+        anchors = [each.id for experiment in study.experiments for each in experiment.sections]
+        assert len(set(anchors)) == len(anchors)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
+def test_every_experiment_has_a_section(experiment: Experiment[Any]) -> None:
+    assert experiment.sections
+    for section in experiment.sections:
+        assert isinstance(section, Section)
+        assert section.title
+        assert section.about
+        shown = (section.charts, section.drawings, section.tables, section.galleries)
+        assert section.compared or any(make is not None for make in shown)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_experiment_has_cells_in_every_profile(study: str) -> None:
+    chosen = STUDIES[study]
+    for profile in chosen.profiles:
+        tasks = chosen.tasks(profile)
+        lacking = chosen.left_out(profile)
+        if profile.name == "official":  # has an experiment to itself
+            assert {task.experiment.name for task in tasks} | set(lacking) == {"point_official"}
+            continue
+        able = {
+            each
+            for each in chosen.experiments
+            if each.name not in lacking and each.name != "point_official"
+        }
+        assert {task.experiment for task in tasks} == able
+        assert len(set(tasks)) == len(tasks)
+        assert len({(task.experiment.name, str(task.cell.columns)) for task in tasks}) == len(tasks)
+        for task in tasks:
+            assert task.effort > 0
+
+
+def test_a_study_by_its_name() -> None:
+    assert find_study("paper") is STUDIES["paper"]
+    with pytest.raises(wf.InputError, match=r"unknown study 'papre'; did you mean paper\?"):
+        find_study("papre")
+    with pytest.raises(wf.InputError, match="known are paper, directed, wrong-graphs"):
+        find_study("weather")
+
+
+# ---------------------------------------------------------------- profiles
+
+
+def profile(name: str, goals: int | None = None) -> list[Task]:
+    study = STUDIES["paper"]
+    return study.tasks(study.profile(name, goals))
+
+
+@pytest.mark.parametrize("name", ["quick", "paper", "full"])
+def test_profiles_cover_every_experiment(name: str) -> None:
+    tasks = profile(name)
+    assert {task.experiment for task in tasks} == set(STUDIES["paper"].experiments)
+    assert len(set(tasks)) == len(tasks)
+
+
+def test_the_first_profile_is_the_default() -> None:
+    study = STUDIES["paper"]
+    assert study.profile() is study.profile("paper")
+    assert study.tasks() == profile("paper")
+
+
+def cells(tasks: list[Task], experiment: str) -> list[MazeCell]:
+    found = [task.cell for task in tasks if task.experiment.name == experiment]
+    assert all(isinstance(cell, MazeCell) for cell in found)
+    return found  # type: ignore[return-value]
+
+
+def test_the_papers_cells() -> None:
+    tasks = profile("paper")
+    for name in ("rollout", "ordering", "mechanism"):
+        assert cells(tasks, name) == grid(goals=32)
+    assert cells(tasks, "finite_p") == cells(tasks, "lbfgs_budget")  # on the same goals
+    assert {replace(cell, goals=32) for cell in cells(tasks, "finite_p")} == set(grid(goals=32))
+    assert {cell.goals for cell in cells(tasks, "finite_p")} == {2, 4, 8}
+    for name in ("iteration_audit", "solver_audit"):
+        assert len(cells(tasks, name)) == 24
+        assert {cell.refinement for cell in cells(tasks, name)} == {8, 12}
+        assert {cell.label_fraction for cell in cells(tasks, name)} == {0.02, 0.08}
+        assert {cell.seed for cell in cells(tasks, name)} == {54, 55, 56}
+    assert {cell.goals for cell in cells(tasks, "solver_audit")} == {2, 4}
+
+
+def test_held_out_mazes_are_not_the_papers() -> None:
+    mazes = {cell.maze for cell in cells(profile("paper"), "held_out")}
+    assert {"umaze", "giant", "large-eval"} <= mazes
+    assert not mazes & {"medium", "large"}
+    assert mazes <= set(wf.layout_names())
+
+
+def test_goals_may_be_chosen() -> None:
+    settings: list[tuple[Any, int | None]] = [("quick", None), ("paper", None), ("full", None)]
+    chosen = [profile(*setting) for setting in [*settings, ("paper", 8)]]
+    goals = [{cell.goals for cell in cells(tasks, "rollout")} for tasks in chosen]
+    assert goals == [{4}, {32}, {512}, {8}]
+
+
+@pytest.mark.parametrize("goals", [0, 513, 1.5])
+def test_a_number_of_goals_that_is_none(goals: Any) -> None:
+    with pytest.raises(wf.InputError, match="goals"):
+        profile("quick", goals)
+
+
+def test_a_profile_nobody_knows() -> None:
+    with pytest.raises(wf.InputError, match="no profile 'huge'; it has paper, quick, full"):
+        STUDIES["paper"].profile("huge")
+
+
+def test_a_study_without_goals() -> None:
+    with pytest.raises(wf.InputError, match="this study has no choice of goals"):
+        STUDIES["directed"].profile("quick", 4)

@@ -1,0 +1,352 @@
+"""PointMaze: the physics beside a naive twin and MuJoCo, the collectors, graphs and planners."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from wayfield_study.experiments._point import (
+    ARMS,
+    GRAPHS,
+    OURS,
+    REFERENCE,
+    PointMaze,
+    Problem,
+    Scene,
+    collect_buffer,
+    draw_episodes,
+    load_point_maze,
+    make_graph,
+    make_scene,
+    places,
+    planned,
+    row,
+)
+from wayfield_study.experiments._point import planners as rules
+from wayfield_study.experiments._point.maze import SIZES, TASKS
+from wayfield_study.experiments._point.odds import arrival, chance_of
+from wayfield_study.experiments._point.scene import LIMIT
+from wayfield_study.kernels.point_maze import ENTRANCE, PUSH, RADIUS, STEP, push_out, sent
+
+MAZES = tuple(TASKS)
+
+
+@pytest.fixture(scope="module")
+def teleport() -> Scene:
+    return make_scene("teleport-stitch", 0.1, 500, 0, 0.0)
+
+
+# ------------------------------------------------------------------- physics
+
+
+def naive_push(walls: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Every block that is dented adds what is missing along its normal, the deepest dent first."""
+    dents = []
+    for cell in np.argwhere(walls):
+        middle = 4.0 * cell[::-1] - 4.0
+        away = place - np.clip(place, middle - 2.0, middle + 2.0)
+        gap = np.linalg.norm(away)
+        if 1e-9 < gap < RADIUS:
+            dents.append((RADIUS - gap, away / gap))
+    push = np.zeros(2)
+    for depth, normal in sorted(dents, key=lambda dent: -dent[0]):
+        push += max(PUSH * depth - push @ normal, 0.0) * normal
+    return place + push
+
+
+@pytest.mark.parametrize("name", MAZES)
+def test_pushing_and_its_naive_twin(name: str) -> None:
+    maze = load_point_maze(name)
+    rng = np.random.default_rng(0)
+    for centre in maze.cells.centres:
+        for place in centre + rng.uniform(-1.95, 1.95, (20, 2)):
+            ours = push_out(maze.blocks.walls, *place)
+            assert ours == pytest.approx(naive_push(maze.blocks.walls, place), abs=1e-12)
+
+
+def test_a_ball_away_from_walls_stays() -> None:
+    walls = load_point_maze("giant").blocks.walls
+    assert push_out(walls, 0.1, -0.2) == (0.1, -0.2)
+    assert push_out(walls, 0.0, -1.5) == pytest.approx((0.0, -1.5 + PUSH * 0.2))
+
+
+def test_teleports_send_to_every_exit() -> None:
+    blocks = load_point_maze("teleport").blocks
+    x, y = blocks.entrances[0] + (0.0, ENTRANCE - 1e-9)
+    for k, luck in enumerate((0.0, 0.34, 0.99)):
+        assert sent(blocks, x, y, luck) == tuple(blocks.exits[k])
+    assert sent(blocks, x, y + 1e-6, 0.0) == (x, y + 1e-6)
+
+
+def as_in_mujoco(name: str, episodes: int, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random walks in the environment: where balls were put, and where they went there and here."""
+    gymnasium = pytest.importorskip("gymnasium")
+    pytest.importorskip("ogbench.locomaze")
+    env = gymnasium.make(f"pointmaze-{name}-v0", terminate_at_goal=False).unwrapped
+    maze, rng = load_point_maze(name), np.random.default_rng(0)
+    assert np.array_equal(env.maze_map == 1, maze.blocks.walls)
+    assert [(task["init_ij"], task["goal_ij"]) for task in env.task_infos] == list(maze.tasks)
+    env.reset(options={"task_id": 1})
+    put, theirs, ours = [], [], []
+    for _ in range(episodes):
+        env.set_xy(rng.choice(maze.cells.centres) + rng.uniform(-1, 1, 2))
+        heading = rng.normal(size=2)
+        for _ in range(steps):
+            heading = 0.9 * heading + 0.5 * rng.normal(size=2)
+            put.append(env.get_xy() + STEP * np.clip(heading, -1, 1))
+            observation, *_ = env.step(np.clip(heading, -1, 1))
+            theirs.append(observation)
+            ours.append(push_out(maze.blocks.walls, *put[-1]))
+    env.close()
+    return np.array(put), np.array(theirs), np.array(ours)
+
+
+@pytest.mark.filterwarnings("ignore")  # of gymnasium
+@pytest.mark.parametrize("name", MAZES)
+def test_the_physics_are_mujocos(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUJOCO_GL", "disabled")
+    put, theirs, ours = as_in_mujoco(name, 40, 50)
+    gap = np.abs(ours - theirs).max(axis=1)
+    walls = load_point_maze(name).blocks.walls
+    single = np.array([_dents(walls, place) < 2 for place in put])
+    assert single.mean() > 0.9
+    assert gap[single].max() < 5e-5  # of which are most of the steps
+    assert gap[~single].max(initial=0.0) < 0.08  # between blocks MuJoCo has friction
+    assert (np.abs(put - theirs).max(axis=1) > 0.05).any()  # walls were hit
+
+
+def _dents(walls: np.ndarray, place: np.ndarray) -> int:
+    middles = 4.0 * np.argwhere(walls)[:, ::-1] - 4.0
+    away = place - np.clip(place, middles - 2.0, middles + 2.0)
+    return int((np.linalg.norm(away, axis=1) < RADIUS).sum())
+
+
+# ------------------------------------------------------------------- mazes and collectors
+
+
+def test_ways_between_cells_lead_there() -> None:
+    maze = load_point_maze("giant")
+    cells, hops = maze.cells, maze.hops
+    for goal in (0, 17, 50):
+        for cell in range(len(cells.centres)):
+            following = cells.onward[goal, cell]
+            assert hops[goal, following] == max(hops[goal, cell] - 1, 0)
+    middle = cells.numbers[1, 5]  # of a hallway
+    assert middle not in cells.targets
+    assert cells.numbers[1, 1] in cells.targets  # a dead end
+
+
+def test_a_cell_without_a_way_out_stays_where_it_is() -> None:
+    maze = load_point_maze("teleport")
+    closet = maze.cells.numbers[1, 7]
+    assert (maze.hops[closet] >= 0).sum() == 1
+    assert (maze.cells.onward[:, closet] == closet).all()
+
+
+@pytest.mark.parametrize("dataset", ["giant-stitch", "giant-navigate", "teleport-stitch"])
+def test_a_buffer(dataset: str) -> None:
+    share = 0.01
+    buffer = collect_buffer(dataset, seed=3, share=share)
+    episodes, length = SIZES.get(dataset, SIZES[dataset.rsplit("-", 1)[1]])
+    count = round(share * episodes)
+    maze = load_point_maze(dataset.rsplit("-", 1)[0])
+    assert buffer.observations.shape == buffer.actions.shape == (count * length, 2)
+    assert np.array_equal(np.flatnonzero(buffer.terminals), length * np.arange(1, count + 1) - 1)
+    assert np.abs(buffer.actions).max() <= 1.0
+    cells = np.floor((buffer.observations[:, ::-1] + 6.0) / 4.0).astype(int)
+    assert (maze.cells.numbers[tuple(cells.T)] >= 0).all()  # nobody is in a wall
+    steps = np.linalg.norm(np.diff(buffer.observations, axis=0), axis=1)[~buffer.terminals[:-1]]
+    far = steps > 1.0
+    assert far.any() == bool(maze.layout.teleports)
+    starts = np.flatnonzero(~buffer.terminals[:-1])[far]
+    away = buffer.observations[starts][:, None] - maze.blocks.entrances
+    assert (np.linalg.norm(away, axis=2).min(axis=1, initial=np.inf) <= ENTRANCE + 1e-4).all()
+    ends = buffer.observations[starts + 1][:, None] - maze.blocks.exits
+    assert (np.linalg.norm(ends, axis=2).min(axis=1, initial=np.inf) < 0.5).all()
+
+
+def test_less_data_is_the_first_part_of_it() -> None:
+    some, more = (collect_buffer("giant-stitch", 0, share) for share in (0.002, 0.004))
+    again = collect_buffer("giant-stitch", 0, 0.004)
+    other = collect_buffer("giant-stitch", 1, 0.004)
+    assert np.array_equal(more.observations, again.observations)
+    assert not np.array_equal(more.observations, other.observations)
+    assert np.array_equal(some.observations[0], more.observations[0])
+
+
+def test_navigating_goes_farther_than_stitching() -> None:
+    spans = []
+    for dataset in ("giant-stitch", "giant-navigate"):
+        buffer = collect_buffer(dataset, 0, 0.01)
+        first = np.concatenate([[0], np.flatnonzero(buffer.terminals)[:-1] + 1])
+        episodes = np.split(buffer.observations, first[1:])
+        spans.append(np.mean([np.ptp(one, axis=0).max() for one in episodes]))
+    assert spans[1] > 2 * spans[0]
+
+
+# ------------------------------------------------------------------- graphs
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_on_landmarks(teleport: Scene, name: str) -> None:
+    graph = make_graph(teleport, name)
+    assert graph.num_vertices == len(teleport.states) == 500
+    if name != "time":
+        k = int(name.split("-")[1])
+        assert not graph.directed
+        assert np.diff(graph.indptr).min() >= k
+        assert graph.lengths.min() >= 1.0
+
+
+def test_the_raster_knows_the_nearest_landmark(teleport: Scene) -> None:
+    rng = np.random.default_rng(0)
+    squares = rng.integers((0, 0), teleport.raster.shape, (50, 2))
+    centres = teleport.corner + (squares + 0.5) / 10.0
+    for square, centre in zip(squares, centres, strict=True):
+        away = np.linalg.norm(teleport.states - centre, axis=1)
+        assert away[teleport.raster[tuple(square)]] == pytest.approx(away.min(), abs=1e-5)
+
+
+# ------------------------------------------------------------------- planners
+
+
+def room(seed: int = 0) -> Scene:
+    """A small maze of one bent hallway, and a buffer of walks through it."""
+    layout = wf.Layout.from_text("#####\n#...#\n###.#\n#...#\n#####")
+    maze = PointMaze(layout, (((1, 1), (3, 1)),) * 5)
+    rng = np.random.default_rng(seed)
+    corners = places([(1, 1), (1, 3), (3, 3), (3, 1)])
+    line = np.concatenate([np.linspace(*pair, 40) for pair in pairwise(corners)])
+    walks = [line[::way] + rng.normal(0, 0.15, line.shape) for way in (1, -1) for _ in range(60)]
+    observations = np.concatenate(walks).astype(np.float32)
+    terminals = np.zeros(len(observations), dtype=bool)
+    terminals[len(line) - 1 :: len(line)] = True
+    actions = np.diff(observations, axis=0, append=observations[-1:]) / STEP
+    replay = wf.replay_graph(observations, terminals=terminals, actions=actions, landmarks=60)
+    buffer = collect_buffer("giant-stitch", 0, 0.0002)._replace(
+        observations=observations, actions=actions, terminals=terminals
+    )
+    return Scene(maze, buffer, replay, seed)
+
+
+@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)
+def test_every_planner_walks_round_a_bend(arm) -> None:
+    scene = room()
+    place = places([(3, 1)])[0]
+    course = arm.make(Problem(scene, make_graph(scene, "time"), place))
+    drawn = draw_episodes(scene.maze, 0, 10, 0)
+    steps = drawn.walk(scene, course.targets)
+    assert (steps > 0).all()
+    assert steps.max() < 400
+    assert course.said(scene, drawn) == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_false_edge_through_the_wall() -> None:
+    """Nearest neighbours across the wall: Dijkstra bumps into it, observed ways lead round it."""
+    scene = room()
+    place = places([(3, 1)])[0]
+    far = make_graph(scene, "xy-50")
+    drawn = draw_episodes(scene.maze, 0, 10, 0)
+    arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS if arm.uses_graph}
+    assert (drawn.walk(scene, arms[REFERENCE].targets) == -1).all()
+    assert arms[REFERENCE].said(scene, drawn).max() < 0.5
+    for name in ("evidence", "observed", OURS):
+        assert (drawn.walk(scene, arms[name].targets) > 0).all()
+
+
+def test_hindsight_labels_are_upper_bounds_that_somebody_walked() -> None:
+    scene = room()
+    problem = Problem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
+    labels = rules.labelled(problem)
+    known = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
+    assert all(known[int(goal)] == 0.0 for goal in problem.goals)
+    others = [value for vertex, value in known.items() if vertex not in problem.goals]
+    assert min(others) > 0
+    start = int(scene.replay.nearest(places([(1, 1)])[0]))
+    assert 90 < known[start] < 130  # 120 rows, less what lies within reach
+
+
+def test_routes_end_where_nothing_leads_on() -> None:
+    scene = room()
+    problem = Problem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
+    n = len(scene.states)
+    nowhere = problem.route(np.full(n, -1), np.zeros(n, dtype=bool))
+    assert nowhere.able.sum() == len(problem.goals)
+    said = arrival(scene, nowhere)
+    assert said[problem.goals] == pytest.approx(1.0)
+    others = np.setdiff1d(np.arange(n), problem.goals)
+    assert said[others].max() <= 1.0
+    assert not np.array_equal(nowhere.steps(scene)[others], others)  # to the nearest that has a way
+
+
+# ------------------------------------------------------------------- chance
+
+
+def test_chances_are_what_was_counted(teleport: Scene) -> None:
+    chance, replay = chance_of(teleport), teleport.replay
+    leaps = np.bincount(replay.graph.tails, replay.leaps, len(teleport.states))
+    assert ((chance.odds > 0) == (leaps > 0)).all()
+    assert chance.exits.sum(axis=1)[leaps > 0] == pytest.approx(1.0)
+    assert (chance.odds <= 1.0).all()
+    exits = teleport.maze.blocks.exits
+    _, heads = chance.exits.nonzero()
+    away = np.linalg.norm(teleport.states[heads][:, None] - exits, axis=2).min(axis=1)
+    assert np.median(away) < 1.0
+
+
+def test_the_gamble_and_the_way_round() -> None:
+    """Dijkstra enters the teleport and loses about every second time, and that is foretold."""
+    teleport = make_scene("teleport-stitch", 1.0, 1000, 0, 0.0)
+    outcomes = {}
+    for arm in ARMS:
+        if arm.name in (REFERENCE, OURS):
+            reached, said = 0, []
+            for task in range(5):
+                place = places([teleport.maze.tasks[task][1]])[0]
+                course = arm.make(Problem(teleport, make_graph(teleport, "time"), place))
+                drawn = draw_episodes(teleport.maze, task, 40, 0)
+                reached += int((drawn.walk(teleport, course.targets) > 0).sum())
+                said.append(course.said(teleport, drawn).mean())
+            outcomes[arm.name] = reached / 200, float(np.mean(said))
+    assert 0.35 < outcomes[REFERENCE][0] < 0.7
+    assert outcomes[REFERENCE][1] == pytest.approx(outcomes[REFERENCE][0], abs=0.1)
+    assert outcomes[OURS][0] > 0.97
+    assert outcomes[OURS][1] == pytest.approx(outcomes[OURS][0], abs=0.03)
+
+
+def test_luck_is_the_same_for_all(teleport: Scene) -> None:
+    first, again = (draw_episodes(teleport.maze, 2, 5, 7) for _ in range(2))
+    assert np.array_equal(first.noise, again.noise)
+    assert first.noise.shape == (5, LIMIT, 2)
+    assert np.abs(first.ends - places(teleport.maze.tasks[2])).max() <= 1.0
+
+
+# ------------------------------------------------------------------- what Planner owes to it
+
+
+def success(scene: Scene, graph: str) -> float:
+    """Share of twenty episodes of every task in which `Planner` arrives."""
+    (ours,) = (arm for arm in ARMS if arm.name == OURS)
+    return row(scene, make_graph(scene, graph), 100, ours)["reached"] / 100
+
+
+def test_who_gives_up_goes_on_all_the_same() -> None:
+    """Along what was seen, not straight to the nearest state that has a plan, through a wall."""
+    scene = room()
+    place = places([(3, 1)])[0]
+    hopeless = wf.Planner(scene.replay, give_up=1.0)
+    course = planned(Problem(scene, scene.replay.graph, place), hopeless)
+    drawn = draw_episodes(scene.maze, 0, 10, 0)
+    assert (drawn.walk(scene, course.targets) > 0).all()
+
+
+def test_zigzags_of_few_data_send_nobody_back() -> None:
+    assert success(make_scene("giant-stitch", 0.03, 300, 1, 0.0), "xy-5") > 0.95
+
+
+def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:
+    """Giving up costs many times the longest way: of those seen, not of those claimed."""
+    assert success(make_scene("teleport-stitch", 1.0, 1000, 1, 0.0), "noisy-10") > 0.97

@@ -1,0 +1,195 @@
+"""The study of PointMaze: its profiles, that it resumes, and what its report says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from study_work import files
+
+import wayfield as wf
+from pages import outline
+from shell import wayfield
+from wayfield_study.engine import Records, Row, Store, by_experiment, run
+from wayfield_study.experiments import STUDIES
+from wayfield_study.experiments._point import ARMS, DATASETS, GRAPHS, OURS, PointCell, read_grid
+from wayfield_study.experiments.pointmaze import constants, official, shares, success
+from wayfield_study.experiments.pointmaze._shown import say_steps, say_success, spread
+from wayfield_study.report import Provenance, write_report
+
+STUDY = STUDIES["pointmaze"]
+QUICK = STUDY.tasks(STUDY.profile("quick"))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store(tmp_path_factory.mktemp("pointmaze") / "results")
+    assert run(QUICK, store, workers=0).failed == {}
+    return store
+
+
+@pytest.fixture(scope="module")
+def tables(store: Store) -> dict[str, Records]:
+    rows = by_experiment({task: store.look(task).rows for task in QUICK})
+    return {name: Records.of(some) for name, some in rows.items()}
+
+
+# ------------------------------------------------------------------- experiments
+
+
+def test_every_planner_is_there(tables: dict[str, Records]) -> None:
+    rows = tables["point_success"]
+    assert rows.where(graph="time").values("arm") == [arm.name for arm in ARMS]
+    assert rows.where(graph="xy-10").values("arm") == [a.name for a in ARMS if a.uses_graph]
+    for row in rows:
+        assert row["pairs"] == row["episodes"] == 20
+        assert row["reached"] == sum(row["by_task"])
+        assert 0.0 <= row["foretold"] <= 1.0
+        assert (row["steps"] > 0) == (row["reached"] > 0)
+
+
+def test_our_planner_arrives(tables: dict[str, Records]) -> None:
+    rows = tables["point_success"]
+    assert rows.where(arm=OURS).ratio("reached", "pairs") >= 0.9
+    assert rows.where(arm="dijkstra").ratio("reached", "pairs") <= 0.7
+
+
+def test_constants_are_swept_around_what_they_are(tables: dict[str, Records]) -> None:
+    rows = tables["point_constants"]
+    assert rows.values("value") == [-1.0, *constants.SWEPT["give_up"]]
+
+
+def test_the_map_has_both_plans(tables: dict[str, Records]) -> None:
+    rows = tables["point_map"]
+    assert rows.values("arm") == ["dijkstra", OURS]
+    for row in rows:
+        assert len(row["x"]) == len(row["y"]) == sum(row["lengths"])
+
+
+def test_the_profiles() -> None:
+    standard = [task.cell for task in STUDY.tasks() if task.experiment is success.EXPERIMENT]
+    assert len(standard) == len(DATASETS) * len(GRAPHS) * 3
+    assert {cell.episodes for cell in standard} == {100}
+    less = [task.cell for task in STUDY.tasks() if task.experiment is shares.EXPERIMENT]
+    assert {cell.share for cell in less} == set(shares.SHARES)
+    keys = [task.cell.key for task in STUDY.tasks()]
+    assert len(set(keys)) == len({task.key for task in STUDY.tasks()}) - 1  # the map's is another's
+    evaluation = STUDY.profile("official")
+    assert not [
+        e for e in STUDY.experiments if e is not official.EXPERIMENT and e.cells(evaluation)
+    ]
+    assert len(official.EXPERIMENT.cells(evaluation)) == 3
+    assert not official.EXPERIMENT.cells(STUDY.profile())
+
+
+# ------------------------------------------------------------------- OGBench's own evaluation
+
+
+def test_what_the_official_evaluation_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ogbench", None)
+    assert STUDY.left_out() == {}
+    assert (
+        "pip install wayfield[sim]" in STUDY.left_out(STUDY.profile("official"))["point_official"]
+    )
+    done = wayfield("study", "pointmaze", "--official")
+    assert done.code == 2
+    assert "pip install wayfield[sim]" in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_official_is_a_profile() -> None:
+    done = wayfield("study", "pointmaze", "--official", "--profile", "quick")
+    assert done.code == 2
+    assert "exclude each other" in done.err
+
+
+@pytest.mark.filterwarnings("ignore")  # of gymnasium
+def test_the_official_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ogbench")
+    monkeypatch.setenv("MUJOCO_GL", "disabled")
+    rows = official.run(PointCell("teleport-stitch", "time", 0, 0.1, 500, 5))
+    assert [row["arm"] for row in rows] == [*official.RIVALS, OURS]
+    assert all(row["pairs"] == 5 for row in rows)
+    assert rows[-1]["reached"] >= 4
+
+
+# ------------------------------------------------------------------- words
+
+
+def made(reached: int, pairs: int = 100, graph: str = "xy-5") -> Row:
+    return {"arm": OURS, "graph": graph, "reached": reached, "pairs": pairs, "steps": 7 * reached}
+
+
+def test_success_is_said_with_its_interval() -> None:
+    assert say_success(Records.of([made(100), made(100)])) == "100"
+    assert say_success(Records.of([made(0)])) == "0"
+    assert say_success(Records.of([made(50)])) == "50 (40–60)"
+    assert say_success(Records(())) == "–"
+    assert (say_steps(Records.of([made(50)])), say_steps(Records.of([made(0)]))) == ("7", "–")
+
+
+def test_the_spread_over_graphs() -> None:
+    assert spread(Records.of([made(90), made(40, graph="xy-20")]), "graph") == pytest.approx(0.5)
+    assert spread(Records.of([made(90)]), "graph") == 0.0
+
+
+# ------------------------------------------------------------------- grids
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"datasets": ["moon-stitch"]}, r"grid.datasets\[0\] must be one of"),
+        ({"graphs": ["xy-7"]}, r"grid.graphs\[0\] must be one of"),
+        ({"shares": [0.0]}, r"grid.shares\[0\]"),
+        ({"seeds": [-1]}, r"grid.seeds\[0\]"),
+        ({"goals": 3}, "unknown key grid.goals"),
+    ],
+)
+def test_a_grid_that_cannot_be_read(given: Row, message: str, tmp_path: Path) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        read_grid(given, tmp_path)
+
+
+def test_a_grid_of_ones_own(tmp_path: Path) -> None:
+    cells = read_grid({"graphs": ["time", "xy-5"], "shares": [1, 0.1], "seeds": [3]}, tmp_path)
+    assert len(cells) == len({cell.key for cell in cells}) == 12
+    assert {cell.landmarks for cell in cells} == {1000, 500}
+
+
+# ------------------------------------------------------------------- store and report
+
+
+def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
+    some = QUICK[:2]
+    resumed = Store(tmp_path / "resumed")
+    assert run(some[:1], resumed, workers=0).reused == 0
+    again = run(some, resumed, workers=0)
+    assert (again.reused, len(again.tables)) == (1, 2)
+    assert files(resumed).items() <= files(store).items()
+
+
+def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
+    provenance = Provenance("wayfield study pointmaze")
+    pages = [write_report(STUDY, tables, tmp_path / name, provenance) for name in ("one", "two")]
+    texts = [page.read_bytes() for page in pages]
+    assert texts[0] == texts[1]
+    found = outline(texts[0].decode())
+    for experiment in STUDY.experiments:
+        for section in experiment.sections:
+            assert section.title in found.words
+    for word in ("Arrival foretold and measured", "success by number of neighbours", "GAS"):
+        assert word in found.words
+    rows = tables["point_success"].where(arm=OURS, graph="time")
+    assert say_success(rows) in found.words
+    assert found.words.count("Not run here") == 1  # the official evaluation
+    if STUDY.experiments[-1].lacks() is None:
+        assert "Not run here: wayfield study pointmaze --official computes it." in found.words
+    assert "nan" not in found.words.lower().split()
+
+
+def test_a_report_of_what_is_there(tables: dict[str, Records], tmp_path: Path) -> None:
+    some = {"point_shares": tables["point_shares"]}
+    page = write_report(STUDY, some, tmp_path, Provenance("wayfield report pointmaze"))
+    assert "Not run here" in outline(page.read_text(encoding="utf-8")).words

@@ -1,0 +1,297 @@
+"""The seven-node graph, its subdivisions, and the adversarial search over lattice graphs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+
+import wayfield as wf
+from exact import exact_harmonic
+from exact_amle import exact_amle
+from wayfield_study.audit._rationals import rational_amle, rational_harmonic
+from wayfield_study.audit.half_gap import half_gap
+from wayfield_study.audit.harmonic_measure import anti_admissibility, harmonic_measure
+from wayfield_study.audit.lattice_search import TIES, UPDATE, WAYS, contests, search
+from wayfield_study.audit.witnesses import Witness, seven_node, seven_node_values, subdivision
+from worlds import labelled_graphs
+
+mpl.use("Agg")
+
+
+# ------------------------------------------------------------------ rational solvers
+
+
+@given(labelled_graphs(max_vertices=9))
+def test_rational_harmonic_twin(problem) -> None:
+    """Star–mesh elimination against Gauss–Jordan."""
+    graph, labels = problem
+    assert rational_harmonic(graph, labels) == exact_harmonic(graph, labels)
+
+
+@given(labelled_graphs(max_vertices=9))
+def test_rational_amle_twin(problem) -> None:
+    """Against the tests' own, which checks the vertex equation exactly."""
+    graph, labels = problem
+    assert rational_amle(graph, labels) == exact_amle(graph, labels)
+
+
+# ------------------------------------------------------------------ seven nodes
+
+EXACT = seven_node_values()
+F = Fraction
+
+
+def test_the_papers_fractions() -> None:
+    assert EXACT.harmonic[1] == F(36, 29)
+    assert EXACT.harmonic[3] == F(39, 29)
+    assert (EXACT.amle[3], EXACT.amle[1]) == (1, F(4, 3))
+    assert (EXACT.measure[1], EXACT.measure[3]) == (F(12, 29), F(13, 29))
+    assert EXACT.measure[1] - EXACT.measure[3] == F(-1, 29)
+
+
+def test_its_graph_and_truth() -> None:
+    graph, labels, goal, names = seven_node()
+    truth = dict(zip(names, wf.cost_to_go(graph, goal).tolist(), strict=True))
+    assert truth == {0: 0, 3: 1, 5: 1, 1: 2, 4: 2, 6: 2, 7: 3}
+    assert {names[y] for y in graph.neighbours(names.index(4))} == {1, 3, 7}
+    assert {names[v]: y for v, y in zip(labels.vertices, labels.values, strict=True)} == {
+        0: 0.0,
+        7: 3.0,
+    }
+
+
+def test_its_gap_and_local_errors() -> None:
+    """Δ* = 1 at 4; the errors 22/29 and 2/3 both exceed half of it, yet the AMLE is right."""
+    graph, labels, goal, names = seven_node()
+    truth = wf.cost_to_go(graph, goal)
+    s, best = names.index(4), names.index(3)
+    for method, error, choice in ((wf.Harmonic(), 22 / 29, 1), (wf.AMLE(), 2 / 3, 3)):
+        audit = half_gap(graph, wf.extend(graph, labels, method), truth, goal)
+        assert audit.gap[s] == 1.0
+        assert audit.optimal_actions(s).tolist() == [best]
+        assert audit.error[s] == pytest.approx(error)
+        assert not audit.holds[s]
+        assert names[audit.plan.successor[s]] == choice
+    assert anti_admissibility(graph, labels, truth, goal, s).fires.all()
+
+
+def test_the_library_agrees_with_the_fractions() -> None:
+    graph, labels, _, names = seven_node()
+    for method, exact in ((wf.Harmonic(), EXACT.harmonic), (wf.AMLE(), EXACT.amle)):
+        values = wf.extend(graph, labels, method).values
+        assert values == pytest.approx([float(exact[name]) for name in names], abs=4e-16)
+    omega = harmonic_measure(graph, labels, range(7))
+    assert omega[:, 1] == pytest.approx([float(EXACT.measure[name]) for name in names], abs=4e-16)
+
+
+# ------------------------------------------------------------------ subdivision
+
+
+def test_margins_do_not_depend_on_k() -> None:
+    rows = subdivision()
+    assert [row.k for row in rows] == [1, 2, 4, 8, 16]
+    for row in rows:
+        assert (row.harmonic.chosen, row.harmonic.margin) == (1, F(-3, 29))
+        assert (row.amle.chosen, row.amle.margin) == (3, F(1, 3))
+        assert row.harmonic.computed == pytest.approx(-3 / 29, abs=1e-13)
+        assert row.amle.computed == pytest.approx(1 / 3, abs=1e-13)
+
+
+@given(labelled_graphs(max_vertices=6, lengths=["whole"]))
+@pytest.mark.parametrize("solve", [rational_harmonic, rational_amle])
+def test_subdivision_is_equivariant(solve, problem) -> None:
+    """Old vertices: k times the value. New ones: linear between them. For any graph and labels."""
+    graph, labels = problem
+    values = [Fraction(float(round(4 * y))) / 4 for y in labels.values]
+    rough = wf.Labels(labels.vertices, [float(value) for value in values])
+    k = 3
+    coarse = solve(graph, rough)
+    fine = solve(graph.subdivide(k), wf.Labels(rough.vertices, k * rough.values))
+    assert fine[: graph.num_vertices] == [k * value for value in coarse]
+    once = np.flatnonzero(graph.tails < graph.indices)
+    for edge, e in enumerate(once):
+        first = graph.num_vertices + edge * (k - 1)
+        ends = k * coarse[graph.tails[e]], k * coarse[graph.indices[e]]
+        chain = [ends[0], *fine[first : first + k - 1], ends[1]]
+        assert len({b - a for a, b in pairwise(chain)}) == 1
+
+
+def test_margins_at_an_uneven_k() -> None:
+    assert subdivision([5])[0].harmonic.margin == F(-3, 29)
+
+
+# ------------------------------------------------------------------ search
+
+found = cache(search)
+
+
+def test_figures_of_the_papers_draw() -> None:
+    """588 candidates, seed 20260510. Exact with exit ties, no witness is left."""
+    assert found((4, 4)).tested == 588
+    assert found((4, 4)).counts == {"swept": 8, "exact": 2, "exit": 0}
+    assert found((4, 4)).survivors("exact") == []
+    assert found((5, 4)).counts == {"swept": 14, "exact": 5, "exit": 0}
+    assert found((5, 4)).survivors("exact") == [363]
+    assert found((5, 5)).counts == {"swept": 22, "exact": 6, "exit": 0}
+    assert found((5, 5)).survivors("exact") == [21, 225, 462]
+
+
+def test_a_seed_settles_everything() -> None:
+    again, other = search((4, 4), 200), search((4, 4), 200, seed=1)
+    for way in WAYS:
+        first = {i: w for i, w in found((4, 4)).witnesses[way].items() if i < 200}
+        assert list(again.witnesses[way]) == list(first)
+        for number, witness in again.witnesses[way].items():
+            assert np.array_equal(witness.names, first[number].names)
+            assert np.array_equal(witness.edges, first[number].edges)
+            assert np.array_equal(witness.labels.values, first[number].labels.values)
+            assert np.array_equal(witness.amle, first[number].amle)
+    assert list(other.witnesses["swept"]) != list(again.witnesses["swept"])
+
+
+@pytest.mark.parametrize("lattice", [(4, 4), (5, 4), (5, 5), (1, 2), (2, 7)])
+def test_candidates_are_what_they_are_said_to_be(monkeypatch, lattice) -> None:
+    """Connected induced subgraphs, goal and one to four labels, at their true distance."""
+    seen = []
+    plain = contests
+    monkeypatch.setattr(
+        "wayfield_study.audit.lattice_search.contests",
+        lambda *args: seen.append(args) or plain(*args),
+    )
+    search(lattice, candidates=60)
+    rows, columns = lattice
+    for graph, labels, goal, names in seen:
+        assert set(graph.components.tolist()) == {0}
+        assert names.size == graph.num_vertices >= (rows * columns + 1) // 2
+        cells = {(int(x) // columns, int(x) % columns) for x in names}
+        beside = sum((r, c + 1) in cells for r, c in cells) + sum(
+            (r + 1, c) in cells for r, c in cells
+        )
+        assert graph.is_unit
+        assert graph.num_edges == beside
+        place = np.column_stack([names % columns, rows - 1 - names // columns])
+        assert np.array_equal(graph.positions, place)
+        assert 2 <= len(labels) <= 5
+        assert goal in labels.vertices
+        assert np.array_equal(labels.values, wf.cost_to_go(graph, goal)[labels.vertices])
+    assert len({len(labels) for _, labels, _, _ in seen}) == min(4, rows * columns - 1)
+
+
+def exactly(witness: Witness, ties: str) -> Witness:
+    """The same contest on fields computed in rationals; equal fractions are equal doubles."""
+    graph, labels, goal = witness.graph, witness.labels, witness.goal
+    fields = (rational_harmonic(graph, labels), rational_amle(graph, labels))
+    plans = (wf.plan(graph, [float(v) for v in u], goal, "q", ties) for u in fields)
+    return Witness(graph, labels, goal, witness.names, *plans)
+
+
+@pytest.mark.parametrize("lattice", [(4, 4), (5, 4), (5, 5)])
+def test_witnesses_in_rationals(lattice) -> None:
+    """Rounding decides none of them, and in rationals too exit ties leave none."""
+    for way in ("exact", "swept"):
+        for witness in found(lattice).witnesses[way].values():
+            exact = exactly(witness, TIES[way])
+            assert np.array_equal(exact.harmonic_plan.reached, witness.harmonic_plan.reached)
+            if way == "exact":
+                assert np.array_equal(exact.amle_plan.reached, witness.amle_plan.reached)
+                assert exact.harmonic_wins
+            assert exactly(witness, "exit").amle_plan.reached.all()
+
+
+def test_what_a_witness_keeps() -> None:
+    for way, witnesses in found((4, 4)).witnesses.items():
+        for w in witnesses.values():
+            assert w.harmonic_wins
+            assert w.success(w.harmonic_plan) > w.success(w.amle_plan)
+            assert w.starts.size == w.graph.num_vertices - len(w.labels)
+            missed = w.failing(w.amle_plan)
+            assert missed.size == round((1 - w.success(w.amle_plan)) * w.starts.size)
+            assert set(missed.tolist()) <= set(w.names[w.starts].tolist())
+            assert w.edges.shape == (w.graph.num_edges, 2)
+            assert np.array_equal(w.harmonic[w.labels.vertices], w.labels.values)
+            assert w.amle_plan.ties == TIES[way]
+    row = found((4, 4)).witnesses["swept"][32].row
+    assert row[:4] == (14, 8, 3, 1.0)
+    assert row.amle == pytest.approx(8 / 11)
+    assert row.failing == (11, 14, 15)
+
+
+def test_sweeps_end_as_the_paper_says() -> None:
+    """No value would change by more than 1e-8 in the next sweep, and the field is near the AMLE."""
+    for w in found((4, 4)).witnesses["swept"].values():
+        u = w.amle
+        labelled = w.labels.mask(w.graph)
+        for x in np.flatnonzero(~labelled):
+            around = u[w.graph.neighbours(int(x))]
+            assert abs(0.5 * (around.min() + around.max()) - u[x]) <= UPDATE
+        assert u == pytest.approx(wf.extend(w.graph, w.labels, wf.AMLE()).values, abs=1e-6)
+
+
+def test_the_seven_nodes_as_a_contest() -> None:
+    graph, labels, goal, names = seven_node()
+    for witness in contests(graph, labels, goal, np.array(names)).values():
+        assert not witness.harmonic_wins
+        assert repr(witness) == "Witness(7 vertices, 2 labels: harmonic 1.000, AMLE 1.000)"
+
+
+def test_a_witness_without_starts_has_full_success() -> None:
+    edge = wf.Graph.from_edges([0], [1], positions=[[0, 0], [1, 0]])
+    witness = contests(edge, wf.Labels([0, 1], [0.0, 1.0]), 0, np.array([0, 1]))["exact"]
+    assert witness.success(witness.amle_plan) == 1.0
+    assert not witness.harmonic_wins
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize("lattice", [(4,), (4, 4, 4)])
+def test_a_lattice_of_other_than_two_sides(lattice) -> None:
+    with pytest.raises(wf.InputError, match="lattice must be two numbers"):
+        search(lattice)
+
+
+def test_a_lattice_without_room() -> None:
+    with pytest.raises(wf.InputError, match="a lattice of one vertex"):
+        search((1, 1))
+
+
+def test_sides_that_are_no_numbers_of_vertices() -> None:
+    with pytest.raises(wf.InputError, match="lattice must be a whole number of at least 1"):
+        search((0, 4))
+
+
+def test_a_negative_number_of_candidates() -> None:
+    with pytest.raises(wf.InputError, match="candidates must be a whole number"):
+        search(candidates=-1)
+
+
+def test_a_seed_that_is_none() -> None:
+    with pytest.raises(wf.InputError, match="seed must be a whole number"):
+        search(candidates=1, seed=-3)
+
+
+def test_a_subdivision_into_nothing() -> None:
+    with pytest.raises(wf.InputError, match="k must be a whole number of at least 1, not 0"):
+        subdivision([0])
+
+
+@pytest.mark.parametrize("lattice", [None, 5])
+def test_a_lattice_that_is_no_pair(lattice) -> None:
+    with pytest.raises(wf.InputError, match=f"lattice must be a collection, not {lattice}"):
+        search(lattice)
+
+
+def test_a_subdivision_by_one_number() -> None:
+    with pytest.raises(wf.InputError, match="ks must be a collection, not 3"):
+        subdivision(3)
+
+
+def test_survivors_of_no_way() -> None:
+    with pytest.raises(wf.InputError, match="way must be one of 'swept', 'exact', 'exit'"):
+        search(candidates=0).survivors("nope")

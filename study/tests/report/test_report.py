@@ -1,0 +1,895 @@
+"""The report: verdicts by rule, a page that is whole, and tables that read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from study_work import toy
+
+import wayfield as wf
+from pages import outline
+from wayfield.files.write import MANIFEST
+from wayfield_study.engine import (
+    Measure,
+    Records,
+    Row,
+    Store,
+    Study,
+    Tables,
+    Task,
+    as_records,
+    by_experiment,
+    look_up,
+    run,
+    what_is_there,
+)
+from wayfield_study.experiments import STUDIES, MazeCell, paper_study, rollout
+from wayfield_study.experiments._readings import ADOPTED, under
+from wayfield_study.experiments.readings.searches import WAYS, SearchCell
+from wayfield_study.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield_study.paper import (
+    FIGURES,
+    GRID,
+    SEEDS,
+    TABLES,
+    Claim,
+    Evidence,
+    Expected,
+    Verdicts,
+    judge,
+    make_claims,
+    value,
+)
+from wayfield_study.paper.mismatch import inconsistencies, mismatches
+from wayfield_study.paper.rules import KINDS, UNTRIED
+from wayfield_study.report import (
+    SHAPES,
+    Finding,
+    Provenance,
+    Section,
+    chart,
+    holds_earlier_report,
+    scatter,
+    write_report,
+)
+from wayfield_study.report.phase import phase_panel
+from wayfield_study.report.svg import Scale, Series, line_chart
+
+mpl.use("Agg")
+
+PROVENANCE = Provenance("wayfield reproduce", 2, 75.0, computing={"rollout": 12.3})
+CHARTS = (
+    "Success against resolution",
+    "Success against labels",
+    "Success against sweeps",
+    "Residual against sweeps",
+    "Success against p",
+    "Poorly ranked decisions against p",
+    "Mechanism audit against resolution",
+    "Success against the number of labels",
+    "Success against noise, lf = 0.08",
+    "Success on finer graphs",
+    "success of AMLE, exact by maze, resolution and label fraction",
+    "Seven nodes, harmonic",
+)
+PAPER = STUDIES["paper"]
+EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
+TINY = MazeCell("medium", 2, 0.08, 54, goals=2)
+"""Of the paper's grid's kind."""
+READ = under(ADOPTED, [TINY])
+SMALL: dict[str, list[Any]] = {
+    "other_draws": READ,
+    "readings": READ,
+    "reading_sweeps": READ,
+    "other_searches": [SearchCell(way, 101, candidates=10) for way in WAYS],
+    "witnesses": [SevenNodes(), Lattice(3, 3, candidates=40)],
+    "small_graphs": [SevenNodes(), *map(FittedWitness, range(1, 6))],
+}
+TASKS = [
+    Task(experiment, cell)
+    for name, experiment in EXPERIMENTS.items()
+    for cell in SMALL.get(name, [TINY])
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Every experiment of the study on one tiny cell, and the small graphs, run once."""
+    store = Store(tmp_path_factory.mktemp("study") / "results")
+    assert run(TASKS, store, workers=0).failed == {}
+    return store
+
+
+@pytest.fixture(scope="module")
+def tables(store: Store) -> dict[str, list[Row]]:
+    """What the store has."""
+    found = what_is_there(look_up(TASKS, store))
+    assert found.reused == len(TASKS)
+    return by_experiment(found.tables)
+
+
+@pytest.fixture(scope="module")
+def folder(tables: dict[str, list[Row]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("new") / "report"
+    assert write_report(PAPER, tables, out, PROVENANCE) == out / "index.html"
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> str:
+    return (folder / "index.html").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------- the page
+
+
+def test_page_is_whole_and_loads_nothing(page: str) -> None:
+    found = outline(page)
+    assert all(source.startswith("data:") for source in found.sources)
+    assert {target for target in found.targets if not target.startswith("#")} == {
+        "claims.json",
+        "tables/",
+    }
+    assert len(found.ids) == len(set(found.ids))
+    anchors = {target[1:] for target in found.targets if target.startswith("#")}
+    assert anchors <= set(found.ids)
+    assert not re.search(r"url\((?!#)|@import|https?:", page)
+
+
+def test_page_has_every_figure_and_section(page: str) -> None:
+    found = outline(page)
+    for name in FIGURES:
+        assert f"<code>{name}</code>" in page
+    for table in TABLES.values():
+        assert f"table-{table.name}" in found.ids
+        assert table.title.replace("'", "’") in found.words.replace("'", "’")
+    assert found.tags.count("img") == 6  # three fields, three failure maps
+    for name in CHARTS:
+        assert f'aria-label="{name}"' in page
+    assert "wayfield reproduce" in found.words
+    assert "1 min 15 s of wall clock" in found.words
+    assert "12 s" in found.words
+
+
+def test_same_rows_same_page(tables: dict[str, list[Row]], page: str, tmp_path: Path) -> None:
+    again = write_report(PAPER, tables, tmp_path, PROVENANCE)
+    assert again.read_text(encoding="utf-8") == page
+
+
+def test_failed_tasks_are_shown_and_escaped(tmp_path: Path) -> None:
+    failed = {"rollout medium-r04": "Traceback\nValueError: <b>bad</b>"}
+    path = write_report(PAPER, {}, tmp_path, Provenance("wayfield reproduce", 2, 1.0, 119, failed))
+    page = path.read_text(encoding="utf-8")
+    assert "ValueError: &lt;b&gt;bad&lt;/b&gt;" in page
+    assert "119 taken from an earlier run, 1 failed" in page
+
+
+def test_a_report_alone_takes_no_time(tmp_path: Path) -> None:
+    words = outline(
+        write_report(PAPER, {}, tmp_path, Provenance("wayfield report", 0, 0.0)).read_text()
+    ).words
+    assert "none for this report: its results were there" in words
+    assert "workers" not in words.partition("its results were there")[0]
+
+
+def test_a_report_of_nothing_says_what_to_run(tmp_path: Path) -> None:
+    words = outline(write_report(PAPER, {}, tmp_path, PROVENANCE).read_text(encoding="utf-8")).words
+    sections = sum(len(experiment.sections) for experiment in PAPER.experiments)
+    assert words.count("Not run here: wayfield study paper computes it.") == sections
+    assert "nan" not in words.split()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_any_experiment_may_be_missing(
+    name: str, tables: dict[str, list[Row]], tmp_path: Path
+) -> None:
+    alone = write_report(PAPER, {name: tables[name]}, tmp_path / "alone", PROVENANCE)
+    outline(alone.read_text(encoding="utf-8"))
+    rest = {other: rows for other, rows in tables.items() if other != name}
+    page = write_report(PAPER, rest, tmp_path / "rest", PROVENANCE).read_text(encoding="utf-8")
+    assert "Not run here" in outline(page).words
+
+
+def test_nothing_is_left_half_written(
+    folder: Path, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: Path, target: Path) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(PAPER, {}, folder, PROVENANCE)
+    assert (folder / "index.html").read_text(encoding="utf-8") == page
+    assert [file.name for file in folder.rglob(".*")] == [MANIFEST]
+
+
+@pytest.mark.parametrize("name", ["index.html", "claims.json", "tables/baseline-gaps.csv"])
+def test_files_of_others_stay_as_they_are(
+    name: str, tables: dict[str, list[Row]], folder: Path, tmp_path: Path
+) -> None:
+    assert (folder / name).exists()
+    theirs = tmp_path / name
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=f"{name} was not written by wayfield"):
+        write_report(PAPER, tables, tmp_path, PROVENANCE)
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [theirs]
+    assert theirs.read_text(encoding="utf-8") == "mine"
+    write_report(PAPER, tables, tmp_path, PROVENANCE, force=True)
+    assert theirs.read_text(encoding="utf-8") != "mine"
+
+
+def test_a_page_that_someone_has_changed_stays_as_it_is(tmp_path: Path) -> None:
+    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
+    page.write_text(page.read_text(encoding="utf-8") + "<!-- mine -->", encoding="utf-8")
+    with pytest.raises(wf.InputError, match=r"index.html has changed since"):
+        write_report(PAPER, {}, tmp_path, PROVENANCE)
+
+
+def test_a_report_of_an_earlier_version_is_replaced(tmp_path: Path) -> None:
+    page = write_report(PAPER, {}, tmp_path, PROVENANCE)
+    (tmp_path / MANIFEST).unlink()
+    assert holds_earlier_report(tmp_path)
+    write_report(PAPER, {}, tmp_path, Provenance("again"))
+    assert "again" in page.read_text(encoding="utf-8")
+    assert not holds_earlier_report(tmp_path)
+
+
+# ------------------------------------------------------------------- claims and tables
+
+
+def test_claims_read_back(folder: Path) -> None:
+    records = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    assert len(records) == len({record["id"] for record in records}) == len(FIGURES) >= 150
+    fields = {"id", "table", "paper", "ours", "ours_exact", "difference", "verdict"}
+    for record in records:
+        assert fields <= record.keys()
+        assert record["paper"] == FIGURES[record["id"]].value
+        mark = record["verdict"].partition(":")[0]
+        assert mark in ("reproduced", "differs", "solver artefact", "not measured")
+        if record["ours"] is None:
+            assert mark == "not measured"
+            assert record["note"] in record["verdict"]
+        else:
+            assert record["difference"] == record["ours"] - record["paper"]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_read_back(name: str, folder: Path) -> None:
+    text = (folder / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert [line["paper"] for line in lines] == [f.printed for f in TABLES[name].figures]
+    latex = (folder / "tables" / f"{name}.tex").read_text(encoding="utf-8")
+    columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", latex)[1])  # type: ignore[index]
+    body = latex.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().splitlines()
+    assert len(body) == len(TABLES[name].rows)
+    assert all(line.count("&") == columns - 1 and line.endswith(r"\\") for line in body)
+    assert latex.count("{") == latex.count("}")
+    assert latex.isascii()
+
+
+def test_our_own_tables_read_back(folder: Path) -> None:
+    text = (folder / "tables" / "ties-ties.csv").read_text(encoding="utf-8")
+    lines = list(csv.reader(io.StringIO(text)))
+    assert len(lines) == 17
+    assert len({len(line) for line in lines}) == 1
+    assert all(float(entry) >= 0 for line in lines[1:] for entry in line[1:])
+
+
+def test_powers_are_what_each_format_reads(folder: Path) -> None:
+    for path in sorted((folder / "tables").iterdir()):
+        text = path.read_text(encoding="utf-8")
+        assert not set(text) & set("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−"), path.name
+        assert path.suffix != ".tex" or text.isascii(), path.name
+        assert "row1" not in text
+    assert "within $10^{-9}$" in (folder / "tables" / "ties-ties.tex").read_text("utf-8")
+    text = (folder / "tables" / "finite-p-family.csv").read_text(encoding="utf-8")
+    widths = [line["widest bracket"] for line in csv.DictReader(io.StringIO(text))]
+    assert all(width == "none" or 0 <= float(width) < 1e-9 for width in widths)
+
+
+def test_success_is_a_mean_over_cells_in_every_column() -> None:
+    """Of a large cell all starts reach, of a small one none."""
+    more = {"cost_all": 1.0, "least_cost_all": 1.0}
+    large = arm("amle", 1000, **more) | {"starts_all": 9000, "reached_all": 9000}
+    small = arm("amle", 0, **more) | {"seed": 55}
+    (table,) = rollout.tables(Records.of([large, small]))
+    assert table.rows[0][1:4] == ["0.5000", "0.50000", "1,000"]
+
+
+# ------------------------------------------------------------------- verdicts
+
+
+@pytest.mark.parametrize(
+    ("figure", "measure", "verdict"),
+    [
+        ("main/amle/success", Measure(0.9704), "reproduced: to the last digit"),
+        ("main/amle/success", Measure(0.99), "reproduced: within 0.05"),
+        ("main/amle/success", Measure(0.9195), "reproduced: within 0.05"),  # .05 and half a digit
+        ("main/amle/success", Measure(0.9194), "differs: −0.051; no other reading was tried on it"),
+        ("main/harmonic/success", Measure(0.7), "differs: +0.116"),
+        (
+            "main/harmonic/success",
+            Measure(0.68, error=0.06),
+            "reproduced: another draw may give it, 0.680 ± 0.060",
+        ),
+        ("main/harmonic/success", Measure(0.7, error=0.05), "differs: +0.116"),
+        (
+            "main/amle/success",
+            Measure(0.97, exact=1.0),
+            "solver artefact: 0.970 stopped early, 1.000 solved exactly",
+        ),
+        ("main/amle/success", Measure(0.99, exact=0.97), "reproduced"),  # exact is closer
+        ("main/amle/success", Measure(0.99, exact=0.993), "reproduced"),  # less than the grain
+        ("main/amle/success", Measure(0.9, exact=1.0), "differs"),  # budget does not match
+        ("finite-p/p16/success", Measure(0.9, exact=0.9), "differs"),  # no stopped solver of ours
+        ("finite-p/p16/success", Measure(1.0, exact=1.0), "reproduced"),
+        ("finite-p/p8/success", Measure(0.98950, exact=0.99367), "reproduced: within 0.05"),
+        ("p-family/p8/loop", Measure(0.0136), "reproduced: within 50% of a small figure"),
+        ("p-family/p8/loop", Measure(0.0129), "differs: −0.014"),  # half of it and half a digit
+        ("baseline-gaps/oracle_over_amle/r4/value", Measure(0.2), "differs: −0.5"),
+        ("failures/amle/interior", Measure(0.09), "differs: −0.25"),
+        ("ordering/all/tau_lt_05_rate/delta", Measure(-0.0121), "reproduced: within 50%"),
+        ("ordering/all/tau_lt_05_rate/delta", Measure(-0.0118), "differs: +0.0121"),
+        ("lbfgs/p16/converged", Measure(2.0), "reproduced: within 12"),  # 0 in the paper
+        ("main/amle/success", Measure(None, note="no cells"), "not measured: no cells"),
+        ("seven-nodes/harmonic(1)/value", Measure(36 / 29), "reproduced"),
+        ("seven-nodes/harmonic(1)/value", Measure(1.2414), "differs: 0.000"),
+        ("subdivision/k4/harmonic_margin", Measure(3 / 29), "reproduced: to the last digit"),
+        ("iterations/sweeps50/residual", Measure(0.07), "reproduced: within 25%"),
+        ("iterations/sweeps50/residual", Measure(0.08), "differs: +2.5\xa0×\xa010⁻²"),
+        (
+            "mechanism-main/primary_geometry/rate",
+            Measure(34.8),
+            "differs: −20.0",
+        ),
+        ("baselines/nearest/success", Measure(0.05), "differs: +0.018"),
+        ("failures/harmonic/interior", Measure(0.0), "differs: −1.6"),
+        ("failures/harmonic/strict_minima", Measure(3.0), "differs: −113"),
+        ("lbfgs/p8/converged", Measure(20.0), "differs: +10"),
+        ("search/witnesses/value", Measure(8.0, exact=2.0), "differs: +3"),
+    ],
+)
+def test_verdicts(figure: str, measure: Measure, verdict: str) -> None:
+    assert judge(FIGURES[figure], measure).text.startswith(verdict)
+
+
+def test_the_paper_reproduces_itself() -> None:
+    claims = make_claims({name: Measure(figure.value) for name, figure in FIGURES.items()})
+    assert {claim.verdict.mark for claim in claims} == {"reproduced"}
+    assert all(claim.difference == 0 for claim in claims)
+
+
+def test_every_kind_is_explained_and_used() -> None:
+    assert {figure.kind for figure in FIGURES.values()} == KINDS.keys()
+
+
+NEAR, FAR = Expected(0.62, 0.005, 0.012), Expected(0.66, 0.004, 0.008)
+
+
+@pytest.mark.parametrize(
+    ("expected", "ours", "verdict"),
+    [
+        (NEAR, 0.62, "reproduced: within 0.05"),
+        (NEAR, 0.70, "reproduced: within 0.05"),  # a lucky draw does not count
+        (Expected(0.66, 0.01, 0.04), 0.7, "reproduced: another draw may give it, 0.660 ± 0.041"),
+        (FAR, 0.584, "differs: 0.000; no other"),  # nor does one that happens to fit
+        (FAR, 0.65, "differs: +0.066; no other"),
+    ],
+)
+def test_a_verdict_goes_by_many_draws(expected: Expected, ours: float, verdict: str) -> None:
+    assert judge(FIGURES["main/harmonic/success"], Measure(ours), expected).text.startswith(verdict)
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "basis"),
+    [
+        (0.62, 0.2, "tolerance"),
+        (0.66, 0.04, "draws"),
+        (0.66, 0.03, ""),
+        (0.69, 0.5, ""),  # a wild spread does not stretch further than twice the tolerance
+    ],
+)
+def test_a_verdict_says_what_it_rests_on(value: float, spread: float, basis: str) -> None:
+    verdict = judge(FIGURES["main/harmonic/success"], Measure(0.6), Expected(value, 0.0, spread))
+    assert verdict.basis == basis
+    assert verdict.mark == ("reproduced" if basis else "differs")
+
+
+def test_readings_are_counted_on_the_figures_they_have() -> None:
+    """One reading on two figures of which it meets one, another on a single one that it misses."""
+    tried = {
+        "main/harmonic/success": {"glass": 0.58, "ice": 0.9},
+        "ordering/all/tau_mean/amle": {"glass": 0.1},
+    }
+    verdicts = Verdicts(PAPER.experiments, {}, Evidence(tried=tried))
+    (block,) = (block for block in verdicts.details if block.id == "readings")
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", block.html)
+    glass, ice = cells.index("glass"), cells.index("ice")
+    assert cells[glass + 1] == "1 (0) of 2"
+    assert cells[ice + 1] == "0 (0) of 1"
+    assert set(cells[ice + 2 :]) == {"–"}
+
+
+def test_a_relative_tolerance_bounds_other_draws_too() -> None:
+    figure = FIGURES["iterations/sweeps50/residual"]  # 0.055, within a quarter
+    assert judge(figure, Measure(0.1), Expected(0.1, 0.0, 0.025)).basis == "draws"
+    assert judge(figure, Measure(0.2), Expected(0.2, 0.0, 9.0)).mark == "differs"
+
+
+def test_an_artefact_needs_the_expected_figure_to_fit() -> None:
+    figure, measure = FIGURES["main/amle/success"], Measure(0.972, exact=1.0)
+    assert judge(figure, measure, Expected(0.96, 0.001, 0.004)).mark == "artefact"
+    assert judge(figure, measure, Expected(0.85, 0.001, 0.004)).mark == "differs"
+
+
+@pytest.mark.parametrize(
+    ("tried", "reason", "told"),
+    [
+        ({"a": 0.6, "b": 0.58}, "a", "met by a, an assumption the text does not make"),
+        ({"a": 0.7, "b": 0.58}, "b", "met by b, an assumption the text does not make"),
+        ({"a": 0.7, "b": 0.8}, "no reading", "2 other readings tried, none meets it"),
+        ({"a": 0.7}, "no reading", "1 other reading tried, none meets it"),
+        ({}, "untried", "no other reading was tried on it"),
+    ],
+)
+def test_a_difference_carries_what_was_tried(
+    tried: dict[str, float], reason: str, told: str
+) -> None:
+    verdict = judge(FIGURES["main/harmonic/success"], Measure(0.7), tried=tried)
+    assert (verdict.reason, verdict.text) == (reason, f"differs: +0.116; {told}")
+
+
+def test_every_difference_carries_evidence() -> None:
+    claims = make_claims({name: Measure(figure.value + 1e9) for name, figure in FIGURES.items()})
+    assert {claim.verdict.reason for claim in claims} == {UNTRIED}
+    assert all(record["reading"] for record in map(Claim.record, claims))
+
+
+def test_claims_hold_what_they_rest_on() -> None:
+    evidence = Evidence({"main/harmonic/success": NEAR}, {"main/harmonic/success": {"a": 0.6}})
+    claims = {
+        c.figure.id: c for c in make_claims({"main/harmonic/success": Measure(0.6)}, evidence)
+    }
+    record = claims["main/harmonic/success"].record()
+    assert (record["expected"], record["expected_error"], record["expected_spread"]) == (
+        0.62,
+        0.005,
+        0.012,
+    )
+    assert record["tried"] == {"a": 0.6}
+    assert "500 relaxed" in record["reading"]
+    other = claims["main/amle/success"].record()
+    assert (other["expected"], other["tried"]) == (None, {})
+
+
+# ------------------------------------------------------------------- sentences
+
+
+def arm(name: str, reached: int, **more: Any) -> Row:
+    about: Row = {"maze": "large", "refinement": 8, "label_fraction": 0.02, "seed": 54, "goals": 16}
+    counts: Row = {"arm": name, "pairs": 1000, "reached": reached, "width": 1e-16}
+    return about | counts | {"starts_all": 1000, "reached_all": reached} | more
+
+
+def rollouts(harmonic: int, sweeps: int, exact: int, exits: int) -> Tables:
+    rows = [arm("harmonic", harmonic), arm("sweeps", sweeps), arm("amle", exact)]
+    return as_records({"rollout": [*rows, arm("amle_exit", exits)]})
+
+
+def everywhere(rows: Iterable[Row], **more: Any) -> list[Row]:
+    """The same rows on every cell of the paper's."""
+    return [
+        row | {"maze": maze, "refinement": r, "label_fraction": lf, "seed": seed} | more
+        for maze, r, lf in GRID
+        for seed in SEEDS
+        for row in rows
+    ]
+
+
+def whole_grid(tables: Tables, **more: Any) -> Tables:
+    return as_records({name: everywhere(rows, **more) for name, rows in tables.items()})
+
+
+def findings(tables: Tables) -> list[Finding]:
+    """All findings of the paper's study, in the order of its sections."""
+    return [
+        finding
+        for experiment in PAPER.experiments
+        for section in experiment.sections
+        if experiment.name in tables and section.findings is not None
+        for finding in section.findings(
+            tables[experiment.name] if section.rows is None else section.rows(tables)
+        )
+    ]
+
+
+def marks(tables: Tables) -> list[str]:
+    return [finding.mark for finding in findings(tables)]
+
+
+def test_findings_follow_the_numbers() -> None:
+    def found(*reached: int) -> list[str]:
+        return marks(whole_grid(rollouts(*reached)))
+
+    assert found(450, 940, 1000, 1000)[:2] == ["artefact", "new"]
+    assert found(450, 940, 990, 999)[:2] == ["differs", "differs"]
+    assert found(450, 1000, 1000, 1000)[0] == "differs"  # nothing fails: no artefact
+    assert found(950, 940, 1000, 1000)[2] == "differs"  # no lift
+    assert found(450, 940, 1000, 1000)[2] == "differs"  # the same lift at every resolution
+    assert found(450, 940, 1000, 1000)[3] == "differs"  # row by row
+
+
+def test_row_by_row_against_the_papers_own() -> None:
+    rows = [
+        row | {"reached": round(1000 * value(f"grid-{maze}/r{r}/lf{lf:.2f}/{method}"))}
+        for maze, r, lf in GRID
+        for seed in SEEDS
+        for row, method in ((arm("harmonic", 0), "harmonic"), (arm("sweeps", 0), "amle"))
+        for row in [row | {"maze": maze, "refinement": r, "label_fraction": lf, "seed": seed}]
+    ]
+    exact = everywhere([arm("amle", 1000), arm("amle_exit", 1000)])
+    found = findings(as_records({"rollout": rows + exact}))
+    assert [each.mark for each in found[:4]] == ["artefact", "new", "reproduced", "reproduced"]
+    assert "is 0.000 for harmonic and 0.000 for AMLE" in found[3].text
+    assert {each.scope for each in found} == {"On the paper's 120 cells."}
+
+
+@pytest.mark.parametrize("more", [{}, {"maze": "large@1f0c2a"}])
+def test_nothing_is_said_about_the_paper_on_other_cells(more: dict[str, str]) -> None:
+    """One cell of the paper's grid, or all of it on a map of one's own."""
+    tables = rollouts(450, 940, 1000, 1000)
+    found = findings(whole_grid(tables, **more) if more else tables)
+    assert {each.mark for each in found} == {"partial", "new"}
+    assert len(found) == 4  # none row by row
+    cells = "60 cells (large@1f0c2a; r" if more else "1 cell (large; r = 8; lf = 0.02; 1"
+    assert all(each.scope.startswith(f"On {cells}") for each in found)
+    assert all("no verdict on the paper" in each.scope for each in found)
+
+
+def test_cells_beside_the_papers_have_no_say() -> None:
+    rows = [*whole_grid(rollouts(450, 940, 1000, 1000))["rollout"]]
+    odd = [row | {"maze": "umaze", "reached": 0} for row in rows]
+    assert findings(as_records({"rollout": rows + odd})) == findings(as_records({"rollout": rows}))
+
+
+def test_the_lead_compares_with_the_same_rows_of_the_paper() -> None:
+    tables = rollouts(450, 940, 999, 1000)
+    said = paper_study.cover(PAPER, tables)
+    assert said.lead.startswith(f"Of {len(FIGURES)} figures of the paper, ")
+    assert "45.0% of the starts on harmonic values (the paper on these cells: 45.8%)" in said.lead
+    assert "fails from 1 of 1,000 starts" in said.lead
+    assert "theirs" in said.before[0].html
+    own = paper_study.cover(PAPER, whole_grid(tables, maze="large@1f0c2a"))
+    assert "(the paper on" not in own.lead
+    assert "theirs" not in own.before[0].html
+    nothing = paper_study.cover(PAPER, {})
+    assert nothing.lead.count(".") == 1
+    assert nothing.lead.endswith("were not measured.")
+
+
+@pytest.mark.parametrize(
+    ("last", "mark"), [(1000, "artefact"), (980, "artefact"), (1012, "differs")]
+)
+def test_p_sixteen_beside_the_amle(last: int, mark: str) -> None:
+    rows = [arm(f"p{p}", 1000, p=float(p)) for p in (4, 8)]
+    rows += [arm("p16", last, p=16.0), arm("amle", 1000, p=float("inf"))]
+    assert findings(as_records({"finite_p": everywhere(rows)}))[0].mark == mark
+
+
+@pytest.mark.parametrize(
+    ("eight", "everyone", "told"),
+    [
+        (900, 1000, "1 of 1 cell on the sampled pairs, and in 1 over all starts."),
+        (400, 1000, "0 of 1 cell on the sampled pairs, and in 0 over all starts."),
+        (900, 999, "and in 0 over all starts. Of the others 1 fall at the last step alone"),
+    ],
+)
+def test_monotone_in_p(eight: int, everyone: int, told: str) -> None:
+    rows = [arm("harmonic", 500, p=2.0), arm("p8", eight, p=8.0), arm("p16", 1000, p=16.0)]
+    rows += [arm("sweeps", 700, p=float("inf"))]
+    rows += [arm("amle", 1000, p=float("inf"), reached_all=everyone)]
+    assert told in findings(as_records({"finite_p": rows}))[1].text
+
+
+def test_the_nearest_of_our_budgets_is_named() -> None:
+    rows = [arm("sweeps", 930, sweeps=200), arm("sweeps", 990, sweeps=500)]
+    (found,) = findings(as_records({"iteration_audit": everywhere(rows)}))
+    assert "have 0.990 after 500" in found.text
+    assert "nearest to the main grid after 200, with 0.930" in found.text
+    assert "our reading" in found.text
+    assert not findings(as_records({"iteration_audit": rows}))
+
+
+@pytest.mark.parametrize(("higher", "told"), [(24, True), (18, True), (17, False), (0, True)])
+def test_differences_in_one_direction_are_told(higher: int, told: bool) -> None:
+    """Seventeen heads of twenty-four coins are no surprise, eighteen are."""
+    ours = {name: Measure(figure.value) for name, figure in FIGURES.items()}
+    for number, (maze, r, lf) in enumerate(GRID):
+        name = f"grid-{maze}/r{r}/lf{lf:.2f}/harmonic"
+        ours[name] = Measure(FIGURES[name].value + (0.01 if number < higher else -0.01))
+    ours["main/harmonic/low"] = Measure(0.591)
+    first = mismatches(make_claims(ours))[0]
+    assert first.title.startswith("Harmonic is systematically") == told
+    if told:
+        assert f"higher in {higher} and lower in {24 - higher}" in first.text
+        assert "0.591 to 0.623 excludes it" in first.text
+
+
+def test_mismatches_are_grouped_by_what_meets_them() -> None:
+    ours = {name: Measure(figure.value) for name, figure in FIGURES.items()}
+    assert mismatches(make_claims(ours))[0].title == "Nothing differs"
+    ours |= {
+        "failures/harmonic/strict_minima": Measure(3.0),
+        "baselines/nearest/success": Measure(0.05),
+        "setup/medium/r4/rows/value": Measure(32.0),
+    }
+    tried = {
+        "failures/harmonic/strict_minima": {"glass": 3.0, "far pairs": 110.0},
+        "baselines/nearest/success": {"glass": 0.06, "far pairs": 0.05},
+    }
+    found = mismatches(make_claims(ours, Evidence(tried=tried)))
+    assert [item.title for item in found] == [
+        "Met by far pairs: 1 figure.",
+        "No reading that was tried meets them: 1 figure.",
+        "Nothing else was tried: 1 figure.",
+    ]
+    assert "116 in the paper, 3 here" in found[0].figures
+
+
+def test_inconsistencies_quote_the_paper() -> None:
+    told = " ".join(inconsistencies())
+    for quoted in ("93.8", "93.9", "2 and 5", "0.750", "0.833"):
+        assert quoted in told
+
+
+# ------------------------------------------------------------------- charts
+
+
+def test_a_chart_says_its_numbers() -> None:
+    series = [Series("ours", "harmonic", [(0, 0.25), (1, 1.0)], [(0.2, 0.3), (1.0, 1.0)])]
+    drawn = line_chart(series, [(0, "r = 4"), (1, "r = 8")], "success")
+    assert "<title>ours, r = 4: 0.25</title>" in drawn
+    assert outline(drawn).tags.count("title") == 2
+
+
+def moves(drawn: str) -> list[tuple[float, float]]:
+    """Places of the marks in a chart."""
+    found = re.findall(r'class="mark" d="[^"]*" transform="translate\(([\d.]+) ([\d.]+)\)"', drawn)
+    return [(float(x), float(y)) for x, y in found]
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_marks_at_one_place_stand_beside_each_other(count: int) -> None:
+    """Five arms that all reach: each is seen, in its place and beside no other place."""
+    ticks = [(float(k), str(k)) for k in range(count)]
+    points = [(place, 1.0) for place, _ in ticks]
+    series = [Series(f"arm {k}", f"line-{k}", points) for k in range(5)]
+    drawn = moves(line_chart(series, ticks, "success"))
+    assert len(set(drawn)) == 5 * count
+    columns = sorted(x for x, _ in drawn)
+    groups = [columns[5 * k : 5 * k + 5] for k in range(count)]
+    assert all(a[-1] < b[0] for a, b in pairwise(groups))
+    if count == 1:
+        assert np.diff(columns).min() > 15  # there is room
+
+
+def test_the_papers_marks_stay_with_the_line_of_their_colour() -> None:
+    ticks = [(0.0, "r = 4"), (1.0, "r = 8")]
+    ours = [Series(name, name, [(0.0, 0.5), (1.0, 0.5)]) for name in ("harmonic", "exact")]
+    paper = Series("paper", "exact", [(0.0, 0.6), (1.0, 0.7)], hollow=True)
+    drawn = moves(line_chart([*ours, paper], ticks, "success"))
+    assert [x for x, _ in drawn[4:]] == [x for x, _ in drawn[2:4]]
+    off_ticks = Series("elsewhere", "nearest", [(0.3, 0.5)])
+    (x, _), *_ = moves(line_chart([off_ticks, *ours], ticks, "success"))
+    assert [x for x, _ in moves(line_chart([off_ticks], ticks, "success"))] == [x]
+
+
+def test_lines_have_marks_of_their_own() -> None:
+    series = [Series(f"arm {k}", "exact-line", [(0.0, 0.5)]) for k in range(len(SHAPES) + 1)]
+    drawn = chart("all alike", series, [(0.0, "r = 4")])
+    shapes = re.findall(r'class="mark" d="([^"]*)"', drawn.legend)
+    assert len(set(shapes)) == len(SHAPES)
+    scattered = scatter("two", [replace(each, hollow=True) for each in series[:2]], ("x", "y"))
+    assert len(set(re.findall(r'class="mark" d="([^"]*)"', scattered.legend))) == 2
+
+
+def test_an_axis_of_shares_holds_the_intervals_and_shows_that_it_is_cut() -> None:
+    def drawn(low: float) -> str:
+        series = [Series("ours", "harmonic", [(0.0, 0.97)], [(low, 1.0)])]
+        return chart("success", series, [(0.0, "r = 4")]).svg
+
+    assert ">0.9</text>" in drawn(0.93)
+    assert 'class="cut"' in drawn(0.93)
+    assert ">0.6</text>" in drawn(0.63)
+    assert ">0</text>" in drawn(0.2)
+    assert 'class="cut"' not in drawn(0.2)
+
+
+def test_shares_against_shares_have_a_diagonal() -> None:
+    points = [(0.0, 0.0), (1.0, 1.0), (math.nan, 0.5)]
+    drawn = scatter("foretold", [Series("ours", "harmonic", points)], ("told", "seen")).svg
+    (x0, y0), (x1, y1) = moves(drawn)
+    assert f'class="line" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"' in drawn
+    assert x1 - x0 == y0 - y1  # a square
+    assert "<title>ours: told 1, seen 1</title>" in drawn
+
+
+def test_long_names_along_an_axis_are_slanted_and_cut_short() -> None:
+    names = [f"an-arm-with-a-very-long-name-{k}" for k in range(6)]
+    series = [Series("ours", "harmonic", [(k, 0.5) for k in range(6)])]
+    drawn = line_chart(series, list(enumerate(names)), "success")
+    assert drawn.count("rotate(-35 ") == 6
+    assert all(f"<title>{name}</title>" in drawn for name in names)
+    height = float(drawn.split('viewBox="0 0 500 ')[1].split('"')[0])
+    assert height > 300
+    few = line_chart(series, [(k, f"r = {k}") for k in range(6)], "success")
+    assert "rotate(-35 " not in few
+    assert 'viewBox="0 0 500 300"' in few
+
+
+def test_phase_panels_are_as_wide_as_the_names_of_their_mazes() -> None:
+    def width(maze: str) -> float:
+        drawn = phase_panel({(maze, 8, 0.02): 0.9}, {}, "AMLE")
+        return float(drawn.split('viewBox="0 0 ')[1].split(" ")[0])
+
+    assert width("large") < width("a-maze-of-the-third-floor") < width("long" * 30) == 300
+
+
+def test_a_chart_leaves_out_what_is_no_number() -> None:
+    series = [Series("ours", "harmonic", [(0, float("nan")), (1, 0.5)])]
+    drawn = line_chart(
+        [*series, Series("none", "exit", [(0, float("nan"))])], [(0, "a"), (1, "b")], ""
+    )
+    assert outline(drawn).tags.count("title") == 1
+    assert "nan" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("scale", "ticks"),
+    [
+        (Scale(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (Scale(0.95, 1), [0.95, 0.96, 0.97, 0.98, 0.99, 1.0]),
+        (Scale(1e-5, 1e-1, log=True), [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
+    ],
+)
+def test_ticks_are_round(scale: Scale, ticks: list[float]) -> None:
+    assert scale.ticks == pytest.approx(ticks)
+    assert scale.place(scale.low) > scale.place(scale.high)
+    assert scale.place(scale.high * 10) == scale.place(scale.high)
+
+
+# ------------------------------------------------------------------- nothing is solved
+
+
+HARMLESS = (
+    "_", "errors", "experiments", "files", "graph", "grid", "labels", "layouts", "names", "paper",
+    "plots", "report", "study",
+)  # fmt: skip
+"""Rooms whose functions a report may call, by how their names begin; those of all others solve."""
+DRAWS = "wayfield.kernels.csr"
+"""What graphs are put together with: the one kernel that a drawing may need."""
+
+
+class SolvedError(Exception):
+    """Somebody computes while a report is drawn."""
+
+
+def refuse(*_: object, **__: object) -> Any:
+    raise SolvedError
+
+
+def solves(thing: Any) -> bool:
+    """Whether it is a function of a room that solves, or a kernel."""
+    if isinstance(thing, type) or not callable(thing):
+        return False
+    package, _, room = (getattr(thing, "__module__", None) or "").partition(".")
+    if package != "wayfield" or not room or f"{package}.{room}" == DRAWS:
+        return False
+    return not room.startswith(HARMLESS)
+
+
+@pytest.fixture
+def no_solver(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Make every solver raise, wherever it is imported; the number of names it had."""
+    count = 0
+    for name, module in sorted(sys.modules.items()):
+        if name == "wayfield" or (
+            name.startswith("wayfield.") and not name.startswith("wayfield.kernels")
+        ):
+            for attribute, thing in sorted(vars(module).items()):
+                if solves(thing):
+                    monkeypatch.setattr(module, attribute, refuse)
+                    count += 1
+                elif isinstance(thing, type) and thing.__module__ == name:
+                    for method in ("solve", "draw", "rollout"):
+                        if method in vars(thing):
+                            monkeypatch.setattr(thing, method, refuse)
+                            count += 1
+    return count
+
+
+def test_a_report_is_a_function_of_the_store(
+    store: Store, folder: Path, tmp_path: Path, no_solver: int
+) -> None:
+    """Every page and table comes out the same when nothing can be solved any more."""
+    assert no_solver > 100
+    found = what_is_there(look_up(TASKS, store))
+    write_report(PAPER, by_experiment(found.tables), tmp_path, PROVENANCE)
+    files = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+    assert len(files) > 60
+    again = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}
+    assert again == files
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiments_do_solve(name: str, no_solver: int) -> None:
+    """So the test above could fail."""
+    task = next(task for task in TASKS if task.experiment.name == name)
+    with pytest.raises(SolvedError):
+        task.experiment.run(task.cell)
+
+
+# ------------------------------------------------------------------- studies of one's own
+
+
+def test_stale_results_are_said(tmp_path: Path) -> None:
+    kinds = ["kernels changed since", "numpy 1.0, now 2.0", "a", "b"]
+    told = Provenance("wayfield report", stale=["kernels changed since", *kinds])
+    words = outline(write_report(PAPER, {}, tmp_path, told).read_text(encoding="utf-8")).words
+    assert (
+        "5 results are stale and used on request: kernels changed since; numpy 1.0, now 2.0; a; …."
+        in words
+    )
+    one = Provenance("wayfield report", stale=["kernels changed since"]).warning
+    assert one == "1 result is stale and used on request: kernels changed since."
+    assert PROVENANCE.warning == ""
+
+
+def test_where_nothing_of_the_paper_was_measured_there_are_no_verdicts(tmp_path: Path) -> None:
+    """Rollouts on mazes of one's own: their sections, but no figure of the paper."""
+    own = Study("own", "A study of one's own", (rollout.EXPERIMENT,), (), paper_study.cover)
+    rows = [row | {"maze": "mine@1f0c2a"} for row in rollouts(450, 940, 1000, 1000)["rollout"]]
+    more = {"cost_all": 1.0, "least_cost_all": 1.0}
+    page = write_report(own, {"rollout": [row | more for row in rows]}, tmp_path, PROVENANCE)
+    found = outline(page.read_text(encoding="utf-8"))
+    assert "A study of one's own" in found.words.replace("’", "'")
+    assert {"picture", "rollouts"} <= set(found.ids)
+    assert not {"glance", "mismatch", "claims-all", "rules"} & set(found.ids)
+    assert not any(each.startswith("table-") for each in found.ids)
+    assert wf.__version__ in found.words
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == [
+        MANIFEST,
+        "index.html", "rollouts-arms.csv", "rollouts-arms.tex"
+    ]  # fmt: skip
+
+
+def test_a_study_without_a_cover(tmp_path: Path) -> None:
+    section = Section("toys", "Toys", "What toys do.", findings=lambda rows: [
+        Finding("new", "Is it there?", f"{len(rows)} of it.")
+    ])  # fmt: skip
+    study = Study("toys", "Only <toys>", (replace(toy(), sections=(section,)),), ())
+    page = write_report(study, {"toy": [{"x": 1}]}, tmp_path, PROVENANCE)
+    text = page.read_text(encoding="utf-8")
+    assert "Only &lt;toys&gt;" in text
+    assert "1 of it." in text
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == [MANIFEST, "index.html"]
+
+
+def test_a_section_that_is_none(tmp_path: Path) -> None:
+    study = Study("toys", "Toys", (replace(toy(), sections=("words",)),), ())
+    with pytest.raises(wf.InputError, match=r"a section of 'toy' is no .* but a str"):
+        write_report(study, {}, tmp_path, PROVENANCE)

@@ -1,0 +1,775 @@
+"""Certificates: against rationals, against adversaries who know the truth, and corner by corner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd, inf, nan, nextafter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import wayfield as wf
+from exact_amle import exact_amle
+from methods import methods
+from wayfield.certificates import certify
+from wayfield.extension import Extension
+from wayfield.kernels.certificates import period
+from worlds import (
+    ENDS,
+    PATH,
+    WHOLE,
+    any_fields,
+    labelled_graphs,
+    labels_near_truth,
+    maze_problem,
+    random_graph,
+    rows,
+)
+
+STAR = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
+
+
+def as_field(values, lower=None, upper=None, method: wf.extension.Method | None = None):
+    """Any numbers as an extension, its bracket included if given."""
+    arrays = (None if a is None else np.asarray(a, float) for a in (values, lower, upper))
+    return Extension(*arrays, wf.Status.CONVERGED, 0.0, 0, 0.0, method or wf.AMLE(), {})
+
+
+def certificate(graph, values, goal, error=0.0, *, rule="slope", labels=None, **bracket):
+    """Plan on a field and certify the plan."""
+    field = as_field(values, **bracket)
+    plan = wf.plan(graph, field, goal, rule=rule)
+    least = int(np.argmin(plan.values))
+    return certify(graph, labels or wf.Labels([least], plan.values[[least]]), field, plan, error)
+
+
+def optimal_moves(graph, truth, plan):
+    """(n,) bool: whether the move is one of the best; False where the goal is out of reach."""
+    cost = truth[plan.successor] + 0.0
+    cost[plan.dead_ends] = inf
+    moved = np.flatnonzero(plan.successor != np.arange(truth.size))
+    for s in moved:
+        row = graph.indptr[s] + np.searchsorted(graph.neighbours(int(s)), plan.successor[s])
+        cost[s] += graph.lengths[row]
+    return (cost == truth) & np.isfinite(truth)
+
+
+# -------------------------------------------------------------------- naive twins
+
+
+def leads(graph, values, plan, s):
+    """Exact lead of the move from s over every rival; -inf over one of unknown value."""
+    row, can = rows(graph)[s], plan.reachable
+    chosen = int(plan.successor[s])
+    base = Fraction(row[chosen]) + Fraction(values[chosen])
+    out = {}
+    for y, length in row.items():
+        if y == chosen or not can[y]:
+            continue
+        out[y] = -inf if values[y] == inf else Fraction(length) + Fraction(values[y]) - base
+    return out
+
+
+def twin_gap(graph, values, plan, s):
+    if s == plan.goal:
+        return inf
+    if not leads_on(plan, s):
+        return -inf
+    return min(leads(graph, values, plan, s).values(), default=inf)
+
+
+def leads_on(plan, s):
+    """Whether there is a move from s, to a state from which the goal can be reached."""
+    return s not in plan.dead_ends and bool(plan.reachable[plan.successor[s]])
+
+
+def twin_walk(plan, s):
+    """States from s on, each once, the goal left out."""
+    path = []
+    while s != plan.goal and s not in path:
+        path.append(s)
+        s = int(plan.successor[s])
+    return path
+
+
+def check_gap(got, exact):
+    """No larger than the exact gap, and no more than two doubles below it."""
+    if exact in (inf, -inf):
+        assert got == exact
+    else:
+        assert Fraction(got) <= exact
+        assert nextafter(nextafter(got, inf), inf) >= exact
+
+
+@given(any_fields(), st.data())
+def test_the_naive_twin(world, data) -> None:
+    graph, values, goal = world
+    assume(min(values) < inf)
+    n = graph.num_vertices
+    error = st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e5])
+    budget = data.draw(error | st.lists(error, min_size=n, max_size=n))
+    rule = data.draw(st.sampled_from(["slope", "q"]))
+    cert = certificate(graph, values, goal, budget, rule=rule)
+    plan = cert.plan
+    bounds = np.broadcast_to(budget, n)
+    for s in range(n):
+        exact = twin_gap(graph, values, plan, s)
+        check_gap(cert.gap[s], exact)
+        if s == goal or not leads_on(plan, s):
+            assert cert.certified[s] == (s == goal)
+            continue
+        here = Fraction(bounds[plan.successor[s]])
+        stands = all(
+            v > here + Fraction(bounds[y]) for y, v in leads(graph, values, plan, s).items()
+        )
+        assert stands or not cert.certified[s]
+        if all(float(v).is_integer() for v in values) and graph.lengths.max(initial=1.0) < 1e9:
+            assert cert.certified[s] == stands
+    assert np.array_equal(cert.margin, cert.gap / 2)
+    for s in range(n):
+        path = twin_walk(plan, s)
+        margins = [cert.margin[x] for x in path]
+        assert cert.start_margin[s] == min(margins, default=inf)
+        assert cert.weakest[s] == (path[margins.index(min(margins))] if path else -1)
+        assert cert.first_weak[s] == next((x for x in path if not cert.certified[x]), -1)
+        certified = all(cert.certified[x] for x in path)
+        assert cert.start_certified[s] == (certified and bool(plan.reached[s]))
+    assert cert.refuted == any(all(cert.certified[x] for x in cycle) for cycle in plan.cycles)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_rounding_goes_against_the_move(u, v, one, two) -> None:
+    fork = wf.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [one, two, 1.0, 1.0], directed=True)
+    cert = certificate(fork, [0.0, u, v, -1e9], 3)
+    exact = Fraction(two) + Fraction(v) - Fraction(one) - Fraction(u)
+    check_gap(cert.gap[0], exact if cert.plan.successor[0] == 1 else -exact)
+
+
+# -------------------------------------------------------------------- adversaries
+
+
+def adversarial(rng, graph, truth, error):
+    """Truth moved by at most `error`: at random, or against the best moves of random states."""
+    if rng.random() < 0.3:
+        return truth + error * rng.integers(-4, 5, truth.size) / 4.0
+    side = np.zeros(truth.size)
+    for s in rng.permutation(graph.num_vertices):
+        heads = graph.neighbours(int(s))
+        if heads.size == 0:
+            continue
+        cost = truth[heads] + graph.lengths[graph.indptr[s] : graph.indptr[s + 1]]
+        push = np.where(cost == cost.min(), 1.0, -1.0)
+        free = side[heads] == 0.0
+        side[heads[free]] = push[free]
+    return truth + error * side
+
+
+@pytest.fixture(scope="module")
+def attacks():
+    """Certificates of fields at most `error` from the truth, with the truth: over 1e5 decisions."""
+    rng = np.random.default_rng(5)
+    found = []
+    for trial in range(800):
+        graph = random_graph(rng, 160, WHOLE, edges=480, directed=bool(trial % 2))
+        goal = int(rng.integers(160))
+        truth = wf.cost_to_go(graph, goal)
+        error = float(rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 3.5]))
+        values = adversarial(rng, graph, truth, error)
+        rule = ("q", "slope")[trial // 2 % 2]
+        cert = certificate(graph, values, goal, error, rule=rule)
+        found.append((cert, truth, optimal_moves(graph, truth, cert.plan)))
+    return found
+
+
+def test_no_adversary_gets_a_wrong_move_certified(attacks) -> None:
+    decisions = wrong = certified = 0
+    for cert, _, optimal in attacks:
+        assert not (cert.certified & ~optimal).any()
+        assert not cert.refuted
+        decisions += optimal.size - cert.plan.dead_ends.size - 1
+        wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
+        certified += int(cert.certified.sum()) - 1
+    assert decisions >= 100_000
+    assert wrong > 10_000
+    assert certified > 10_000
+
+
+def test_half_the_test_would_certify_wrong_moves(attacks) -> None:
+    """Replace 2 · error by error, and the adversaries win."""
+    assert sum(int(((c.gap > c.error) & ~optimal).sum()) for c, _, optimal in attacks) > 100
+
+
+def test_certified_starts_reach_the_goal_at_the_least_cost(attacks) -> None:
+    starts = 0
+    for cert, truth, _ in attacks:
+        sure = cert.start_certified
+        starts += int(sure.sum()) - 1
+        assert cert.plan.reached[sure].all()
+        assert np.array_equal(cert.plan.cost[sure], truth[sure])
+        below = cert.plan.reached & (cert.start_margin > cert.error)
+        assert np.array_equal(sure, below)
+    assert starts > 1_000
+
+
+def test_bounds_of_their_own_at_the_vertices() -> None:
+    rng = np.random.default_rng(8)
+    certified = wrong = 0
+    for trial in range(300):
+        graph = random_graph(rng, 40, WHOLE, edges=120, directed=bool(trial % 2))
+        truth = wf.cost_to_go(graph, 0)
+        errors = rng.choice([0.0, 0.25, 1.0, 4.0], 40)
+        values = adversarial(rng, graph, truth, errors)
+        cert = certificate(graph, values, 0, errors, rule="q")
+        optimal = optimal_moves(graph, truth, cert.plan)
+        assert not (cert.certified & ~optimal).any()
+        assert not (certificate(graph, values, 0, errors.max()).certified & ~optimal).any()
+        certified += int(cert.certified.sum()) - 1
+        wrong += int((~optimal).sum()) - int((~optimal)[cert.plan.dead_ends].sum())
+    assert certified > 1_000
+    assert wrong > 1_000
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.floats(0.0, 3.0))
+def test_odd_lengths_and_odd_errors(seed, directed, error) -> None:
+    """With rounded lengths the truth itself is rounded, which the budget has to cover."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, 12, "spread", edges=36, directed=directed)
+    truth = wf.cost_to_go(graph, 0)
+    cert = certificate(graph, adversarial(rng, graph, truth, error), 0, error + 1e-12)
+    costs = {
+        s: {y: length + truth[y] for y, length in row.items()} for s, row in rows(graph).items()
+    }
+    for s in np.flatnonzero(cert.certified):
+        if s != 0:
+            best = costs[int(s)].pop(int(cert.plan.successor[s]))
+            assert all(best < other for other in costs[int(s)].values())
+
+
+def test_the_pinned_wrong_move() -> None:
+    """From 2 the way to the goal 0 is by 1; with errors of 2.5 the plan prefers 3, by 3."""
+    truth = np.array([0.0, 1.0, 2.0, 3.0])
+    values = truth + np.array([0.0, 2.5, 0.0, -2.5])
+    cert = certificate(PATH, values, 0, error=2.5)
+    assert cert.plan.successor[2] == 3
+    assert cert.gap[2] == 3.0 > cert.error
+    assert not cert.certified[2]
+
+
+def test_equality_is_not_enough() -> None:
+    """gap = 2 · error: the truth may be a tie, and one step further the other way round."""
+    values = [0.0, 1.0, 2.0, 3.0]
+    assert certificate(PATH, values, 0, error=nextafter(1.0, 0.0)).certified[2]
+    assert not certificate(PATH, values, 0, error=1.0).certified[2]
+
+
+def test_the_converse_is_not_claimed() -> None:
+    """An optimal move that is not certified, and an optimal start that is not."""
+    truth = np.array([0.0, 1.0, 2.0, 3.0])
+    cert = certificate(PATH, truth, 0, error=1.5)
+    assert optimal_moves(PATH, truth, cert.plan).all()
+    assert cert.certified.tolist() == [True, False, False, True]
+    assert not cert.start_certified[1:].any()
+    assert cert.plan.cost.tolist() == truth.tolist()
+
+
+def test_a_certified_cycle_refutes_the_error() -> None:
+    cert = certificate(PATH, [0.0, 9.0, 1.0, 1.5], 0, error=0.2)
+    assert cert.certified.tolist() == [True, True, True, True]
+    assert cert.first_weak.tolist() == [-1, -1, -1, -1]
+    assert cert.start_certified.tolist() == [True, True, False, False]
+    assert cert.refuted
+    assert "error refuted" in repr(cert)
+
+
+# -------------------------------------------------------------------- brackets
+
+
+@settings(max_examples=300)
+@given(labelled_graphs(), st.sampled_from(["slope", "q"]))
+def test_the_gap_of_the_exact_extension(problem, rule) -> None:
+    graph, labels = problem
+    field = wf.extend(graph, labels, wf.AMLE())
+    exact = exact_amle(graph, labels)
+    goal = int(labels.vertices[0])
+    plan = wf.plan(graph, field.values, goal, rule=rule)
+    cert = certify(graph, labels, field, plan)
+    assert cert.bracketed
+    for s in range(graph.num_vertices):
+        gap = twin_gap(graph, exact, plan, s)
+        assert cert.gap[s] <= gap
+        assert not cert.certified[s] or gap > 0
+        plain = twin_gap(graph, field.values, plan, s)
+        assert cert.gap[s] <= plain
+
+
+def test_a_tie_inside_the_bracket_is_never_certified() -> None:
+    """Two equal ways round a ring; the computed values may prefer one of them by a last digit."""
+    ring = wf.Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0])
+    labels = wf.Labels([0, 3], [0.0, 1.0])
+    field = wf.extend(ring, labels, wf.AMLE())
+    assert field.lower[2] < field.upper[2]
+    assert field.lower[2] < field.upper[4]
+    values = field.values.copy()
+    values[2], values[4] = field.lower[2], field.upper[4]
+    moved = replace(field, values=values)
+    plan = wf.plan(ring, values, 0)
+    assert plan.successor[3] == 2
+    cert = certify(ring, labels, moved, plan)
+    assert cert.gap[3] <= 0.0
+    assert not cert.certified[3]
+    bare = certify(ring, labels, replace(moved, lower=None, upper=None), plan)
+    assert bare.certified[3]
+    assert not bare.bracketed
+    assert "no bracket" in repr(bare)
+
+
+@pytest.mark.parametrize("method", [wf.Harmonic(), wf.PLaplacian(8), wf.AMLE()], ids=repr)
+def test_a_bracket_costs_next_to_nothing(method) -> None:
+    graph, labels = maze_problem("umaze", 4, fraction=0.1, seed=3)
+    field = wf.extend(graph, labels, method)
+    plan = wf.plan(graph, field.values, 0)
+    cert = certify(graph, labels, field, plan)
+    bare = certify(graph, labels, replace(field, lower=None, upper=None), plan)
+    finite = np.isfinite(bare.gap)
+    assert (cert.gap <= bare.gap).all()
+    assert cert.gap[finite] == pytest.approx(bare.gap[finite], abs=1e-8)
+
+
+# -------------------------------------------------------------------- symmetries
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.integers(-30, 30))
+def test_units_and_names_do_not_matter(seed, directed, power) -> None:
+    rng = np.random.default_rng(seed)
+    n = 12
+    graph = random_graph(rng, n, WHOLE, edges=36, directed=directed)
+    values = rng.integers(0, 2**20, n) / 2.0**16  # no ties: names break those
+    error = float(rng.choice([0.0, 0.5, 1.0]))
+    labels = wf.Labels([0, 3, 5], values[[0, 3, 5]], error=0.25)
+    cert = certificate(graph, values, 0, error, rule="q", labels=labels)
+    name = rng.permutation(n)
+    renamed = wf.Graph.from_edges(
+        name[graph.tails], name[graph.indices], graph.lengths, n, directed
+    )
+    moved = np.empty(n)
+    moved[name] = values
+    there = wf.Labels(name[labels.vertices], labels.values, labels.error)
+    other = certificate(renamed, moved, int(name[0]), error, rule="q", labels=there)
+    for field in ("gap", "certified", "start_margin"):
+        assert np.array_equal(getattr(cert, field), getattr(other, field)[name])
+    assert np.array_equal(cert.by_distance.bound, other.by_distance.bound[name])
+    assert cert.by_distance.gap_bound == other.by_distance.gap_bound
+
+    unit = 2.0**power
+    scaled = replace(graph, lengths=graph.lengths * unit)
+    larger = wf.Labels(labels.vertices, labels.values * unit, labels.error * unit)
+    big = certificate(scaled, values * unit, 0, error * unit, rule="q", labels=larger)
+    assert np.array_equal(cert.gap * unit, big.gap)
+    assert np.array_equal(cert.start_margin * unit, big.start_margin)
+    for field in ("certified", "weakest", "first_weak", "start_certified"):
+        assert np.array_equal(getattr(cert, field), getattr(big, field))
+    for field in ("bound", "local", "round_trip", "gap_bound"):
+        assert np.array_equal(
+            getattr(cert.by_distance, field) * unit, getattr(big.by_distance, field)
+        )
+    assert cert.by_distance.lipschitz == big.by_distance.lipschitz
+
+
+# -------------------------------------------------------------------- values that are none
+
+
+def one_way():
+    """From 0 to the goal 1, or into the trap 2, which does not lead on."""
+    return wf.Graph.from_edges([0, 0], [1, 2], directed=True)
+
+
+def test_a_neighbour_that_cannot_reach_the_goal_is_no_rival() -> None:
+    cert = certificate(one_way(), [5.0, 0.0, inf], 1, error=100.0)
+    assert cert.gap.tolist() == [inf, inf, -inf]
+    assert cert.certified.tolist() == [True, True, False]
+    assert certificate(one_way(), [5.0, 0.0, 3.0], 1, error=100.0).certified[0]
+
+
+def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> None:
+    """The label -5 draws the plan into the trap 2, from which nothing leads on."""
+    labels = wf.Labels([1, 2], [0.0, -5.0])
+    field = wf.extend(one_way(), labels, wf.AMLE())
+    plan = wf.plan(one_way(), field.values, 1)
+    assert plan.successor.tolist() == [2, 1, 2]
+    assert plan.dead_ends.tolist() == [2]
+    for error in (0.0, 0.1, 1e9):
+        cert = certify(one_way(), labels, field, plan, error)
+        assert cert.gap.tolist() == [-inf, inf, -inf]
+        assert cert.certified.tolist() == [False, True, False]
+        assert cert.by_distance.certified.tolist() == [False, True, False]
+    assert cert.by_distance.bound[2] == inf
+
+
+def test_a_component_without_the_goal_is_not_certified() -> None:
+    """Its states have labels and values, and no way to the goal."""
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    labels = wf.Labels([0, 2], [0.0, 1.0])
+    field = wf.extend(apart, labels, wf.AMLE())
+    cert = certify(apart, labels, field, wf.plan(apart, field.values, 0))
+    assert cert.certified.tolist() == [True, True, False, False]
+    assert cert.by_distance.certified.tolist() == [True, True, False, False]
+    assert cert.by_distance.bound.tolist() == [0.0, 2.0, inf, inf]
+    assert not cert.refuted
+
+
+def test_infinite_where_the_goal_is_in_reach_spoils_the_gap() -> None:
+    """As a prior, or labels without the goal, may have it: the truth there is not known."""
+    fork = wf.Graph.from_edges([0, 0, 2], [1, 2, 1], directed=True)
+    cert = certificate(fork, [5.0, 0.0, inf], 1)
+    assert cert.gap.tolist() == [-inf, inf, inf]
+    assert cert.certified.tolist() == [False, True, True]
+
+
+def test_nan_counts_as_out_of_reach() -> None:
+    apart = wf.Graph.from_edges([0, 2], [1, 3])
+    labels = wf.Labels([0], [0.0])
+    field = wf.extend(apart, labels, wf.AMLE(), unreachable="nan")
+    plan = wf.plan(apart, field, 0)
+    cert = certify(apart, labels, field, plan)
+    assert cert.gap.tolist() == [inf, inf, -inf, -inf]
+    assert cert.start_certified.tolist() == [True, True, False, False]
+    assert cert.by_distance.bound.tolist() == [0.0, 2.0, 0.0, 0.0]
+    assert not cert.by_distance.certified[2:].any()
+
+
+def test_goal_dead_end_and_only_move() -> None:
+    chain = wf.Graph.from_edges([0, 2], [1, 0], directed=True)
+    cert = certificate(chain, [1.0, 0.0, 2.0], 1, error=7.0)
+    assert cert.gap.tolist() == [inf, inf, inf]
+    assert cert.weakest.tolist() == [0, -1, 2]
+    assert cert.start_certified.all()
+    stuck = certificate(chain, [1.0, 0.0, 2.0], 2)
+    assert stuck.gap.tolist() == [-inf, -inf, inf]
+    assert stuck.start_margin.tolist() == [-inf, -inf, inf]
+    assert stuck.first_weak.tolist() == [0, 1, -1]
+    assert stuck.weakest.tolist() == [0, 1, -1]
+
+
+def test_an_unknown_error_certifies_nothing_beside_it() -> None:
+    errors = np.array([0.0, 0.0, 0.0, inf])
+    assert certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, errors).certified.tolist() == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert not certificate(PATH, [0.0, 1.0, 2.0, 3.0], 3, errors).certified[2]
+
+
+def test_values_too_large_to_subtract_certify_nothing() -> None:
+    star = wf.Graph.from_edges([0, 0], [1, 2], [1.0, 2.0])
+    centre = wf.Labels([0], [0.0])
+    cert = certificate(star, [0.0, -1.7e308, 1.7e308], 1, labels=centre)
+    assert cert.gap[0] == -inf
+    assert not cert.certified[0]
+    level = wf.Graph.from_edges([0, 0], [1, 2])
+    cert = certificate(level, [0.0, -1.7e308, 1.7e308], 1, labels=centre)
+    assert cert.gap[0] == np.finfo(float).max
+
+
+# -------------------------------------------------------------------- the fill distance
+
+
+def check_by_distance(graph, goal, truth, labels, field):
+    """The bound holds, and what is certified by it is optimal; returns how far the error got."""
+    plan = wf.plan(graph, field, goal, rule="q")
+    cert = certify(graph, labels, field, plan)
+    fill = cert.by_distance
+    able = np.isfinite(truth)
+    error = np.abs(plan.values[able] - truth[able])
+    assert (error <= fill.bound[able] + 1e-9).all()
+    assert (fill.bound[labels.vertices] == labels.error).all()
+    for s, row in rows(graph).items():
+        assert fill.local[s] == max((fill.bound[y] for y in row), default=0.0)
+    optimal = optimal_moves(graph, truth, plan)
+    assert not (fill.certified & ~optimal & able).any()
+    assert np.array_equal(plan.cost[fill.start_certified], truth[fill.start_certified])
+    sharper = certify(graph, labels, field, plan, error=fill.bound)
+    assert not (sharper.certified & ~optimal & able).any()
+    room = np.isfinite(fill.bound[able]) & (fill.round_trip[able] > 0)
+    return (error[room] / fill.bound[able][room]).max(initial=0.0), fill
+
+
+@methods(any_labels=True)
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+def test_the_distance_bound_holds(method, noise) -> None:
+    rng = np.random.default_rng(11)
+    closest, certified = 0.0, 0
+    for _ in range(60):
+        graph = random_graph(rng, 30, WHOLE, edges=90)
+        truth, labels = labels_near_truth(rng, graph, 0, noise)
+        field = wf.extend(graph, labels, method, unreachable="nan")
+        used, fill = check_by_distance(graph, 0, truth, labels, field)
+        closest, certified = max(closest, used), certified + int(fill.certified.sum()) - 1
+        if isinstance(method, wf.AMLE) and noise == 0.0:
+            assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
+    if noise or method != wf.McShane(None):  # which makes no error from exact labels
+        assert closest > (0.2 if isinstance(method, wf.NearestLabel) else 0.5)
+    assert certified > 0
+
+
+@methods(directed=True)
+@pytest.mark.parametrize("noise", [0.0, 0.25])
+def test_the_distance_bound_holds_on_directed_graphs(method, noise) -> None:
+    rng = np.random.default_rng(12)
+    closest = 0.0
+    for _ in range(60):
+        graph = random_graph(rng, 30, WHOLE, edges=90, directed=True)
+        graph = replace(graph.symmetrised(), directed=True) if rng.random() < 0.2 else graph
+        truth, labels = labels_near_truth(rng, graph, 0, noise)
+        field = wf.extend(graph, labels, method, unreachable="nan")
+        used, fill = check_by_distance(graph, 0, truth, labels, field)
+        closest = max(closest, used)
+        if noise == 0.0:
+            assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
+    assert closest > 0.5
+
+
+def test_round_trips_by_hand() -> None:
+    hill = wf.Graph.from_edges([0, 1, 1, 2, 3], [1, 0, 2, 1, 2], [3, 1, 5, 2, 1], directed=True)
+    labels = wf.Labels([0], [0.0])
+    field = wf.extend(hill, labels, wf.AMLE())
+    cert = certify(hill, labels, field, wf.plan(hill, field.values, 0))
+    assert cert.by_distance.round_trip.tolist() == [0.0, 4.0, 11.0, inf]
+    assert cert.by_distance.bound.tolist() == [0.0, 4.0, 11.0, inf]
+
+
+def test_label_errors_add_to_the_distance() -> None:
+    labels = wf.Labels([0], [0.0], error=0.5)
+    field = wf.extend(PATH, labels, wf.AMLE())
+    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
+    assert fill.bound.tolist() == [0.5, 2.5, 4.5, 6.5]
+    assert fill.local.tolist() == [2.5, 4.5, 6.5, 4.5]
+    assert (fill.label_error, fill.lipschitz) == (0.5, 1.0)
+
+
+def test_label_errors_of_half_the_true_gap_certify_nothing() -> None:
+    """Below it all is well; at it, two errors turn a move round (here by a tie)."""
+    for error, wrong in ((0.75, False), (1.0, True)):
+        values = [0.0, 1.0 + error, 2.0, 3.0 - error]
+        labels = wf.Labels([0, 1, 2, 3], values, error)
+        cert = certificate(PATH, values, 0, labels=labels)
+        assert cert.by_distance.gap_bound == 2.0
+        assert cert.by_distance.certified[2] == (not wrong)
+        assert (cert.gap[2] > 0.0) == (not wrong)
+
+
+def test_a_corrected_prior_is_as_steep_as_it_is() -> None:
+    """Its method is an AMLE as well, but of the correction: L = 1 would be a lie."""
+    labels = wf.Labels([0], [0.0])
+    field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, 3.0, 6.0, 9.0])
+    assert field.values.tolist() == [0.0, 3.0, 6.0, 9.0]
+    cert = certify(PATH, labels, field, wf.plan(PATH, field.values, 0))
+    assert cert.by_distance.lipschitz == pytest.approx(3.0)
+    assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.by_distance.bound).all()
+
+
+@pytest.mark.parametrize("fill", [None, "flat"])
+def test_the_classical_amle_may_be_asked_for_by_name(fill: wf.extension.amle.Fill | None) -> None:
+    """Noisy labels make it steeper than 1; the bound rests on the truth's slope all the same."""
+    labels = wf.Labels([0, 1], [0.0, 1.5], error=0.5)
+    field = wf.extend(PATH, labels, wf.AMLE(fill=fill))
+    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance.lipschitz == 1.0
+
+
+def test_a_prior_with_gaps_bounds_nothing() -> None:
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, inf, 2.0, 3.0])
+    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
+    assert fill.lipschitz == inf
+    assert fill.bound.tolist() == [0.0, inf, inf, 0.0]
+    assert fill.certified.tolist() == [True, False, False, False]
+
+
+def test_on_a_maze_it_certifies_what_is_surrounded_by_labels() -> None:
+    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.9, seed=1)
+    field = wf.extend(graph, labels, wf.AMLE())
+    cert = certify(graph, labels, field, wf.plan(graph, field.values, 5))
+    fill = cert.by_distance
+    known = labels.mask(graph)
+    surrounded = np.array([known[graph.neighbours(s)].all() for s in range(graph.num_vertices)])
+    assert fill.graph_kind == "unit bipartite"
+    assert fill.gap_bound == 2.0
+    assert np.array_equal(fill.certified, surrounded | (np.arange(surrounded.size) == 5))
+    assert 1 < fill.certified.sum() < surrounded.size
+    assert f"{fill.certified.sum():,} of {surrounded.size:,} states certified" in repr(fill)
+
+
+def test_a_move_off_the_least_q_needs_more_room() -> None:
+    """The slope rule may take an arc that is not the least Q; how far it is from that counts."""
+    ways = wf.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [2.0, 10.0, 6.0, 2.0], directed=True)
+    assert wf.cost_to_go(ways, 3).tolist() == [8.0, 6.0, 2.0, 0.0]
+    values = [6.75, 6.0, 2.0, 0.0]
+    labels = wf.Labels([0, 1, 2, 3], values, error=1.25)
+    cert = certificate(ways, values, 3, labels=labels)
+    assert cert.plan.successor[0] == 2  # wrong: 10 + 2 by there, 2 + 6 by 1
+    assert cert.gap[0] == -4.0
+    assert 2 * cert.by_distance.local[0] < cert.by_distance.gap_bound == 4.0
+    assert not cert.by_distance.certified[0]
+    assert certificate(ways, values, 3, labels=labels, rule="q").by_distance.certified[0]
+
+
+# -------------------------------------------------------------------- the graph's own gap bound
+
+
+def chosen_from(lengths):
+    return lambda rng, count: rng.choice(lengths, count)
+
+
+def true_gap(graph, truth, goal):
+    """Least distance of a move that is not optimal from the best one, over all states."""
+    least = inf
+    for s, row in rows(graph).items():
+        costs = [length + truth[y] for y, length in row.items() if truth[y] < inf]
+        if s != goal and costs:
+            least = min([least, *(c - min(costs) for c in costs if c > min(costs))])
+    return least
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15]]))
+def test_the_gap_bound_is_below_every_true_gap(seed, directed, lengths) -> None:
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths), directed=directed)
+    bound = period(graph.arcs, graph.reverse_arcs)
+    for goal in range(graph.num_vertices):
+        assert true_gap(graph, wf.cost_to_go(graph, goal), goal) >= bound
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15], [2, 4]]))
+def test_twice_the_common_divisor_if_all_cycles_are_even(seed, lengths) -> None:
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths))
+    edges = nx.from_scipy_sparse_array(graph.to_scipy())
+    common = gcd(*(int(v) for v in graph.lengths))
+    pieces = nx.Graph()
+    for x, y, data in edges.edges(data=True):
+        nx.add_path(pieces, [x, *((x, y, i) for i in range(1, int(data["weight"]) // common)), y])
+    expected = common * (2 if nx.is_bipartite(pieces) else 1) if common else inf
+    assert period(graph.arcs, graph.reverse_arcs) == expected
+
+
+@pytest.mark.parametrize(
+    ("arcs", "lengths", "expected"),
+    [
+        ([(0, 1), (1, 2), (2, 0)], [1, 1, 1], 3.0),
+        ([(0, 1), (1, 2), (2, 3), (3, 0), (0, 3)], [1, 1, 1, 1, 1], 2.0),
+        ([(0, 1), (0, 2), (1, 3), (2, 3)], [1, 2, 2, 1], inf),
+        ([(0, 1), (0, 2), (1, 3), (2, 3)], [1, 2, 2, 2.5], 1.5),
+        ([(0, 1), (1, 2), (2, 0)], [0.1, 0.2, 0.4], 0.0),
+    ],
+)
+def test_periods_by_hand(arcs, lengths, expected) -> None:
+    graph = wf.Graph.from_edges(*zip(*arcs, strict=True), lengths, directed=True)
+    assert period(graph.arcs, graph.reverse_arcs) == expected
+
+
+@pytest.mark.parametrize(
+    ("graph", "kind", "bound"),
+    [
+        (PATH, "unit bipartite", 2.0),
+        (wf.Graph.from_edges([0, 1, 2], [1, 2, 0]), "unit", 1.0),
+        (wf.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True), "unit, period 3", 3.0),
+        (wf.Graph.from_edges([0, 1], [1, 2], [4.0, 6.0]), "lengths of period 4", 4.0),
+        (wf.Graph.from_edges([2, 1], [1, 0], directed=True), "walks equally long", inf),
+        (wf.Graph.from_edges([0, 1, 2], [1, 2, 0], [0.1, 0.2, 0.4]), "general lengths", 0.0),
+        (wf.Graph.from_edges([0, 0], [1, 2], [0.1, 0.3]), "general lengths", 0.0),
+        (wf.Graph.from_edges([0, 1], [1, 2], [0.5, 0.75]), "lengths of period 0.5", 0.5),
+    ],
+)
+def test_kinds_of_graphs(graph, kind, bound) -> None:
+    truth = wf.cost_to_go(graph, 0)
+    labels = wf.Labels(np.arange(truth.size), truth)
+    fill = certificate(graph, truth, 0, labels=labels).by_distance
+    assert (fill.graph_kind, fill.gap_bound) == (kind, bound)
+    assert fill.certified.tolist() == [True] + [bound > 0.0] * (truth.size - 1)
+
+
+# -------------------------------------------------------------------- what is said, what is refused
+
+
+def test_what_it_says() -> None:
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    field = wf.extend(PATH, labels, wf.AMLE())
+    plan = wf.plan(PATH, field.values, 0)
+    expected = "Certificate(4 states: 50.0% certified, 25.0% of starts, error 1)"
+    assert repr(certify(PATH, labels, field, plan, 1)) == expected
+    errors = [0.0, 0.5, 0.0, 2.0]
+    assert "errors 0 to 2" in repr(certify(PATH, labels, field, plan, errors))
+    with pytest.raises(ValueError, match="read-only"):
+        certify(PATH, labels, field, plan).gap[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"graph": None}, "graph must be a wayfield.Graph, not NoneType"),
+        ({"labels": [0]}, "labels must be wayfield.Labels, not list"),
+        ({"ext": np.zeros(4)}, "ext must be a wayfield.Extension, not ndarray"),
+        ({"plan": np.zeros(4)}, "plan must be a wayfield.Plan, not ndarray"),
+        ({"labels": wf.Labels([9], [0.0])}, r"label vertices\[0\] = 9 is out of range"),
+        ({"graph": wf.Graph.from_edges([0, 1], [1, 2])}, "the plan is one of another graph"),
+        ({"graph": replace(PATH, lengths=2 * PATH.lengths)}, "the plan is one of another graph"),
+        ({"graph": replace(PATH, directed=True)}, "the plan is one of another graph"),
+        ({"ext": as_field([0.0, 1.0])}, "the field has 2 values but the graph has 4 vertices"),
+        ({"ext": as_field([0.0, 1.0, 2.5, 3.0])}, r"plan.values\[2\] = 2.0 is not the extension's"),
+        ({"ext": as_field([0.0, 1.0, 2.0, nan])}, r"plan.values\[3\] = 3.0 is not the extension's"),
+        ({"error": -0.1}, "error must be a finite number of at least 0, not -0.1"),
+        ({"error": nan}, "error must be a finite number of at least 0, not nan"),
+        ({"error": -inf}, "error must be a finite number of at least 0, not -inf"),
+        (
+            {"labels": wf.Labels([0, 2], [0.0, 2.5])},
+            "the field is 2.0 at vertex 2, .* labelled 2.5",
+        ),
+        ({"ext": wf.extend(STAR, ENDS, wf.AMLE())}, "the field belongs to another graph"),
+        ({"error": None}, "error must be real numbers, not object"),
+        ({"error": "1"}, "error must be real numbers, not"),
+        ({"error": True}, "error must be a finite number of at least 0, not True"),
+        ({"error": [0.0, 0.0, -1.0, 0.0]}, r"error\[2\] = -1.0 is not a bound of at least 0"),
+        ({"error": [0.0, nan, 0.0, 0.0]}, r"error\[1\] = nan is not a bound of at least 0"),
+        ({"error": [0.0, 0.0]}, "error has 2 entries, expected 4"),
+        ({"error": np.zeros((4, 1))}, "error must be one-dimensional"),
+    ],
+)
+def test_bad_input_is_named(change, message) -> None:
+    labels = wf.Labels([0, 3], [0.0, 3.0])
+    field = wf.extend(PATH, labels, wf.AMLE())
+    plan = wf.plan(PATH, field.values, 0)
+    call = {"graph": PATH, "labels": labels, "ext": field, "plan": plan, "error": 0.0}
+    with pytest.raises(wf.InputError, match=message):
+        certify(**(call | change))
+
+
+def test_the_same_graph_in_other_arrays_will_do() -> None:
+    cert = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0)
+    copy = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    again = certify(copy, cert.labels, cert.extension, cert.plan, np.array(0.5))
+    assert np.array_equal(again.gap, cert.gap)
+    assert again.error == 0.5
+
+
+def test_an_infinite_error_is_one_that_is_not_known() -> None:
+    anywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=inf)
+    everywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=[inf] * 4)
+    assert anywhere.certified.tolist() == everywhere.certified.tolist() == [True] + 3 * [False]
+    assert repr(anywhere) == repr(everywhere)
+
+
+def test_labels_that_are_not_all_of_those_extended() -> None:
+    """The field climbs 5 a step to a label that is withheld: the bound takes its own slope."""
+    line, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 2], [0.0, 10.0])
+    field = wf.extend(line, labels, wf.AMLE())
+    plan = wf.plan(line, field.values, 0)
+    fill = certify(line, wf.Labels([0], [0.0]), field, plan).by_distance
+    assert fill.lipschitz == pytest.approx(5.0)
+    assert (np.abs(field.values - wf.cost_to_go(line, 0)) <= fill.bound).all()
+    noisy = wf.Labels([0, 2], [0.0, 10.0], error=8.0)
+    assert certify(line, noisy, field, plan).by_distance.lipschitz == 1.0

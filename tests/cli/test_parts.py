@@ -1,0 +1,289 @@
+"""Parts of the command line that a pipe does not show: colours, progress, places, pictures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from rich.console import Console
+
+import wayfield as wf
+from wayfield.cli._common import Stages
+from wayfield.cli._output import draw, why_not_drawn
+from wayfield.cli._show import show, tell
+from wayfield.cli._terminal import picture
+from wayfield.pipeline import Answer
+from wayfield.plots._answer import MOST_PLACED
+from wayfield.plots._spread import spread
+from wayfield.plots._tags import place_names
+
+
+def answer(method: wf.extension.Method, refinement: int = 4, fraction: float = 0.02) -> Answer:
+    graph = wf.grid_graph(wf.load_layout("medium"), refinement)
+    return wf.solve(graph, wf.sample_labels(graph, 0, fraction), 0, method)
+
+
+# ------------------------------------------------------------------ places for vertices
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(2, 30), st.integers(0, 10**6), st.booleans())
+def test_places_are_finite_distinct_and_always_the_same(n: int, seed: int, directed: bool) -> None:
+    rng = np.random.default_rng(seed)
+    tails, heads = rng.integers(0, n, (2, 2 * n))
+    keep = tails != heads
+    pairs = np.unique(np.sort([tails[keep], heads[keep]], axis=0), axis=1)
+    graph = wf.Graph.from_edges(pairs[0], pairs[1], num_vertices=n, directed=directed)
+    places = spread(graph)
+    assert np.isfinite(places).all()
+    assert np.unique(places.round(6), axis=0).shape == (n, 2)
+    np.testing.assert_array_equal(places, spread(graph))
+
+
+def test_places_of_a_path_are_a_line_with_steps_of_one() -> None:
+    places = spread(wf.Graph.from_edges(range(9), range(1, 10)))
+    steps = np.hypot(*np.diff(places, axis=0).T)
+    np.testing.assert_allclose(steps, 1.0, atol=0.05)
+    assert np.hypot(*(places[-1] - places[0])) == pytest.approx(9.0, abs=0.2)
+
+
+def test_components_do_not_lie_on_each_other() -> None:
+    graph = wf.Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5])
+    places = spread(graph)
+    between = np.hypot(*(places[:3, None] - places[None, 3:]).transpose(2, 0, 1))
+    assert between.min() > 1.0
+
+
+def test_lost_components_take_little_room() -> None:
+    ends = [(x, x + 1) for x in range(19)] + [(20 + x, 21 + x) for x in range(9)]
+    places = spread(wf.Graph.from_edges(*zip(*ends, strict=True), num_vertices=40))
+    room = np.ptp(places, axis=0)
+    assert np.ptp(places[:20], axis=0).max() == pytest.approx(19.0, abs=0.5)
+    assert np.ptp(places[20:30], axis=0).max() == pytest.approx(4.5, abs=0.2)
+    assert room.max() == pytest.approx(19.0, abs=0.5)
+    assert room.min() < 8.0
+
+
+def test_one_vertex_has_a_place() -> None:
+    assert spread(wf.Graph.from_edges([], [], num_vertices=1)).tolist() == [[0.0, 0.0]]
+
+
+# ------------------------------------------------------------------ pictures
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_pictures_of_small_graphs_need_no_places(directed: bool, tmp_path: Path) -> None:
+    graph = wf.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5], directed=directed)
+    found = wf.solve(graph, wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), 0)
+    assert why_not_drawn(graph) is None
+    draw(found, tmp_path / "plan.png")
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+
+
+PATH = wf.Graph.from_edges(range(4), range(1, 5)).with_positions([[x, 0] for x in range(5)])
+
+
+def legend(found: Answer, starts: tuple[int, ...] = (), diagram: bool | None = None) -> list[str]:
+    """The words of a picture's legend."""
+    axes = wf.plots.answer(found, starts=starts, ax=Figure().subplots(), diagram=diagram)
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_a_picture_says_and_shows_what_was_mended() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
+    found = wf.solve(ring, labels, 0, mend=wf.LeastChange())
+    for diagram in (True, False):
+        assert "costs more than believed" in legend(found, diagram=diagram)
+    axes = wf.plots.answer(found, "abcdefghij", ax=Figure().subplots())
+    told = "Planned on the mended graph: 1 edge is probably false: a – f (+4)"
+    assert " ".join(axes.get_title("left").split()) == told
+    right = wf.solve(ring, wf.Labels([0, 5], [0.0, 1.0]), 0, mend=wf.LeastChange())
+    assert "costs more than believed" not in legend(right)
+    axes = wf.plots.answer(right, ax=Figure().subplots())
+    assert axes.get_title("left").startswith("Planned on the graph as it is")
+
+
+def test_the_picture_of_a_mend_names_the_suspects_alone() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    lengths = np.where(
+        np.abs(ring.tails - ring.indices) == 5, 5.0, 1.0 + 0.001 * (ring.tails + ring.indices)
+    )
+    mended = replace(ring, lengths=lengths)
+    found = replace(
+        wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange()), graph=mended
+    )
+    axes = wf.plots.mended(found, "abcdefghij", ax=Figure().subplots(), unit="minutes")
+    assert {text.get_text() for text in axes.texts} == {"a", "f"}
+    assert axes.get_title("left") == found.finding("abcdefghij")
+    assert axes.figure.axes[-1].get_ylabel() == "added cost (minutes)"
+    assert "as believed, within 5 %" in [each.get_text() for each in axes.get_legend().get_texts()]
+
+
+def test_legends_explain_what_occurs_and_nothing_else() -> None:
+    good = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
+    assert legend(good) == ["goal", "label", "next state"]
+    assert legend(good, starts=(3,)) == ["goal", "label", "next state", "route"]
+    assert legend(good, diagram=False) == ["goal", "label", "wall", "plan"]
+    only = wf.solve(PATH, wf.Labels([0], [0.0]), 0)
+    assert legend(only) == ["goal", "next state"]
+    noisy = wf.Labels([0, 2, 3], [0.0, 5.0, 1.0])
+    stuck = ["goal", "label", "next state", "no way down", "never arrives"]
+    assert legend(wf.solve(PATH, noisy, 0)) == stuck
+    raised = ["goal", "label", "next state", "no way down", "raised"]
+    assert legend(wf.solve(PATH, noisy, 0, lift=True)) == raised
+    two = wf.solve(wf.Graph.from_edges([0, 2], [1, 3]), wf.Labels([0, 1], [0.0, 1.0]), 0)
+    assert legend(two) == ["goal", "label", "next state", "cannot reach the goal"]
+
+
+def test_culprits_are_pointed_at() -> None:
+    found = wf.solve(PATH, wf.Labels([0, 2, 3], [0.0, 5.0, 1.0]), 0, lift=True)
+    axes = wf.plots.answer(found, ax=Figure().subplots())
+    *_, sinks, raised = [points.get_offsets()[:, 0].tolist() for points in axes.collections]
+    assert sinks == [3.0]
+    assert raised == found.raised_states.tolist()
+    assert sorted(raised) == [3, 4]
+
+
+def test_routes_are_drawn_from_their_starts_to_their_ends() -> None:
+    found = wf.solve(PATH, wf.Labels([0, 4], [0.0, 4.0]), 0)
+    axes = wf.plots.answer(found, starts=(3, 4), ax=Figure().subplots())
+    drawn = [line.get_xdata().tolist() for line in axes.lines]
+    assert drawn == [[3, 2, 1, 0], [4, 3, 2, 1, 0]]
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.integers(1, 40), st.integers(0, 10**6))
+def test_names_meet_no_disc_and_no_other_name(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    figure = Figure((4, 3))
+    axes = figure.subplots()
+    places = rng.random((n, 2))
+    axes.scatter(*places.T)
+    written = place_names(axes, places, {x: f"state {x}" for x in range(n)}, np.full(n, 6.0))
+    figure.draw_without_rendering()
+    boxes = np.array([Text.get_window_extent(text).extents for text in axes.texts])
+    discs = axes.transData.transform(places)
+    assert [text.get_text() for text in axes.texts] == [f"state {x}" for x in written]
+    assert written[:1] == [0]  # the first is the most important
+    for i, (left, low, right, high) in enumerate(boxes):
+        inside = (discs > [left, low]) & (discs < [right, high])
+        assert not inside.all(axis=1).any()
+        others = np.delete(boxes, i, axis=0)
+        across = (others[:, 0] < right - 0.1) & (others[:, 2] > left + 0.1)
+        upright = (others[:, 1] < high - 0.1) & (others[:, 3] > low + 0.1)
+        assert not (across & upright).any()
+
+
+@pytest.mark.parametrize("n", [12, 60, 400])
+def test_names_keep_off_the_colour_bar_and_the_legend(n: int) -> None:
+    places = np.random.default_rng(n).random((n, 2)) * [3, 2]
+    order = np.argsort(places[:, 0])
+    graph = wf.Graph.from_edges(order[:-1], order[1:], positions=places)
+    values = np.arange(n) * 0.5
+    labels = wf.Labels(order[[0, n // 2, n - 1]], values[[0, n // 2, 3]])
+    found = wf.solve(graph, labels, int(order[0]))
+    figure = Figure((8, 6), layout="constrained")
+    called = [f"a place of a long name, number {x}" for x in range(n)]
+    axes = wf.plots.answer(found, called, [int(order[-1])], figure.subplots())
+    figure.draw_without_rendering()
+    bar = figure.axes[1].get_tightbbox()
+    written = [text for text in axes.texts if text.get_text()]
+    assert [called[found.goal], called[order[-1]]] == [text.get_text() for text in written[:2]]
+    for text in written:
+        box = Text.get_window_extent(text)
+        assert not box.overlaps(bar)
+        assert not box.overlaps(axes.get_legend().get_window_extent())
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+
+
+def test_the_middle_of_a_very_long_name_is_left_out() -> None:
+    axes = Figure((6, 4)).subplots()
+    place_names(axes, np.zeros((1, 2)), {0: "A" * 50 + "Z" * 50}, np.full(1, 5.0))
+    (text,) = axes.texts
+    assert text.get_text() == "A" * 20 + "…" + "Z" * 19
+
+
+def test_names_without_room_are_left_out() -> None:
+    axes = Figure((3, 2)).subplots()
+    places = np.column_stack([np.repeat(np.arange(30), 30), np.tile(np.arange(30), 30)]).astype(
+        float
+    )
+    axes.scatter(*places.T)
+    called = dict.fromkeys(range(900), "a name as long as this one")
+    assert len(place_names(axes, places, called, np.full(900, 5.0))) < 30
+
+
+def test_large_graphs_need_places() -> None:
+    path = wf.Graph.from_edges(range(MOST_PLACED), range(1, MOST_PLACED + 1))
+    assert "no positions" in str(why_not_drawn(path))
+    assert why_not_drawn(path.with_positions(np.zeros((MOST_PLACED + 1, 2)))) is None
+
+
+# ------------------------------------------------------------------ the terminal
+
+
+def test_colours_shade_the_field_and_mark_loops() -> None:
+    found = answer(wf.Harmonic())
+    text = picture(found, 4, 80, colour=True)
+    styles = {str(span.style) for span in text.spans}
+    assert "bold black on gold1" in styles
+    assert "bold white on red3" in styles
+    assert sum(style.startswith("on rgb(") for style in styles) > 20
+    assert "░" not in text.plain
+
+
+@pytest.mark.parametrize(("width", "expected"), [(200, 52), (80, 52), (40, 28), (5, 16)])
+def test_pictures_fit_where_cells_allow(width: int, expected: int) -> None:
+    rows = picture(answer(wf.AMLE()), 4, width, colour=False).plain.splitlines()[:-1]
+    assert {len(row) for row in rows} == {expected}
+    assert rows[0] == rows[-1] == "█" * expected
+    assert all(row[:2] == row[-2:] == "██" for row in rows)
+
+
+def test_summaries_wrap_in_a_terminal() -> None:
+    screen = Console(file=StringIO(), force_terminal=True, width=60)
+    told = answer(wf.Harmonic()).summary().splitlines()
+    show([(line[:9].strip(), line[10:]) for line in told], screen)
+    text = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert "advice" in text
+    assert max(len(line) for line in text.splitlines()) < 100
+
+
+def test_what_was_written_stands_above_the_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    more = {"files": ["a.csv"], "no_picture": "too large", "removed": ["b.csv"]}
+    tell(answer(wf.AMLE()), None, (), more, as_json=False)
+    *_, wrote, removed, advice = capsys.readouterr().out.splitlines()
+    assert wrote == "wrote     a.csv; no picture: too large"
+    assert removed == "removed   b.csv, of an earlier run"
+    assert advice.endswith("--start NAME shows its route")
+
+
+def test_progress_shows_the_stage() -> None:
+    screen = Console(file=StringIO(), force_terminal=True, width=80)
+    with Stages(screen) as stages:
+        tell = stages.begin("reading roads.csv")
+        tell(1, 2)
+        stages.display.refresh()
+        with stages.aside():
+            pass
+        stages.begin("building the graph")
+        stages.display.refresh()
+    text = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert "reading roads.csv" in text
+    assert "building the graph" in text
+
+
+def test_progress_is_silent_in_a_pipe() -> None:
+    screen = Console(file=StringIO())
+    with Stages(screen) as stages:
+        stages.begin("reading")(1, 2)
+    assert screen.file.getvalue().strip() == ""  # type: ignore[attr-defined]

@@ -1,0 +1,209 @@
+"""Brackets of the directed AMLE where values tie: decided in rationals, never wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from exact import contains
+from exact_amle import exact_directed_amle
+from wayfield.extension import _exact, amle
+from wayfield.extension._base import Problem, make_problem
+from wayfield.extension._exact import Rational, rational_amle
+from wayfield.kernels.amle import Fixing
+from wayfield.kernels.amle.frames import UNFIXED
+from worlds import random_graph, random_labels
+
+FILLS = ("cost", "flat", "lower")
+
+
+def random_problems(
+    count: int, lengths: str, directed: bool = True
+) -> Iterator[tuple[wf.Graph, wf.Labels]]:
+    """Small graphs of whole-number lengths and labels, every other time true distances."""
+    rng = np.random.default_rng(1)
+    for k in range(count):
+        n = int(rng.integers(10, 36))
+        graph = random_graph(rng, n, lengths, edges=4 * n, directed=directed, two_way=0.0)
+        labels = wf.sample_labels(graph, 0, 0.15, seed=k)
+        if k % 2:
+            labels = wf.Labels(labels.vertices, rng.integers(0, 8, len(labels)).astype(float))
+        yield graph, labels
+
+
+@pytest.mark.parametrize(
+    ("count", "lengths", "directed"), [(300, "unit", True), (300, "few", True), (60, "unit", False)]
+)
+def test_ties_of_whole_numbers_have_brackets_around_the_exact_field(
+    count: int, lengths: str, directed: bool
+) -> None:
+    proved = 0
+    for k, (graph, labels) in enumerate(random_problems(count, lengths, directed)):
+        fill = FILLS[k % 3]
+        result = wf.extend(graph, labels, wf.AMLE(fill=fill), unreachable="nan")
+        if result.lower is not None:
+            proved += 1
+            assert result.status is wf.Status.CONVERGED
+            assert contains(result, exact_directed_amle(graph, labels, fill))
+    assert proved >= 0.98 * count
+
+
+def test_a_one_way_maze_is_settled() -> None:
+    """Larger: hundreds of walks that depend on each other, and a bracket a few roundings wide."""
+    rng = np.random.default_rng(0)
+    cells = np.arange(400).reshape(20, 20)
+    across = np.column_stack([cells[:, :-1].ravel(), cells[:, 1:].ravel()])
+    along = np.column_stack([cells[:-1].ravel(), cells[1:].ravel()])
+    pairs = np.vstack([across, along])
+    arcs = np.vstack(
+        [pairs[rng.random(len(pairs)) < 0.8], pairs[rng.random(len(pairs)) < 0.8, ::-1]]
+    )
+    graph = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], num_vertices=400, directed=True)
+    result = wf.extend(graph, wf.sample_labels(graph, 0, 0.05, seed=1), wf.AMLE())
+    assert result.status is wf.Status.CONVERGED
+    assert result.width <= 4 * np.spacing(np.nanmax(result.values[np.isfinite(result.values)]))
+
+
+def bridge(hair: float, scale: float = 1.0, length: float = 1.0) -> tuple[wf.Graph, wf.Labels]:
+    """1 → p → p' → 0 and (1 + hair) → q → q' → 0, with x between: p → x → q."""
+    tails, heads = [0, 1, 2, 4, 5, 6, 1, 8], [1, 2, 3, 5, 6, 7, 8, 5]
+    graph = wf.Graph.from_edges(tails, heads, [length] * 8, directed=True)
+    return graph, wf.Labels([0, 3, 4, 7], [scale, 0.0, (1.0 + hair) * scale, 0.0])
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**330, 2.0**-1000, 2.0**-1060])
+@pytest.mark.parametrize("length", [1.0, 2.0**-60, 2.0**60])
+@pytest.mark.parametrize("fill", FILLS)
+def test_a_tie_on_any_scale(scale: float, length: float, fill: wf.extension.amle.Fill) -> None:
+    """Both sides of x are at 2/3, which no double is; x is filled."""
+    graph, labels = bridge(0.0, scale, length)
+    result = wf.extend(graph, labels, wf.AMLE(fill=fill))
+    assert result.status is wf.Status.CONVERGED
+    assert result.details["filled"] == 1
+    assert contains(result, exact_directed_amle(graph, labels, fill))
+
+
+def test_a_hair_is_no_tie() -> None:
+    """One rounding apart: up it changes nothing, down x is fixed in truth and no bracket given."""
+    graph, labels = bridge(2.0**-52)
+    result = wf.extend(graph, labels, wf.AMLE())
+    assert contains(result, exact_directed_amle(graph, labels, "cost"))
+    assert result.values[8] > 1.6
+    graph, labels = bridge(-(2.0**-53))
+    assert exact_directed_amle(graph, labels, "cost")[8] < 0.7
+    assert wf.extend(graph, labels, wf.AMLE()).status is wf.Status.NO_BRACKET
+
+
+def test_without_ties_rationals_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(problem: Problem, fixing: Fixing) -> Rational | None:
+        raise AssertionError("no tie to decide")
+
+    monkeypatch.setattr(amle, "rational_amle", refuse)
+    rng = np.random.default_rng(0)
+    graph = random_graph(rng, 60, "real", edges=240, directed=True, two_way=0.0)
+    assert wf.extend(graph, random_labels(rng, graph, 8), wf.AMLE()).status is wf.Status.CONVERGED
+    graph, labels = bridge(0.0)
+    assert wf.extend(graph, labels, wf.AMLE(bracket=False)).status is wf.Status.NO_BRACKET
+    with pytest.raises(AssertionError):
+        wf.extend(graph, labels, wf.AMLE())
+
+
+@pytest.mark.parametrize(("cap", "least"), [("MOST_VERTICES", 7), ("MOST_BITS", 1)])
+def test_beyond_the_caps_there_is_no_bracket(
+    cap: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, labels = bridge(0.0)
+    proved = wf.extend(graph, labels, wf.AMLE())
+    monkeypatch.setattr(_exact, cap, least)
+    result = wf.extend(graph, labels, wf.AMLE())
+    assert result.status is wf.Status.NO_BRACKET
+    np.testing.assert_allclose(result.values, proved.values, rtol=1e-15)
+    monkeypatch.setattr(_exact, cap, least + 1)
+    assert wf.extend(graph, labels, wf.AMLE()).status is wf.Status.CONVERGED
+
+
+def fixing_of(order: list[int], batch: list[int], values: list[float]) -> Fixing:
+    """A log of fixing as the divide and conquer writes it."""
+    numbers = np.array(batch, np.int32)
+    order_of_fixing = np.array(order, np.int32)
+    fixed, slopes = numbers != UNFIXED, np.ones(numbers.max() + 1)
+    stretches = np.array([[len(order), 0]], np.int32)
+    return Fixing(np.array(values), fixed, order_of_fixing, numbers, slopes, stretches, True)
+
+
+def problem_of(graph: wf.Graph, labels: wf.Labels) -> Problem:
+    return make_problem(graph, labels, wf.AMLE(), "error")
+
+
+def test_a_level_walk_taken_for_a_descent_is_unfixed() -> None:
+    """1 → x → 1, where rounding saw a drop; and nothing at all around a walk that leads nowhere."""
+    graph = wf.Graph.from_edges([0, 1, 3], [1, 2, 1], directed=True)
+    problem = problem_of(graph, wf.Labels([0, 2], [1.0, 1.0]))
+    seen = [1.0, 1.0 - 1e-16, 1.0 - 2e-16, 1.0]
+    found = rational_amle(problem, fixing_of([1, 3], [-1, 0, -1, 1], seen))
+    assert found is not None
+    assert found.fixed.tolist() == [True, False, True, False]
+    assert found.rank[0] == found.rank[2]
+
+
+@pytest.mark.parametrize("order", [[1, 2], [2, 1]])
+def test_a_wrong_log_proves_nothing(order: list[int]) -> None:
+    """4 → x → 0, 5/2 long, where the log leads on from x to y and has forgotten the direct way."""
+    graph = wf.Graph.from_edges([0, 1, 1, 2], [1, 2, 3, 3], [1.0, 1.0, 1.5, 1.0], directed=True)
+    problem = problem_of(graph, wf.Labels([0, 3], [4.0, 0.0]))
+    log = fixing_of(order, [-1, 0, 0, -1], [4.0, 3.0, 0.2, 0.0])
+    assert rational_amle(problem, log) is None
+
+
+@pytest.mark.parametrize(("slope", "balanced"), [(1, False), (2, True), (3, False)])
+def test_a_slope_is_exceeded_nowhere_and_attained(slope: int, balanced: bool) -> None:
+    graph = wf.Graph.from_edges([0, 1], [1, 2], directed=True)
+    problem = problem_of(graph, wf.Labels([0, 2], [4.0, 0.0]))
+    values = {0: Fraction(4), 1: Fraction(2), 2: Fraction(0)}
+    assert _exact._is_balanced(problem, values, {1: Fraction(slope)}) is balanced
+
+
+@pytest.mark.parametrize(("extra", "balanced"), [(4.0, True), (4.5, False)])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_steeper_arc_on_either_side_is_seen(extra: float, balanced: bool, mirrored: bool) -> None:
+    """4 → 2 → 0 with a second way to 2, or out of it when mirrored."""
+    tails, heads, sign = ([1, 1, 2], [0, 3, 1], -1) if mirrored else ([0, 3, 1], [1, 1, 2], 1)
+    graph = wf.Graph.from_edges(tails, heads, directed=True)
+    labels = wf.Labels([0, 2, 3], [sign * 4.0, 0.0, sign * extra])
+    values = {x: Fraction(value) for x, value in enumerate([sign * 4, sign * 2, 0, sign * extra])}
+    problem = problem_of(graph, labels)
+    assert _exact._is_balanced(problem, values, {1: Fraction(2)}) is balanced
+
+
+def test_ranks_and_rounding_are_those_of_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[Rational] = []
+
+    def record(problem: Problem, fixing: Fixing) -> Rational | None:
+        result = rational_amle(problem, fixing)
+        if result is not None:
+            found.append(result)
+        return result
+
+    monkeypatch.setattr(amle, "rational_amle", record)
+    seen = 0
+    for graph, labels in random_problems(120, "few"):
+        found.clear()
+        wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
+        for result in found:
+            seen += 1
+            exact = exact_directed_amle(graph, labels, "flat")
+            at = np.flatnonzero(result.fixed)
+            place = {value: i for i, value in enumerate(sorted({exact[x] for x in at}))}
+            assert result.rank[at].tolist() == [place[exact[x]] for x in at]
+            assert result.values[at].tolist() == [float(exact[x]) for x in at]
+            assert all(result.lower[x] <= exact[x] <= result.upper[x] for x in at)
+            whole = result.lower[at] == result.upper[at]
+            assert np.array_equal(
+                np.nextafter(result.lower[at][~whole], np.inf), result.upper[at][~whole]
+            )
+            assert all(result.lower[x] == exact[x] for x in at[whole])
+    assert seen >= 10

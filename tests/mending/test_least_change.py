@@ -1,0 +1,440 @@
+"""The least change: against HiGHS, in exact rationals, by its proof, and by what must be so."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+import wayfield as wf
+from wayfield.extension import Status
+from wayfield.kernels.csr import reverse_slots
+from wayfield.kernels.network_simplex import Network, circulation
+from wayfield.mending import Mended, Repair
+from wayfield.mending.fitting import make_problem
+from worlds import contradicted, path, random_graph
+
+Floats = NDArray[np.float64]
+ALL = {"only_odd": None}
+
+
+def by_highs(
+    graph: wf.Graph, goal: int, labels: wf.Labels, price: Floats, trust: float = inf
+) -> float:
+    """Value of the least change, as one linear programme on the whole graph."""
+    n, m = graph.num_vertices, graph.num_arcs
+    at, rows = np.arange(n), np.arange(m)
+    here = labels.vertices[labels.vertices != goal]
+    given = labels.values[labels.vertices != goal]
+    k = here.size
+    # variables: field, lengthening, and by how much each label is above or below its range
+    difference = sparse.csr_array((np.ones(m), (rows, graph.tails)), (m, n)) - sparse.csr_array(
+        (np.ones(m), (rows, graph.indices)), (m, n)
+    )
+    too_long = sparse.hstack([difference, -sparse.eye(m), sparse.csr_array((m, 2 * k))])
+    pick = sparse.csr_array((np.ones(k), (np.arange(k), here)), (k, n))
+    none, one = sparse.csr_array((k, m)), sparse.eye(k)
+    above = sparse.hstack([pick, none, -one, 0 * one])
+    below = sparse.hstack([-pick, none, 0 * one, -one])
+    limits = [graph.lengths, given + labels.error, labels.error - given]
+    most = 0.0 if trust == inf else None
+    bounds = [(0.0, 0.0) if x == goal else (None, None) for x in at]
+    bounds += [(0.0, None)] * m + [(0.0, most)] * (2 * k)
+    costs = [np.zeros(n), price, np.full(2 * k, 0.0 if trust == inf else trust)]
+    found = linprog(
+        np.concatenate(costs),
+        sparse.vstack([too_long, above, below]).tocsr(),
+        np.concatenate(limits),
+        bounds=bounds,
+        method="highs-ds",
+    )
+    assert found.status == 0, found.message
+    return float(found.fun)
+
+
+def changed(
+    graph: wf.Graph, goal: int, labels: wf.Labels, method: wf.LeastChange
+) -> tuple[Mended, Repair]:
+    mended = wf.mend(graph, labels, goal, method)
+    (change,) = mended.details["changes"]
+    return mended, change
+
+
+def random_price(rng: np.random.Generator, graph: wf.Graph) -> Floats:
+    price = rng.uniform(0.2, 2.0, graph.num_arcs)
+    return price if graph.directed else np.minimum(price, price[reverse_slots(graph.arcs)])
+
+
+# ------------------------------------------------------------------ value and proof
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_value_is_that_of_highs_and_the_flow_proves_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, int(rng.integers(4, 40)), directed=seed % 2 == 1)
+    error = float(rng.choice([0.0, 0.0, 0.3])) * float(labels.values.max())
+    labels = wf.Labels(labels.vertices, labels.values, error)
+    trust = float(rng.choice([inf, inf, 0.4]))
+    price = random_price(rng, graph)
+    mended, change = changed(graph, goal, labels, wf.LeastChange(price, trust, **ALL))
+    scale = max(1.0, labels.span)
+    assert mended.status == Status.CONVERGED
+    assert change.value == pytest.approx(
+        by_highs(graph, goal, labels, price, trust), abs=1e-6 * scale
+    )
+    assert abs(change.gap) <= 1e-10 * scale
+
+    # a flow: within its capacities, conserved away from labels, no more than the trust at labels
+    flow, added = change.flow, change.added
+    assert (flow >= 0).all()
+    assert (flow <= price).all()
+    net = np.bincount(graph.tails, flow, graph.num_vertices)
+    net -= np.bincount(graph.indices, flow, graph.num_vertices)
+    others = labels.vertices[labels.vertices != goal]
+    assert np.abs(np.delete(net, labels.vertices)).max(initial=0.0) <= 1e-12
+    assert np.abs(net[others]).max() <= trust + 1e-12
+    assert (flow[added > 0] >= price[added > 0] - 1e-12).all()  # only saturated arcs are lengthened
+    if error == 0.0:
+        assert not added[wf.contradictions(graph, labels).arcs == 0].any()  # others are acquitted
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_labels_are_far_enough_apart_afterwards(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 30, directed=seed % 2 == 1)
+    mended, _ = changed(graph, goal, labels, wf.LeastChange(**ALL))
+    for z, value in zip(labels.vertices, labels.values, strict=True):
+        distance = wf.cost_to_go(mended.graph, int(z))[labels.vertices]
+        assert (labels.values - value <= distance + 1e-9 * labels.span).all()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_exact_where_data_are_whole(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(
+        rng, int(rng.integers(5, 40)), ("unit", "whole"), directed=seed % 2 == 1, whole=True
+    )
+    price = np.ones(graph.num_arcs)
+    if seed % 3:
+        price = np.ceil(4 * random_price(rng, graph))
+    _, change = changed(graph, goal, labels, wf.LeastChange(price, **ALL))
+
+    def exact(array: Floats) -> list[Fraction]:
+        return [Fraction(x) for x in array.tolist()]
+
+    flow, field = exact(change.flow), change.field.tolist()
+    arcs = list(zip(graph.tails.tolist(), graph.indices.tolist(), strict=True))
+    value, bound, net = Fraction(0), Fraction(0), [Fraction(0)] * graph.num_vertices
+    whole = zip(arcs, exact(graph.lengths), exact(price), flow, strict=True)
+    for (x, y), length, w, f in whole:
+        assert 0 <= f <= w
+        net[x] += f
+        net[y] -= f
+        bound -= length * f
+        if field[y] < inf:
+            value += w * max(Fraction(field[x]) - Fraction(field[y]) - length, Fraction(0))
+    known = dict(zip(labels.vertices.tolist(), exact(labels.values), strict=True))
+    bound += sum(y * net[x] for x, y in known.items())
+    assert all(amount == 0 for x, amount in enumerate(net) if x not in known)
+    assert all(Fraction(field[x]) == y for x, y in known.items())
+    assert value == bound == Fraction(change.value) == Fraction(change.bound)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_field_is_a_repair_and_none_is_cheaper(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 25)
+    price = random_price(rng, graph)
+    _, change = changed(graph, goal, labels, wf.LeastChange(price, **ALL))
+    for method in (wf.Harmonic(), wf.AMLE()):
+        field = wf.extend(graph, labels, method).values
+        excess = np.maximum(field[graph.tails] - field[graph.indices] - graph.lengths, 0.0)
+        assert price @ excess >= change.value - 1e-9 * labels.span
+
+
+# ------------------------------------------------------------------ what must be so
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("price", ["detour", "unit"])
+def test_scales_with_lengths_and_labels(seed: int, price: str) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 25, directed=seed % 2 == 1)
+    larger = wf.Graph.from_edges(
+        graph.tails, graph.indices, 4.0 * graph.lengths, graph.num_vertices, graph.directed
+    )
+    method = wf.LeastChange(price)
+    small = wf.mend(graph, labels, goal, method)
+    large = wf.mend(larger, wf.Labels(labels.vertices, 4.0 * labels.values), goal, method)
+    assert np.array_equal(large.added, 4.0 * small.added)  # by a power of two: to the last bit
+    assert large.value == (small.value if price == "detour" else 4.0 * small.value)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_right_graph_is_left_as_it_is(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, 30, backbone="tree", directed=seed % 2 == 1, two_way=0.8)
+    goal = int(rng.integers(30))
+    labels = wf.sample_labels(graph, goal, 0.3, seed=seed)
+    if len(labels) < 2:
+        labels = wf.sample_labels(graph, goal, 1.0)
+    assert not wf.contradictions(graph, labels)
+    mended, change = changed(graph, goal, labels, wf.LeastChange(**ALL))
+    assert mended.graph is graph
+    assert (mended.value, mended.bound, change.pivots) == (0.0, 0.0, 0)
+    assert mended.unchanged
+    assert mended.suspects.size == 0
+
+
+def ring_with_chord() -> wf.Graph:
+    return wf.Graph.from_edges([*range(20), 0], [*range(1, 20), 0, 10])
+
+
+def test_one_false_chord_is_found_and_gets_the_length_of_its_detour() -> None:
+    ring = ring_with_chord()
+    labels = wf.Labels([0, 8, 10, 12], [0.0, 8.0, 10.0, 8.0])
+    mended = wf.mend(ring, labels, 0, wf.LeastChange())
+    assert mended.suspects.size == 1
+    e = mended.suspects[0]
+    assert (ring.tails[e], ring.indices[e], mended.added[e]) == (0, 10, 9.0)
+    assert mended.value == pytest.approx(9.0 / 10.0)  # priced at 1 over the way round
+    assert mended.graph.directed is False
+
+
+def test_only_odd_edges_are_lengthened_though_the_value_is_of_all() -> None:
+    slow = wf.Labels([0, 5], [0.0, 25.0])
+    ring = ring_with_chord()
+    odd = wf.mend(ring, slow, 0, wf.LeastChange("unit", only_odd=50.0))
+    every = wf.mend(ring, slow, 0, wf.LeastChange("unit", only_odd=None))
+    assert odd.unchanged
+    assert odd.details["applied"] == 0.0
+    assert odd.value == every.value == every.details["applied"] > 0.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_unit_price_does_not_see_subdivision(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 20, directed=seed % 2 == 1)
+    once = np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
+    tails, heads, lengths = graph.tails[once], graph.indices[once], graph.lengths[once]
+    e, n = seed % tails.size, graph.num_vertices
+    finer = wf.Graph.from_edges(
+        [*np.delete(tails, e), tails[e], n],
+        [*np.delete(heads, e), n, heads[e]],
+        [*np.delete(lengths, e), 0.25 * lengths[e], 0.75 * lengths[e]],
+        n + 1,
+        graph.directed,
+    )
+    values = [wf.mend(g, labels, goal, wf.LeastChange("unit")).value for g in (graph, finer)]
+    assert values[0] == pytest.approx(values[1], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("price", ["detour", "unit"])
+def test_numbering_does_not_matter_to_the_value(seed: int, price: str) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 25, directed=seed % 2 == 1)
+    new = rng.permutation(25)
+    other = wf.Graph.from_edges(
+        new[graph.tails], new[graph.indices], graph.lengths, 25, graph.directed
+    )
+    moved = wf.Labels(new[labels.vertices], labels.values)
+    method = wf.LeastChange(price)
+    value = wf.mend(graph, labels, goal, method).value
+    assert wf.mend(other, moved, int(new[goal]), method).value == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_convex_in_the_labels_and_larger_with_more_of_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 25, directed=seed % 2 == 1)
+    others = labels.vertices != goal
+
+    def value(values: Floats, kept: NDArray[np.bool_] | None = None) -> float:
+        keep = np.ones(len(labels), dtype=bool) if kept is None else kept
+        some = wf.Labels(labels.vertices[keep], values[keep])
+        return wf.mend(graph, some, goal, wf.LeastChange("unit")).value
+
+    one = labels.values
+    two = np.where(others, one * rng.uniform(0.3, 2.0, one.size), 0.0)
+    slack = 1e-9 * labels.span
+    assert value((one + two) / 2) <= (value(one) + value(two)) / 2 + slack
+    fewer = np.ones(one.size, dtype=bool)
+    if others.sum() > 1:
+        fewer[np.flatnonzero(others)[0]] = False
+    assert value(one, fewer) <= value(one) + slack
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_less_trust_costs_less_and_none_costs_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, goal, labels = contradicted(rng, 25, directed=seed % 2 == 1)
+    values = [
+        wf.mend(graph, labels, goal, wf.LeastChange("unit", trust)).value
+        for trust in (inf, 2.0, 0.5, 0.1, 0.0)
+    ]
+    assert all(more >= less - 1e-9 * labels.span for more, less in pairwise(values))
+    assert values[-1] == 0.0
+
+
+def test_labels_far_below_the_distances_are_proved_too() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        graph = random_graph(rng, 15, backbone="tree", directed=True, two_way=1.0)
+        lengths = rng.uniform(0.02, 1.0, graph.num_arcs)
+        graph = wf.Graph.from_edges(graph.tails, graph.indices, lengths, 15, directed=True)
+        labels = wf.Labels(np.arange(1, 15), 10.0 ** rng.uniform(-12, -9, 14))
+        mended = wf.mend(graph, labels, 0, wf.LeastChange(only_odd=None))
+        assert mended.status == Status.CONVERGED
+        assert mended.unchanged
+
+
+def test_a_price_of_ones_own_is_described() -> None:
+    ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    method = wf.LeastChange(np.ones(ring.num_arcs))
+    found = wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, method).facts()
+    assert found["method"] == "LeastChange(price=array of 22)"
+
+
+def test_what_is_within_the_error_is_no_contradiction() -> None:
+    labels = wf.Labels([0, 3], [0.0, 5.0], error=2.0)
+    assert wf.mend(path(4), labels, 0, wf.LeastChange()).value == 0.0
+    tight = wf.Labels([0, 3], [0.0, 5.0], error=1.5)
+    mended = wf.mend(path(4), tight, 0, wf.LeastChange("unit", only_odd=None))
+    assert mended.value == mended.bound == 0.5
+
+
+def test_upper_bounds_contradict_no_optimist() -> None:
+    labels = wf.Labels([0, 3], [0.0, 50.0])
+    mended = wf.mend(path(4), labels, 0, wf.LeastChange(), bound="upper")
+    assert mended.unchanged
+    assert (mended.value, mended.bound) == (0.0, 0.0)
+
+
+# ------------------------------------------------------------------ several goals
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trips_to_several_ends(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph, _, labels = contradicted(rng, 25)
+    ends = rng.choice(25, 3, replace=False)
+    pairs = [(x, y) for x in labels.vertices.tolist() for y in ends.tolist() if x != y]
+    starts, goals = (np.array(column) for column in zip(*pairs, strict=True))
+    costs = [wf.cost_to_go(graph, int(y))[x] * rng.uniform(0.8, 3.0) for x, y in pairs]
+    trips = wf.Trips(starts, goals, costs)
+    mended = wf.mend(graph, trips, method=wf.LeastChange("unit", **ALL))
+    singles = []
+    for y in np.unique(goals):
+        here = trips.ends == y
+        some = wf.Trips(trips.starts[here], trips.ends[here], trips.costs[here])
+        singles.append(wf.mend(graph, some, method=wf.LeastChange("unit", **ALL)))
+    assert np.allclose(mended.added, np.max([single.added for single in singles], axis=0))
+    once = graph.tails < graph.indices
+    assert mended.value == pytest.approx(mended.added[once].sum())
+    assert max(single.bound for single in singles) - 1e-9 <= mended.bound <= mended.value + 1e-9
+
+
+def test_goals_apart_add_up() -> None:
+    """Two paths that have nothing in common: the joint bound is the sum, and it is attained."""
+    graph = wf.Graph.from_edges([0, 1, 3, 4], [1, 2, 4, 5])
+    trips = wf.Trips([2, 5], [0, 3], [5.0, 4.0])
+    mended = wf.mend(graph, trips, method=wf.LeastChange("unit", **ALL))
+    assert mended.value == mended.bound == 5.0
+
+
+# ------------------------------------------------------------------ stopped, and bad settings
+
+
+@pytest.mark.parametrize("pivots", [0, 1, 5])
+def test_stopped_early_it_says_so_and_still_changes(pivots: int) -> None:
+    graph, goal, labels = contradicted(np.random.default_rng(5), 100, "real")
+    least, full = changed(graph, goal, labels, wf.LeastChange("unit", **ALL))
+    assert full.pivots > 5
+    stopped, change = changed(graph, goal, labels, wf.LeastChange("unit", max_pivots=pivots, **ALL))
+    assert change.pivots == pivots
+    assert stopped.status == Status.BUDGET
+    assert "cap" in repr(stopped)
+    assert change.bound <= full.value + 1e-9
+    assert change.value >= full.value - 1e-9
+    assert change.bound <= least.value <= change.value
+    assert (wf.cost_to_go(stopped.graph, goal)[labels.vertices] >= labels.values - 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"price": "stretch"}, "price must be one of 'detour', 'unit', not 'stretch'"),
+        ({"price": [1.0, 0.0]}, r"price\[1\] = 0.0 is not positive"),
+        ({"trust": -1.0}, "trust must be a finite number of at least 0"),
+        ({"trust": float("nan")}, "trust must be a finite number"),
+        ({"only_odd": 0.5}, "only_odd must be a finite number of at least 1"),
+        ({"only_odd": 80.0}, "at most 50, not 80"),
+        ({"max_pivots": -1}, "max_pivots must be a whole number"),
+    ],
+)
+def test_bad_settings(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        wf.LeastChange(**settings)  # type: ignore[arg-type]
+
+
+def test_prices_of_another_graph_are_refused() -> None:
+    labels = wf.Labels([0, 3], [0.0, 9.0])
+    with pytest.raises(wf.InputError, match="price has 2 entries, expected 6"):
+        wf.mend(path(4), labels, 0, wf.LeastChange([1.0, 2.0]))  # type: ignore[arg-type]
+    with pytest.raises(wf.InputError, match=r"price\[0\] = 2.0, but the opposite arc"):
+        wf.mend(path(4), labels, 0, wf.LeastChange([2.0, 1, 1, 1, 1, 1]))  # type: ignore[arg-type]
+
+
+# ------------------------------------------------------------------ the kernel by itself
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_circulation_of_any_costs(seed: int) -> None:
+    """Costs of either sign on random arcs, beside arcs into the root that close the tree."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 15)), int(rng.integers(1, 60))
+    tails = rng.integers(0, n, m)
+    heads = (tails + rng.integers(1, n, m)) % n
+    root = np.arange(1, n)
+    whole = seed % 2 == 0
+    network = Network(
+        np.concatenate([root, tails]),
+        np.concatenate([np.zeros_like(root), heads]),
+        rng.integers(-9, 9, n - 1 + m).astype(float) if whole else rng.normal(size=n - 1 + m),
+        rng.integers(1, 5, n - 1 + m).astype(float) if whole else rng.random(n - 1 + m) + 0.1,
+    )
+    start = np.arange(-1, n - 1)
+    flow, potential, _, optimal = circulation(n, network, start, 1e-12, 10**6)
+    arcs, size = np.arange(n - 1 + m), n - 1 + m
+    ends = np.concatenate([network.tails, network.heads])
+    signs = np.repeat([1.0, -1.0], size)
+    incidence = sparse.csr_array((signs, (ends, np.tile(arcs, 2))), (n, size))
+    bounds = np.column_stack([np.zeros(size), network.capacities])
+    found = linprog(network.costs, A_eq=incidence, b_eq=np.zeros(n), bounds=bounds)
+    reduced = network.costs - potential[network.tails] + potential[network.heads]
+    dual = -network.capacities @ np.maximum(-reduced, 0.0)
+    assert optimal
+    assert network.costs @ flow == pytest.approx(found.fun, abs=1e-8)
+    assert network.costs @ flow == pytest.approx(dual, abs=1e-10)
+    assert np.abs(incidence @ flow).max() <= 1e-12
+    assert ((flow >= 0) & (flow <= network.capacities)).all()
+    if whole:
+        assert network.costs @ flow == dual
+        assert (flow == np.round(flow)).all()
+
+
+def test_problem_is_built_once_for_labels_and_trips() -> None:
+    labels = wf.Labels([0, 2, 3], [0.0, 5.0, 6.0], error=0.5)
+    by_labels = make_problem(path(4), labels, 0)
+    by_trips = make_problem(path(4), wf.Trips([2, 3], [0, 0], [5.0, 6.0], error=0.5))
+    for name in ("starts", "ends", "costs", "error", "upper"):
+        assert np.array_equal(getattr(by_labels, name), getattr(by_trips, name))
+    assert by_labels.distances().tolist() == [2.0, 3.0]
+    assert by_labels.only(np.array([1])).on(2.0 * path(4).lengths).distances().tolist() == [6.0]

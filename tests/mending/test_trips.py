@@ -1,0 +1,211 @@
+"""Trips, promises, and what `mend` refuses: each bad input by name."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from wayfield.mending import MendMethod
+from worlds import path
+
+ONE_WAY = wf.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
+
+
+# ------------------------------------------------------------------ trips
+
+
+def test_trips_are_sorted_and_repetitions_merged() -> None:
+    trips = wf.Trips([5, 3, 5, 3], [1, 1, 0, 1], [2.0, 4.0, 7.0, 4.0])
+    assert trips.ends.tolist() == [0, 1, 1]
+    assert trips.starts.tolist() == [5, 3, 5]
+    assert trips.costs.tolist() == [7.0, 4.0, 2.0]
+    assert (len(trips), trips.merged) == (3, 1)
+    assert not trips.costs.flags.writeable
+    again = pickle.loads(pickle.dumps(trips))
+    assert repr(again) == repr(trips) == "Trips(3 trips to 2 ends, costs 2 to 7)"
+
+
+def test_repeated_trips_within_the_error_meet_in_the_middle() -> None:
+    trips = wf.Trips([3, 3, 3], [0, 0, 0], [4.0, 5.0, 4.2], error=0.5)
+    assert trips.costs.tolist() == [4.5]
+    assert trips.merged == 2
+
+
+def test_of_upper_bounds_the_least_counts() -> None:
+    trips = wf.Trips([3, 3], [0, 0], [9.0, 4.0], bound="upper")
+    assert trips.costs.tolist() == [4.0]
+    assert repr(trips) == "Trips(1 trip to 1 end, costs 4 to 4, upper bounds)"
+
+
+@pytest.mark.parametrize(
+    ("starts", "ends", "costs", "more", "message"),
+    [
+        ([], [], [], {}, "trips are empty"),
+        ([1, 2], [0], [1.0, 2.0], {}, "2 trip starts but 1 trip ends"),
+        ([1], [0], [1.0, 2.0], {}, "trip costs has 2 entries, expected 1"),
+        ([1, 2], [0, 0], [1.0, -2.0], {}, r"trip costs\[1\] = -2.0 is not positive"),
+        ([1, 2], [0, 0], [0.0, 2.0], {}, r"trip costs\[0\] = 0.0 is not positive"),
+        ([1], [0], [float("nan")], {}, r"trip costs\[0\] = nan is not positive"),
+        ([1], [0], [float("inf")], {}, r"trip costs\[0\] = inf is not finite"),
+        ([1, -2], [0, 0], [1.0, 2.0], {}, r"trip starts\[1\] = -2 is negative"),
+        ([1, 2], [0, 0.5], [1.0, 2.0], {}, r"trip ends\[1\] = 0.5 is not a whole number"),
+        ([1, 2], [0, 2], [1.0, 2.0], {}, r"trip starts\[1\] = 2 is the end of its trip"),
+        ([1], [0], [1.0], {"error": -1.0}, "trip error must be a finite number of at least 0"),
+        ([1], [0], [1.0], {"bound": "lower"}, "bound must be one of 'upper', not 'lower'"),
+        (
+            [4, 1, 1],
+            [0, 0, 0],
+            [8.0, 5.0, 3.0],
+            {"error": 0.5},
+            "the trip from 1 to 0 costs 3.0 at position 2 and 5.0 at position 1",
+        ),
+    ],
+    ids=str,
+)
+def test_bad_trips(
+    starts: list[int], ends: list[int], costs: list[float], more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        wf.Trips(starts, ends, costs, **more)
+
+
+# ------------------------------------------------------------------ mend
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "message"),
+    [
+        (wf.Trips([9], [0], [1.0]), {}, r"trip starts\[0\] = 9 is out of range for 4 vertices"),
+        (wf.Trips([1], [9], [1.0]), {}, r"trip ends\[0\] = 9 is out of range for 4 vertices"),
+        (wf.Trips([1], [3], [1.0]), {"goal": 3}, "goal and bound are for labels"),
+        (wf.Trips([1], [3], [1.0]), {"bound": "upper"}, "goal and bound are for labels"),
+        (
+            wf.Trips([1, 3, 2], [3, 0, 0], [1.0, 5.0, 4.0]),
+            {},
+            r"no way from 2 to 0, though going there cost 4.0 \(and 1 more\)",
+        ),
+        (wf.Labels([1, 3], [2.0, 0.0]), {}, "labels are costs to a goal: pass goal="),
+        (wf.Labels([1, 3], [2.0, 0.0]), {"goal": 4}, "goal 4 is not a vertex"),
+        (wf.Labels([3, 9], [0.0, 1.0]), {"goal": 3}, "9 is out of range for 4 vertices"),
+        (
+            wf.Labels([1, 3], [2.0, 0.5]),
+            {"goal": 3},
+            r"values\[1\] = 0.5 is the cost at the goal",
+        ),
+        (wf.Labels([1, 3], [-2.0, 0.0]), {"goal": 3}, r"values\[0\] = -2.0 is not positive"),
+        (wf.Labels([1, 3], [0.0, 0.0]), {"goal": 3}, r"values\[0\] = 0.0 is not positive"),
+        (wf.Labels([3], [0.0]), {"goal": 3}, "only the goal 3 is labelled"),
+        (wf.Labels([0, 2], [0.0, 2.0]), {"goal": 0}, "no way from 2 to 0, though going there"),
+        (wf.Labels([1, 3], [2.0, 0.0]), {"goal": 3, "bound": "lower"}, "bound must be one of"),
+        ([1.0, 2.0], {"goal": 3}, "labels must be wayfield.Labels, not list"),
+        (
+            wf.Labels([1], [2.0]),
+            {"goal": 3, "method": wf.AMLE()},
+            "must be a way of mending",
+        ),
+        (wf.Labels([1], [2.0]), {"goal": 3, "method": wf.LeastChange}, r"such as Best\(\)"),
+    ],
+    ids=str,
+)
+def test_bad_data_to_mend_by(data: Any, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        wf.mend(ONE_WAY, data, **{"method": wf.LeastChange(), **more})
+
+
+def test_the_goal_needs_no_label_and_may_be_off_by_the_error() -> None:
+    method = wf.LeastChange("unit", only_odd=None)
+    bare = wf.mend(ONE_WAY, wf.Labels([0], [5.0]), goal=3, method=method)
+    assert (bare.value, bare.bound) == (2.0, 2.0)
+    vague = wf.Labels([0, 3], [5.0, 0.4], error=0.5)
+    assert wf.mend(ONE_WAY, vague, goal=3, method=method).value == 1.5
+
+
+def test_mended_says_what_changed() -> None:
+    slow = wf.Labels([0, 1, 3], [0.0, 1.0, 7.0])
+    mended = wf.mend(path(4), slow, 0, wf.LeastChange("unit", only_odd=None))
+    assert repr(mended) == "Mended(1 of 3 edges dearer, by 4 in all)"
+    assert mended.believed.is_unit
+    assert mended.added.sum() == 8.0  # both ways
+    assert mended.seconds >= 0.0
+    one_way = wf.mend(ONE_WAY, wf.Labels([0], [5.0]), 3, wf.LeastChange("unit", only_odd=None))
+    assert repr(one_way) == "Mended(1 of 3 arcs dearer, by 2 in all)"
+    same = wf.mend(path(4), wf.Labels([3], [3.0]), 0, wf.LeastChange())
+    assert repr(same) == "Mended(the graph as it is)"
+
+
+# ------------------------------------------------------------------ promises
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
+@pytest.mark.parametrize("count", [9, 40, 99])
+def test_promises_are_kept_as_often_as_they_say(level: float, count: int) -> None:
+    """Scores of any distribution: level ≤ coverage ≤ level + 1 / (count + 1), over many draws."""
+    rng = np.random.default_rng(count)
+    kept, draws = 0, 4000
+    for _ in range(draws):
+        predicted = rng.uniform(1.0, 9.0, count + 1)
+        paid = predicted * rng.lognormal(sigma=1.0, size=count + 1)
+        made = wf.cost_bound(predicted[1:], paid[1:], level)
+        kept += bool(paid[0] <= made.bound(predicted)[0])
+    noise = 4.0 * np.sqrt(level * (1 - level) / draws)
+    assert level - noise <= kept / draws <= level + 1.0 / (count + 1) + noise
+
+
+def test_promise_is_an_order_statistic() -> None:
+    made = wf.cost_bound(np.ones(9), np.arange(1.0, 10.0), level=0.9)
+    assert (made.factor, made.level, made.count) == (9.0, 0.9, 9)
+    assert wf.cost_bound(np.ones(9), np.arange(1.0, 10.0), level=0.5).factor == 5.0
+    lost = wf.cost_bound(np.ones(9), [*range(1, 9), np.inf], level=0.8)
+    assert lost.factor == 8.0
+
+
+@pytest.mark.parametrize(
+    ("predicted", "paid", "level", "message"),
+    [
+        (np.ones(8), np.ones(8), 0.9, "at level 0.9 needs at least 9 walks, not 8"),
+        (np.ones(20), np.ones(20), 0.99, "needs at least 99 walks, not 20"),
+        ([], [], 0.5, "needs at least 1 walks, not 0"),
+        (np.ones(9), np.ones(9), 1.0, "level must lie between 0 and 1, not be 1.0"),
+        (np.ones(9), np.ones(9), 0.0, "level must lie between 0 and 1, not be 0.0"),
+        ([1.0, 0.0], [1.0, 1.0], 0.5, r"predicted\[1\] = 0.0 is not positive"),
+        ([1.0, np.inf], [1.0, 1.0], 0.5, r"predicted\[1\] = inf is not finite"),
+        ([1.0, 1.0], [np.nan, 1.0], 0.5, r"paid\[0\] = nan is neither a cost nor inf"),
+        ([1.0, 1.0], [1.0, -1.0], 0.5, r"paid\[1\] = -1.0 is neither a cost nor inf"),
+        ([1.0, 1.0], [1.0], 0.5, "paid has 1 entries, expected 2"),
+        (np.ones(9), [1.0] * 5 + [np.inf] * 4, 0.9, "4 of 9 walks did not arrive"),
+    ],
+    ids=str,
+)
+def test_bad_promises(predicted: Any, paid: Any, level: float, message: str) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        wf.cost_bound(predicted, paid, level)
+
+
+def test_nothing_changed_by_one_method_does_not_acquit_the_graph() -> None:
+    slow = wf.Labels([0, 3], [0.0, 9.0])
+    found = wf.mend(path(4), slow, 0, wf.NoShortcuts()).finding()
+    assert found == "NoShortcuts() finds nothing to change by the labels"
+
+
+def test_what_is_less_slow_than_the_rest_is_not_called_quick() -> None:
+    graph = path(30)
+    lengths = np.where((graph.tails < 20) & (graph.indices < 20), 2.0, 1.1)
+    slow = wf.Labels(np.arange(30), wf.cost_to_go(replace(graph, lengths=lengths), 0))
+    found = wf.mend(graph, slow, 0, wf.LeastChange("unit", only_odd=None)).finding()
+    assert found == "less slow around 20, 1.1 times; all in all 2 times what was believed"
+
+
+@pytest.mark.parametrize(("method", "false"), [(wf.LeastChange(), 8000), (wf.NoShortcuts(), 0)])
+def test_a_hub_of_many_arcs_takes_no_longer(method: MendMethod, false: int) -> None:
+    leaves = np.arange(1, 50_001)
+    star = wf.Graph.from_edges(np.zeros_like(leaves), leaves)
+    labels = wf.Labels(leaves[:20_000], np.where(leaves[:20_000] % 5 < 2, 4.0, 1.0))
+    began = time.process_time()
+    assert len(wf.mend(star, labels, 0, method).facts()["false"]) == false
+    assert time.process_time() - began < 30.0  # hours, if every arc looked at all others

@@ -1,0 +1,206 @@
+"""The documentation: every public name has an example and a place in the reference."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import wayfield as wf
+from shell import wayfield
+from wayfield.sklearn import GraphValueRegressor
+from wayfield_study.paper import FIGURES
+from wayfield_study.paper.text import number
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+
+
+def public_names() -> Iterator[tuple[str, Any]]:
+    """Everything a user imports, and what the modules among it hold; results of audits apart."""
+    for name in wf.__all__:
+        value = getattr(wf, name)
+        if not inspect.ismodule(value):
+            yield name, value
+            continue
+        for inner in getattr(value, "__all__", []):
+            if inspect.isfunction(getattr(value, inner)):
+                yield f"{name}.{inner}", getattr(value, inner)
+    yield "sklearn.GraphValueRegressor", GraphValueRegressor
+
+
+@pytest.mark.parametrize(("name", "value"), list(public_names()))
+def test_every_public_name_has_an_example(name: str, value: Any) -> None:
+    text = inspect.getdoc(value) or ""
+    assert "Examples\n--------" in text, f"{name} has no section Examples"
+    assert ">>> " in text, f"{name} has no example that runs"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in public_names()])
+def test_every_public_name_is_in_the_reference(name: str) -> None:
+    home, _, short = name.rpartition(".")
+    entry = re.compile(rf"^::: wayfield\.{home}\.?([a-z_]+\.)*{short}$", flags=re.MULTILINE)
+    assert entry.search(REFERENCE), f"docs/api has no entry for {name}"
+
+
+# -------------------------------------------------------------------- commands on the pages
+
+CONSOLE = re.compile(r"^```console\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+VARIES = re.compile(r"\b[\d.]+ m?s\b|\b[\d.]+e-\d+|─+")
+"""Times, rounding errors, and lines as wide as the table."""
+
+
+def sessions(page: str) -> list[tuple[str, list[str]]]:
+    """The commands of a page in their order, each with the lines that are shown below it."""
+    found: list[tuple[str, list[str]]] = []
+    for block in CONSOLE.findall((ROOT / page).read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def settled(text: str) -> list[str]:
+    """Lines without what varies from run to run; blank ones left out."""
+    lines = (" ".join(VARIES.sub("~", line).split()) for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in (ROOT / "examples" / "data").glob("*.csv"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("page", ["docs/command-line.md", "docs/how-to/is-my-graph-wrong.md"])
+def test_commands_print_what_their_page_shows(page: str) -> None:
+    commands = sessions(page)
+    assert commands
+    for command, shown in commands:
+        first, *words = shlex.split(command)
+        assert first == "wayfield"
+        answer = wayfield(*words)
+        assert answer.code == (2 if shown[0].startswith("wayfield: ") else 0), answer.err
+        printed = iter(settled(answer.out + answer.err))
+        for line in settled("\n".join(shown)):
+            assert line == "…" or line in printed, f"{command}: {line}"
+
+
+@pytest.mark.usefixtures("data")
+def test_the_commands_of_the_readme_run() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^wayfield ((?:plan|compare|mend) [^#\n]*)", text, flags=re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        answer = wayfield(*shlex.split(command))
+        assert answer.code == 0, answer.err
+        assert "same unit" not in answer.out, "the example is in one unit"
+
+
+# -------------------------------------------------------------------- hooks of the site
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_formulas_become_mathml(hooks: ModuleType) -> None:
+    page = r'<span class="arithmatex">\(x &lt; y\)</span><div class="arithmatex">\[z^2\]</div>'
+    html = hooks.on_page_content(page, None, None, None)
+    assert "arithmatex" not in html
+    assert re.search(r'<math[^>]*display="inline".*<mi>x</mi><mo>&#x0003C;</mo><mi>y</mi>', html)
+    assert re.search(r'<math[^>]*display="block".*<msup>', html)
+
+
+def test_an_unknown_command_in_a_formula_is_a_warning(
+    hooks: ModuleType, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = r'<span class="arithmatex">\(\nosuchcommand x\)</span>'
+    hooks.on_page_content(page, None, None, None)
+    assert "nosuchcommand" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("html", "loads"),
+    [
+        ('<script src="https://example.org/x.js"></script>', True),
+        ('<link rel="stylesheet" href="//example.org/x.css">', True),
+        ('<img alt="x" src=http://example.org/x.png>', True),
+        ('<script src="../assets/x.js"></script><a href="https://example.org">there</a>', False),
+    ],
+)
+def test_what_a_page_loads_from_elsewhere_is_a_warning(
+    html: str, loads: bool, hooks: ModuleType, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Page:
+        class file:  # noqa: N801  (as mkdocs names it)
+            src_uri = "page.md"
+
+    assert hooks.on_post_page(html, Page, None) == html
+    assert ("page.md loads something" in caplog.text) == loads
+
+
+def test_every_example_is_in_the_gallery(hooks: ModuleType) -> None:
+    shown = hooks.EXAMPLE.findall((DOCS / "gallery.md").read_text(encoding="utf-8"))
+    there = [script.stem for script in (ROOT / "examples").glob("*.py")]
+    assert sorted(shown) == sorted(there)
+
+
+# -------------------------------------------------------------------- types
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    assert Path(wf.__file__).with_name("py.typed").exists()
+
+
+# -------------------------------------------------------------------- figures of the note
+
+NOTE = (DOCS / "note.md").read_text(encoding="utf-8")
+LISTED = re.compile(r"^\| (\d+) \| `([^`]+)` \| (paper|ours|exact|expected) \| (\S+) \|$", re.M)
+QUOTED = re.compile(r"(\S+)<sup>(\d+)</sup>")
+CLAIMS = {
+    claim["id"]: claim
+    for claim in json.loads((DOCS / "assets" / "note-claims.json").read_text(encoding="utf-8"))
+}
+"""Those of the run that the note quotes."""
+
+
+def test_the_note_quotes_the_figures_that_it_lists() -> None:
+    listed = {place: text for place, _, _, text in LISTED.findall(NOTE)}
+    quoted = QUOTED.findall(NOTE)
+    assert {place for _, place in quoted} == listed.keys()
+    for text, place in quoted:
+        assert text.lstrip("(") == listed[place]
+
+
+@pytest.mark.parametrize(("name", "column", "text"), [line[1:] for line in LISTED.findall(NOTE)])
+def test_figures_of_the_note_are_those_of_the_claims(name: str, column: str, text: str) -> None:
+    claim = CLAIMS[name]
+    assert claim["paper"] == FIGURES[name].value
+    exact = claim["ours"] if claim["ours_exact"] is None else claim["ours_exact"]
+    value = exact if column == "exact" else claim[column]
+    assert number(value, FIGURES[name]) == text
+
+
+def test_the_note_has_all_it_was_given() -> None:
+    assert {name for _, name, _, _ in LISTED.findall(NOTE)} == CLAIMS.keys()
