@@ -42,7 +42,8 @@ log = logging.getLogger("mkdocs.hooks.wayfield")
 def on_files(files: Any, config: Any) -> Any:
     """Draw the pictures that are out of date, and add them all to the site."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    library = max(path.stat().st_mtime for path in (ROOT / "src").rglob("*.py"))
+    sources = (*(ROOT / "src").rglob("*.py"), *(ROOT / "study" / "src").rglob("*.py"))
+    library = max(path.stat().st_mtime for path in sources)
     for script in sorted((ROOT / "examples").glob("*.py")):
         picture, printed = _outputs(script.stem)
         newest = max(library, script.stat().st_mtime)
