@@ -161,7 +161,8 @@ def run_study(
     One Parquet file per cell and experiment comes out, to be queried with DuckDB or anything else.
     Press Ctrl-C at any time: what is finished is kept, and the next run goes on from there.
     """
-    from .engine.pools import processors
+    from wayfield._threads import num_processors
+
     from .experiments import find_study
 
     if official and profile is not None:
@@ -176,7 +177,7 @@ def run_study(
     for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
     outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
-    busy = 0 if cluster else workers or processors()
+    busy = 0 if cluster else workers or num_processors()
     _write_report(study, outcome, results, page, busy, force)
     _conclude(study, outcome, results, f"report: {page}")
 
