@@ -227,14 +227,14 @@ def _in_thread(pool: Executor, work: Callable[[Task], Result], task: Task) -> Fu
     return pool.submit(copy_context().run, work, task)
 
 
-def _on_dask(executor: Any, work: Any, task: Any, priority: int = 0) -> Future[Any]:
+def _on_dask(executor: Any, work: Any, *task: Any, priority: int = 0) -> Future[Any]:
     """Submit a task to Dask; `work` may be data that its workers hold."""
-    done: Future[Any] = executor.submit(_call, work, task, pure=False, priority=priority)
+    done: Future[Any] = executor.submit(_call, work, *task, pure=False, priority=priority)
     return done
 
 
-def _call(work: Callable[[Task], Result], task: Task) -> Result:
-    return work(task)
+def _call(work: Callable[..., Result], *task: Any) -> Result:
+    return work(*task)
 
 
 # To other processes the function travels as a file, which every process reads and keeps. A process
@@ -291,20 +291,20 @@ def _from_file(path: str, task: Any, parcel: bytes | None = None) -> Any:
 
 
 class Worker:
-    """A process that answers one message after another, and can be killed at any moment.
+    """A process that answers one call after another, and can be killed at any moment.
 
     It ignores Ctrl-C, uses one thread for linear algebra, and ends when this process does.
 
     Parameters
     ----------
     answer : callable
-        Importable; called in the process on every message.
+        Importable; called in the process with the arguments that are sent.
     prepare : callable, optional
         Importable; called once, before the worker is ready.
     """
 
     def __init__(
-        self, answer: Callable[[Any], Any], prepare: Callable[[], None] | None = None
+        self, answer: Callable[..., Any], prepare: Callable[[], None] | None = None
     ) -> None:
         self.jobs = answer, prepare
         self.start()
@@ -319,13 +319,13 @@ class Worker:
             self.process.start()
         theirs.close()  # so that the pipe ends when the process does
 
-    def send(self, message: Any) -> None:
-        """Send a message; if the process has died, `receive` says so."""
+    def send(self, *arguments: Any) -> None:
+        """Send the arguments of a call; if the process has died, `receive` raises."""
         with suppress(OSError):
-            self.pipe.send(message)
+            self.pipe.send(arguments)
 
     def receive(self, timeout: float | None = None) -> Any:
-        """Return one message: a result, or None when the worker is ready.
+        """Return one message: the result of a call, or None when the worker is ready.
 
         Raises
         ------
@@ -357,10 +357,10 @@ class Worker:
 
 def _serve(
     pipe: connection.Connection,
-    answer: Callable[[Any], Any],
+    answer: Callable[..., Any],
     prepare: Callable[[], None] | None,
 ) -> None:
-    """Answer messages until the other end of the pipe is closed or its process ends."""
+    """Answer calls until the other end of the pipe is closed or its process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
 
     def end_with_parent() -> None:
@@ -375,7 +375,7 @@ def _serve(
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
-            pipe.send(answer(pipe.recv()))
+            pipe.send(answer(*pipe.recv()))
 
 
 _start = Lock()
@@ -405,16 +405,16 @@ def _starting_workers() -> Iterator[None]:
 
 
 def in_processes(
-    work: Callable[[Any], Any], tasks: Sequence[Any], count: int
+    work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
 ) -> Generator[tuple[int, Any]]:
-    """Yield (position, result) of tasks as they end, done by a pool of worker processes.
+    """Yield (position, ``work(*task)``) as tasks end, done by a pool of worker processes.
 
     Parameters
     ----------
     work : callable
-        Importable; called on every task.
-    tasks : sequence
-        In the order to begin them.
+        Importable.
+    tasks : sequence of tuples
+        The arguments, in the order to begin them.
     count : int
         Number of processes.
 
@@ -441,7 +441,7 @@ def in_processes(
         for pipe, worker in workers.items():
             if worker.ready and pipe not in busy and waiting:
                 busy[pipe] = waiting.popleft()
-                worker.send(tasks[busy[pipe]])
+                worker.send(*tasks[busy[pipe]])
 
     try:
         for _ in range(min(count, len(tasks))):
@@ -480,22 +480,22 @@ def in_processes(
 
 
 def on_cluster(
-    work: Callable[[Any], Any],
-    tasks: Sequence[Any],
+    work: Callable[..., Any],
+    tasks: Sequence[tuple[Any, ...]],
     address: str,
     note: Callable[[str], None],
     check: Callable[[Any], None],
 ) -> Generator[tuple[int, Any]]:
-    """Yield (position, result) of tasks as they end, done by a Dask cluster.
+    """Yield (position, ``work(*task)``) as tasks end, done by a Dask cluster.
 
     Results come back here, so workers need no common disk.
 
     Parameters
     ----------
     work : callable
-        Small and importable by the workers.
-    tasks : sequence
-        In the order to begin them.
+        Small, and importable by the workers.
+    tasks : sequence of tuples
+        The arguments, in the order to begin them.
     address : str
         Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
     note : callable
@@ -539,7 +539,7 @@ def on_cluster(
         executor, done = client.get_executor(), SimpleQueue[Future[Any]]()
         pending: dict[Future[Any], int] = {}
         for position, task in enumerate(tasks):
-            future = _on_dask(executor, work, task, priority=-position)
+            future = _on_dask(executor, work, *task, priority=-position)
             pending[future] = position
             future.add_done_callback(done.put)
         while pending:

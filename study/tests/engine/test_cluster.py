@@ -144,10 +144,10 @@ def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
     (task,) = some_tasks(1)
     order = task.experiment.run, task.cell
     ours = versions() | source()
-    result = attempt_alike(ours | {name: "9.0"}, order)
+    result = attempt_alike(ours | {name: "9.0"}, *order)
     assert result.rows == []
     assert result.failure == f"its worker has {name} {ours[name]}, not 9.0\n"
-    assert attempt_alike(ours, order).rows[0]["reached"] == 1
+    assert attempt_alike(ours, *order).rows[0]["reached"] == 1
 
 
 # ------------------------------------------------------------------- nobody there

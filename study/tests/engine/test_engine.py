@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
+from itertools import starmap
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Thread
@@ -230,10 +231,10 @@ def test_as_many_workers_as_processors(tmp_path: Path, monkeypatch: pytest.Monke
     asked: list[int] = []
 
     def note(
-        work: Callable[[Any], Any], tasks: Sequence[Any], count: int
+        work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
     ) -> Iterator[tuple[int, Any]]:
         asked.append(count)
-        yield from enumerate(map(work, tasks))
+        yield from enumerate(starmap(work, tasks))
 
     monkeypatch.setattr(runner, "in_processes", note)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(13)), raising=False)

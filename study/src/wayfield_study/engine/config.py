@@ -41,34 +41,38 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
     InputError
         Naming the file and the key that cannot be read.
     """
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
-        content = tomllib.loads(data.decode())
-        refuse_others(content, ("grid",), "")
-        given = content.get("grid", {})
-        if not isinstance(given, dict):
-            raise InputError("grid must be a table: [grid]")
-        chosen = read_list(
-            given,
-            "experiments",
-            (known[0].name,),
-            lambda value, name: _experiment(value, name, path.parent, known),
-        )
-        readers = {experiment.read_grid for experiment in chosen}
-        if len(readers) > 1:
-            names = ", ".join(experiment.name for experiment in chosen)
-            raise InputError(f"grid.experiments: {names} run on cells of different kinds")
-        (read_grid,) = readers
-        assert read_grid is not None
-        settings = {key: value for key, value in given.items() if key != "experiments"}
-        cells = read_grid(settings, path.parent)
+        return _study(data, path, known)
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply for a study") from error
     except (InputError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
+    if len(data) > _LARGEST:
+        raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
+    content = tomllib.loads(data.decode())
+    refuse_others(content, ("grid",), "")
+    given = content.get("grid", {})
+    if not isinstance(given, dict):
+        raise InputError("grid must be a table: [grid]")
+    chosen = read_list(
+        given,
+        "experiments",
+        (known[0].name,),
+        lambda value, name: _experiment(value, name, path.parent, known),
+    )
+    readers = {experiment.read_grid for experiment in chosen}
+    if len(readers) > 1:
+        names = ", ".join(experiment.name for experiment in chosen)
+        raise InputError(f"grid.experiments: {names} run on cells of different kinds")
+    (read_grid,) = readers
+    assert read_grid is not None
+    settings = {key: value for key, value in given.items() if key != "experiments"}
+    cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
     own = Profile("own", "the grid of the file")
     return Study(path.stem, f"Study: {path.name}", experiments, (own,))

@@ -21,7 +21,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
-from typing import Any, TypeAlias
+from typing import Any
 
 from rich.console import Console
 
@@ -36,9 +36,6 @@ from .tasks import Cell, Row, Task, as_table, refuse_namesakes
 
 _NOTED = 5
 """Files of one kind that are named one by one; the rest are counted."""
-
-Order: TypeAlias = tuple[Callable[[Any], list[Row]], Cell]
-"""What a worker is sent: the function to run, and on which cell. The experiment stays here."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +196,7 @@ def _attempts(
     tasks: Sequence[Task], workers: int | None, cluster: str | None, show: Display
 ) -> Generator[tuple[Task, Attempt]]:
     """Yield how the tasks end, as they do: here, in processes, or on a cluster."""
-    orders: list[Order] = [(task.experiment.run, task.cell) for task in tasks]
+    orders = [(task.experiment.run, task.cell) for task in tasks]  # the experiments stay here
     if cluster is not None:
         work = partial(attempt_alike, versions() | source())
         for position, ended in on_cluster(work, orders, cluster, show.note, check_versions):
@@ -212,12 +209,11 @@ def _attempts(
             yield tasks[position], ended or died
     else:
         for task, order in zip(tasks, orders, strict=True):
-            yield task, attempt(order)
+            yield task, attempt(*order)
 
 
-def attempt(order: Order) -> Attempt:
+def attempt(run: Callable[[Any], list[Row]], cell: Cell) -> Attempt:
     """Run one task; if it raises, keep the traceback."""
-    run, cell = order
     began = time.perf_counter()
     try:
         rows = as_table(cell, run(cell))
@@ -226,7 +222,9 @@ def attempt(order: Order) -> Attempt:
     return Attempt(rows, "", time.perf_counter() - began)
 
 
-def attempt_alike(expected: Mapping[str, str], order: Order) -> Attempt:
+def attempt_alike(
+    expected: Mapping[str, str], run: Callable[[Any], list[Row]], cell: Cell
+) -> Attempt:
     """Run one task on a worker of a cluster, unless it has other versions than expected.
 
     It may have joined after the others were checked.
@@ -234,7 +232,7 @@ def attempt_alike(expected: Mapping[str, str], order: Order) -> Attempt:
     for name, found in (versions() | source()).items():
         if found != expected.get(name):
             return Attempt([], f"its worker has {name} {found}, not {expected.get(name)}\n", 0.0)
-    return attempt(order)
+    return attempt(run, cell)
 
 
 def check_versions(client: Any) -> None:
