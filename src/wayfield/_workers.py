@@ -94,7 +94,11 @@ def dispatch(
         Left running.
     """
     if executor is None:
-        count = num_processors() if workers is None else _check_count(workers)
+        count = num_processors() if workers is None else workers
+        if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
+            raise InputError(f"workers must be a whole number of at least 1, got {count!r}")
+        if count > MOST_THREADS:
+            raise InputError(f"workers must be at most {MOST_THREADS:,}, got {count}")
         threads = _Threads(count)
         try:
             yield from _in_order(partial(_in_thread, threads, work), work, tasks, max(AHEAD, count))
@@ -102,8 +106,8 @@ def dispatch(
             threads.shutdown()
         return
     if not isinstance(executor, Executor):
-        client = hasattr(executor, "get_executor") and hasattr(executor, "scatter")
-        hint = "; of a Dask client use client.get_executor()" if client else ""
+        is_client = hasattr(executor, "get_executor") and hasattr(executor, "scatter")
+        hint = "; of a Dask client use client.get_executor()" if is_client else ""
         raise InputError(
             "executor must be one of concurrent.futures, such as ProcessPoolExecutor(), "
             f"got {executor!r}{hint}"
@@ -117,7 +121,7 @@ def dispatch(
         parcel = pickle.dumps(work, protocol=5)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(f"this cannot be sent to the executor's processes: {error}") from error
-    client = getattr(executor, "_client", None)  # the only way from Dask's executor to its client
+    client: Any = getattr(executor, "_client", None)  # no other way from Dask's to its client
     if hasattr(client, "scatter"):
         shared = client.scatter(work, broadcast=True, hash=False)  # the workers hold it as data
         yield from _in_order(partial(_on_dask, executor, shared), work, tasks, AHEAD)
@@ -127,14 +131,6 @@ def dispatch(
         path.write_bytes(parcel)
         del parcel
         yield from _in_order(partial(_with_file, executor, str(path)), work, tasks, AHEAD)
-
-
-def _check_count(workers: int) -> int:
-    if isinstance(workers, bool) or not hasattr(workers, "__index__") or workers < 1:
-        raise InputError(f"workers must be a whole number of at least 1, got {workers!r}")
-    if workers > MOST_THREADS:
-        raise InputError(f"workers must be at most {MOST_THREADS:,}, got {workers}")
-    return int(workers)
 
 
 def _in_order(

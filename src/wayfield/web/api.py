@@ -110,7 +110,11 @@ def warm_up() -> None:
 
     The scenes are mazes with and without terrain, one-way cells and noise.
     """
-    more = {"state": {"state": 1}, "route": {"start": 1}, "sample": {"share": 0.2, "seed": 0}}
+    more: dict[str, dict[str, float]] = {
+        "state": {"state": 1},
+        "route": {"start": 1},
+        "sample": {"share": 0.2, "seed": 0},
+    }
 
     def ask(name: str, scene: Scene) -> None:
         respond(name, json.dumps({"scene": scene.to_json(), **more.get(name, {})}).encode())
