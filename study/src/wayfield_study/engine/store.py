@@ -139,7 +139,7 @@ class Store:
         self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
 
     def log(self, task: Task, seconds: float) -> None:
-        """Note how long a task took."""
+        """Append how long a task took to the log."""
         about = {"experiment": task.experiment.name, **task.cell.columns}
         about["file"] = self.path(task).name
         with self.log_path.open("a", encoding="utf-8") as file:

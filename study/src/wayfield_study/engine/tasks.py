@@ -162,7 +162,7 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
 
 
 def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
-    """Put the tables of many tasks under each other, one for every experiment's name."""
+    """Concatenate the tables of many tasks, one for every experiment's name."""
     joined: dict[str, list[Row]] = {}
     for task, rows in tables.items():
         joined.setdefault(task.experiment.name, []).extend(rows)
@@ -170,7 +170,7 @@ def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
 
 
 def headline(rows: Sequence[Row]) -> tuple[str, dict[str, float]]:
-    """Name the measure that sums up a table, with its value for every arm.
+    """Return the measure that sums up a table, with its value for every arm.
 
     SPL where every row has one; else success, the share of the pairs that reached or of the
     episodes that arrived. No values if the rows do not say.
@@ -231,7 +231,7 @@ def _plain(value: Any, name: str) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """Name the type of a value; that of a list by its first entry."""
+    """Return the type of a value by name; that of a list by its first entry."""
     if isinstance(value, list):
         return f"list of {_kind(value[0])}" if value else _EMPTY
     return type(value).__name__
@@ -325,13 +325,13 @@ class Study:
         ]
 
     def left_out(self, profile: Profile | None = None) -> dict[str, str]:
-        """Say what those experiments of a profile lack that are left out, by their names."""
+        """Return what is missing for the experiments of a profile that are left out, by name."""
         chosen = self.profile() if profile is None else profile
         lacking = {each.name: each.lacks() for each in self.experiments if each.cells(chosen)}
         return {name: lack for name, lack in lacking.items() if lack is not None}
 
     def command(self, experiment: Experiment[Any]) -> str:
-        """Say what to type to run an experiment: the first profile that has cells of it.
+        """Return the command that runs an experiment: the first profile that has cells of it.
 
         Examples
         --------
