@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import wayfield as wf
-from wayfield import _dispatch
+from wayfield import _workers
 from wayfield.extension._base import Problem, Solution
 
 
@@ -67,9 +67,9 @@ class Overseas(Posting):
     """As if on another machine: files of ours cannot be read there."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if fn is _dispatch._from_file and args[0] not in _dispatch._kept:
+        if fn is _workers._from_file and len(args) == 2 and args[0] not in _workers._kept:
             self.weights.append(0)
             future: Future[Any] = Future()
-            future.set_exception(_dispatch.Elsewhere(args[0]))
+            future.set_exception(_workers.Elsewhere(args[0]))
             return future
         return super().submit(fn, *args, **kwargs)

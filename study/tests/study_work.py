@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,14 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-import wayfield as wf
 from wayfield_study.engine import Experiment, Row, Store, Task, run
 from wayfield_study.experiments import MazeCell, grid
 
 Work: TypeAlias = Callable[[MazeCell], list[Row]]
 BAD_SEED = 66
 MARKER = "WAYFIELD_TEST_MARKER"
-PYTHONPATH = os.pathsep.join(map(str, (Path(__file__).parent, Path(wf.__file__).parents[1])))
+PYTHONPATH = os.pathsep.join(filter(None, sys.path))
 """Where processes of their own find this module, and the same wayfield as the tests."""
 
 

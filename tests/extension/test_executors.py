@@ -20,7 +20,7 @@ import pytest
 
 import wayfield as wf
 from executor_work import KillsItsWorker, Overseas, Posting, Slow
-from wayfield import _dispatch
+from wayfield import _workers
 from wayfield.errors import OutOfTime
 from wayfield.extension import Extension, time_limit
 from wayfield.extension._base import Problem, Solution
@@ -120,9 +120,9 @@ def test_tasks_are_light_and_the_graph_is_read_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reads: list[int] = []
-    loads = _dispatch.pickle.loads
+    loads = _workers.pickle.loads
     monkeypatch.setattr(
-        _dispatch.pickle, "loads", lambda parcel: reads.append(len(parcel)) or loads(parcel)
+        _workers.pickle, "loads", lambda parcel: reads.append(len(parcel)) or loads(parcel)
     )
     post = Posting()
     theirs = wf.extend_many(maze, label_sets, method, executor=post)
@@ -347,7 +347,7 @@ def test_tables_as_plain_data_and_in_words(maze: wf.Graph, label_sets: list[wf.L
     [
         ([0], r"^1 goal for 2 label sets"),
         ([0, 1, 2], r"^3 goals for 2 label sets"),
-        (7, r"^goals must be a list of vertices, not 7"),
+        (7, r"^goals must be a list of vertices, got 7"),
         ([0, 10_000], r"^goals\[1\] 10000 is not a vertex"),
         ([0, -1], r"^goals\[1\] -1 is not a vertex"),
         ([0.5, 1], r"^goals\[0\] must be a whole number"),

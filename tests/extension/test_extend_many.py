@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+import itertools
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -161,7 +168,39 @@ def test_bad_input_is_named_by_position(maze: wf.Graph, goals: list[wf.Labels]) 
         wf.extend_many(split, [wf.Labels([0], [0.0])], wf.Harmonic())
 
 
-@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2"])
+def test_lists_that_never_end(maze: wf.Graph, goals: list[wf.Labels]) -> None:
+    with pytest.raises(wf.InputError, match="labels_list must have at most 1,000,000 entries"):
+        wf.extend_many(maze, itertools.cycle(goals), wf.Harmonic())
+    with pytest.raises(wf.InputError, match="goals must have at most 1,000,000 entries"):
+        wf.plan_many(maze, goals, itertools.count())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("call", ["extend_many(graph, sets, Slow('.', 60))",
+                                  "plan_many(graph, sets, [0] * 9, Slow('.', 60))"])  # fmt: skip
+def test_ctrl_c_waits_for_no_running_solve(call: str, tmp_path: Path) -> None:
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import wayfield as wf; from executor_work import Slow\n"
+        "graph, sets = wf.Graph.from_edges([0], [1]), [wf.Labels([0], [0.0])] * 9\n"
+        f"wf.{call}"
+    )
+    folders = (Path(__file__).parents[1], Path(wf.__file__).parents[1])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))},
+    )  # fmt: skip
+    while not any(tmp_path.iterdir()):  # no solve has begun
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    _, said = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 10
+    assert said.rstrip().endswith("KeyboardInterrupt")
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True, "2", 10**9])
 def test_bad_worker_counts(workers: object, maze: wf.Graph, goals: list[wf.Labels]) -> None:
     with pytest.raises(wf.InputError, match="workers must be"):
         wf.extend_many(maze, goals, wf.Harmonic(), workers=workers)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ import wayfield as wf
 from wayfield.labels import label_distance
 from wayfield.web import notebook
 from wayfield.web.api import HANDLERS, respond
-from wayfield.web.opening import first_visit, maze_scene
+from wayfield.web.compute import first_visit, maze_scene
 from wayfield.web.scene import Maze, Scene, Settings, maze_of, scene_of
 
 SQUARE = wf.Layout.from_text("......\n.##.#.\n...4..\n.#..#.\n......")
@@ -310,6 +310,12 @@ BAD = {
     "an unknown method": (changed(panels=[{"method": "magic"}]), "unknown method"),
     "p below 2": (changed(panels=[{"method": "p=1"}]), "p"),
     "p that is no number": (changed(panels=[{"method": "p=nan"}]), "p"),
+    "p in other digits": (changed(panels=[{"method": "p=١"}]), "'١' is not a number"),
+    "a vertex of 1e99": (
+        changed(labels={"vertices": [1e99], "values": [0]}),
+        "scene.labels.vertices[0] must be a whole number, not 1e+99",
+    ),
+    "a goal of 1e99": (changed(goal=1e99), "scene.goal must be a whole number, not 1e+99"),
     "an unknown rule": (changed(panels=[{"rule": "luck"}]), "scene.panels.rule"),
     "three panels": (changed(panels=[{}, {}, {}]), "more than 2"),
     "no panels": (changed(panels=[]), "one or two"),

@@ -17,7 +17,7 @@ import wayfield as wf
 from explorer import browsing, serving
 from wayfield.labels import label_distance
 from wayfield.pipeline import Answer
-from wayfield.web.opening import first_visit
+from wayfield.web.compute import first_visit
 from wayfield.web.scene import Scene, Settings, scene_of
 
 ROOT = Path(__file__).parents[2]

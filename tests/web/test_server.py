@@ -20,10 +20,11 @@ import pytest
 import wayfield as wf
 from explorer import serving
 from shell import wayfield
-from wayfield.web.opening import first_visit
+from wayfield.web import server
+from wayfield.web.api import Reply
+from wayfield.web.compute import first_visit
 from wayfield.web.scene import Settings, scene_of
-from wayfield.web.server import LARGEST_BODY, SLOWEST_HEAD, listen
-from wayfield.web.workers import Gone, Pool, Worker
+from wayfield.web.server import LARGEST_BODY, SLOWEST_HEAD, Gone, Pool, Solver, listen
 
 JSON = {"content-type": "application/json"}
 
@@ -168,6 +169,35 @@ def test_a_body_that_does_not_say_its_size_is_cut_off(client: httpx.Client) -> N
     assert client.get("/").status_code == 200
 
 
+def test_bodies_are_bounded_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_HELD", 3000)
+    release = asyncio.Event()
+
+    class Waiting:
+        """Answers nothing before it is told to."""
+
+        async def answer(self, *_: object) -> Reply:
+            await release.wait()
+            return Reply(200, b"{}")
+
+    async def scene() -> list[int]:
+        app = server.make_app(first_visit(), Waiting(), 80)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+
+            async def send(size: int) -> int:
+                reply = await client.post("/api/picture", content=b" " * size, headers=JSON)
+                return reply.status_code
+
+            held = [asyncio.create_task(send(1000)) for _ in range(3)]
+            await asyncio.sleep(0.1)
+            refused = await send(1)
+            release.set()
+            return [refused, *await asyncio.gather(*held), await send(3000), await send(3001)]
+
+    assert asyncio.run(scene()) == [503, 200, 200, 200, 200, 503]
+
+
 @pytest.mark.parametrize(
     "sent",
     [b"[" * 10**6, b'{"a":' * 10**5, b'{"scene": NaN}', b"\x00" * 100, b"", b"null",
@@ -228,14 +258,16 @@ class Halting:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.halted: list[Worker] = []
+        self.halted: list[Solver] = []
 
     async def answer(self, lane: str = "", gone: Gone | None = None) -> int:
         return (await self.pool.answer("picture", body(), lane, gone)).status
 
     async def halt(self, most: int, gone: Gone | None = None) -> list[asyncio.Task[int]]:
         """Halt workers that are idle, and have each begin a request that it does not finish."""
-        await self.answer()  # all that are expected are on their way
+        while self.pool.idle.qsize() < len(self.pool.workers):
+            await self.answer()  # all that are expected are on their way
+            await asyncio.sleep(0.1)
         while len(self.halted) < most:
             worker = await self.pool.idle.get()
             assert worker.process.pid is not None
@@ -255,7 +287,7 @@ class Halting:
 
 @pytest.fixture
 def halting() -> Iterator[Halting]:
-    pool = Pool(limit=15.0)
+    pool = Pool(limit=10.0, warm=False)
     yield Halting(pool)
     pool.close()
 
@@ -302,7 +334,7 @@ def test_slow_requests_whose_senders_have_gone_make_room(halting: Halting) -> No
 
 
 def test_a_worker_that_is_late_or_dies_is_replaced() -> None:
-    worker = Worker(warm=False)
+    worker = Solver(warm=False)
     try:
         slow = json.dumps({"scene": slow_scene()}).encode()
         late = worker.ask("picture", slow, limit=0.2)

@@ -72,8 +72,7 @@ def explore(
     """
     need("starlette", "web")
     need("uvicorn", "web")
-    from ..web.server import LOOPBACK, listen, run
-    from ..web.workers import Pool
+    from ..web.server import LOOPBACK, Pool, listen, run
 
     files = [Path(name) for name in what or []]
     if len(files) > 2:
@@ -126,7 +125,7 @@ def _from_maze(
     name: str | None, goal: str | None, method: str | None, refinement: int, share: float, seed: int
 ) -> Scene:
     """Return a maze; without a name, one whose harmonic plan loops."""
-    from ..web.opening import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
+    from ..web.compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
 
     if goal is not None and not (goal.isascii() and goal.isdigit()):
         raise InputError(f"--goal of a maze is the number of a vertex, not {goal!r}")
@@ -148,8 +147,7 @@ def _from_files(wanted: Wanted, method: str) -> Scene:
 
 
 def _from_scene(path: Path) -> Scene:
-    from ..web._reading import read_json
-    from ..web.scene import Scene
+    from ..web.scene import Scene, read_json
     from ..web.server import LARGEST_BODY
 
     with path.open("rb") as file:

@@ -1,9 +1,9 @@
 """Many label sets on one graph: the work they have in common is done once, the rest in parallel.
 
-Threads serve, since kernels and factorisations work outside Python's lock, and so does any executor
-(`_dispatch`). A method that can share work between problems offers `share`, which says what they
-have in common and how many are solved together. Neither depends on who does the work, so results
-do not depend on it either.
+Threads do the work, since kernels and factorisations run outside Python's lock, or any executor
+(`_workers.dispatch`). A method that can share work between problems offers `share`: what they have
+in common, and how many are solved together. Neither depends on who does the work, so results do
+not depend on it either.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from itertools import islice
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from numpy.typing import ArrayLike
 
 from .._arrays import as_flag, as_real_array
-from .._dispatch import dispatch
 from .._threads import among_others
+from .._workers import dispatch
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -39,6 +40,10 @@ from ._deadline import TimeLeft, check_time
 from ._prior import check_prior
 
 Unreachable = Literal["error", "nan"]
+Item = TypeVar("Item")
+
+MOST_GOALS = 1_000_000
+"""Label sets in one call; a list may be an iterator that never ends."""
 
 
 class Shared(Protocol):
@@ -140,8 +145,18 @@ class Request:
         unreachable: Unreachable,
     ) -> Request:
         """Validate everything, and find what the label sets have in common."""
-        label_sets = _listed(labels_list)
-        priors = [] if prior is None else _priors(prior, graph, len(label_sets))
+        if isinstance(labels_list, Labels):
+            raise InputError("labels_list must be a list of Labels; for one use extend")
+        label_sets = listed(labels_list, "labels_list", "Labels")
+        priors: list[FloatArray] = []
+        if prior is not None:  # one for all, or one for each
+            fields = as_real_array(prior, "prior")
+            if fields.ndim != 2:
+                priors = [check_prior(fields, graph.num_vertices)] * len(label_sets)
+            elif len(fields) != len(label_sets):
+                raise InputError(f"prior has {len(fields)} rows for {len(label_sets)} label sets")
+            else:
+                priors = [check_prior(field, graph.num_vertices) for field in fields]
         for position, labels in enumerate(label_sets):
             with named(position):
                 problem = make_problem(graph, labels, method, unreachable)
@@ -184,21 +199,21 @@ def extend_many(
     graph : Graph
         Where to extend.
     labels_list : iterable of Labels
-        One label set per extension; all are validated before any is solved.
+        One label set per extension, at most 1,000,000; all are validated before any is solved.
     method : Method
         The extension. `Harmonic` and `PLaplacian` order and factor once if the label sets have
         most vertices in common (one set of states, a goal each); their results then agree with
         single calls to rounding, each with its own rigorous bracket. Other methods give the same
         results bit for bit.
     workers : int, optional
-        Number of threads; as many as there are processors if not given. Results do not depend
+        Number of threads, at most 1,024; one per processor if not given. Results do not depend
         on it.
     executor : concurrent.futures.Executor, optional
-        Who solves them, in place of threads: a `ProcessPoolExecutor`, a Dask client's
-        ``client.get_executor()``, or any other. The graph travels once to each worker; results are
-        those of threads, bit for bit on machines of one kind. Workers that are lost are survived:
-        Dask gives their label sets to others, and where an executor breaks for good the rest is
-        solved here, with a `RuntimeWarning`. It is left running.
+        Solves them in place of threads: a `ProcessPoolExecutor`, a Dask client's
+        ``client.get_executor()``, or any other. The graph travels once to each worker. Results are
+        those of threads, bit for bit on machines of one kind. Lost workers cost time only: Dask
+        gives their label sets to others, and where an executor breaks for good the rest is solved
+        here, with a `RuntimeWarning`. The executor is left running.
     prior : (n,) or (k, n) array, optional
         One prior for all label sets, or one for each; see `extend`.
     unreachable : {"error", "nan"}
@@ -217,6 +232,8 @@ def extend_many(
     ------
     InputError, NotConverged
         For the first problem at fault; the message begins with its position in `labels_list`.
+    KeyboardInterrupt
+        At Ctrl-C, at once: a solve that is running in a thread is not waited for.
 
     Examples
     --------
@@ -247,29 +264,20 @@ def extend_many(
     return results
 
 
-def _listed(labels_list: Iterable[Labels]) -> list[Labels]:
-    if isinstance(labels_list, Labels):
-        raise InputError("labels_list must be a list of Labels; for one use extend")
+def listed(items: Iterable[Item], name: str, kind: str) -> list[Item]:
+    """Return the items as a list, or raise if there are more than `MOST_GOALS`."""
     try:
-        return list(labels_list)
+        found = list(islice(items, MOST_GOALS + 1))
     except TypeError as error:
-        kind = type(labels_list).__name__
-        raise InputError(f"labels_list must be a list of Labels, not {kind}") from error
-
-
-def _priors(prior: ArrayLike, graph: Graph, count: int) -> list[FloatArray]:
-    """One prior for every problem, from one for all or one for each."""
-    fields = as_real_array(prior, "prior")
-    if fields.ndim != 2:
-        return [check_prior(fields, graph.num_vertices)] * count
-    if len(fields) != count:
-        raise InputError(f"prior has {len(fields)} rows for {count} label sets")
-    return [check_prior(field, graph.num_vertices) for field in fields]
+        raise InputError(f"{name} must be a list of {kind}, got {items!r}") from error
+    if len(found) > MOST_GOALS:
+        raise InputError(f"{name} must have at most {MOST_GOALS:,} entries, got more")
+    return found
 
 
 @contextmanager
 def named(position: int) -> Iterator[None]:
-    """Put the position of the problem at fault before the message."""
+    """Prefix the message of an error with the position of its problem."""
     try:
         yield
     except InputError as error:

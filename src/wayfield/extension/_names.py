@@ -73,8 +73,9 @@ def method_word(method: Method) -> str:
 
 
 def _read(kind: Callable[[str], N], text: str) -> N:
+    plain = text.isascii() and "_" not in text  # Python also reads ١ as 1, and 1_0 as 10
     try:
-        return kind(text)
+        return kind(text if plain else "")
     except ValueError as error:
         what = "whole number" if kind is int else "number"
         raise InputError(f"{text!r} is not a {what}, as in p=8 or sweeps=300") from error

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import KeepsReadOnly, as_flag, as_vertex, frozen, plain
-from .._dispatch import dispatch
 from .._text import number_of, percent
+from .._workers import dispatch
 from ..errors import InputError
 from ..extension import AMLE, Method, describe
 from ..extension._base import package
-from ..extension._many import Batch, Many, Request, named
+from ..extension._many import Batch, Many, Request, listed, named
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
@@ -250,14 +250,11 @@ def plan_many(
 
 
 def _goals(goals: Iterable[int], graph: Graph, count: int) -> list[int]:
-    try:
-        listed = list(goals)
-    except TypeError as error:
-        raise InputError(f"goals must be a list of vertices, not {goals!r}") from error
-    if len(listed) != count:
-        raise InputError(f"{number_of(len(listed), 'goals')} for {count} label sets")
+    found = listed(goals, "goals", "vertices")
+    if len(found) != count:
+        raise InputError(f"{number_of(len(found), 'goals')} for {count} label sets")
     n = check_graph(graph).num_vertices
-    return [as_vertex(goal, f"goals[{i}]", n) for i, goal in enumerate(listed)]
+    return [as_vertex(goal, f"goals[{i}]", n) for i, goal in enumerate(found)]
 
 
 def _table(goals: list[int], rows: list[_Row], method: Method) -> PlanTable:

@@ -24,13 +24,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..errors import InputError, NotConverged, OutOfTime, WayfieldError
 from ..extension import time_limit
+from ..layouts import Layout
 from . import compute
-from ._reading import Fields, read_json
-from .scene import MOST_VERTICES, Scene, read_draw
+from .scene import MOST_VERTICES, Fields, Scene, Settings, read_draw, read_json
 
 PATIENCE = 20.0
 """Seconds after which a solve that looks at the clock gives up."""
@@ -75,8 +76,8 @@ HANDLERS: dict[str, Handler] = {
 }
 
 
-def respond(name: str, body: bytes) -> Reply:
-    """Answer one request; whatever is wrong with it is an answer, too."""
+def respond(name: str, body: bytes | bytearray) -> Reply:
+    """Answer one request; errors are answers, too."""
     handler = HANDLERS.get(name)
     if handler is None:
         return error_reply(404, f"there is no /api/{name[:40]}")
@@ -94,11 +95,42 @@ def respond(name: str, body: bytes) -> Reply:
         return error_reply(422, str(error))
     except MemoryError:
         return error_reply(507, "not enough memory for this")
-    except Exception as error:  # a mistake of ours must not end the worker
-        return error_reply(500, f"a mistake of ours, please report it: {error!r}"[:500])
+    except Exception as error:  # it must not end the worker
+        return error_reply(500, f"internal error; please report it: {error!r}"[:500])
     return Reply(200, json.dumps(told, allow_nan=False, separators=(",", ":")).encode())
 
 
 def error_reply(status: int, text: str) -> Reply:
-    """Return an error in words."""
+    """Return an error with its message."""
     return Reply(status, json.dumps({"error": text}).encode())
+
+
+def warm_up() -> None:
+    """Answer every question on small scenes, so that all kernels are compiled afterwards.
+
+    The scenes are mazes with and without terrain, one-way cells and noise.
+    """
+    more: dict[str, dict[str, float]] = {
+        "state": {"state": 1},
+        "route": {"start": 1},
+        "sample": {"share": 0.2, "seed": 0},
+    }
+
+    def ask(name: str, scene: Scene) -> None:
+        respond(name, json.dumps({"scene": scene.to_json(), **more.get(name, {})}).encode())
+
+    plain, rough, one_way = (
+        compute.maze_scene(Layout.from_text(text), 3, 0, 0.3, 0)
+        for text in ("....\n.#..\n....", "....\n.#5.\n....", "..>.\n.#..\n.<..")
+    )
+    noisy = replace(plain, noise=3.0)
+    for scene in (plain, rough, one_way):
+        for name in HANDLERS:
+            ask(name, scene)
+    for scene in (plain, rough, noisy):
+        for method in ("harmonic", "p=8", "distance", "mended"):
+            for panel in (Settings(method), Settings(method, "q", "index"),
+                          Settings(method, lift=True)):  # fmt: skip
+                ask("picture", replace(scene, panels=(panel,), budget=0.1))
+    ask("mend", noisy)
+    ask("contradictions", noisy)

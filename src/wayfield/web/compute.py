@@ -1,4 +1,6 @@
-"""From a scene to what is shown of it. All numbers are the library's; nothing is solved here.
+"""From a scene to what is shown of it, and to the Python that builds it again.
+
+All numbers are the library's; nothing is solved here.
 
 Fields are kept for a while, so that asking about one state, moving the error budget or walking from
 another start does not solve again.
@@ -18,12 +20,13 @@ from .._arrays import as_vertex, plain
 from ..certificates import certify
 from ..comparison import compare
 from ..errors import InputError, InputWarning
-from ..extension import AMLE
+from ..extension import AMLE, describe
 from ..extension._names import parse_method
 from ..graph import Graph
 from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
+from ..layouts import Layout, layout_names, load_layout
 from ..mending import Best, contradictions, mend
 from ..names import Caller
 from ..pipeline import Answer, solve
@@ -32,10 +35,10 @@ from ..plans import plan
 from ..plots._spread import spread
 from ..shortest_paths import cost_to_go, sample_labels
 from ..sinks import drop_false_sinks
-from ._reading import packed
-from .code import as_python
-from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World
+from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World, packed
 
+FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
+"""What is shown first: the harmonic plan loops from most starts of this maze, the AMLE's never."""
 _KEPT = 12
 """Fields that are kept."""
 _NEAREST = 4
@@ -44,6 +47,13 @@ _MOST_MARKED = 2_000
 """Edges that are marked on the picture at most, the most suspect first."""
 _PATIENCE = 5.0
 """Seconds that a method may take in a comparison."""
+_SHORT = 60
+"""Edges up to which a graph is written into the program; beyond, it reads the exported file."""
+
+_FROM_FILE = """\
+scene = json.loads(Path("wayfield-scene.json").read_text())["graph"]
+graph = wf.Graph.from_edges(scene["tails"], scene["heads"], scene["lengths"], \
+scene["vertices"], scene["directed"])"""
 
 
 @lru_cache(maxsize=_KEPT)
@@ -63,6 +73,32 @@ def _truth(world: World, goal: int) -> FloatArray:
     return cost_to_go(graph_of(world), goal)
 
 
+def first_visit() -> Scene:
+    """Return the scene that is shown if the user names none."""
+    return maze_scene(load_layout(FIRST_MAZE), 8, FIRST_GOAL, 0.02, 54, FIRST_METHOD)
+
+
+def maze_scene(
+    layout: Layout,
+    refinement: int,
+    goal: int,
+    share: float,
+    seed: int,
+    method: str = "amle",
+) -> Scene:
+    """Return a scene of a maze, a share of its vertices labelled with their true values."""
+    maze = Maze(layout.to_text(), refinement)
+    maze.check()
+    graph = graph_of(maze)
+    goal = as_vertex(goal, "goal", graph.num_vertices)
+    drawn = sample_labels(graph, goal, share, seed).vertices
+    vertices = tuple(drawn.tolist())
+    return Scene(
+        maze, goal, vertices, (None,) * len(vertices),
+        panels=(Settings(method),), drawn=(share, seed),
+    )  # fmt: skip
+
+
 def labels_of(scene: Scene) -> Labels:
     """Return the labels with their values: typed ones, and true ones with their noise.
 
@@ -77,19 +113,14 @@ def labels_of(scene: Scene) -> Labels:
         raise InputError(
             f"label {vertices.max()} is not a vertex of a graph with {graph.num_vertices} vertices"
         )
-    known = _truth(scene.world, scene.goal) + _noise(scene, graph.num_vertices)
+    known = _truth(scene.world, scene.goal)
+    if scene.noise:
+        drawn = np.random.default_rng(scene.noise_seed).normal(0.0, scene.noise, known.size)
+        known = np.where(np.arange(known.size) == scene.goal, known, known + drawn)
     typed = np.array([np.nan if value is None else value for value in scene.values])
     values = np.where(np.isnan(typed), known[vertices], typed) if vertices.size else typed
     sound = np.isfinite(values)
     return Labels(vertices[sound], values[sound])
-
-
-def _noise(scene: Scene, size: int) -> FloatArray:
-    if scene.noise == 0.0:
-        return np.zeros(size)
-    noise = np.random.default_rng(scene.noise_seed).normal(0.0, scene.noise, size)
-    noise[scene.goal] = 0.0
-    return noise
 
 
 def answer(scene: Scene, number: int = 0) -> Answer:
@@ -135,6 +166,7 @@ def picture(scene: Scene, panel: int) -> dict[str, Any]:
     moves, field = found.plan, found.field
     labels = labels_of(scene) if scene.vertices else found.labels
     finite = moves.values[np.isfinite(moves.values)]
+    margins = found.certificate.margin[np.isfinite(found.certificate.margin)]
     caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
     touching = moves.touches(labels)
     unreachable, dead = ~moves.reachable, moves.basin == -2
@@ -157,7 +189,7 @@ def picture(scene: Scene, panel: int) -> dict[str, Any]:
         "reach": moves.num_arrived,
         "certified_states": int(found.certificate.certified.sum()),
         "certified_starts": int(found.certificate.start_certified.sum()),
-        "largest_margin": _largest(found.certificate.margin),
+        "largest_margin": float(margins.max(initial=0.0)),
         "status": str(field.status),
         "converged": field.status.good,
         "width": plain(field.width),
@@ -165,19 +197,14 @@ def picture(scene: Scene, panel: int) -> dict[str, Any]:
     }
 
 
-def _largest(margin: FloatArray) -> float:
-    known = margin[np.isfinite(margin)]
-    return float(known.max(initial=0.0))
-
-
 def words(scene: Scene, panel: int) -> dict[str, Any]:
-    """Say what was found, line by line, as ``wf.solve(…).summary()`` does."""
-    facts = answer(scene, panel).facts(_named(scene))
+    """Return the summary of ``wf.solve(…)``, line by line."""
+    facts = answer(scene, panel).facts(_names(scene))
     return {"lines": [{"word": line.word, "text": line.text} for line in lines(facts)]}
 
 
 def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
-    """Tell all about one state: value, bracket, every move with its Q and slope, and margins."""
+    """Return all about one state: value, bracket, every move with its Q and slope, margins."""
     found = answer(scene, panel)
     graph, moves, field, certificate = found.graph, found.plan, found.field, found.certificate
     x = as_vertex(vertex, "state", graph.num_vertices)
@@ -185,7 +212,10 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     heads, lengths, value = graph.indices[row], graph.lengths[row], moves.values[x]
     with np.errstate(invalid="ignore"):
         slopes = (value - moves.values[heads]) / lengths
-    call = _caller(scene)
+    call = Caller(_names(scene), graph.num_vertices)
+    labels = labels_of(scene) if scene.vertices else found.labels
+    away = dijkstra(graph.to_scipy(), directed=True, indices=[x])[0, labels.vertices]
+    nearest = np.lexsort((labels.vertices, away))[:_NEAREST]
     told: dict[str, Any] = plain(
         {
             "state": x,
@@ -213,32 +243,23 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
             "margin": certificate.margin[x],
             "start_margin": certificate.start_margin[x],
             "certified": bool(certificate.certified[x]),
-            "nearest": _nearest(
-                graph, labels_of(scene) if scene.vertices else found.labels, x, call
-            ),
+            "nearest": [
+                {
+                    "state": int(labels.vertices[i]),
+                    "name": call(int(labels.vertices[i])),
+                    "value": labels.values[i],
+                    "distance": away[i],
+                }
+                for i in nearest
+                if np.isfinite(away[i])
+            ],
         }
     )
     return told
 
 
-def _nearest(graph: Graph, labels: Labels, x: int, call: Caller) -> list[dict[str, Any]]:
-    """Name the labels nearest to a state, by the way from it to them."""
-    away = dijkstra(graph.to_scipy(), directed=True, indices=[x])[0, labels.vertices]
-    order = np.lexsort((labels.vertices, away))[:_NEAREST]
-    return [
-        {
-            "state": int(labels.vertices[i]),
-            "name": call(int(labels.vertices[i])),
-            "value": labels.values[i],
-            "distance": away[i],
-        }
-        for i in order
-        if np.isfinite(away[i])
-    ]
-
-
 def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
-    """Walk from a start by the plan."""
+    """Return the walk from a start by the plan."""
     walk = answer(scene, panel).route(start)
     told: dict[str, Any] = plain(
         {
@@ -252,7 +273,7 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
 
 
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
-    """Say whether the labels beat the plain graph distance."""
+    """Return whether the labels beat the plain graph distance."""
     graph, labels, settings = graph_of(scene.world), labels_of(scene), scene.panels[panel]
     if settings.method == MENDED:
         found = compare(graph, labels, scene.goal, [Best()], time_limit=_PATIENCE)
@@ -273,13 +294,15 @@ def sample(scene: Scene, share: float, seed: int) -> dict[str, Any]:
 
 
 def find_contradictions(scene: Scene) -> dict[str, Any]:
-    """Tell which labels the graph contradicts, and along which edges."""
+    """Return the labels that the graph contradicts, and the edges along which it does."""
     graph, labels = graph_of(scene.world), labels_of(scene)
     found = contradictions(graph, labels)
     arcs = np.argsort(-found.blame, kind="stable")[:_MOST_MARKED]
     arcs = arcs[found.blame[arcs] > 0.0]
+    told = repr(found).removeprefix("Contradictions(").removesuffix(")")
+    none = "Labels and graph do not contradict each other."
     return {
-        "finding": _contradiction_words(repr(found)),
+        "finding": none if told == "none" else f"{told}.",
         "labels": [
             *found.optimistic.labels.tolist(),
             *found.pessimistic.labels.tolist(),
@@ -288,17 +311,12 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _contradiction_words(text: str) -> str:
-    told = text.removeprefix("Contradictions(").removesuffix(")")
-    return "Labels and graph do not contradict each other." if told == "none" else f"{told}."
-
-
 def mend_graph(scene: Scene) -> dict[str, Any]:
-    """Fit the lengths to the labels; tell what was found, and which edges stand out."""
+    """Fit the lengths to the labels; return the finding and the edges that stand out."""
     graph = graph_of(scene.world)
     found = mend(graph, labels_of(scene), scene.goal)
     arcs = found.suspects[:_MOST_MARKED]
-    finding = found.finding(_named(scene))
+    finding = found.finding(_names(scene))
     return {
         "finding": f"{finding[:1].upper()}{finding[1:]}.",
         "unchanged": found.unchanged,
@@ -309,7 +327,7 @@ def mend_graph(scene: Scene) -> dict[str, Any]:
 
 
 def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
-    """Name the labels from which no way leads down: those that `drop_false_sinks` drops."""
+    """Return the labels that `drop_false_sinks` drops."""
     word = scene.panels[panel].method
     method = AMLE() if word in (DISTANCE, MENDED) else parse_method(word)
     kept = drop_false_sinks(graph_of(scene.world), labels_of(scene), scene.goal, method)
@@ -317,18 +335,75 @@ def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
 
 
 def layout(scene: Scene) -> dict[str, Any]:
-    """Find places for the vertices of a graph that has none: x and y in turn."""
+    """Return positions for the vertices of a graph that has none: x and y in turn."""
     return {"positions": packed(spread(graph_of(scene.world)).ravel())}
 
 
 def python(scene: Scene, panel: int) -> dict[str, Any]:
-    """Write the Python that builds the same again."""
-    return {"code": as_python(scene, panel, graph_of(scene.world), labels_of(scene))}
+    """Return a program whose `answer` is the panel's: the same values, moves and outcomes."""
+    settings, world, labels = scene.panels[panel], scene.world, labels_of(scene)
+    written = ["import numpy as np", "import wayfield as wf", ""]
+
+    # the graph; one with many edges is read from the exported file
+    if isinstance(world, Maze):
+        known = (name for name in layout_names() if load_layout(name) == world.layout)
+        layout = f"wf.Layout.from_text({world.layout.to_text()!r})"
+        if name := next(known, ""):
+            layout = f"wf.load_layout({name!r})"
+        written += [f"graph = wf.grid_graph({layout}, refinement={world.refinement})"]
+    elif world.tails.size > _SHORT:
+        written[:1] = ["import json", "from pathlib import Path", "import numpy as np"]
+        written += _FROM_FILE.splitlines()
+    else:
+        lengths = None if world.lengths is None else world.lengths.tolist()
+        more = f"{lengths}, {world.vertices}, {world.directed}"
+        written += [
+            f"tails, heads = {world.tails.tolist()}, {world.heads.tolist()}",
+            f"graph = wf.Graph.from_edges(tails, heads, {more})",
+        ]
+    written += [f"goal = {scene.goal}"]
+
+    # labels as they came about: drawn, read off the distances, typed, with noise
+    draw = ""
+    if scene.drawn is not None:
+        share, seed = scene.drawn
+        again = sample_labels(graph_of(world), scene.goal, share, seed).vertices
+        if np.array_equal(again, labels.vertices):  # none was changed since
+            draw = f"wf.sample_labels(graph, goal, {share!r}, seed={seed})"
+    if settings.method == DISTANCE:
+        written += ["labels = wf.Labels([goal], [0.0])"]
+    elif any(value is not None for value in scene.values):
+        written += [f"labels = wf.Labels({labels.vertices.tolist()}, {labels.values.tolist()})"]
+    elif draw and scene.noise == 0.0:
+        written += [f"labels = {draw}"]
+    else:
+        vertices = f"{draw}.vertices" if draw else str(labels.vertices.tolist())
+        written += [f"vertices = {vertices}", "values = wf.cost_to_go(graph, goal)"]
+        if scene.noise:
+            spread = f"normal(0.0, {scene.noise!r}, values.size)"
+            noise = f"np.random.default_rng({scene.noise_seed}).{spread}"
+            written += [f"values += {noise} * (np.arange(values.size) != goal)"]
+        written += ["labels = wf.Labels(vertices, values[vertices])"]
+
+    # the call
+    if settings.method == DISTANCE:
+        how = 'wf.AMLE(fill="flat"), prior=wf.cost_to_go(graph, goal)'
+    elif settings.method == MENDED:
+        how = "mend=wf.Best()"
+    else:
+        how = f"wf.{describe(parse_method(settings.method))}"
+    how += ", lift=True" if settings.lift else ""
+    how += f", error={scene.budget!r}" if scene.budget else ""
+    written += [f"answer = wf.solve(graph, labels, goal, {how}, check=False)"]
+    if (settings.rule, settings.ties) != ("slope", "exit"):
+        rules = f"rule={settings.rule!r}, ties={settings.ties!r}"
+        written += [f"plan = wf.plan(answer.graph, answer.values, goal, {rules})", "print(plan)"]
+    else:
+        written += ["print(answer.summary())"]
+    if not any("np." in line for line in written):
+        written.remove("import numpy as np")
+    return {"code": "\n".join(written) + "\n"}
 
 
-def _named(scene: Scene) -> tuple[str, ...] | None:
+def _names(scene: Scene) -> tuple[str, ...] | None:
     return scene.world.names if isinstance(scene.world, Network) else None
-
-
-def _caller(scene: Scene) -> Caller:
-    return Caller(_named(scene), graph_of(scene.world).num_vertices)

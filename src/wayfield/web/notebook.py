@@ -32,7 +32,7 @@ export default {
       waiting.delete(message.id);
       if (settle) settle(message);
     });
-    const ask = (name, body) => new CostBound((resolve) => {
+    const ask = (name, body) => new Promise((resolve) => {
       const id = ++number;
       waiting.set(id, resolve);
       model.send({ id, name, body });

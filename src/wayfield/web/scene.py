@@ -21,7 +21,11 @@ way leads to the goal it is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import binascii
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -30,6 +34,7 @@ from typing import Any, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arrays import short
 from ..errors import InputError
 from ..extension._names import parse_method
 from ..graph import Graph
@@ -39,7 +44,6 @@ from ..labels import Labels
 from ..layouts import Layout
 from ..names import Naming
 from ..plans import RuleName, TieName
-from ._reading import Fields, packed
 
 MOST_VERTICES = 50_000
 MOST_EDGES = 250_000
@@ -173,19 +177,63 @@ class Scene:
         fields = Fields(data, "scene")
         if fields.has("maze") == fields.has("graph"):
             raise InputError("a scene has either a maze or a graph")
-        world = _read_maze(fields) if fields.has("maze") else _read_network(fields)
+        world: World
+        if fields.has("maze"):
+            part = fields.part("maze")
+            world = Maze(part.text("text", MOST_CELLS), part.whole("refinement", 1, FINEST))
+            part.done()
+            world.check()
+        else:
+            world = _read_network(fields.part("graph"))
         goal = fields.whole("goal", 0, MOST_VERTICES)
-        vertices, values, drawn = _read_labels(fields)
+
+        # labels: a value for every vertex, null where it is the true one
+        part = fields.part("labels")
+        vertices = part.array("vertices", np.int32, MOST_VERTICES)
+        given = part.items("values", MOST_VERTICES)
+        drawn = None
+        if part.has("drawn"):
+            draw = part.part("drawn")
+            drawn = read_draw(draw)
+            draw.done()
+        part.done()
+        if len(given) != vertices.size:
+            raise InputError(
+                f"scene.labels has {vertices.size:,} vertices and {len(given):,} values"
+            )
+        if np.unique(vertices).size < vertices.size:
+            raise InputError("scene.labels names a vertex twice")
+        if vertices.min(initial=0) < 0:
+            raise InputError(f"scene.labels has the vertex {vertices.min()}, which is negative")
+        values: list[float | None] = []
+        for position, value in enumerate(given):
+            label = Fields({"value": value}, f"scene.labels[{position}]")
+            known = label.has("value")
+            values.append(label.number("value", -_LARGEST, _LARGEST) if known else None)
+
+        # how it is shown
         noise = fields.part("noise") if fields.has("noise") else Fields({}, "scene.noise")
         spread, seed = noise.number("spread", 0.0, _LARGEST, 0.0), noise.whole("seed", 0, 2**32, 0)
         noise.done()
-        panels = tuple(map(_read_settings, fields.items("panels", 2)))
+        panels = []
+        for each in fields.items("panels", 2):
+            part = Fields(each, "scene.panels")
+            method = part.text("method", 40, "amle")
+            if method not in (DISTANCE, MENDED):
+                parse_method(method)
+            rule = cast("RuleName", part.choice("rule", get_args(RuleName), "slope"))
+            ties = cast("TieName", part.choice("ties", get_args(TieName), "exit"))
+            panels.append(Settings(method, rule, ties, part.flag("lift")))
+            part.done()
         if not panels:
             raise InputError("scene.panels is empty: one or two are shown")
         budget = fields.number("budget", 0.0, _LARGEST, 0.0)
         fields.take("view")  # the page's own affair
         fields.done()
-        return cls(world, goal, vertices, values, spread, seed, panels, budget, drawn)
+        return cls(
+            world, goal, tuple(vertices.tolist()), tuple(values),
+            spread, seed, tuple(panels), budget, drawn,
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return the scene as plain data."""
@@ -218,10 +266,27 @@ def scene_of(
         )
     known = labels.check(graph)
     world: World | None = maze_of(graph) if names is None else None
+    if world is None:
+        once = np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
+        called = None
+        if names is not None:
+            called = tuple(str(names[x])[:_LONGEST_NAME] for x in range(graph.num_vertices))
+        world = Network(
+            graph.num_vertices,
+            graph.tails[once].astype(np.int32),
+            graph.indices[once].astype(np.int32),
+            None if graph.is_unit else graph.lengths[once],
+            _in_the_plane(graph),
+            graph.directed,
+            called,
+        )
     return Scene(
-        world or _network_of(graph, names),
-        goal, tuple(known.vertices.tolist()), tuple(known.values.tolist()), panels=tuple(panels),
-    )  # fmt: skip
+        world,
+        goal,
+        tuple(known.vertices.tolist()),
+        tuple(known.values.tolist()),
+        panels=tuple(panels),
+    )
 
 
 def maze_of(graph: Graph) -> Maze | None:
@@ -262,22 +327,6 @@ def maze_of(graph: Graph) -> Maze | None:
     return Maze(text, refinement) if same and np.array_equal(again.indices, graph.indices) else None
 
 
-def _network_of(graph: Graph, names: Naming | None) -> Network:
-    once = np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
-    called = None
-    if names is not None:
-        called = tuple(str(names[x])[:_LONGEST_NAME] for x in range(graph.num_vertices))
-    return Network(
-        graph.num_vertices,
-        graph.tails[once].astype(np.int32),
-        graph.indices[once].astype(np.int32),
-        None if graph.is_unit else graph.lengths[once],
-        _in_the_plane(graph),
-        graph.directed,
-        called,
-    )
-
-
 def _in_the_plane(graph: Graph) -> FloatArray | None:
     """(n, 2) the first two coordinates of the positions, if there are so many."""
     if graph.positions is None or graph.positions.shape[1] < 2:
@@ -285,16 +334,7 @@ def _in_the_plane(graph: Graph) -> FloatArray | None:
     return np.ascontiguousarray(graph.positions[:, :2])
 
 
-def _read_maze(fields: Fields) -> Maze:
-    part = fields.part("maze")
-    maze = Maze(part.text("text", MOST_CELLS), part.whole("refinement", 1, FINEST))
-    part.done()
-    maze.check()
-    return maze
-
-
-def _read_network(fields: Fields) -> Network:
-    part = fields.part("graph")
+def _read_network(part: Fields) -> Network:
     n = part.whole("vertices", 1, MOST_VERTICES)
     tails = part.array("tails", np.int32, MOST_EDGES)
     heads = part.array("heads", np.int32, MOST_EDGES)
@@ -306,51 +346,14 @@ def _read_network(fields: Fields) -> Network:
         if not np.isfinite(positions).all():
             raise InputError("scene.graph.positions has a number that is not finite")
         positions = positions.reshape(n, 2)
-    names = tuple(map(_read_name, part.items("names", n))) if part.has("names") else None
+    names = tuple(part.items("names", n)) if part.has("names") else None
     if names is not None and len(names) != n:
         raise InputError(f"scene.graph.names has {len(names):,} names for {n:,} vertices")
+    if any(not isinstance(name, str) or len(name) > _LONGEST_NAME for name in names or ()):
+        raise InputError(f"a name in scene.graph.names is no text of up to {_LONGEST_NAME} letters")
     directed = part.flag("directed")
     part.done()
     return Network(n, tails, heads, lengths, positions, directed, names)
-
-
-def _read_name(name: Any) -> str:
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
-        raise InputError(f"a name in scene.graph.names is no text of up to {_LONGEST_NAME} letters")
-    return name
-
-
-def _read_labels(
-    fields: Fields,
-) -> tuple[tuple[int, ...], tuple[float | None, ...], Drawn | None]:
-    part = fields.part("labels")
-    vertices = part.array("vertices", np.int32, MOST_VERTICES)
-    values = part.items("values", MOST_VERTICES)
-    drawn = _read_drawn(part) if part.has("drawn") else None
-    part.done()
-    if len(values) != vertices.size:
-        raise InputError(f"scene.labels has {vertices.size:,} vertices and {len(values):,} values")
-    if np.unique(vertices).size < vertices.size:
-        raise InputError("scene.labels names a vertex twice")
-    if vertices.min(initial=0) < 0:
-        raise InputError(f"scene.labels has the vertex {vertices.min()}, which is negative")
-    return tuple(vertices.tolist()), tuple(map(_read_value, enumerate(values))), drawn
-
-
-def _read_value(entry: tuple[int, Any]) -> float | None:
-    position, value = entry
-    if value is None:
-        return None
-    return Fields({"value": value}, f"scene.labels[{position}]").number(
-        "value", -_LARGEST, _LARGEST
-    )
-
-
-def _read_drawn(part: Fields) -> Drawn:
-    drawn = part.part("drawn")
-    found = read_draw(drawn)
-    drawn.done()
-    return found
 
 
 def read_draw(fields: Fields) -> Drawn:
@@ -358,13 +361,173 @@ def read_draw(fields: Fields) -> Drawn:
     return fields.number("share", 1e-6, 1.0), fields.whole("seed", 0, 2**32)
 
 
-def _read_settings(data: Any) -> Settings:
-    part = Fields(data, "scene.panels")
-    method = part.text("method", 40, "amle")
-    if method not in (DISTANCE, MENDED):
-        parse_method(method)
-    rule = part.choice("rule", get_args(RuleName), "slope")
-    ties = part.choice("ties", get_args(TieName), "exit")
-    lift = part.flag("lift")
-    part.done()
-    return Settings(method, cast("RuleName", rule), cast("TieName", ties), lift)
+# ------------------------------------------------------------------ reading JSON of strangers
+
+
+def read_json(body: bytes | bytearray) -> Any:
+    """Parse JSON; NaN, infinity, deep nesting and broken text are input errors."""
+
+    def refuse(name: str) -> float:
+        raise InputError(f"{name} is not a number that JSON knows")
+
+    try:
+        return json.loads(body, parse_constant=refuse)
+    except RecursionError as error:
+        raise InputError("the request is nested too deeply") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the request is not UTF-8: {error.reason}") from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"the request is not JSON: {error}") from error
+    except ValueError as error:  # InputError of ours, or a whole number of thousands of digits
+        raise InputError(str(error).partition(";")[0]) from error
+
+
+class Fields:
+    """The entries of one JSON object, read one by one; what is left over is refused by `done`.
+
+    Examples
+    --------
+    >>> Fields({"goal": 3}, "scene").whole("goal", 0, 10)
+    3
+    >>> Fields({"goal": "x"}, "scene").whole("goal", 0, 10)
+    Traceback (most recent call last):
+    wayfield.errors.InputError: scene.goal must be a whole number, not text
+    """
+
+    def __init__(self, data: Any, name: str) -> None:
+        if not isinstance(data, Mapping):
+            raise InputError(f"{name} must be an object, not {_kind(data)}")
+        self.data, self.name, self.left = data, name, set(data)
+
+    def has(self, key: str) -> bool:
+        """Whether an entry is there; null is as good as nothing."""
+        if self.data.get(key) is None:
+            self.left.discard(key)
+            return False
+        return True
+
+    def take(self, key: str) -> Any:
+        """Return an entry as it is; None if it is not there."""
+        self.left.discard(key)
+        return self.data.get(key)
+
+    def part(self, key: str) -> Fields:
+        """Return an entry that is an object itself."""
+        return Fields(self.take(key), f"{self.name}.{key}")
+
+    def items(self, key: str, most: int) -> Sequence[Any]:
+        """Return an entry that is a list."""
+        value = self.take(key)
+        if not isinstance(value, list):
+            raise self._wrong(key, "a list", value)
+        if len(value) > most:
+            raise InputError(f"{self.name}.{key} has {len(value):,} entries, more than {most:,}")
+        return value
+
+    def whole(self, key: str, least: int, most: int, default: int | None = None) -> int:
+        """Return an entry that is a whole number between two others."""
+        value = self.take(key)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self._wrong(key, "a whole number", value)
+        if not least <= value <= most:
+            raise InputError(
+                f"{self.name}.{key} must be from {least:,} to {most:,}, not {short(value)}"
+            )
+        return value
+
+    def number(self, key: str, least: float, most: float, default: float | None = None) -> float:
+        """Return an entry that is a finite number between two others."""
+        value = self.take(key)
+        if value is None and default is not None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._wrong(key, "a number", value)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{self.name}.{key} is not finite")
+        if not least <= value <= most:
+            raise InputError(
+                f"{self.name}.{key} must be from {least:g} to {most:g}, not {short(value)}"
+            )
+        return float(value)
+
+    def text(self, key: str, longest: int, default: str | None = None) -> str:
+        """Return an entry that is text."""
+        value = self.take(key)
+        if value is None and default is not None:
+            return default
+        if not isinstance(value, str):
+            raise self._wrong(key, "text", value)
+        if len(value) > longest:
+            raise InputError(f"{self.name}.{key} is longer than {longest:,} characters")
+        return value
+
+    def choice(self, key: str, known: Sequence[str], default: str) -> str:
+        """Return an entry that is one of some words."""
+        value = self.take(key)
+        if value is None:
+            return default
+        if value not in known:
+            raise InputError(f"{self.name}.{key} must be one of {', '.join(known)}, not {value!r}")
+        return str(value)
+
+    def flag(self, key: str) -> bool:
+        """Return an entry that is true or false; false if it is not there."""
+        value = self.take(key)
+        if value is not None and not isinstance(value, bool):
+            raise self._wrong(key, "true or false", value)
+        return bool(value)
+
+    def array(self, key: str, dtype: type[np.generic], most: int) -> NDArray[Any]:
+        """Return an entry that is a list of numbers, or such an array in base64, little-endian."""
+        value = self.take(key)
+        name = f"{self.name}.{key}"
+        if isinstance(value, str):
+            kind = np.dtype(dtype)
+            if len(value) > 4 * (most * kind.itemsize // 3 + 2):
+                raise InputError(f"{name} has more than {most:,} entries")
+            try:
+                data = base64.b64decode(value, validate=True)
+            except (binascii.Error, ValueError) as error:
+                raise InputError(f"{name} is not base64: {error}") from error
+            if len(data) % kind.itemsize:
+                raise InputError(f"{name} does not hold whole entries of {kind.itemsize} bytes")
+            return np.frombuffer(data, kind.newbyteorder("<")).astype(dtype)
+        if not isinstance(value, list):
+            raise self._wrong(key, "a list of numbers", value)
+        if len(value) > most:
+            raise InputError(f"{name} has {len(value):,} entries, more than {most:,}")
+        whole = np.dtype(dtype).kind == "i"
+        for position, each in enumerate(value):
+            if isinstance(each, bool) or not isinstance(each, int if whole else int | float):
+                wanted = "a whole number" if whole else "a number"
+                raise InputError(f"{name}[{position}] must be {wanted}, not {_kind(each)}")
+        try:
+            return np.array(value, dtype)
+        except OverflowError as error:
+            raise InputError(f"{name} has a number that is too large") from error
+
+    def done(self) -> None:
+        """Refuse what nobody asked for."""
+        if self.left:
+            raise InputError(f"{self.name} has an entry {short(min(self.left))} that is not known")
+
+    def _wrong(self, key: str, wanted: str, value: Any) -> InputError:
+        if key not in self.data:
+            return InputError(f"{self.name}.{key} is missing: it must be {wanted}")
+        return InputError(f"{self.name}.{key} must be {wanted}, not {_kind(value)}")
+
+
+def packed(array: NDArray[Any]) -> str:
+    """Return the bytes of an array in base64, little-endian: what `Fields.array` reads."""
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return base64.b64encode(little.tobytes()).decode("ascii")
+
+
+def _kind(value: Any) -> str:
+    """Return what a value is, for messages: a number itself, of anything else the kind."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return short(value)
+    kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
+    return kinds.get(type(value), "null")

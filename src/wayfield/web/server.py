@@ -1,30 +1,41 @@
 """The server: one page, its files, and the API behind it. It listens on this machine only.
 
-**Safety.** A page elsewhere must not drive it: requests are answered only if their ``Host`` is an
-address of this server (a name that somebody points at this machine is not), and, from a browser,
-only if they come from the page itself; bodies must be JSON, which other origins cannot send without
-being asked first. Bodies are bounded in size, and both they and what comes before them in the time
-they take to arrive; work is bounded by `workers`, and no file is read but those of the page, which
-are read before the first request.
+**Safety.** A page elsewhere must not drive it. Requests are answered only if their ``Host`` is an
+address of this server: a name that somebody points at this machine is not. From a browser they must
+come from the page itself. Bodies must be JSON, which other origins cannot send without being asked
+first. Bodies are bounded in size, one by one and all together. They and what comes before them are
+bounded in the time they take to arrive. No file is read but those of the page, before the first
+request.
+
+**Work is bounded.** Solves run in compiled code that nobody can interrupt, so they run in worker
+processes. A worker that is late is killed and another takes its place. What a hostile request does
+to its worker, it does to nothing else.
+
+**The newest wins.** Requests of one *lane* (one picture of one page) follow each other. A request
+that a newer one of its lane has overtaken is not begun. If it has been running for a while and no
+other worker is free, its worker is replaced. The same goes for a request whose sender has gone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import socket
-from collections.abc import Iterable
-from contextlib import asynccontextmanager
-from functools import cache
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from .._optional import need
-from ..errors import InputError
+from .._threads import num_processors
+from .._workers import Worker
+from ..errors import InputError, WayfieldError
 from ..layouts import layout_names, load_layout
-from .api import HANDLERS, Reply, error_reply
+from .api import HANDLERS, Reply, error_reply, respond, warm_up
 from .scene import FINEST, MOST_CELLS, MOST_EDGES, MOST_VERTICES, Scene
-from .workers import Pool
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -34,12 +45,23 @@ if TYPE_CHECKING:
 
 LARGEST_BODY = 16 * 2**20
 """Bytes of a request: a graph of the largest size, with names, fits in."""
+MOST_HELD = 4 * LARGEST_BODY
+"""Bytes of all requests together, from their first byte to their answer."""
 SLOWEST_BODY = 10.0
 """Seconds in which a body must have arrived."""
 SLOWEST_HEAD = 5.0
 """Seconds in which all before it must have arrived, or the connection is closed."""
+LIMIT = 30.0
+"""Seconds after which a worker is given up."""
+IMPATIENCE = 1.0
+"""Seconds after which a worker may be taken away from a request that nobody waits for any more."""
+QUEUE = 64
+"""Requests that may wait."""
 USUAL_PORT = 8642
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+Gone = Callable[[], Awaitable[bool]]
+"""Whether the sender of a request has gone away."""
 
 _KINDS = {
     ".html": "text/html",
@@ -62,11 +84,150 @@ _HEADERS = {
 }
 
 
+# ------------------------------------------------------------------ workers
+
+_OVERTAKEN = error_reply(409, "a newer request has taken the place of this one")
+_BUSY = error_reply(503, "too many requests at once: wait a moment")
+_DIED = error_reply(500, "the computation ended unexpectedly; the next one starts afresh")
+
+
+class Solver(Worker):
+    """A worker process that answers requests, and is replaced when it is late or dies.
+
+    `ask` is called from a thread and blocks it; `stop` may come from another.
+    """
+
+    def __init__(self, warm: bool = True) -> None:
+        self.begun = 0.0
+        self.stopped = False
+        super().__init__(respond, warm_up if warm else None)
+
+    def wait(self) -> None:
+        """Return once it is ready for requests; it imports and may have to compile before."""
+        if not self.ready:
+            self.receive()
+
+    def ask(self, name: str, body: bytes | bytearray, limit: float) -> Reply:
+        """Return the answer to a request; the worker is ready for another afterwards."""
+        try:
+            self.wait()
+            self.begun = time.monotonic()
+            self.send(name, body)
+            reply: Reply = self.receive(limit)
+        except TimeoutError:
+            reply = error_reply(504, f"this took longer than {limit:g} s and was stopped")
+        except EOFError:
+            reply = _OVERTAKEN if self.stopped else _DIED
+        else:
+            return reply
+        finally:
+            self.begun = 0.0
+        self.close()
+        self.stopped = False
+        self.start()
+        return reply
+
+    def stop(self) -> None:
+        """End what is running; `ask` returns, and begins anew."""
+        self.stopped = True
+        self.kill()
+
+
+class Pool:
+    """Some worker processes, the last used first: it has the fields of the page drawn last.
+
+    The first one compiles what has to be compiled, if anything, before the others start.
+    """
+
+    def __init__(self, limit: float = LIMIT, warm: bool = True) -> None:
+        self.limit = limit
+        first = Solver(warm)
+        try:
+            first.wait()
+        except EOFError as error:
+            raise WayfieldError("a worker of the explorer ended as soon as it began") from error
+        others = max(2, min(3, num_processors() - 1))
+        self.workers = [first, *(Solver(warm) for _ in range(others))]
+        self.idle: asyncio.LifoQueue[Solver] = asyncio.LifoQueue()
+        self.expected = [*self.workers]
+        self.joining: set[asyncio.Task[None]] = set()
+        self.waiting = 0
+        self.tickets = itertools.count()
+        self.newest: dict[str, int] = {}
+        self.running: dict[str, Solver] = {}
+
+    async def answer(
+        self, name: str, body: bytes | bytearray, lane: str = "", gone: Gone | None = None
+    ) -> Reply:
+        """Return the answer of the next worker that is free, unless the sender has gone."""
+        while self.expected:  # here, since only here is there a loop to wait in
+            self._welcome(self.expected.pop())
+        if self.waiting >= QUEUE:
+            return _BUSY
+        ticket = next(self.tickets)
+        if lane:
+            self.newest[lane] = ticket
+            # take a worker away from what this lane no longer needs, if no other is free
+            late = self.running.get(lane)
+            begun = late.begun if late is not None and self.idle.empty() else 0.0
+            if late is not None and begun and time.monotonic() - begun > IMPATIENCE:
+                late.stop()
+        self.waiting += 1
+        try:
+            worker = await self.idle.get()
+        finally:
+            self.waiting -= 1
+        overtaken = bool(lane) and self.newest.get(lane) != ticket
+        if overtaken or (gone is not None and await gone()):
+            self.idle.put_nowait(worker)
+            return _OVERTAKEN
+        if lane:
+            self.running[lane] = worker
+        task = asyncio.ensure_future(asyncio.to_thread(worker.ask, name, body, self.limit))
+        task.add_done_callback(lambda _: self._release(worker, lane, ticket))
+        while not task.done():  # not awaited itself: who went away does not free the worker early
+            await asyncio.wait({task}, timeout=IMPATIENCE)
+            if self.waiting and not task.done() and gone is not None and await gone():
+                worker.stop()
+        return task.result()
+
+    def _release(self, worker: Solver, lane: str, ticket: int) -> None:
+        if self.running.get(lane) is worker:
+            del self.running[lane]
+        if self.newest.get(lane) == ticket:
+            del self.newest[lane]
+        self._welcome(worker)
+
+    def _welcome(self, worker: Solver) -> None:
+        """Count a worker among the idle ones: at once, or as soon as it is ready."""
+        if worker.ready:
+            self.idle.put_nowait(worker)
+            return
+
+        async def join() -> None:
+            with suppress(EOFError):  # then the next request to it finds out, and begins anew
+                await asyncio.to_thread(worker.wait)
+            self.idle.put_nowait(worker)
+
+        task = asyncio.ensure_future(join())
+        self.joining.add(task)
+        task.add_done_callback(self.joining.discard)
+
+    def close(self) -> None:
+        """End all of them."""
+        for worker in self.workers:
+            worker.close()
+
+
+# ------------------------------------------------------------------ the application
+
+
 class Guard:
     """Refuse whatever does not come from this machine's own page, before anything reads it."""
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], port: int) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], port: int, busy: Counter[Any]) -> None:
         self.app = app
+        self.busy = busy
         self.hosts = {f"{host}:{port}" for host in hosts}
         if port == 80:
             self.hosts |= set(hosts)
@@ -85,7 +246,12 @@ class Guard:
 
         refusal = self._refusal(scope)
         app = self.app if refusal is None else _answer(refusal)
-        await app(scope, receive, send_guarded)
+        client = scope["client"]
+        self.busy[client] += 1
+        try:
+            await app(scope, receive, send_guarded)
+        finally:
+            self.busy -= Counter([client])  # keeps no zeros
 
     def _refusal(self, scope: Scope) -> Reply | None:
         given: dict[str, list[str]] = {}
@@ -103,17 +269,28 @@ class Guard:
         return None
 
 
-class TooLarge(Exception):  # noqa: N818  (a state of affairs)
-    """A body is larger than it may be."""
+def make_app(
+    opening: Scene,
+    pool: Pool,
+    port: int,
+    hosts: Iterable[str] = LOOPBACK,
+    connections: Callable[[], Iterable[Any]] = tuple,
+) -> Starlette:
+    """Return the application that shows a scene first; it closes the pool at its end.
 
-
-def make_app(opening: Scene, pool: Pool, port: int, hosts: Iterable[str] = LOOPBACK) -> Starlette:
-    """Return the application that shows a scene first; it closes the pool at its end."""
+    `connections` returns those that are open, each with its ``transport``: the application closes
+    those on which a request takes long to begin.
+    """
     starlette = need("starlette.applications", "web")
     routing = need("starlette.routing", "web")
     middleware = need("starlette.middleware", "web")
     responses = need("starlette.responses", "web")
-    files, start = _page(), json.dumps(start_facts(opening)).encode()
+    start, held, busy = json.dumps(start_facts(opening)).encode(), 0, Counter[Any]()
+    files = {  # kind and content by name
+        file.name: (_KINDS[file.name[file.name.rindex(".") :]], file.read_bytes())
+        for file in (resources.files(__package__) / "page").iterdir()
+        if file.is_file()
+    }
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -124,26 +301,60 @@ def make_app(opening: Scene, pool: Pool, port: int, hosts: Iterable[str] = LOOPB
         return page
 
     async def api(request: Request) -> Response:
+        nonlocal held
         name = request.path_params["name"]
         if name != "start" and name not in HANDLERS:
             return _answer(error_reply(404, f"there is no /api/{name[:40]}"))
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _answer(error_reply(415, "the body must be application/json"))
+        told = request.headers.get("content-length", "0")
+        size = int(told[:20]) if told.isascii() and told.isdigit() else LARGEST_BODY + 1
+        body = bytearray()
         try:
             async with asyncio.timeout(SLOWEST_BODY):
-                body = await _read_body(request)
-        except TooLarge:
-            return _answer(error_reply(413, f"the body is larger than {LARGEST_BODY:,} bytes"))
+                if size <= LARGEST_BODY:  # as far as it says; it may also come in parts
+                    async for part in request.stream():
+                        body += part
+                        held += len(part)
+                        size = max(size, len(body))
+                        if size > LARGEST_BODY or held > MOST_HELD:
+                            break
+            if size > LARGEST_BODY:
+                return _answer(error_reply(413, f"the body is larger than {LARGEST_BODY:,} bytes"))
+            if held > MOST_HELD:
+                return _answer(_BUSY)
+            if name == "start":
+                return _answer(Reply(200, start))
+            lane = request.headers.get("wayfield-lane", "")[:100]
+            return _answer(await pool.answer(name, body, lane, request.is_disconnected))
         except TimeoutError:
             return _answer(error_reply(408, f"the body took longer than {SLOWEST_BODY:g} s"))
-        if name == "start":
-            return _answer(Reply(200, start))
-        lane = request.headers.get("wayfield-lane", "")[:100]
-        return _answer(await pool.answer(name, body, lane, request.is_disconnected))
+        finally:
+            held -= len(body)
+
+    async def close_idle() -> None:
+        """Close connections on which no whole head of a request has come for `SLOWEST_HEAD` s.
+
+        uvicorn waits for ever: connections that send a head byte by byte, or nothing, would use up
+        all there may be.
+        """
+        since: dict[Any, float] = {}
+        while True:
+            await asyncio.sleep(SLOWEST_HEAD / 10)
+            now, before = time.monotonic(), since
+            since = {}
+            for each in list(connections()):
+                peer = each.transport.get_extra_info("peername")
+                if peer is not None and tuple(peer[:2]) not in busy:
+                    since[each] = before.get(each, now)
+                    if now - since[each] > SLOWEST_HEAD:
+                        each.transport.close()
 
     @asynccontextmanager
     async def lifespan(_: Any) -> Any:
+        watch = asyncio.create_task(close_idle())
         yield
+        watch.cancel()
         pool.close()
 
     async def wrong_method(_: Request, error: Any) -> Response:
@@ -158,7 +369,7 @@ def make_app(opening: Scene, pool: Pool, port: int, hosts: Iterable[str] = LOOPB
             routing.Route("/page/{name}", page),
             routing.Route("/api/{name}", api, methods=["POST"]),
         ],
-        middleware=[middleware.Middleware(Guard, hosts=tuple(hosts), port=port)],
+        middleware=[middleware.Middleware(Guard, hosts=tuple(hosts), port=port, busy=busy)],
         exception_handlers={http: wrong_method},
         lifespan=lifespan,
     )
@@ -176,16 +387,6 @@ def start_facts(opening: Scene) -> dict[str, Any]:
             "cells": MOST_CELLS,
             "refinement": FINEST,
         },
-    }
-
-
-def _page() -> dict[str, tuple[str, bytes]]:
-    """Read the page's files, once: kind and content by name."""
-    folder = resources.files(__package__) / "page"
-    return {
-        file.name: (_KINDS[file.name[file.name.rindex(".") :]], file.read_bytes())
-        for file in folder.iterdir()
-        if file.is_file()
     }
 
 
@@ -216,62 +417,27 @@ def run(
 ) -> None:
     """Serve until Ctrl-C."""
     uvicorn = need("uvicorn", "web")
-    app = make_app(opening, pool, listening.getsockname()[1], hosts)
+    app = make_app(
+        opening,
+        pool,
+        listening.getsockname()[1],
+        hosts,
+        lambda: server.server_state.connections,
+    )
     config = uvicorn.Config(
         app,
-        http=_prompt_protocol(),
+        http="h11",
         log_level="warning",
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # the address of a request is that of its connection
         ws="none",
         limit_concurrency=200,
+        timeout_keep_alive=int(SLOWEST_HEAD),
         timeout_graceful_shutdown=1,
     )
-    uvicorn.Server(config).run(sockets=[listening])
-
-
-@cache
-def _prompt_protocol() -> Any:
-    """Return uvicorn's protocol, which waits for a request for ever, with a limit to that.
-
-    Connections that send a request's head byte by byte, or nothing, would use up all there may be.
-    """
-    plain: Any = need("uvicorn.protocols.http.h11_impl", "web").H11Protocol
-
-    class Prompt(plain):  # type: ignore[misc]
-        """Closes connections on which a request takes long to begin."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.limit = self.loop.call_later(SLOWEST_HEAD, self.give_up)
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self.limit.cancel()
-            self.limit = self.loop.call_later(SLOWEST_HEAD, self.give_up)
-
-        def give_up(self) -> None:
-            if self.cycle is None or self.cycle.response_complete:  # no whole head has come
-                self.transport.close()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self.limit.cancel()
-            super().connection_lost(exc)
-
-    return Prompt
-
-
-async def _read_body(request: Request) -> bytes:
-    told = request.headers.get("content-length", "0")
-    if not told.isascii() or not told.isdigit() or int(told[:20]) > LARGEST_BODY:
-        raise TooLarge
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST_BODY:
-            raise TooLarge
-        parts.append(part)
-    return b"".join(parts)
+    server = uvicorn.Server(config)
+    server.run(sockets=[listening])
 
 
 def _answer(reply: Reply) -> Response:

@@ -21,7 +21,7 @@ from wayfield.cli._inputs import Force
 from wayfield.errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
-    from .engine import Condition, Run, Study, Task
+    from .engine import Condition, Run, Study
 
 RESULTS = Path("results")
 PAPER = "paper"
@@ -102,20 +102,16 @@ class _NamesRun(Group):
     """A group of commands in which anything that is no command is a study to run."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        from .experiments import STUDIES
+
         word, commands = args[0], self.list_commands(ctx)
         if word in commands or word.startswith("-"):
             return super().resolve_command(ctx, args)
         meant = get_close_matches(word, commands, 1)
-        if meant and not _is_study(word):
+        names_study = any(mark in word for mark in "./\\") or get_close_matches(word, STUDIES, 1)
+        if meant and not names_study:
             raise InputError(f"there is no study or command {word!r}; did you mean {meant[0]}?")
         return super().resolve_command(ctx, ["run", *args])
-
-
-def _is_study(word: str) -> bool:
-    """Whether a word names a study, or comes closest to one."""
-    from .experiments import STUDIES
-
-    return any(mark in word for mark in "./\\") or bool(get_close_matches(word, STUDIES, 1))
 
 
 study_app = typer.Typer(
@@ -161,11 +157,18 @@ def run_study(
     One Parquet file per cell and experiment comes out, to be queried with DuckDB or anything else.
     Press Ctrl-C at any time: what is finished is kept, and the next run goes on from there.
     """
-    from .engine.pools import processors
-    from .experiments import find_study
+    from wayfield._threads import num_processors
 
+    from .engine import Store, run
+    from .engine.tasks import headline
+    from .experiments import find_study
+    from .report import plural
+
+    # refuse what cannot be run or written, before anything is computed
     if official and profile is not None:
         raise typer.BadParameter("--official and --profile exclude each other")
+    if workers and cluster:
+        raise typer.BadParameter("--workers and --cluster exclude each other")
     study = find_study(which)
     chosen = study.profile("official" if official else profile, goals)
     tasks, lacking = study.tasks(chosen), study.left_out(chosen)
@@ -175,10 +178,40 @@ def run_study(
     results = results or out or RESULTS
     for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
-    outcome = _run_tasks(study, tasks, results, workers, cluster, accept_stale)
-    busy = 0 if cluster else workers or processors()
+
+    # run the tasks and report on them
+    if cluster is None:
+        directed = any(experiment.name == "directed" for experiment in study.experiments)
+        compile_kernels(notes(), directed=directed, more=_warm_up)
+    try:
+        outcome = run(tasks, Store(results), workers, cluster, notes(), accept_stale=accept_stale)
+    except KeyboardInterrupt:
+        say(notes(), f"what is finished is kept in {results}: run again to go on")
+        raise typer.Exit(130) from None
+    if not outcome.tables:
+        raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
+    busy = 0 if cluster else workers or num_processors()
     _write_report(study, outcome, results, page, busy, force)
-    _conclude(study, outcome, results, f"report: {page}")
+
+    # sum up the study's first experiment: by arm, the mean of its measure over the cells
+    measure, figures = "", defaultdict[str, list[float]](list)
+    for task, rows in outcome.tables.items():
+        if task.experiment.name == study.experiments[0].name:
+            measure, values = headline(rows)
+            for arm, value in values.items():
+                figures[arm].append(value)
+    if figures:
+        table = Table("arm", "cells", measure, title=f"mean {measure}", title_justify="left")
+        for arm, found in figures.items():
+            table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
+        Console().print(table)
+    ran = len(outcome.tables) - outcome.reused
+    say(Console(), f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
+    say(Console(), f"report: {page}")
+    if outcome.failed:
+        failed = plural(len(outcome.failed), "task")
+        say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
+        raise typer.Exit(1)
 
 
 def reproduce(
@@ -209,14 +242,15 @@ def report(
     accept_stale: AcceptStale = False,
     force: Force = False,
 ) -> None:
-    """Write a study's report from the results that are there, and say what is missing."""
+    """Write a study's report from the results that are there, and name what is missing."""
     from .engine import Store, look_up, what_is_there
     from .experiments import find_study
 
     study = find_study(which)
     tasks = study.tasks(study.profile(profile, goals))
     page = _prepare_report(study, out, force)
-    results = results or (out if out is not None and _any_results(out) else RESULTS)
+    if results is None:
+        results = out if out is not None and any(out.glob("*/*.parquet")) else RESULTS
     found = what_is_there(look_up(tasks, Store(results)), accept_stale)
     lacking = Counter(task.experiment.name for task in tasks if task not in found.tables)
     for experiment, count in lacking.items():
@@ -256,7 +290,7 @@ def status(
     goals: Goals = None,
     results: Results = RESULTS,
 ) -> None:
-    """Say how far a study has come: what is done, missing, failed, stale or damaged, and why."""
+    """Show how far a study has come: what is done, missing, failed, stale or damaged, and why."""
     from .engine import Condition, Store, look_up
     from .experiments import find_study
 
@@ -418,39 +452,8 @@ def query(
         raise WayfieldError(f"{said} ({hint})") from error
 
 
-def _run_tasks(
-    study: Study,
-    tasks: list[Task],
-    results: Path,
-    workers: int | None,
-    cluster: str | None,
-    accept_stale: bool,
-) -> Run:
-    """Run tasks here or on a cluster, and keep their results."""
-    from .engine import Store, run
-
-    if workers and cluster:
-        raise typer.BadParameter("--workers and --cluster exclude each other")
-    console = notes()
-    if cluster is None:
-        directed = any(experiment.name == "directed" for experiment in study.experiments)
-        compile_kernels(console, directed=directed, more=_warm_up)
-    try:
-        outcome = run(tasks, Store(results), workers, cluster, console, accept_stale=accept_stale)
-    except KeyboardInterrupt:
-        say(console, f"what is finished is kept in {results}: run again to go on")
-        raise typer.Exit(130) from None
-    if not outcome.tables:
-        raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
-    return outcome
-
-
-def _any_results(folder: Path) -> bool:
-    return any(folder.glob("*/*.parquet"))
-
-
 def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
-    """Find out now what would stop the report after all the computing; return its page."""
+    """Raise now what would stop the report after all the computing; return the path of its page."""
     from wayfield._optional import need
     from wayfield.files import check_outputs
 
@@ -486,40 +489,6 @@ def _write_report(
     )
     with notes().status("writing the report …"):
         write_report(study, by_experiment(found.tables), page.parent, provenance, force)
-
-
-def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None:
-    """Print what came out, and leave with code 1 if anything failed."""
-    from .report import plural
-
-    console = Console()
-    measure, figures = _figures(study, outcome)
-    if figures:
-        table = Table("arm", "cells", measure, title=f"mean {measure}", title_justify="left")
-        for arm, found in figures.items():
-            table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
-        console.print(table)
-    ran = len(outcome.tables) - outcome.reused
-    say(console, f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
-    say(console, last_line)
-    if outcome.failed:
-        failed = plural(len(outcome.failed), "task")
-        say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
-        raise typer.Exit(1)
-
-
-def _figures(study: Study, outcome: Run) -> tuple[str, dict[str, list[float]]]:
-    """Sum up the study's first experiment: the measure, and by arm its value in every cell."""
-    from .engine.tasks import headline
-
-    figures: defaultdict[str, list[float]] = defaultdict(list)
-    measure = ""
-    for task, rows in outcome.tables.items():
-        if task.experiment.name == study.experiments[0].name:
-            measure, values = headline(rows)
-            for arm, value in values.items():
-                figures[arm].append(value)
-    return measure, figures
 
 
 def _warm_up() -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,16 @@ from study_work import BAD_SEED, Work, fail_on_bad_seed, figures
 
 from wayfield import cli
 from wayfield_study import experiments, report
-from wayfield_study.engine import Experiment, Profile, Row, Store, Study, by_experiment, freshness
+from wayfield_study.engine import (
+    Experiment,
+    Profile,
+    Row,
+    Store,
+    Study,
+    by_experiment,
+    freshness,
+    runner,
+)
 from wayfield_study.experiments import STUDIES, find_study, grid, read_grid
 
 CONFIG = """
@@ -55,7 +65,14 @@ Replace = Callable[..., None]
 
 @pytest.fixture
 def toy_instead(monkeypatch: pytest.MonkeyPatch) -> Replace:
-    """Let a toy be the only experiment there is."""
+    """Let a toy be the only experiment there is; it runs in this process."""
+
+    def here(
+        work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
+    ) -> Iterator[tuple[int, Any]]:
+        yield from enumerate(starmap(work, tasks))
+
+    monkeypatch.setattr(runner, "in_processes", here)
 
     def replace(work: Work, version: int = 1) -> None:
         toy = Experiment("toy", "a toy", version, work, read_grid=read_grid)

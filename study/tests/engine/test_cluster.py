@@ -13,10 +13,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from dask_cluster import LONGEST, Dask
 from rich.console import Console
 from study_work import (
     BAD_SEED,
+    MARKER,
     die_on_bad_seed,
     fail_on_bad_seed,
     files,
@@ -25,17 +25,19 @@ from study_work import (
 )
 
 import wayfield as wf
+from dask_cluster import LONGEST, Dask
+from wayfield import _workers
 from wayfield.errors import WayfieldError
-from wayfield_study.engine import Store, cluster, run
+from wayfield_study.engine import Store, run
 from wayfield_study.engine.freshness import source, versions
-from wayfield_study.engine.pools import order
+from wayfield_study.engine.runner import attempt_alike, check_versions
 
 pytest.importorskip("distributed")
 
 
 @pytest.fixture
 def dask(tmp_path: Path) -> Iterator[Dask]:
-    with closing(Dask(tmp_path)) as dask:
+    with closing(Dask(tmp_path, **{MARKER: str(tmp_path / "begun")})) as dask:
         yield dask
 
 
@@ -68,7 +70,7 @@ def test_a_worker_killed_in_mid_run_costs_nothing(dask: Dask, tmp_path: Path) ->
 def test_workers_may_come_late_and_failures_come_back(
     dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(_workers, "PATIENCE", 0.2)
     log, store = tmp_path / "notes", Store(tmp_path / "results")
     tasks = some_tasks(1, BAD_SEED, 2, work=fail_on_bad_seed)
     log.touch()
@@ -88,7 +90,7 @@ def test_workers_may_come_late_and_failures_come_back(
     assert list(outcome.failed) == [tasks[1]]
     assert "RuntimeError: seed 66 is bad" in store.failure_path(tasks[1]).read_text()
     assert len(outcome.tables) == 2
-    with cluster._connected(dask.address) as client:
+    with _workers.dask_client(dask.address) as client:
         (worker,) = client.nthreads()
     with pytest.raises(WayfieldError, match=f"{worker} is not a Dask scheduler but a worker"):
         run(tasks, store, cluster=worker)
@@ -133,25 +135,26 @@ def test_workers_of_another_version_are_refused(answer: object, found: str) -> N
 
     expected = f"the worker at tcp://b:2 has {found}, here it is {wf.__version__}: install the same"
     with pytest.raises(WayfieldError, match=re.escape(expected)):
-        cluster._check_versions(Client())
+        check_versions(Client())
 
 
 @pytest.mark.parametrize("name", ["numpy", "kernels"])
 def test_a_late_worker_of_another_kind_does_nothing(name: str) -> None:
     """Neither with other packages nor with other code of ours."""
-    ordered = order(some_tasks(1)[0])
+    (task,) = some_tasks(1)
+    order = task.experiment.run, task.cell
     ours = versions() | source()
-    result = cluster._work(ordered, ours | {name: "9.0"})
+    result = attempt_alike(ours | {name: "9.0"}, *order)
     assert result.rows == []
     assert result.failure == f"its worker has {name} {ours[name]}, not 9.0\n"
-    assert cluster._work(ordered, ours).rows[0]["reached"] == 1
+    assert attempt_alike(ours, *order).rows[0]["reached"] == 1
 
 
 # ------------------------------------------------------------------- nobody there
 
 
 def test_nobody_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 0.5)
+    monkeypatch.setattr(_workers, "CONNECT", 0.5)
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
@@ -165,7 +168,7 @@ def test_an_address_that_makes_no_sense(tmp_path: Path) -> None:
 
 
 def test_somebody_else_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 1.0)
+    monkeypatch.setattr(_workers, "CONNECT", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:

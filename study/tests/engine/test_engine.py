@@ -5,11 +5,13 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
+from itertools import starmap
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -40,7 +42,6 @@ from wayfield_study.engine import (
     Task,
     by_experiment,
     find_experiment,
-    pools,
     run,
     runner,
 )
@@ -158,7 +159,7 @@ def test_workers_may_be_killed_at_any_moment(
 def test_workers_that_cannot_start_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wayfield_study.engine.pools._serve", os.getpid)  # takes no argument
+    monkeypatch.setattr("wayfield._workers._serve", os.getpid)  # takes no argument
     with pytest.raises(wf.errors.WayfieldError, match="die before they can work"):
         run(some_tasks(1), Store(tmp_path), workers=1)
     assert not active_children()
@@ -229,18 +230,20 @@ def test_an_experiment_that_does_not_exist() -> None:
 def test_as_many_workers_as_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def note(tasks: Sequence[Task], workers: int) -> pools.Attempts:
-        asked.append(workers)
-        return pools.in_this_process(tasks)
+    def note(
+        work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
+    ) -> Iterator[tuple[int, Any]]:
+        asked.append(count)
+        yield from enumerate(starmap(work, tasks))
 
     monkeypatch.setattr(runner, "in_processes", note)
-    monkeypatch.setattr(pools.os, "sched_getaffinity", lambda _: set(range(13)), raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(13)), raising=False)
     run(some_tasks(1), Store(tmp_path / "default"))
     run(some_tasks(1), Store(tmp_path / "two"), workers=2)
-    assert asked == [13, 2]
-    monkeypatch.delattr(pools.os, "sched_getaffinity")
-    monkeypatch.setattr(pools.os, "cpu_count", lambda: 5)
-    assert pools.processors() == 5
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    run(some_tasks(1), Store(tmp_path / "elsewhere"))
+    assert asked == [13, 2, 5]
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -16,7 +16,6 @@ from wayfield_study.engine.tasks import as_table
 
 TASK = some_tasks(54)[0]
 ROWS = as_table(TASK.cell, figures(TASK.cell))
-PACKAGE = Path(freshness.__file__).parent.parent
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def now_have(monkeypatch: pytest.MonkeyPatch, what: str, **changed: str) -> None
 # ------------------------------------------------------------------- what makes a result stale
 
 
-@pytest.mark.parametrize("room", ["kernels", "extension", "plan", "graph", "oracle", "audit"])
+@pytest.mark.parametrize("room", ["kernels", "extension", "graph", "audit"])
 def test_other_code_makes_it_stale(kept: Store, monkeypatch: pytest.MonkeyPatch, room: str) -> None:
     assert kept.look(TASK).condition is Condition.DONE
     now_have(monkeypatch, "source", **{room: "another"})
@@ -67,9 +66,9 @@ def test_another_version_of_the_experiment_makes_it_stale(kept: Store) -> None:
 def test_everything_that_changed_is_named(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = freshness.versions()["numpy"]
     now_have(monkeypatch, "versions", numpy="99.0")
-    now_have(monkeypatch, "source", plan="another", kernels="another", newroom="new")
+    now_have(monkeypatch, "source", plans="another", kernels="another", newroom="new")
     changed = kept.look(some_tasks(54, version=3)[0]).changed
-    rooms = [room for room in freshness.source() if room in ("kernels", "plan", "newroom")]
+    rooms = [room for room in freshness.source() if room in ("kernels", "plans", "newroom")]
     assert changed == (
         f"version 1 of the experiment, now 3; numpy {before}, now 99.0; "
         f"{', '.join(rooms)} changed since"
@@ -94,11 +93,12 @@ def test_a_result_of_an_unknown_source_is_stale() -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the package, which is now the one that is digested."""
-    copy = tmp_path / "wayfield"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(freshness, "__file__", str(copy / "study" / "freshness.py"))
-    return copy
+    """Copies of the library and the study, which are now digested."""
+    copies = tuple(tmp_path / folder.name for folder in freshness.FOLDERS)
+    for folder, copy in zip(freshness.FOLDERS, copies, strict=True):
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(freshness, "FOLDERS", copies)
+    return tmp_path
 
 
 def digest() -> dict[str, str]:
@@ -122,18 +122,18 @@ def test_the_digest_is_that_of_the_files(package: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "rooms"),
     [
-        ("kernels/midrange.py", {"kernels"}),
-        ("extension/harmonic.py", {"extension"}),
-        ("graph.py", {"graph"}),
-        ("oracle.py", {"oracle"}),
-        ("experiments/_trial.py", {"experiments"}),
-        ("experiments/_mazes.py", {"experiments"}),
-        ("experiments/noise.py", set()),  # has a version of its own
-        ("experiments/rollout/measures.py", set()),
-        ("report/page.py", set()),
-        ("paper/rules.py", set()),
-        ("study/runner.py", set()),
-        ("cli/study.py", set()),
+        ("wayfield/kernels/midrange.py", {"kernels"}),
+        ("wayfield/extension/harmonic.py", {"extension"}),
+        ("wayfield/graph.py", {"graph"}),
+        ("wayfield/web/server.py", set()),
+        ("wayfield_study/kernels/energy.py", {"kernels"}),
+        ("wayfield_study/experiments/_mazes.py", {"experiments"}),
+        ("wayfield_study/experiments/noise.py", set()),  # has a version of its own
+        ("wayfield_study/experiments/rollout/measures.py", set()),
+        ("wayfield_study/report/page.py", set()),
+        ("wayfield_study/paper/rules.py", set()),
+        ("wayfield_study/engine/runner.py", set()),
+        ("wayfield_study/cli.py", set()),
     ],
 )
 def test_code_has_a_say_where_it_computes(package: Path, file: str, rooms: set[str]) -> None:
@@ -142,7 +142,7 @@ def test_code_has_a_say_where_it_computes(package: Path, file: str, rooms: set[s
 
 def test_a_new_file_has_a_say(package: Path) -> None:
     before = digest()
-    (package / "kernels" / "new.py").write_text("SOMETHING = 1\n", "utf-8")
+    (package / "wayfield" / "kernels" / "new.py").write_text("SOMETHING = 1\n", "utf-8")
     assert {room for room, each in digest().items() if before.get(room) != each} == {"kernels"}
 
 
@@ -158,7 +158,7 @@ def test_a_new_file_has_a_say(package: Path) -> None:
     ids=["comment", "docstring of the module", "end", "docstring of a function", "attribute"],
 )
 def test_remarks_have_no_say(package: Path, edit: Callable[[str], str]) -> None:
-    assert changed_by(package / "kernels" / "midrange.py", edit) == set()
+    assert changed_by(package / "wayfield" / "kernels" / "midrange.py", edit) == set()
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_settings_seeds_and_versions_are_inside(kept: Store) -> None:
     assert header["experiment"] == "toy"
     assert header["versions"].keys() == {"python", "wayfield", "numpy", "scipy", "numba"}
     assert header["versions"]["wayfield"] == wf.__version__.partition(".dev")[0]
-    assert header["source"].keys() >= {"kernels", "extension", "plan", "graph", "experiments"}
+    assert header["source"].keys() >= {"kernels", "extension", "graph", "experiments"}
 
 
 def test_duckdb_reads_all_files_of_an_experiment(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_file_cut_short_anywhere_is_damaged(kept: Store) -> None:
 def test_a_flipped_bit_anywhere_is_damage(kept: Store) -> None:
     path, rng = kept.path(TASK), random.Random(0)
     whole = path.read_bytes()
-    for place in range(len(whole)):
+    for place in range(rng.randrange(5), len(whole), 5):
         changed = bytearray(whole)
         changed[place] ^= 1 << rng.randrange(8)
         path.write_bytes(changed)

@@ -2,13 +2,21 @@
 
 from .config import load_config
 from .freshness import what_changed
-from .measure import Measure, mean_of, sd_of
 from .proofs import has_proofs, proof_digest, recheck
 from .records import NO_ROWS, Records, Tables, as_records
 from .runner import Run, look_up, run, what_is_there
+from .statistics import Measure, mean_of, sd_of
 from .store import Condition, Store
-from .studies import Profile, Study, find_experiment
-from .tasks import Cell, Experiment, Row, Task, by_experiment
+from .tasks import (
+    Cell,
+    Experiment,
+    Profile,
+    Row,
+    Study,
+    Task,
+    by_experiment,
+    find_experiment,
+)
 
 __all__ = [
     "NO_ROWS",

@@ -3,7 +3,7 @@
 Which settings a grid has is the experiments' own business: each reads the ``[grid]`` with its
 `Experiment.read_grid`, and all experiments of a study must read it alike. An experiment is named,
 if it is one of wayfield's, or given as ``"module:NAME"``, a module that Python finds beside the
-file or anywhere else. Every complaint is one line that names the file and the key.
+file or anywhere else. Every error is one line that names the file and the key.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 
 from wayfield.errors import InputError
 
-from .studies import Profile, Study, find_experiment
-from .tasks import Experiment
+from .tasks import Experiment, Profile, Study, find_experiment
 
 T = TypeVar("T")
 
@@ -42,28 +41,29 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
     InputError
         Naming the file and the key that cannot be read.
     """
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
     try:
-        return _study(tomllib.loads(_text(path)), path, known)
+        return _study(data, path, known)
+    except RecursionError as error:
+        raise InputError(f"{path}: nested too deeply for a study") from error
     except (InputError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
 
 
-def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        data = file.read(_LARGEST + 1)
+def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     if len(data) > _LARGEST:
         raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
-    return data.decode()
-
-
-def _study(content: dict[str, Any], path: Path, known: Sequence[Experiment[Any]]) -> Study:
+    content = tomllib.loads(data.decode())
     refuse_others(content, ("grid",), "")
     given = content.get("grid", {})
     if not isinstance(given, dict):
         raise InputError("grid must be a table: [grid]")
-    settings = {key: value for key, value in given.items() if key != "experiments"}
     chosen = read_list(
-        given, "experiments", (known[0].name,), lambda x, name: _choice(x, name, path.parent, known)
+        given,
+        "experiments",
+        (known[0].name,),
+        lambda value, name: _experiment(value, name, path.parent, known),
     )
     readers = {experiment.read_grid for experiment in chosen}
     if len(readers) > 1:
@@ -71,41 +71,37 @@ def _study(content: dict[str, Any], path: Path, known: Sequence[Experiment[Any]]
         raise InputError(f"grid.experiments: {names} run on cells of different kinds")
     (read_grid,) = readers
     assert read_grid is not None
+    settings = {key: value for key, value in given.items() if key != "experiments"}
     cells = read_grid(settings, path.parent)
     experiments = tuple(replace(each, cells=lambda _: cells) for each in chosen)
-    return Study(path.stem, f"Study: {path.name}", experiments, (_OWN,))
+    own = Profile("own", "the grid of the file")
+    return Study(path.stem, f"Study: {path.name}", experiments, (own,))
 
 
-_OWN = Profile("own", "the grid of the file")
-
-
-def _choice(
+def _experiment(
     value: Any, name: str, folder: Path, known: Sequence[Experiment[Any]]
 ) -> Experiment[Any]:
+    """Return an experiment by its name, or import the user's own by "module:NAME"."""
     if not isinstance(value, str):
         raise InputError(f"{name} must be the name of an experiment, not {value!r}")
     try:
-        found = _imported(value, folder) if ":" in value else find_experiment(value, known)
+        if ":" not in value:
+            found = find_experiment(value, known)
+        else:
+            module, _, attribute = value.partition(":")
+            if str(folder.resolve()) not in sys.path:  # workers look on the same path
+                sys.path.insert(0, str(folder.resolve()))
+            found = getattr(importlib.import_module(module), attribute)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+    except Exception as error:  # a module of the user's may go wrong in any way
+        raise InputError(f"{name}: cannot import {value}: {error}") from error
+    if not isinstance(found, Experiment):
+        raise InputError(f"{name}: {value} is not an Experiment but {type(found).__name__}")
     if found.read_grid is None:
         raise InputError(f"{name}: {value} has graphs of its own and runs on no grid")
     if found not in known and found.name.casefold() in {each.name.casefold() for each in known}:
         raise InputError(f"{name}: {value} must not be called {found.name!r}: another one is")
-    return found
-
-
-def _imported(where: str, folder: Path) -> Experiment[Any]:
-    """Import an experiment of the user's; workers get the same path to look on."""
-    module, _, name = where.partition(":")
-    if str(folder.resolve()) not in sys.path:
-        sys.path.insert(0, str(folder.resolve()))
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except Exception as error:  # a module of the user's may go wrong in any way
-        raise InputError(f"cannot import {where}: {error}") from error
-    if not isinstance(found, Experiment):
-        raise InputError(f"{where} is not an Experiment but {type(found).__name__}")
     return found
 
 

@@ -18,16 +18,20 @@ import io
 import platform
 import sys
 import tokenize
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import wayfield
+
 PACKAGES = ("wayfield", "numpy", "scipy", "numba")
+FOLDERS = (Path(wayfield.__file__).parent, Path(__file__).parent.parent)
+"""The library and the study: their rooms have names of their own, but for the kernels."""
 SILENT = {
-    "__init__", "_optional", "_warmup", "cli", "errors", "files", "paper", "plots", "report",
-    "sklearn", "study",
+    "__init__", "_optional", "_warmup", "_workers", "cli", "engine", "errors", "files", "paper",
+    "plots", "report", "sklearn", "web",
 }  # fmt: skip
 """Rooms that read, show, check or keep: no figure of an experiment depends on them."""
 SETTINGS = {"paper/budget.py", "paper/grid.py"}
@@ -46,32 +50,24 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **packages}
 
 
-def _version(package: str) -> str:
-    """Version of a package, or that it is not there: results can be read without it."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
 @cache
 def source() -> dict[str, str]:
-    """Digest of wayfield's numerical source, by room.
+    """Digest of the numerical source of wayfield and of its study, by room.
 
     Of the experiments only what they share counts, the modules that begin with an underscore: an
     experiment's own file also holds its charts and texts, and has a version for its figures.
 
     Examples
     --------
-    >>> {"kernels", "extension", "plan", "experiments"} <= source().keys()
+    >>> {"kernels", "extension", "plans", "experiments"} <= source().keys()
     True
     >>> source().keys() & {"cli", "report"}
     set()
     """
-    package = Path(__file__).parent.parent
     rooms: dict[str, Any] = {}
-    for path in sorted(package.rglob("*.py")):
-        place = path.relative_to(package)
+    files = [(folder, path) for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
+    for folder, path in files:
+        place = path.relative_to(folder)
         room = place.parts[0].removesuffix(".py")
         own = room == "experiments" and not place.parts[1].startswith("_")
         silent = room in SILENT and place.as_posix() not in SETTINGS
@@ -91,21 +87,7 @@ def bare(code: str) -> str:
     'def f(x):\n    return x'
     """
     lines = code.splitlines()
-    for start, end in _docstrings(ast.parse(code), lines):
-        lines[start:end] = [""] * (end - start)
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        row, column = token.start
-        if token.type == tokenize.COMMENT and lines[row - 1]:
-            lines[row - 1] = lines[row - 1][:column]
-    return "\n".join(line.rstrip() for line in lines if line.strip())
-
-
-def _docstrings(tree: ast.Module, lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """First and past-the-last line of every text that is nobody's value, from 0.
-
-    Those are docstrings, and the texts under constants that stand for them.
-    """
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(code)):  # docstrings, and the texts under constants
         text = node.value if isinstance(node, ast.Expr) else None
         if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
             continue
@@ -113,11 +95,16 @@ def _docstrings(tree: ast.Module, lines: Sequence[str]) -> Iterator[tuple[int, i
         before = lines[start].encode()[: text.col_offset].strip()
         after = lines[end - 1].encode()[text.end_col_offset :].strip()
         if not before and (not after or after.startswith(b"#")):  # alone on its lines
-            yield start, end
+            lines[start:end] = [""] * (end - start)
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        row, column = token.start
+        if token.type == tokenize.COMMENT and lines[row - 1]:
+            lines[row - 1] = lines[row - 1][:column]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def author(run: Callable[..., Any]) -> str:
-    """Name the file of the function that computes an experiment's rows, with its folder.
+    """Return the file of the function that computes an experiment's rows, with its folder.
 
     Empty for wayfield's own, which have one name each. Neither the code nor the rest of the path
     counts: who mends the function after a failure keeps what was computed before, and raises the
@@ -132,7 +119,7 @@ def author(run: Callable[..., Any]) -> str:
     ''
     """
     module = getattr(run, "__module__", None) or type(run).__module__
-    if module.partition(".")[0] == __name__.partition(".")[0]:
+    if module.partition(".")[0] in (wayfield.__name__, __name__.partition(".")[0]):
         return ""
     file = getattr(sys.modules.get(module), "__file__", None)
     return module if file is None else Path(*Path(file).parts[-2:]).as_posix()
@@ -140,16 +127,17 @@ def author(run: Callable[..., Any]) -> str:
 
 def stamp(version: int, run: Callable[..., Any], packages: Sequence[str] = ()) -> dict[str, Any]:
     """Return all that a result is to be fresh by, as it is now; `packages` have a say as well."""
-    return {
-        "version": version,
-        "author": author(run),
-        "versions": versions() | {name: _version(name) for name in packages},
-        "source": source(),
-    }
+    found = dict(versions())
+    for name in packages:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:  # results can be read without it
+            found[name] = "not installed"
+    return {"version": version, "author": author(run), "versions": found, "source": source()}
 
 
 def what_changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Name what has changed since a result was computed, in words; empty if nothing has.
+    """Return what has changed since a result was computed, as text; empty if nothing has.
 
     Parameters
     ----------

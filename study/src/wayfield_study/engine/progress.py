@@ -168,7 +168,7 @@ class Display:
         return left * elapsed / seconds  # several workers do more than a second's work in one
 
     def _line(self, names: Set[str]) -> str:
-        """Tell how far these experiments are, and the figures of the first that has any."""
+        """Return how far these experiments are, and the figures of the first that has any."""
         parts, told = [], False
         for name, count in self._counts.items():
             if name in names:

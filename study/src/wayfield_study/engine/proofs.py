@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -42,16 +40,6 @@ def proof_digest(field: Extension) -> str:
     return digest
 
 
-@contextmanager
-def _kept_in(folder: Path) -> Iterator[None]:
-    """Keep every certificate whose digest is taken."""
-    token = _folder.set(folder)
-    try:
-        yield
-    finally:
-        _folder.reset(token)
-
-
 @dataclass(frozen=True)
 class Recheck:
     """What checking a task's certificates again came to.
@@ -77,8 +65,11 @@ def recheck(task: Task, rows: list[Row]) -> Recheck:
     """Run a task again: its certificates must have the digests in the rows, and be proved."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        with _kept_in(folder):
+        token = _folder.set(folder)  # proofs whose digest is taken are kept there
+        try:
             again = as_table(task.cell, task.experiment.run(task.cell))
+        finally:
+            _folder.reset(token)
         # results of other code may have other rows: then these have no digest to agree with
         none: Row = {}
         faults = [

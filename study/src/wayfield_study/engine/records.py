@@ -106,7 +106,7 @@ class Records:
         return list(dict.fromkeys(tuple(row[name] for name in columns) for row in self.rows))
 
     def strata(self, *columns: str) -> IntArray:
-        """Tell the rows apart by the values in some columns: a number for each combination.
+        """Return a number for every row, the same for rows with the same values in some columns.
 
         Examples
         --------

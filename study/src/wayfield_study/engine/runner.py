@@ -3,29 +3,58 @@
 Tasks already in the store are not run again. Each worker has one task at a time and its rows are
 kept at once, so a run killed at any moment loses the tasks in flight and nothing else. A task that
 fails is recorded with its traceback and the rest goes on.
+
+`wayfield._workers` does the work, in processes or on a Dask cluster. A process that dies costs the
+task it had, which is tried again. Nothing is installed on the workers of a cluster: they must have
+the same versions of wayfield and of what it computes with, or figures would not be ours bit for
+bit.
 """
 
 from __future__ import annotations
 
+import platform
 import time
+import traceback
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import metadata
+from typing import Any
 
 from rich.console import Console
 
-from wayfield.errors import InputError
+from wayfield._threads import num_processors
+from wayfield._workers import TRIES, in_processes, on_cluster
+from wayfield.errors import InputError, WayfieldError
 
-from .cluster import on_cluster
-from .pools import Attempt, Attempts, in_processes, in_this_process, processors
+from .freshness import source, versions
 from .progress import Display
 from .store import Condition, Entry, Store
-from .studies import refuse_namesakes
-from .tasks import Row, Task
+from .tasks import Cell, Row, Task, as_table, refuse_namesakes
 
 _NOTED = 5
 """Files of one kind that are named one by one; the rest are counted."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How a task ended.
+
+    Attributes
+    ----------
+    rows : list of Row
+        The table, the cell's settings in front; empty if the task failed.
+    failure : str
+        The traceback; empty if it did not fail.
+    seconds : float
+        How long it took.
+    """
+
+    rows: list[Row]
+    failure: str
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -97,15 +126,35 @@ def run(
         found = what_is_there(entries, accept_stale)
         todo = [task for task in entries if task not in found.tables]
         todo.sort(key=lambda task: task.effort, reverse=True)  # none is left alone at the end
-        _announce(entries, found, todo, show)
+        # tell the display what is there and what is to come
+        noted = [
+            each.note for task, each in entries.items() if each.note and task not in found.tables
+        ]
+        for note in noted[:_NOTED]:
+            show.note(f"{note}: running it again")
+        if len(noted) > _NOTED:
+            show.note(f"… and {len(noted) - _NOTED:,} more that are stale or damaged")
+        if found.accepted:
+            show.note(f"{len(found.accepted):,} stale results are used as they are")
+        work: defaultdict[str, float] = defaultdict(float)
+        for task in todo:
+            work[task.experiment.name] += task.effort
+        for name, count in Counter(task.experiment.name for task in entries).items():
+            show.expect(name, count, work[name])
+        for task, rows in found.tables.items():
+            show.recall(task.experiment.name, rows)
         tables, failed = dict(found.tables), dict[Task, str]()
         with closing(_attempts(todo, workers, cluster, show)) as attempts:
-            for task, attempt in attempts:
-                _keep(store, task, attempt, show)
-                if attempt.failure:
-                    failed[task] = attempt.failure
+            for task, ended in attempts:
+                if ended.failure:
+                    failed[task] = ended.failure
+                    store.write_failure(task, ended.failure)
+                    show.note(f"{task.key} failed: {ended.failure.strip().splitlines()[-1]}")
                 else:
-                    tables[task] = attempt.rows
+                    tables[task] = ended.rows
+                    store.write(task, ended.rows)
+                    store.log(task, ended.seconds)
+                show.count(task.experiment.name, ended.rows, task.effort, ended.seconds)
     return Run(
         {task: tables[task] for task in entries if task in tables},
         failed,
@@ -143,41 +192,60 @@ def what_is_there(entries: Mapping[Task, Entry], accept_stale: bool = False) -> 
     )
 
 
-def _announce(
-    entries: Mapping[Task, Entry], found: Run, todo: Sequence[Task], show: Display
-) -> None:
-    """Tell the display what is there and what is to come."""
-    noted = [each.note for task, each in entries.items() if each.note and task not in found.tables]
-    for note in noted[:_NOTED]:
-        show.note(f"{note}: running it again")
-    if len(noted) > _NOTED:
-        show.note(f"… and {len(noted) - _NOTED:,} more that are stale or damaged")
-    if found.accepted:
-        show.note(f"{len(found.accepted):,} stale results are used as they are")
-    work: defaultdict[str, float] = defaultdict(float)
-    for task in todo:
-        work[task.experiment.name] += task.effort
-    for name, tasks in Counter(task.experiment.name for task in entries).items():
-        show.expect(name, tasks, work[name])
-    for task, rows in found.tables.items():
-        show.recall(task.experiment.name, rows)
-
-
-def _keep(store: Store, task: Task, attempt: Attempt, show: Display) -> None:
-    """Write down how a task ended, and show it."""
-    if attempt.failure:
-        store.write_failure(task, attempt.failure)
-        show.note(f"{task.key} failed: {attempt.failure.strip().splitlines()[-1]}")
-    else:
-        store.write(task, attempt.rows)
-        store.log(task, attempt.seconds)
-    show.count(task.experiment.name, attempt.rows, task.effort, attempt.seconds)
-
-
 def _attempts(
     tasks: Sequence[Task], workers: int | None, cluster: str | None, show: Display
-) -> Attempts:
+) -> Generator[tuple[Task, Attempt]]:
+    """Yield how the tasks end, as they do: here, in processes, or on a cluster."""
+    orders = [(task.experiment.run, task.cell) for task in tasks]  # the experiments stay here
     if cluster is not None:
-        return on_cluster(tasks, cluster, show.note)
-    count = processors() if workers is None else workers
-    return in_processes(tasks, count) if count else in_this_process(tasks)
+        work = partial(attempt_alike, versions() | source())
+        for position, ended in on_cluster(work, orders, cluster, show.note, check_versions):
+            if isinstance(ended, BaseException):
+                ended = Attempt([], f"its worker failed: {ended!r}\n", 0.0)
+            yield tasks[position], ended
+    elif count := num_processors() if workers is None else workers:
+        for position, ended in in_processes(attempt, orders, count):
+            died = Attempt([], f"its worker died {TRIES} times; out of memory?\n", 0.0)
+            yield tasks[position], ended or died
+    else:
+        for task, order in zip(tasks, orders, strict=True):
+            yield task, attempt(*order)
+
+
+def attempt(run: Callable[[Any], list[Row]], cell: Cell) -> Attempt:
+    """Run one task; if it raises, keep the traceback."""
+    began = time.perf_counter()
+    try:
+        rows = as_table(cell, run(cell))
+    except Exception:
+        return Attempt([], traceback.format_exc(), time.perf_counter() - began)
+    return Attempt(rows, "", time.perf_counter() - began)
+
+
+def attempt_alike(
+    expected: Mapping[str, str], run: Callable[[Any], list[Row]], cell: Cell
+) -> Attempt:
+    """Run one task on a worker of a cluster, unless it has other versions than expected.
+
+    It may have joined after the others were checked.
+    """
+    for name, found in (versions() | source()).items():
+        if found != expected.get(name):
+            return Attempt([], f"its worker has {name} {found}, not {expected.get(name)}\n", 0.0)
+    return attempt(run, cell)
+
+
+def check_versions(client: Any) -> None:
+    """Refuse a cluster if the figures of a worker would not be ours.
+
+    The workers are asked for nothing of wayfield's: it may be missing there.
+    """
+    for name in versions():
+        asked = (platform.python_version,) if name == "python" else (metadata.version, name)
+        ours = asked[0](*asked[1:])
+        for worker, answer in client.run(*asked, on_error="return").items():
+            missing = isinstance(answer, metadata.PackageNotFoundError)
+            theirs = "missing" if missing else answer
+            if isinstance(theirs, str) and theirs != ours:  # anything else: it left just now
+                found = f"the worker at {worker} has {name} {theirs}"
+                raise WayfieldError(f"{found}, here it is {ours}: install the same there")

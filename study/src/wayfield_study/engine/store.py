@@ -8,8 +8,9 @@ it: `freshness` tells from that whether it would be computed alike now.
 *Written whole.* A file is written under a temporary name, flushed to disk and renamed: a run
 killed at any moment leaves no half file behind.
 
-*Sealed.* A file carries a digest of all its bytes. Bytes that do not agree with their seal are
-never parsed; their task is run again.
+*Sealed.* A file carries a seal in its footer: the SHA-256 digest of all its bytes, taken with the
+digest itself blanked out. Bytes that do not agree with their seal are never parsed; their task is
+run again.
 
 *Same bytes.* Nothing about the moment or the machine's load goes into a file: timings are kept
 apart, in ``log.jsonl``.
@@ -33,7 +34,6 @@ from wayfield._optional import need
 from wayfield.errors import WayfieldError
 
 from .freshness import stamp, what_changed
-from .sealed import decode, encode, is_whole
 from .tasks import Row, Task
 
 FORMAT = 3
@@ -139,7 +139,7 @@ class Store:
         self._replace(self.failure_path(task), traceback.encode(errors="backslashreplace"))
 
     def log(self, task: Task, seconds: float) -> None:
-        """Note how long a task took."""
+        """Append how long a task took to the log."""
         about = {"experiment": task.experiment.name, **task.cell.columns}
         about["file"] = self.path(task).name
         with self.log_path.open("a", encoding="utf-8") as file:
@@ -172,8 +172,16 @@ class Store:
         need("pyarrow", "study")  # now, not after the first result
         self.directory.mkdir(parents=True, exist_ok=True)
         with (self.directory / ".lock").open("a") as file:
-            if not _lock(file.fileno()):
-                raise WayfieldError(f"another run is writing to {self.directory}: wait for it")
+            try:
+                import fcntl
+
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise WayfieldError(
+                    f"another run is writing to {self.directory}: wait for it"
+                ) from None
+            except (ImportError, OSError):  # Windows, or a file system without locks
+                pass
             for leftover in self.directory.glob(f"*/.*{_TEMPORARY}"):
                 leftover.unlink(missing_ok=True)
             yield
@@ -214,16 +222,57 @@ def _header(task: Task) -> dict[str, Any]:
     }
 
 
-def _lock(file: int) -> bool:
-    """Whether the file is ours alone from now on; also where the system has no locks."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
+# ------------------------------------------------------------------ sealed tables
+
+
+_SEAL = re.compile(rb"seal:([0-9a-f]{64})")
+_BLANK = b"0" * 64
+
+
+def encode(header: dict[str, Any], rows: list[Row]) -> bytes:
+    """Write a table, its columns named and typed by the first row, and seal it.
+
+    Examples
+    --------
+    >>> content = encode({"experiment": "toy"}, [{"arm": "exact", "reached": 512}])
+    >>> decode(content)
+    ({'experiment': 'toy'}, [{'arm': 'exact', 'reached': 512}])
+    >>> is_whole(content), is_whole(content[:-1])
+    (True, False)
+    """
+    arrow, parquet = need("pyarrow", "study"), need("pyarrow.parquet", "study")
+    table = arrow.Table.from_pylist(rows)
+    buffer = arrow.BufferOutputStream()
+    with parquet.ParquetWriter(buffer, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        seal = f"seal:{_BLANK.decode()}"
+        writer.add_key_value_metadata({"wayfield": json.dumps(header), "wayfield.seal": seal})
+    content: bytes = buffer.getvalue().to_pybytes()
+    start, end = _seal_span(content)
+    return content[:start] + _digest(content) + content[end:]
+
+
+def is_whole(content: bytes) -> bool:
+    """Whether the bytes agree with their seal."""
+    start, end = _seal_span(content)
+    return _digest(content[:start] + _BLANK + content[end:]) == content[start:end]
+
+
+def decode(content: bytes) -> tuple[dict[str, Any], list[Row]]:
+    """Read the header and the rows of a file that is whole."""
+    arrow, parquet = need("pyarrow", "study"), need("pyarrow.parquet", "study")
+    with parquet.ParquetFile(arrow.BufferReader(content)) as file:
+        header: dict[str, Any] = json.loads(file.metadata.metadata[b"wayfield"])
+        # small tables; and a thread that lets go late of Python's bytes can abort a process at exit
+        rows: list[Row] = file.read(use_threads=False).to_pylist()
+    return header, rows
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _seal_span(content: bytes) -> tuple[int, int]:
+    """Where the seal is: in the footer, so the last thing in the file that looks like one."""
+    found = [match.span(1) for match in _SEAL.finditer(content)]
+    return found[-1] if found else (0, 0)

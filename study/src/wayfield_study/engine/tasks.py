@@ -1,4 +1,4 @@
-"""What a study is made of: an experiment, run on a cell, gives the rows of a table.
+"""What a study is made of: an experiment, run on a cell, returns the rows of a table.
 
 A task is one experiment on one cell, the unit that is run, kept and resumed. Experiments are pure:
 the rows depend on the cell alone, bit for bit, whatever the worker, the order or the number of
@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
+from wayfield._arrays import as_whole
 from wayfield.errors import InputError
 
 if TYPE_CHECKING:
-    from .measure import Measure
     from .records import Records
-    from .studies import Profile
+    from .statistics import Measure
 
 Row: TypeAlias = dict[str, Any]
 """One line of a result table: numbers, texts, flags, or lists of one of these. All rows of an
@@ -53,15 +53,6 @@ class Cell(Protocol):
 C = TypeVar("C", bound=Cell)
 _NAME = re.compile(r"\w[\w-]{0,63}")
 _EMPTY = "empty list"
-
-
-def _alike(cell: Cell) -> float:
-    """Expect every cell to take as long as any other."""
-    return 1.0
-
-
-def _nothing() -> None:
-    """Say that nothing is lacking."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +91,11 @@ class Experiment(Generic[C]):
     version: int
     run: Callable[[C], list[Row]]
     cells: Callable[[Profile], Sequence[C]] = lambda _: ()
-    effort: Callable[[C], float] = _alike
+    effort: Callable[[C], float] = lambda _: 1.0
     read_grid: Callable[[Mapping[str, Any], Path], Sequence[C]] | None = None
     sections: tuple[Any, ...] = ()
     measures: Callable[[Mapping[str, Records]], Mapping[str, Measure]] | None = None
-    lacks: Callable[[], str | None] = _nothing
+    lacks: Callable[[], str | None] = lambda: None
     packages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -159,12 +150,19 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
             odd = sorted(row.keys() ^ rows[0].keys())
             raise InputError(f"row {number} and row 0 differ in the columns {', '.join(odd)}")
     for name in table[0]:
-        _check_kinds(name, [row[name] for row in table])
+        seen: dict[str, int] = {}  # the types in this column, each with its first row
+        for number, row in enumerate(table):
+            seen.setdefault(_kind(row[name]), number)
+        if all("list" in kind for kind in seen):
+            seen.pop(_EMPTY, None)  # an empty list goes with every other list
+        if len(seen) > 1:
+            (before, there), (kind, here) = list(seen.items())[:2]
+            raise InputError(f"row {here}: {name} is {kind}, in row {there} it is {before}")
     return table
 
 
 def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
-    """Put the tables of many tasks under each other, one for every experiment's name."""
+    """Concatenate the tables of many tasks, one for every experiment's name."""
     joined: dict[str, list[Row]] = {}
     for task, rows in tables.items():
         joined.setdefault(task.experiment.name, []).extend(rows)
@@ -172,7 +170,7 @@ def by_experiment(tables: Mapping[Task, list[Row]]) -> dict[str, list[Row]]:
 
 
 def headline(rows: Sequence[Row]) -> tuple[str, dict[str, float]]:
-    """Name the measure that sums up a table, with its value for every arm.
+    """Return the measure that sums up a table, with its value for every arm.
 
     SPL where every row has one; else success, the share of the pairs that reached or of the
     episodes that arrived. No values if the rows do not say.
@@ -217,7 +215,11 @@ def _plain(value: Any, name: str) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _checked_text(value, name)
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"{name} = {value!r} is no text: {error.reason}") from error
+        return value
     if isinstance(value, Integral):
         number = int(value)
         if not -(2**63) <= number < 2**63:
@@ -228,28 +230,136 @@ def _plain(value: Any, name: str) -> Any:
     raise InputError(f"{name} must be a number, a string or a flag, not {value!r}")
 
 
-def _check_kinds(name: str, values: Sequence[Any]) -> None:
-    """Refuse a column with values of two types; an empty list goes with every other list."""
-    seen: dict[str, int] = {}
-    for number, value in enumerate(values):
-        seen.setdefault(_kind(value), number)
-    if all("list" in kind for kind in seen):
-        seen.pop(_EMPTY, None)
-    if len(seen) > 1:
-        (before, there), (kind, here) = list(seen.items())[:2]
-        raise InputError(f"row {here}: {name} is {kind}, in row {there} it is {before}")
-
-
-def _checked_text(value: str, name: str) -> str:
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"{name} = {value!r} is no text: {error.reason}") from error
-    return value
-
-
 def _kind(value: Any) -> str:
-    """Name the type of a value; that of a list by its first entry."""
+    """Return the type of a value by name; that of a list by its first entry."""
     if isinstance(value, list):
         return f"list of {_kind(value[0])}" if value else _EMPTY
     return type(value).__name__
+
+
+# ------------------------------------------------------------------ studies
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much of a study to run.
+
+    Attributes
+    ----------
+    name, about : str
+        What to call it, and what one gets.
+    goals : int or None
+        Goals per cell; None where cells have no choice of goals.
+    most_goals : int
+        The largest number of goals that may be asked for.
+    """
+
+    name: str
+    about: str
+    goals: int | None = None
+    most_goals: int = 512
+
+    def with_goals(self, goals: int | None) -> Profile:
+        """Return the profile with another number of goals per cell; the same if none is given."""
+        if goals is None:
+            return self
+        if self.goals is None:
+            raise InputError("this study has no choice of goals")
+        return replace(self, goals=as_whole(goals, "goals", least=1, most=self.most_goals))
+
+    def at_most(self, **limits: int) -> int:
+        """Goals per cell, but no more than the limit that goes by this profile's name.
+
+        Examples
+        --------
+        >>> [Profile(name, "", 16).at_most(quick=4) for name in ("quick", "paper")]
+        [4, 16]
+        """
+        assert self.goals is not None
+        return min(self.goals, limits.get(self.name, self.goals))
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Experiments that belong together.
+
+    Attributes
+    ----------
+    name, title : str
+        What it is called on the command line, and for people.
+    experiments : tuple of Experiment
+        In the order of the report.
+    profiles : tuple of Profile
+        The first is the one that runs if none is asked for.
+    cover : function of the tables, optional
+        The report's beginning and end: `wayfield_study.report.Cover`, read there.
+    """
+
+    name: str
+    title: str
+    experiments: tuple[Experiment[Any], ...]
+    profiles: tuple[Profile, ...]
+    cover: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        refuse_namesakes(self.experiments)
+
+    def profile(self, name: str | None = None, goals: int | None = None) -> Profile:
+        """Return a profile by its name, the first if none is given."""
+        known = {profile.name: profile for profile in self.profiles}
+        if name is not None and name not in known:
+            raise InputError(
+                f"the study {self.name} has no profile {name!r}; it has {', '.join(known)}"
+            )
+        chosen = self.profiles[0] if name is None else known[name]
+        return chosen.with_goals(goals)
+
+    def tasks(self, profile: Profile | None = None) -> list[Task]:
+        """List the tasks of a profile, experiment by experiment, of all that lack nothing."""
+        chosen = self.profile() if profile is None else profile
+        return [
+            Task(experiment, cell)
+            for experiment in self.experiments
+            if experiment.lacks() is None
+            for cell in experiment.cells(chosen)
+        ]
+
+    def left_out(self, profile: Profile | None = None) -> dict[str, str]:
+        """Return what is missing for the experiments of a profile that are left out, by name."""
+        chosen = self.profile() if profile is None else profile
+        lacking = {each.name: each.lacks() for each in self.experiments if each.cells(chosen)}
+        return {name: lack for name, lack in lacking.items() if lack is not None}
+
+    def command(self, experiment: Experiment[Any]) -> str:
+        """Return the command that runs an experiment: the first profile that has cells of it.
+
+        Examples
+        --------
+        >>> from wayfield_study.experiments import STUDIES
+        >>> study = STUDIES["pointmaze"]
+        >>> [study.command(study.experiments[k]) for k in (0, -1)]
+        ['wayfield study pointmaze', 'wayfield study pointmaze --official']
+        """
+        command = f"wayfield study {self.name}"
+        names = [each.name for each in self.profiles if experiment.cells(each)]
+        if not names or names[0] == self.profiles[0].name:
+            return command
+        flag = "--official" if names[0] == "official" else f"--profile {names[0]}"
+        return f"{command} {flag}"
+
+
+def refuse_namesakes(experiments: Iterable[Experiment[Any]]) -> None:
+    """Refuse two experiments of one name, which would share a folder of results."""
+    known: dict[str, Experiment[Any]] = {}
+    for experiment in experiments:
+        other = known.setdefault(experiment.name.casefold(), experiment)
+        if other.run is not experiment.run:
+            raise InputError(f"two experiments are called {experiment.name!r}")
+
+
+def find_experiment(name: str, experiments: Sequence[Experiment[Any]]) -> Experiment[Any]:
+    """Return an experiment by its name."""
+    known = {experiment.name: experiment for experiment in experiments}
+    if name not in known:
+        raise InputError(f"unknown experiment {name!r}; known are {', '.join(known)}")
+    return known[name]

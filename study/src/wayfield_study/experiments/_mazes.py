@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,9 @@ seeds = [54, 55, 56]
 goals = 32                         # per cell, each with 512 // goals starts
 experiments = ["rollout"]          # also your own: "module:NAME", see the documentation
 """
+
+MOST_VERTICES = 10**8
+"""Vertices of the largest maze of a study of one's own."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,11 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     table = dict(given)
     refuse_others(table, ("mazes", "refinements", "label_fractions", "seeds", "goals"), "grid.")
     mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
-    refinements = read_list(table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1))
+    layouts = [Layout.from_text(text) if text else load_layout(maze) for maze, text in mazes]
+    finest = isqrt(MOST_VERTICES // max(layout.num_free for layout in layouts))
+    refinements = read_list(
+        table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1, finest)
+    )
     fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, _fraction)
     seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)

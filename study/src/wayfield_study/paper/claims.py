@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..engine.measure import Measure
+from ..engine.statistics import Measure
 from .evidence import Evidence, Expected, reading_of
 from .figures import FIGURES, TABLES, Figure
 from .rules import Verdict, VerdictMark, judge

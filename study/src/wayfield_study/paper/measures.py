@@ -11,8 +11,8 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from ..engine.measure import Measure
 from ..engine.records import Records, Tables
+from ..engine.statistics import Measure
 from ..engine.tasks import Experiment
 from .figures import FIGURES, TABLES
 from .grid import CELL, SEEDS, Configuration, papers_rows

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ..engine.measure import Measure
+from ..engine.statistics import Measure
 from ..report.text import plural
 from .evidence import NOT_IN_THE_TEXT, Expected
 from .figures import Figure

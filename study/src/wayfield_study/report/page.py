@@ -20,8 +20,7 @@ from wayfield.files import Outbox
 from wayfield.files.write import MANIFEST
 
 from ..engine.records import Tables, as_records
-from ..engine.studies import Study
-from ..engine.tasks import Row
+from ..engine.tasks import Row, Study
 from .section import Section, Shown, show
 from .tables import as_csv, as_latex
 from .text import plural

@@ -9,8 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-from study_work import MARKER, PYTHONPATH
-
 LONGEST = 60.0
 """Seconds after which something is stuck, however slow the machine."""
 
@@ -21,11 +19,8 @@ class Dask:
     def __init__(self, folder: Path, **environment: str) -> None:
         self.file = folder / "scheduler.json"
         self.log = folder / "log"
-        self.environment = os.environ | {
-            "PYTHONPATH": PYTHONPATH,
-            MARKER: str(folder / "begun"),
-            **environment,
-        }
+        path = os.pathsep.join(filter(None, sys.path))  # workers import what the tests do
+        self.environment = os.environ | {"PYTHONPATH": path} | environment
         self.processes: list[subprocess.Popen[bytes]] = []
         options = ("--port", "0", "--scheduler-file", str(self.file))
         self.scheduler = self._start("dask_scheduler", *options)
