@@ -1,11 +1,11 @@
-"""Planes through a cell that no step of it crosses in one direction.
+"""Thin walls and one-way doors: planes that no step of a cell crosses in one direction.
 
-A step from x to y goes down through the plane {z : u·z = c} if u·y < c < u·x. The flux f(c) is how
-many of a cell's steps do. It changes gradually with c, unless something is in the way: a door that
-opens one way, or a thin wall. So a plane with f(c) = 0 is a barrier if f is large within one step
-above it, if observations do not thin out towards it, and if the cell has some on both sides.
+A step from x to y goes down through the plane {z : u·z = c} if u·y < c < u·x. The flux f(c) is the
+number of such steps of a cell. It changes gradually with c, unless something is in the way. So a
+plane with f(c) = 0 is a wall if f is large within one step length above it, if observations do not
+thin out towards it, and if the cell has some on both sides.
 
-Flux is counted on a grid of offsets first; only where that has a notch are steps sorted to find the
+Flux is counted on a grid of offsets first. Only where that has a notch are steps sorted to find the
 gaps between them.
 """
 
@@ -19,17 +19,17 @@ from .merging import Numbers, Rows
 
 _BINS = 64
 _NOTCH = 0.1
-"""Offsets whose flux is below this share of that above them are looked at closely."""
+"""Offsets with a flux below this share of that above them are examined closely."""
 _PROBES = 8
 """Offsets at which the flux above a gap is counted."""
 _WINDOWS, _SHARP = 4, 0.85
-"""Right above a barrier, in the first of so many parts of a step, there are at least this share of
-the observations that the fullest of them has: they do not thin out, as they do around a spot where
-the behaviour lingers."""
+"""One step length above a wall is divided into this many windows. The first holds at least this
+share of the observations of the fullest. Around a spot where the behaviour lingers they thin out.
+"""
 _DEEP = 0.25
-"""Below a barrier somebody is so much of a step deep: along an outer wall nobody is."""
+"""Some observation lies this share of a step length below the wall: not so at an outer wall."""
 _BLUNT = 0.5
-"""The same on the grid."""
+"""The same share as `_SHARP`, on the grid of offsets."""
 
 
 @njit(cache=True, nogil=True)
@@ -55,7 +55,7 @@ def steps_by_cell(
 
 
 @njit(cache=True, nogil=True)
-def find_barriers(
+def find_walls(
     begin: IntArray,
     steps: IntArray,
     first: Rows,
@@ -68,7 +68,7 @@ def find_barriers(
     """Find the plane of every cell with no flux through it and the largest above it.
 
     `normals` are the directions to try, (1, k, d) or (cells, k, d), each also upside down. Returns
-    the normal, the gap that its offset may lie in, and the flux above, 0 without a barrier.
+    the normal, the gap that its offset may lie in, and the flux above, 0 without a wall.
     """
     n, size = begin.size - 1, normals.shape[1]
     found, flux = np.zeros((n, first.shape[1])), np.zeros(n)
