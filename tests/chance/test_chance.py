@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact_chance import least_expected_cost, of_plan
 from wayfield.chance import _solver
-from wayfield.chance._linear import PolicySystem
+from wayfield.chance._solver import PolicySystem
 from wayfield.extension import Status
 from worlds import random_graph
 
@@ -627,7 +627,7 @@ def test_strengths_that_make_no_sense_are_refused(strength: float) -> None:
 
 def test_levels_and_draws_that_make_no_sense_are_refused() -> None:
     field = wf.expected_cost(chain(1, 1), 0)
-    with pytest.raises(wf.InputError, match="level must lie between 0 and 1"):
+    with pytest.raises(wf.InputError, match="level must be between 0 and 1, got"):
         field.doubt(level=1.0)
     with pytest.raises(wf.InputError, match="draws must be a whole number of at least 2"):
         field.doubt(draws=1)
