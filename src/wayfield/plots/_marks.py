@@ -1,4 +1,4 @@
-"""What pictures are made of. Sizes are in the units of the positions unless said otherwise."""
+"""Marks, colours and legends of all pictures. Sizes are in units of the positions by default."""
 
 from __future__ import annotations
 
@@ -117,82 +117,48 @@ def draw_title(ax: Axes, text: str) -> None:
     ax.set_title("\n".join(wrap(text, wide)), loc="left", fontsize=9, parse_math=False)
 
 
-def legend_patch(text: str) -> Any:
-    """Legend entry of `draw_bars`."""
-    patches = need("matplotlib.patches", "plots")
-    return patches.Patch(facecolor=GREY, edgecolor=CROSSES, hatch="xxxx", linewidth=0, label=text)
+_KINDS: dict[str, dict[str, Any]] = {
+    "cross": {"marker": "X", "markerfacecolor": GREY, "markeredgecolor": CROSSES, "markersize": 8},
+    "chevron": {
+        "marker": [*_CHEVRON.tolist(), _CHEVRON[0].tolist()],
+        "markerfacecolor": "white",
+        "markeredgewidth": 0.7,
+        "markersize": 8,
+    },
+    "ground": {"marker": "o", "alpha": 0.4, "markeredgewidth": 0, "markersize": 7},
+    "star": {"marker": "*", "markerfacecolor": GOAL, "markeredgewidth": 0.8, "markersize": 11},
+    "disc": {"marker": "o", "markeredgewidth": 0.5, "markersize": 6.0},
+    "arrow": {"linestyle": "-", "linewidth": 1.1, "marker": ">", "markersize": 5},
+    "tint": {"marker": "s", "markeredgewidth": 0, "markersize": 8},
+    "line": {"linestyle": "-"},
+    "jump": {"linestyle": _DASHES, "color": JUMP_INK},
+    "other": {},
+}
 
 
-def legend_cross(text: str) -> Any:
-    """Legend entry of a vertex without a value."""
-    return _legend(text, marker="X", markerfacecolor=GREY, markeredgecolor=CROSSES, markersize=8)
-
-
-def legend_chevron(text: str) -> Any:
-    """Legend entry of `draw_chevrons`."""
-    look: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "markersize": 8}
-    outline = [*_CHEVRON.tolist(), _CHEVRON[0].tolist()]
-    return _legend(text, marker=outline, **look)
-
-
-def legend_ground(text: str) -> Any:
-    """Legend entry of the ground."""
-    return _legend(text, marker="o", alpha=0.4, markeredgewidth=0, markersize=7)
-
-
-def legend_star(text: str) -> Any:
-    """Legend entry of `draw_star`."""
-    return _legend(text, marker="*", markerfacecolor=GOAL, markeredgewidth=0.8, markersize=11)
-
-
-def legend_disc(text: str, colour: Any, size: float = 6.0) -> Any:
-    """Legend entry of `draw_discs`."""
-    look: dict[str, Any] = {"markeredgewidth": 0.5, "markersize": size}
-    return _legend(text, marker="o", markerfacecolor=colour, **look)
-
-
-def legend_arrow(text: str) -> Any:
-    """Legend entry of `draw_arrows`."""
-    return _legend(text, linestyle="-", linewidth=1.1, marker=">", markersize=5)
-
-
-def legend_tint(text: str, colour: Any) -> Any:
-    """Legend entry of starts that fail."""
-    return _legend(text, marker="s", markerfacecolor=colour, markeredgewidth=0, markersize=8)
-
-
-def legend_line(text: str, width: float, alpha: float = 1.0) -> Any:
-    """Legend entry of `draw_lines`."""
-    return _legend(text, linestyle="-", linewidth=width, alpha=alpha)
-
-
-def legend_jump(text: str) -> Any:
-    """Legend entry of `draw_jumps`."""
-    return _legend(text, linestyle=_DASHES, color=JUMP_INK)
-
-
-def _legend(text: str, **look: Any) -> Any:
-    lines = need("matplotlib.lines", "plots")
-    return lines.Line2D([], [], label=text, **({"color": INK, "linestyle": "none"} | look))
+def entry(kind: str, text: str, **look: Any) -> Any:
+    """Return a legend entry: "bars", or one of the kinds above with other looks."""
+    if kind == "bars":
+        patch = need("matplotlib.patches", "plots").Patch
+        return patch(facecolor=GREY, edgecolor=CROSSES, hatch="xxxx", linewidth=0, label=text)
+    line = need("matplotlib.lines", "plots").Line2D
+    return line([], [], label=text, **({"color": INK, "linestyle": "none"} | _KINDS[kind] | look))
 
 
 def draw_legend(ax: Axes, entries: list[Any]) -> None:
-    """Explain the marks below the picture; nothing if there is nothing to explain."""
+    """Draw the legend below the picture, if there are entries."""
     if entries:
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
         place |= {"columnspacing": 1.4, "handletextpad": 0.6, "labelspacing": 0.35}
-        columns = _columns(ax, [len(entry.get_label()) for entry in entries])
+        # as many columns as the axes have room for, going by the letters of the entries
+        letters = [len(entry.get_label()) for entry in entries]
+        room, columns = ax.bbox.width * 72 / ax.figure.dpi, 1
+        for rows in range(1, len(letters)):
+            widest = [max(letters[k : k + rows]) for k in range(0, len(letters), rows)]
+            if _LETTERS * sum(0.5 * most + 4.0 for most in widest) <= room:
+                columns = len(widest)
+                break
         ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=_LETTERS, **place)
-
-
-def _columns(ax: Axes, letters: list[int]) -> int:
-    """As many columns as the axes have room for, going by the letters of the entries."""
-    room = ax.bbox.width * 72 / ax.figure.dpi
-    for rows in range(1, len(letters)):
-        widest = [max(letters[k : k + rows]) for k in range(0, len(letters), rows)]
-        if _LETTERS * sum(0.5 * most + 4.0 for most in widest) <= room:
-            return len(widest)
-    return 1
 
 
 def colour_map() -> Any:
@@ -215,6 +181,6 @@ def tints(plan: Plan) -> FloatArray:
 
 
 def why_unknown(values: FloatArray) -> str:
-    """Say what the states without a finite value are, and how many."""
+    """Return the kinds of states without a finite value, with their numbers."""
     kinds = {"cannot reach": np.isinf(values), "no value": np.isnan(values)}
     return ", ".join(f"{kind}: {where.sum():,}" for kind, where in kinds.items() if where.any())

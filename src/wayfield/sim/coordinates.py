@@ -19,10 +19,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from .._arrays import KeepsReadOnly, as_finite, as_whole, frozen
+from .._arrays import KeepsReadOnly, as_whole, frozen
 from ..errors import InputError
 from ..graph import Graph
 from ..grid import grid_graph
@@ -204,8 +204,3 @@ def robotics_coordinates(layout: Layout, refinement: int = 1, unit: float = 1.0)
     """
     rows, columns = layout.shape
     return Coordinates(layout, refinement, unit, (-columns / 2 * unit, rows / 2 * unit), -1)
-
-
-def as_point(value: ArrayLike, name: str) -> FloatArray:
-    """Return `value` as one (x, y)."""
-    return as_finite(value, name, 2)
