@@ -20,7 +20,7 @@ from .._arrays import as_floats
 from .._optional import need
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import FloatArray, IntArray
 from ..labels import Labels
 from ..plans import Plan
 from . import _marks as marks

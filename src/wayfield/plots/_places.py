@@ -1,10 +1,10 @@
 """Places for vertices without positions, and for the names beside them.
 
-**Vertices**: stress majorisation, deterministic. The stress Σ w (|x_i - x_j| - d_ij)² over all pairs,
-w = 1/d², d the shortest path in edges, is least when distances in the picture are those in the
-graph. From classical scaling as a start, each step puts all points at the minimum of a quadratic
-that lies above the stress, so that it never grows (E. R. Gansner, Y. Koren, S. North, *Graph drawing
-by stress majorization*, 2004).
+**Vertices**: stress majorisation, deterministic. The stress Σ w (|x_i - x_j| - d_ij)² over all
+pairs, w = 1/d², d the shortest path in edges, is least when distances in the picture are those in
+the graph. From classical scaling as a start, each step puts all points at the minimum of a
+quadratic that lies above the stress, so that it never grows (E. R. Gansner, Y. Koren, S. North,
+*Graph drawing by stress majorization*, 2004).
 
 Of more than `_FEW` vertices only pairs with an edge count, and those with one of `_PIVOTS` vertices
 spread over the graph, each of which stands for the vertices nearest to it (U. Brandes, C. Pich,

@@ -374,7 +374,13 @@ class Planner:
         distance, embed : callable, optional
             What the planner was made with, since functions are not saved.
         """
-        found, stitched, settings, needs = _read_planner(path)
+        arrays = _npz.read(path, _KIND)
+        try:
+            found, stitched, settings, needs = _from_arrays(arrays)
+        except KeyError as missing:
+            raise InputError(f"{path} is not a {_KIND}: it has no {missing.args[0]}") from missing
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path} is not a {_KIND}, or is damaged: {error}") from error
         given = "distance" if distance is not None else "embed" if embed is not None else ""
         if needs != given:
             why = f"pass {needs}=, which is not saved" if needs else f"it was made without {given}"
@@ -528,22 +534,10 @@ class Cache(Generic[Value]):
 # -------------------------------------------------------------------- files
 
 
-def _read_planner(
-    path: str | os.PathLike[str],
-) -> tuple[Landmarks, Stitched, dict[str, float], str]:
-    """Read what `Planner.save` wrote; anything else is an `InputError`."""
-    arrays = _npz.read(path, _KIND)
-    try:
-        return _from_arrays(arrays)
-    except KeyError as missing:
-        raise InputError(f"{path} is not a {_KIND}: it has no {missing.args[0]}") from missing
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path} is not a {_KIND}, or is damaged: {error}") from error
-
-
 def _from_arrays(
     arrays: dict[str, NDArray[Any]],
 ) -> tuple[Landmarks, Stitched, dict[str, float], str]:
+    """Return what `Planner.save` wrote; raise `ValueError` if something does not fit."""
     # Every array holds numbers, of the right dimensions, finite, and not negative where it cannot.
     rows = {"features", "states", "jump_launch", "wall_sites", "wall_normal"}
     signed = rows | {"action_kinds", "wall_plane", "wall_offset"}
