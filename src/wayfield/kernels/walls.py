@@ -123,7 +123,7 @@ def _project(
     x: FloatArray,
     y: FloatArray,
 ) -> int:
-    """Heights of the steps' ends; how many begin in the cell, which come first."""
+    """Set the heights of the steps' ends; return how many begin in the cell (these come first)."""
     own = 0
     for i in range(rows.size):
         a, b = 0.0, 0.0
@@ -137,6 +137,7 @@ def _project(
 
 @njit(cache=True, nogil=True)
 def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int) -> bool:
+    """Whether the flux on a grid of offsets has a notch: cheap, before steps are sorted."""
     bottom, top = x[:own].min(), x[:own].max()
     if top <= bottom:
         return False
@@ -144,7 +145,7 @@ def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int
     flux, held = np.zeros(_BINS + 1, np.int64), np.zeros(_BINS + 1, np.int64)
     for i in range(own):
         held[min(int(np.ceil((x[i] - bottom) / width)), _BINS)] += 1
-    for i in range(x.size):
+    for i in range(x.size):  # +1 where a downward step's interval begins, -1 where it ends
         if y[i] < x[i] and x[i] > bottom and y[i] < top:
             flux[min(max(int(np.ceil((y[i] - bottom) / width)), 0), _BINS)] += 1
             if x[i] < top:
@@ -168,7 +169,7 @@ def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int
 def _best_gap(
     x: FloatArray, y: FloatArray, own: int, stride: float, least: int
 ) -> tuple[float, float, int]:
-    """Gap between downward steps with the largest flux above it, within one step."""
+    """Return the gap between downward steps with the largest flux above it, and that flux."""
     down = y < x
     lows, highs, inside = y[down], x[down], np.sort(x[:own])
     order = np.argsort(lows)
@@ -180,27 +181,15 @@ def _best_gap(
             under = np.searchsorted(inside, starts[i])
             deep = np.searchsorted(inside, starts[i] - _DEEP * stride)
             if deep > 0 and under >= least and inside.size - under >= least:
-                above = _most(starts, ends, starts[i], stride)
-                if above >= max(least, flux + 1) and _is_sharp(inside, starts[i], stride):
+                above = 0  # the largest flux within one step length
+                for j in range(1, _PROBES + 1):
+                    height = starts[i] + stride * j / _PROBES
+                    through = np.searchsorted(starts, height) - np.searchsorted(ends, height)
+                    above = max(above, int(through))
+                # observations are about as dense right above the gap as a step further on
+                windows = starts[i] + stride * np.arange(_WINDOWS + 1) / _WINDOWS
+                count = np.diff(np.searchsorted(inside, windows))
+                if above >= max(least, flux + 1) and count[0] >= _SHARP * count.max():
                     flux, bottom, top = above, far, starts[i]
         far = max(far, highs[order[i]])
     return bottom, top, flux
-
-
-@njit(cache=True, nogil=True)
-def _most(starts: FloatArray, ends: FloatArray, at: float, way: float) -> int:
-    """Largest flux between one height and another."""
-    most = 0
-    for j in range(1, _PROBES + 1):
-        height = at + way * j / _PROBES
-        through = np.searchsorted(starts, height) - np.searchsorted(ends, height)
-        most = max(most, int(through))
-    return most
-
-
-@njit(cache=True, nogil=True)
-def _is_sharp(heights: FloatArray, at: float, stride: float) -> bool:
-    """Whether observations are about as dense right above a gap as they are a step further on."""
-    edges = np.searchsorted(heights, at + stride * np.arange(_WINDOWS + 1) / _WINDOWS)
-    count = np.diff(edges)
-    return count[0] >= _SHARP * count.max()

@@ -146,10 +146,10 @@ def _draw_diagram(
         "edgecolors": np.where(stuck, _ALARM, _INK)[able],
     }
     disc: dict[str, Any] = {"s": size**2, "zorder": 3}
-    ax.scatter(*places[~able].T, c=_LOST, marker="X", **disc)
-    drawn = ax.scatter(*places[able].T, c=found.values[able], cmap="Blues_r", **rings, **disc)
+    _scatter(ax, places[~able], c=_LOST, marker="X", **disc)
+    drawn = _scatter(ax, places[able], c=found.values[able], cmap="Blues_r", **rings, **disc)
     star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "zorder": 4}
-    ax.scatter(*places[found.goal], s=star_size**2, linewidths=0.8, **star)
+    _scatter(ax, places[[found.goal]], s=star_size**2, linewidths=0.8, **star)
     added = _draw_found(found, places, routes, ax, 1.5, 1.9 * size)
     if np.ptp(found.values[able]) > 0:
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="value")
@@ -187,8 +187,8 @@ def _draw_found(
     entries = []
     band: dict[str, Any] = {"color": _ROUTE, "linewidth": 5, "alpha": 0.6}
     for path in routes:
-        caps = {"solid_capstyle": "round", "solid_joinstyle": "round", "zorder": zorder}
-        ax.plot(*places[path].T, **band, **caps)
+        caps: dict[str, Any] = {"solid_capstyle": "round", "solid_joinstyle": "round"}
+        ax.plot(*places[path].T, zorder=zorder, **band, **caps)
     if routes:
         entries.append(marks.entry("line", "route", **band))
     look: dict[str, Any] = {"s": size**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
@@ -196,12 +196,17 @@ def _draw_found(
         ("no way down", found.false_sinks, "v", _ALARM),
         ("raised", found.raised_states, "^", _RAISED),
     ):
-        ax.scatter(*places[states].T, marker=marker, edgecolors=colour, **look)
+        _scatter(ax, places[states], marker=marker, edgecolors=colour, **look)
         if states.size:
             tip: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 1.6}
             tip |= {"markeredgecolor": colour, "markersize": 8}
             entries.append(marks.entry("other", text, marker=marker, **tip))
     return entries
+
+
+def _scatter(ax: Axes, points: FloatArray, **look: Any) -> Any:
+    x, y = points.T
+    return ax.scatter(x, y, **look)
 
 
 def _draw_mended(found: Answer, graph: Graph, places: FloatArray, ax: Axes) -> list[Any]:
@@ -322,13 +327,13 @@ def mended(
         marked += [("end of a trip", np.unique(data.ends), "s", marks.GOAL)]
     for text, vertices, marker, colour in marked:
         look: dict[str, Any] = {"marker": marker, "c": colour, "edgecolors": _INK, "lw": 1.0}
-        ax.scatter(*places[vertices].T, s=size**2, zorder=3, **look)
+        _scatter(ax, places[vertices], s=size**2, zorder=3, **look)
         sizes[vertices] = size
         face = {"markerfacecolor": colour, "markeredgecolor": _INK, "markersize": 6}
         entries.append(marks.entry("other", text, marker=marker, **face))
     if goal is not None:
         star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "lw": 0.8}
-        ax.scatter(*places[goal], s=(2.4 * size) ** 2, zorder=4, **star)
+        _scatter(ax, places[[goal]], s=(2.4 * size) ** 2, zorder=4, **star)
         sizes[goal] = 2.4 * size
         entries.insert(0, marks.entry("star", "goal"))
     if same.size:
@@ -360,10 +365,10 @@ def _scale(added: FloatArray) -> tuple[Any, Any]:
     first, last = (0.0 if low >= 0.0 else -most), (0.0 if high <= 0.0 else most)
 
     def root(value: FloatArray) -> FloatArray:
-        return np.sign(value) * np.sqrt(np.abs(value))  # type: ignore[no-any-return]
+        return np.sign(value) * np.sqrt(np.abs(value))
 
     def square(value: FloatArray) -> FloatArray:
-        return np.sign(value) * np.square(value)  # type: ignore[no-any-return]
+        return np.sign(value) * np.square(value)
 
     norm = colours.FuncNorm((root, square), vmin=first, vmax=last)
     return norm, colours.LinearSegmentedColormap.from_list("added", parts)

@@ -265,10 +265,9 @@ def draw_maze(
     entries = [marks.entry("line", "wall", linewidth=1.2)]
     marks.draw_lines(ax, lattice.walls - 0.5 + lattice.corner, 0.9, zorder=2)
     if contours > 0 and min(lattice.shape) > 1 and known.any() and np.ptp(values[known]) > 0:
-        left, bottom = lattice.corner
         ax.contour(
-            np.arange(lattice.shape[1]) + left,
-            np.arange(lattice.shape[0]) + bottom,
+            np.arange(lattice.shape[1]) + lattice.corner[0],
+            np.arange(lattice.shape[0]) + lattice.corner[1],
             np.ma.masked_invalid(image),
             levels=contours,
             colors=marks.INK,
@@ -345,9 +344,8 @@ def draw_edges(canvas: Canvas) -> list[Any]:
     graph, paper = canvas.graph, canvas.room**2 * canvas.graph.num_vertices
     alone = np.zeros(graph.num_arcs, dtype=bool)
     if graph.directed:  # whether an arc has no arc back
-        ends = graph.tails.astype(np.int64), graph.indices.astype(np.int64)
-        keys, back = (x * graph.num_vertices + y for x, y in (ends, ends[::-1]))
-        alone = ~np.isin(back, keys)
+        x, y = graph.tails.astype(np.int64), graph.indices.astype(np.int64)
+        alone = ~np.isin(y * graph.num_vertices + x, x * graph.num_vertices + y)
     tails = canvas.positions[graph.tails]
     way = canvas.positions[graph.indices] - tails
     length = np.hypot(*way.T) / canvas.point

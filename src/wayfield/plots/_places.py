@@ -57,7 +57,7 @@ def spread(graph: Graph) -> FloatArray:
     hops = sparse.csr_array((np.ones(graph.num_arcs), graph.indices, graph.indptr), shape=(n, n))
     members = [np.flatnonzero(graph.components == c) for c in np.unique(graph.components)]
     members.sort(key=len, reverse=True)
-    pieces = []
+    pieces: list[FloatArray] = []
     for at in members:
         part = hops[at][:, at] if at.size < n else hops
         if at.size == 1:

@@ -69,7 +69,8 @@ class BufferModel(KeepsReadOnly):
 def make_model(replay: Replay, stitched: Stitched, states: Rows, by_action: bool) -> BufferModel:
     """Prepare a buffer for planning; sub-goals are taken from the observations `states`."""
     graph, n = replay.graph, replay.graph.num_vertices
-    rows = (of[replay.stepped] for of in (graph.tails, graph.indices, graph.lengths))
+    seen = replay.stepped
+    rows = graph.tails[seen], graph.indices[seen], graph.lengths[seen]
     steps = Graph.from_edges(*rows, n, True)
     if by_action:
         moves = transitions_of(replay, "action").shrunk(ACTION_STRENGTH)
@@ -184,8 +185,16 @@ def make_policy(
             reach[lost] = odds * reach[to]
         else:
             values[lost], reach[lost] = np.inf, 0.0
-    arrays = (goal, values, reach, successor, aims, direct, planned)
-    return Policy(*map(frozen, arrays), field=field)
+    return Policy(
+        goal=frozen(goal),
+        values=frozen(values),
+        reach=frozen(reach),
+        successor=frozen(successor),
+        aims=frozen(aims),
+        direct=frozen(direct),
+        planned=frozen(planned),
+        field=field,
+    )
 
 
 def _solve(

@@ -285,7 +285,7 @@ class _Steps:
             down[k] = self._approaches(np.flatnonzero(plane == k), normal[k], offset[k])
         # whether hardly any of the steps that come near from below cross upwards
         levels = -self.stride * np.linspace(0.0, 1.0, 9)[:, None]
-        for cell in np.flatnonzero(plane >= 0):
+        for cell in np.flatnonzero(plane >= 0).tolist():
             k = plane[cell]
             x, y = (of - offset[k] for of in self.heights(self.of(cell), normal[k]))
             through = ((x < levels) & (y > levels)).sum(axis=1)

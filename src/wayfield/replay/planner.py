@@ -316,8 +316,14 @@ class Planner:
         which = np.flatnonzero(np.isin(stitched.tail * n + stitched.head, relied))
         which = which[np.argsort(stitched.odds[which], kind="stable")]
         tail, head, length, odds = (of[which] for of in stitched)
-        count = self.replay.departures[tail]
-        suspects = Suspects(*map(frozen, (tail, head, length, count, odds)), stitched.tail.size)
+        suspects = Suspects(
+            tail=frozen(tail),
+            head=frozen(head),
+            length=frozen(length),
+            count=frozen(self.replay.departures[tail]),
+            odds=frozen(odds),
+            num_arcs=stitched.tail.size,
+        )
         return PlannerReport(
             goal=frozen(point[0]),
             goal_states=policy.goal,
