@@ -38,7 +38,7 @@ _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, 
 
 
 def draw_lines(ax: Axes, ends: FloatArray, width: float, **look: Any) -> None:
-    """Lines of a width in points."""
+    """Draw lines of a width in points."""
     lines = need("matplotlib.collections", "plots").LineCollection(
         ends, colors=INK, linewidths=width, **look
     )
@@ -48,7 +48,7 @@ def draw_lines(ax: Axes, ends: FloatArray, width: float, **look: Any) -> None:
 def draw_discs(
     ax: Axes, places: FloatArray, diameter: float | FloatArray, colour: str, **look: Any
 ) -> None:
-    """Discs, with a fine outline unless told otherwise."""
+    """Draw discs, by default with a fine outline."""
     size = np.broadcast_to(diameter, len(places))
     discs = need("matplotlib.collections", "plots").EllipseCollection(
         size,
@@ -64,7 +64,7 @@ def draw_discs(
 
 
 def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **look: Any) -> None:
-    """Arrows from their tails to the ends of the ways, in ink unless told otherwise."""
+    """Draw arrows from their tails along the ways, by default in ink."""
     head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
     head["minlength"] = 0.1  # what is shorter would be drawn as a dot
     units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
@@ -73,7 +73,7 @@ def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **l
 
 
 def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, **look: Any) -> None:
-    """Chevrons that point along the ways, white with an outline unless told otherwise."""
+    """Draw chevrons that point along the ways, by default white with an outline."""
     x, y = (ways / np.hypot(*ways.T)[:, None]).T
     turn = np.stack([np.stack([x, y], axis=-1), np.stack([-y, x], axis=-1)], axis=1)
     shapes = places[:, None, :] + size * (_CHEVRON @ turn)
@@ -84,7 +84,7 @@ def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, *
 
 
 def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
-    """Bent, dashed arrows."""
+    """Draw bent, dashed arrows."""
     patches = need("matplotlib.patches", "plots")
     for tail, head in zip(tails, heads, strict=True):
         look = {"linestyle": _DASHES, "linewidth": 1.3, "mutation_scale": 11, "zorder": 4}
@@ -96,7 +96,7 @@ def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
 
 
 def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
-    """Five-pointed star."""
+    """Draw a five-pointed star."""
     star = need("matplotlib.path", "plots").Path.unit_regular_star(5, 0.42)
     outline = type(star)(star.vertices * radius + place, star.codes)
     patches = need("matplotlib.patches", "plots")
@@ -104,7 +104,7 @@ def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
 
 
 def draw_bars(ax: Axes, bars: FloatArray) -> None:
-    """Grey, crossed bars."""
+    """Draw grey, crossed bars."""
     polygons = need("matplotlib.collections", "plots").PolyCollection(
         bars, facecolors=GREY, edgecolors=CROSSES, hatch="xxx", linewidths=0, zorder=1.5
     )
@@ -162,13 +162,13 @@ def draw_legend(ax: Axes, entries: list[Any]) -> None:
 
 
 def colour_map() -> Any:
-    """Colours of the field."""
+    """Return the colours of the field."""
     colours = need("matplotlib.colors", "plots")
     return colours.LinearSegmentedColormap.from_list("wayfield", FIELD_COLOURS)
 
 
 def tints(plan: Plan) -> FloatArray:
-    """(n, 4) colours: one per limit cycle for the starts that end there, clear for the others."""
+    """Return (n, 4) colours: one per limit cycle for the starts that end there, else clear."""
     colours = need("matplotlib.colors", "plots").to_rgba_array(CYCLE_COLOURS, alpha=0.62)
     failing = plan.basin >= 0
     size = np.bincount(plan.basin[failing], minlength=len(plan.cycles))

@@ -82,7 +82,7 @@ def spread(graph: Graph) -> FloatArray:
 
 
 def _by_pivots(hops: sparse.csr_array) -> FloatArray:
-    """(n, 2) positions by edges, and by distances from some vertices that are far apart."""
+    """Return (n, 2) positions by edges, and by distances from vertices that are far apart."""
     chosen, columns = [0], [_hops_from(hops, 0)]
     nearest = columns[0]
     while len(chosen) < min(_PIVOTS, nearest.size):
@@ -93,7 +93,7 @@ def _by_pivots(hops: sparse.csr_array) -> FloatArray:
     # pivot scaling: the two leading left singular vectors, at the size of the distances
     centred = _centred(distance**2)
     _, vectors = np.linalg.eigh(centred.T @ centred)
-    points = _told_apart(centred @ vectors[:, :-3:-1])
+    points = _separated(centred @ vectors[:, :-3:-1])
     between = np.hypot(*(points[:, None] - points[pivots]).transpose(2, 0, 1))
     points *= (between * distance).sum() / (between**2).sum()
     # each pivot stands for the vertices nearest to it
@@ -123,10 +123,10 @@ def _hops_from(hops: sparse.csr_array, vertex: int) -> FloatArray:
 
 
 def _by_all_pairs(distance: FloatArray) -> FloatArray:
-    """(k, 2) positions of vertices at these distances from each other."""
+    """Return (k, 2) positions of vertices at these distances from each other."""
     # classical scaling: the two leading eigenvectors of the doubly centred squares
     _, vectors = np.linalg.eigh(-_centred(distance**2) / 2)
-    points = _told_apart(vectors[:, :-3:-1] * np.sqrt(len(distance)))
+    points = _separated(vectors[:, :-3:-1] * np.sqrt(len(distance)))
     np.fill_diagonal(distance, 1.0)
     weight = distance**-2.0
     np.fill_diagonal(weight, 0.0)
@@ -149,9 +149,9 @@ def _centred(squares: FloatArray) -> FloatArray:
     return centred
 
 
-def _told_apart(points: FloatArray) -> FloatArray:
-    """Return the points with a sign of their own, no two in one place: they would stay there."""
-    points = points * np.sign(points.sum(axis=0) + 1e-12)  # an eigenvector's sign is nobody's
+def _separated(points: FloatArray) -> FloatArray:
+    """Return the points with a definite sign, no two in one place: they would stay there."""
+    points = points * np.sign(points.sum(axis=0) + 1e-12)  # the sign of an eigenvector is arbitrary
     turn = np.arange(len(points))
     spread = 1e-3 * np.sqrt(np.square(points).mean())
     apart: FloatArray = points + spread * np.column_stack([np.cos(turn), np.sin(turn)])

@@ -136,8 +136,8 @@ def measured(distance: Distance, first: Rows, second: Rows) -> FloatArray:
     table = np.asarray(distance(first, second))
     if table.shape != (len(first), len(second)) or table.dtype.kind not in "iuf":
         raise InputError(
-            f"distance must return real numbers of shape ({len(first)}, {len(second)}) for so many "
-            f"observations, not {table.dtype} of shape {table.shape}"
+            f"distance must return real numbers of shape ({len(first)}, {len(second)}), "
+            f"got {table.dtype} of shape {table.shape}"
         )
     table = table.astype(np.float64)
     if not (table >= 0.0).all():  # NaN is refused as well

@@ -1,8 +1,8 @@
 """A replay buffer as a Markov decision process.
 
-**From states alone** choice and chance cannot be told apart, except for jumps: nobody chooses where
-a jump leads. So the action y at x is to walk to y, along an arc x → y; and a share p(x) of all
-departures from x, whatever the action, ends in a jump instead:
+**From states alone** choice cannot be distinguished from chance, except for jumps: nobody chooses
+where a jump leads. So the action y at x is to walk to y, along an arc x → y; and a share p(x) of
+all departures from x, whatever the action, ends in a jump instead:
 
     V(x) = p(x) · E V(exit) + (1 - p(x)) · min over arcs of ℓ + V(y).
 

@@ -158,11 +158,11 @@ class Replay(KeepsReadOnly):
         return replay_graph(**read_dataset(dataset, entry), **options)
 
     def nearest(self, observation: ArrayLike) -> int:
-        """Vertex whose state is nearest to an observation, by Euclidean distance."""
+        """Return the vertex with the state nearest to an observation, by Euclidean distance."""
         return int(np.argmin(self._distances(observation)))
 
     def locate(self, observations: ArrayLike) -> NDArray[np.int64]:
-        """Return the vertex whose state is nearest to each of many observations, one per row.
+        """Return the vertices with the states nearest to many observations, one per row.
 
         Examples
         --------

@@ -89,7 +89,7 @@ class Planner:
         Steps longer than this count as jumps, in the space of observations or features. By default
         five times the 90th percentile of nonzero step lengths.
     plans : int
-        Number of goals whose plans are kept.
+        Number of goals that plans are kept for.
     seed : int
         Landmarks are chosen among 60,000 observations drawn with it.
 
@@ -225,8 +225,8 @@ class Planner:
     def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the action that the plan takes, as the buffer has it.
 
-        For buffers whose observations recur and whose actions are whole numbers. Where moves often
-        fail, a sub-goal does not tell what to do: on ice the best action may mostly lead elsewhere.
+        For buffers with recurring observations and whole-numbered actions. Where moves often fail,
+        a sub-goal does not tell what to do: on ice the best action may mostly lead elsewhere.
         Shapes are those of `subgoal`: a number for one observation.
 
         Examples
@@ -242,8 +242,8 @@ class Planner:
         """
         if not self._model.by_action:
             raise InputError(
-                "the plan is made of sub-goals: actions need a buffer whose observations recur, "
-                "and whose actions are whole numbers"
+                "the plan is made of sub-goals: actions need a buffer with recurring observations "
+                "and whole-numbered actions"
             )
         rows, goals, single = self._asked(observation, goal)
         at, _ = self._metric.nearest(rows)

@@ -141,7 +141,7 @@ class Maze(ABC):
         """Return what the environment's own camera sees; needs OpenGL."""
 
     def limbs(self, position: FloatArray) -> FloatArray:
-        """(k, 2, 2) line segments, seen from above, of the body in a position; for drawing.
+        """Return (k, 2, 2) line segments of the body in a position, seen from above; for drawing.
 
         Four legs of two parts each for the ant, none for a point.
         """

@@ -79,7 +79,7 @@ class Guide(Protocol):
     """Any planner: a method returns the sub-goal for an observation and a goal."""
 
     def subgoal(self, observation: Any, goal: Any) -> Any:
-        """Return a place nearby whose first two entries are x and y."""
+        """Return a nearby place that begins with x and y."""
         ...
 
 
@@ -184,7 +184,7 @@ def walk(
         End the walk as looped after this many steps without a new place; by default it goes on
         to the limit.
     frames : int
-        Keep a picture by the environment's camera every so many steps; 0 for none.
+        Number of steps between two pictures by the environment's camera; 0 for none.
     controller : function of position, velocity and target, optional
         What moves the body: it returns the next action. The maze's own if not given, such as
         `AntController`.
