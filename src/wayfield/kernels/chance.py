@@ -369,7 +369,9 @@ def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int
     """Add to x a solution of (I - P) x = r: stabilised biconjugate gradients (van der Vorst).
 
     Preconditioned by one Gauss-Seidel sweep, which by itself is exact where moves lead to earlier
-    rows only. `r` becomes the residual; its size relative to the first is returned.
+    rows only. The diagonal, as in `krylov`, would not do: on a chain of 2,000 states with moves
+    that fail one time in ten it takes thousands of steps, and the sweep 8. `r` becomes the
+    residual; its size relative to the first is returned.
     """
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
