@@ -24,7 +24,7 @@ def main(path: str = "million_vertices.png", refinement: str = "148") -> None:
     """Time the solve and the plan on a large graph, and draw the field."""
     layout = wf.load_layout("antmaze-large")
     solve(layout, refinement=4)  # compiles the kernels, or loads them from the cache on disk
-    graph, labels, field, plan = solve(layout, int(refinement), told=True)
+    graph, labels, field, plan = solve(layout, int(refinement), shown=True)
     print(f"bracket at most {field.width / labels.span:.0e} of the labels' range wide")
     print(plan)
     figure, ax = plt.subplots(figsize=(9, 6.2), layout="constrained")
@@ -34,25 +34,25 @@ def main(path: str = "million_vertices.png", refinement: str = "148") -> None:
 
 
 def solve(
-    layout: wf.Layout, refinement: int, told: bool = False
+    layout: wf.Layout, refinement: int, shown: bool = False
 ) -> tuple[wf.Graph, wf.Labels, Extension, Plan]:
     """Extend and plan, and say how long it took."""
     graph = wf.grid_graph(layout, refinement)
     goal = graph.num_vertices // 3
     labels = wf.sample_labels(graph, goal, fraction=0.02, seed=54)
-    with stopwatch(f"exact AMLE and bracket on {graph.num_vertices:,} vertices", told):
+    with stopwatch(f"exact AMLE and bracket on {graph.num_vertices:,} vertices", shown):
         field = wf.extend(graph, labels, wf.AMLE())
-    with stopwatch(f"plan from {graph.num_vertices:,} starts", told):
+    with stopwatch(f"plan from {graph.num_vertices:,} starts", shown):
         plan = wf.plan(graph, field, goal)
     return graph, labels, field, plan
 
 
 @contextmanager
-def stopwatch(what: str, told: bool) -> Iterator[None]:
+def stopwatch(what: str, shown: bool) -> Iterator[None]:
     """Print how long a block takes."""
     began = time.perf_counter()
     yield
-    if told:
+    if shown:
         print(f"{what}: {time.perf_counter() - began:.2f} s")
 
 

@@ -1,9 +1,9 @@
-"""A gamble and a way round: two planners on one buffer, in a maze with teleports, as a film.
+"""A gamble and a safe path: two planners on one buffer, in a maze with teleports, as a film.
 
-OGBench's teleport maze has two doors that lead to one of three places each, and one of these is a
-cell without a way out. Shortest paths on the buffer go through a door, since it was short for those
-who came out on the right side. A `Planner` counts who did not, and says beforehand how likely each
-way arrives. The film is an animated PNG.
+OGBench's teleport maze has two teleporters that lead to one of three places each, and one of these
+is a cell without an exit. Shortest paths on the buffer go through a teleporter, since it was short
+for the lucky ones. A `Planner` also counts the others, and predicts how likely each plan arrives.
+The film is an animated PNG.
 
 Run it with ``python examples/teleport.py [FILE]``; it needs ``wayfield[plots]``.
 """
@@ -82,13 +82,13 @@ def arrived(place: Any) -> bool:
     return bool(np.linalg.norm(place - GOAL) <= ARRIVAL)
 
 
-def film(path: Path, trails: dict[str, Any], foretold: dict[str, float]) -> None:
+def film(path: Path, trails: dict[str, Any], predicted: dict[str, float]) -> None:
     """Draw the walks as they go on, side by side, as an animated PNG."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.1), layout="constrained")
     lines = []
     for ax, name in zip(axes, trails, strict=True):
         draw_maze(ax)
-        ax.set_title(f"{name}: predicted arrival {foretold[name]:.2f}")
+        ax.set_title(f"{name}: predicted arrival {predicted[name]:.2f}")
         lines.append((*ax.plot([], [], color="#12806a"), *ax.plot([], [], "o", color="#c8452b")))
     frames = []
     for step in range(0, max(map(len, trails.values())) + EVERY, EVERY):
@@ -107,7 +107,7 @@ def film(path: Path, trails: dict[str, Any], foretold: dict[str, float]) -> None
 
 
 def draw_maze(ax: Any) -> None:
-    """Draw walls, doors (discs), where they lead (rings), and the goal."""
+    """Draw walls, teleporters (discs), where they lead (rings), and the goal."""
     rows, columns = MAZE.layout.shape
     extent = (-6.0, 4.0 * columns - 6.0, 4.0 * rows - 6.0, -6.0)
     ax.imshow(~MAZE.layout.free, cmap="Greys", vmax=2.2, extent=extent)

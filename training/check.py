@@ -19,7 +19,7 @@ ENOUGH = 0.98
 
 
 def walks(maze: wf.sim.Maze, weights: Path, episodes: int, seed: int) -> list[wf.sim.Walk]:
-    """Walk every task so many times, start and goal up to a metre off their cells' middles."""
+    """Walk every task several times, start and goal up to a metre off their cells' middles."""
     graph, inner = wf.grid_graph(maze.layout), maze.env.unwrapped
     control, rng = wf.sim.AntController(weights), np.random.default_rng(seed)
     found = []
@@ -48,8 +48,8 @@ def main() -> None:
         found = walks(wf.sim.make(f"antmaze-{name}"), given.weights, given.episodes, given.seed)
         ends = Counter(str(walk.ending) for walk in found)
         metres, seconds = (sum(getattr(w, of) for w in found) for of in ("metres", "seconds"))
-        told = ", ".join(f"{count} {ending}" for ending, count in ends.most_common())
-        print(f"{name}: {told}; {metres / seconds:.2f} m/s", flush=True)
+        text = ", ".join(f"{count} {ending}" for ending, count in ends.most_common())
+        print(f"{name}: {text}; {metres / seconds:.2f} m/s", flush=True)
         arrived, total = arrived + ends["arrived"], total + len(found)
     raise SystemExit(arrived < ENOUGH * total)
 

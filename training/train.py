@@ -423,7 +423,7 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
 
         keys = jax.random.split(k3, a.epochs)
         (params, opt, rate, _), (kl, critic) = jax.lax.scan(epoch, (params, opt, rate, k2), keys)
-        told = [b["reward"].mean(), kl.mean(), critic.mean(), rate, std.mean(), batch["ret"].mean()]
+        mean = [b["reward"].mean(), kl.mean(), critic.mean(), rate, std.mean(), batch["ret"].mean()]
         stats = updated_stats(stats, b["raw"].reshape(-1, INPUTS))
         return (
             params,
@@ -432,7 +432,7 @@ def make_iteration(task: Task, a: argparse.Namespace) -> Any:
             state,
             stats,
             key,
-            jp.concatenate([log.mean((0, 1)), jp.stack(told)]),
+            jp.concatenate([log.mean((0, 1)), jp.stack(mean)]),
         )
 
     return iteration
@@ -494,11 +494,11 @@ def main() -> None:
             curve.append(
                 [time.time() - began, done * a.envs * a.horizon, *np.asarray(log).tolist()]
             )
-            told = dict(zip(LOGGED, curve[-1][2:], strict=True))
+            last = dict(zip(LOGGED, curve[-1][2:], strict=True))
             print(
                 f"{curve[-1][0]:5.0f} s {curve[-1][1] / 1e6:7.2f} M | "
-                f"progress {told['progress']:6.3f} m/s, falls {1000 * told['fallen']:5.2f} ‰, "
-                f"reward {told['reward']:.3f}, kl {told['kl']:.4f}, std {told['std']:.3f}",
+                f"progress {last['progress']:6.3f} m/s, falls {1000 * last['fallen']:5.2f} ‰, "
+                f"reward {last['reward']:.3f}, kl {last['kl']:.4f}, std {last['std']:.3f}",
                 flush=True,
             )
         if done % 100 == 0:

@@ -21,8 +21,7 @@ from wayfield.cli._show import show, tell
 from wayfield.cli._terminal import picture
 from wayfield.pipeline import Answer
 from wayfield.plots._answer import MOST_PLACED
-from wayfield.plots._spread import spread
-from wayfield.plots._tags import place_names
+from wayfield.plots._places import place_names, spread
 
 
 def answer(method: wf.extension.Method, refinement: int = 4, fraction: float = 0.02) -> Answer:

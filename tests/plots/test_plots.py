@@ -21,8 +21,8 @@ from scipy.spatial import cKDTree
 import wayfield as wf
 from wayfield import plots
 from wayfield._optional import need
-from wayfield.plots import _canvas, _graph, _marks
-from wayfield.plots._spread import spread
+from wayfield.plots import _field, _marks
+from wayfield.plots._places import spread
 from worlds import layouts, maze_problem
 
 mpl.use("Agg")
@@ -99,7 +99,7 @@ def test_arrows_are_thinned_and_tile_the_cells(refinement: int) -> None:
     (quiver,) = [c for c in figure.axes[0].collections if type(c).__name__ == "Quiver"]
     count = len(quiver.get_offsets())
     assert 100 <= count <= 800
-    steps = _canvas.make_canvas(figure.axes[0], graph, _canvas.plane(graph)).steps
+    steps = _field.make_canvas(figure.axes[0], graph, _field.plane(graph)).steps
     assert count + 1 >= graph.num_vertices // steps**2
 
 
@@ -274,8 +274,8 @@ def test_edges_leave_the_paper_bright(n: int, k: int, directed: bool) -> None:
     graph = near(n, k, directed)
     figure = Figure((4, 4), dpi=100)
     axes = figure.add_axes((0, 0, 1, 1))
-    canvas = _canvas.make_canvas(axes, graph, _canvas.plane(graph))
-    words = [entry.get_label() for entry in _graph.draw_edges(canvas)]
+    canvas = _field.make_canvas(axes, graph, _field.plane(graph))
+    words = [entry.get_label() for entry in _field.draw_edges(canvas)]
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.set_axis_off()
     sampled = [word for word in words if word.startswith("edge")]
@@ -292,7 +292,7 @@ def test_discs_shrink_with_the_number_of_vertices_and_grow_with_the_figure() -> 
     def disc(n: int, side: float) -> float:
         graph = near(n, 3, directed=False)
         axes = Figure((side, side)).subplots()
-        return _canvas.make_canvas(axes, graph, _canvas.plane(graph)).disc
+        return _field.make_canvas(axes, graph, _field.plane(graph)).disc
 
     assert disc(20, 6) > disc(1500, 6) > disc(5000, 6)
     assert disc(1500, 12) > disc(1500, 6) > disc(1500, 3)

@@ -11,8 +11,8 @@ import pytest
 
 import wayfield as wf
 from rooms import Room
-from wayfield.replay._guesses import find_guesses, guess_odds
-from wayfield.replay._kept import Kept
+from wayfield.replay._stitching import find_stitched, stitched_odds
+from wayfield.replay.planner import Cache
 
 Array = np.ndarray[Any, Any]
 GOAL = np.array([1.0, 2.5])
@@ -58,7 +58,7 @@ def test_arrival_is_what_was_predicted_and_the_gamble_is_avoided(wary: wf.Planne
     assert predicted.mean() == pytest.approx(arrived.mean(), abs=0.05)
 
 
-def test_the_last_steps_to_a_goal_that_nobody_was_near_are_a_guess(planner: wf.Planner) -> None:
+def test_the_last_steps_to_a_goal_that_nobody_was_near_are_unobserved(planner: wf.Planner) -> None:
     outside, start = [4.0, 4.2], [1.0, 0.5]
     assert 0.4 < planner.reach(start, outside) < 0.99
     report = planner.report(outside)
@@ -110,7 +110,7 @@ def test_agents_off_the_graph_are_led_back(planner: wf.Planner) -> None:
     assert far < 1e-6
 
 
-# -------------------------------------------------------------------- guesses and odds
+# -------------------------------------------------------------------- stitched arcs and odds
 
 
 def two_corridors(rounds: int = 20) -> list[Array]:
@@ -119,7 +119,7 @@ def two_corridors(rounds: int = 20) -> list[Array]:
     return [left, left[::-1], right, right[::-1]] * rounds
 
 
-def test_a_guess_counts_with_its_odds() -> None:
+def test_a_stitched_arc_counts_with_its_odds() -> None:
     planner = wf.Planner(
         two_corridors(), landmarks=np.arange(0.0, 10.5, 1.0)[[*range(5), *range(6, 11)], None]
     )
@@ -133,36 +133,36 @@ def test_a_guess_counts_with_its_odds() -> None:
     ) == (1, 4.0, 6.0)
     assert planner.reach([0.0], [10.0]) == pytest.approx(relied.odds[0])
     assert planner.reach([7.0], [10.0]) == 1.0
-    assert "relies on 1 guess" in str(report)
+    assert "relies on 1 stitched arc" in str(report)
 
 
-def test_without_guesses_nothing_leads_across() -> None:
-    planner = wf.Planner(two_corridors(), guesses=0)
+def test_without_stitched_arcs_nothing_leads_across() -> None:
+    planner = wf.Planner(two_corridors(), stitch=0)
     assert planner.reach([0.0], [10.0]) == 0.0
     assert planner.value([0.0], [10.0]) == np.inf
 
 
-def test_odds_of_guesses_fall_with_the_evidence_and_rise_with_the_share_that_works() -> None:
+def test_odds_of_stitched_arcs_fall_with_evidence_and_rise_with_the_share_that_works() -> None:
     replay = wf.replay_graph(np.abs(np.arange(80.0) % 12 - 6)[:, None])
     tails, heads = np.array([0]), np.array([6])
     n = min(replay.departures[[0, 1]].mean(), replay.departures[[5, 6]].mean())
     short, long = np.ones(1), np.full(1, 9.0)
-    assert guess_odds(replay, tails, heads, short) == pytest.approx(1 / (2 + n / 3))
-    pooled = [guess_odds(replay, tails, heads, length, 0.9) for length in (short, 2 * short)]
+    assert stitched_odds(replay, tails, heads, short) == pytest.approx(1 / (2 + n / 3))
+    pooled = [stitched_odds(replay, tails, heads, length, 0.9) for length in (short, 2 * short)]
     assert pooled[1] == pytest.approx(1 / (1 + (1 + n / 3) / 9))
     assert pooled[0] == pytest.approx(1 / (1 + (1 + n / 3) / 18))
-    assert guess_odds(replay, tails, heads, long) < 1e-9
+    assert stitched_odds(replay, tails, heads, long) < 1e-9
 
 
 def test_the_share_that_works_is_pooled_over_the_graph() -> None:
     replay = wf.replay_graph(BUFFER["observations"], terminals=BUFFER["terminals"], landmarks=200)
     rng = np.random.default_rng(0)
-    right = find_guesses(replay, 5, pooled=True)
+    right = find_stitched(replay, 5, pooled=True)
     pairs = rng.integers(200, size=(2, 900))
     pairs = pairs[:, pairs[0] != pairs[1]]
     made_up = wf.Graph.from_edges(*np.unique(np.sort(pairs, axis=0), axis=1), num_vertices=200)
-    wrong = find_guesses(replay, made_up, pooled=True)
-    plain = find_guesses(replay, made_up)
+    wrong = find_stitched(replay, made_up, pooled=True)
+    plain = find_stitched(replay, made_up)
     assert right.odds.max() > 0.3
     assert wrong.odds.max() < 0.1
     assert (wrong.odds < plain.odds).all()
@@ -297,14 +297,14 @@ def test_plans_are_kept_and_few() -> None:
     planner = wf.Planner(BUFFER, landmarks=60, plans=3)
     for goal in Room().points(12, seed=5):
         planner.subgoal([1.0, 0.5], goal)
-    assert len(planner._courses) == 3
-    first = planner._goals[GOAL.tobytes()]
-    assert planner._goals[GOAL.tobytes()] is first
+    assert len(planner._by_states) == 3
+    first = planner._by_point[GOAL.tobytes()]
+    assert planner._by_point[GOAL.tobytes()] is first
 
 
 def test_each_value_is_made_once_however_many_threads_ask() -> None:
     made: list[int] = []
-    kept = Kept(lambda key: made.append(key) or key, most=100)
+    kept = Cache(lambda key: made.append(key) or key, most=100)
     threads = [threading.Thread(target=lambda: [kept[key] for key in range(50)]) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -364,8 +364,8 @@ def test_a_function_is_not_saved_and_has_to_be_given_again(tmp_path: Path) -> No
         ("set_ahead", lambda of: -of),
         ("set_plans", lambda of: of * np.inf),
         ("states", lambda of: of * np.nan),
-        ("guess_odds", lambda of: of + 1.0),
-        ("guess_odds", lambda of: of[1:]),
+        ("stitched_odds", lambda of: of + 1.0),
+        ("stitched_odds", lambda of: of[1:]),
         ("jump_count", lambda of: of[None]),
     ],
 )
@@ -490,7 +490,7 @@ def test_probabilities_that_do_not_sum_to_one() -> None:
     [
         ({"landmarks": 0}, "landmarks"),
         ({"landmarks": np.zeros((3, 5))}, "landmarks have 5 coordinates"),
-        ({"guesses": -1}, "guesses must be a whole number"),
+        ({"stitch": -1}, "stitch must be a whole number"),
         ({"radius": -1.0}, "radius"),
         ({"ahead": np.nan}, "ahead"),
         ({"give_up": -3}, "give_up"),

@@ -70,5 +70,5 @@ def test_where_there_is_no_action(planner: wf.Planner) -> None:
     with pytest.raises(wf.InputError, match=r"\[1. 1.\]: nothing observed leads to the goal"):
         planner.action([[0, 0], [1, 1]], GOAL)
     walk = [np.linspace(0.0, 1.0, 30)[:, None]]
-    with pytest.raises(wf.InputError, match="actions need a buffer whose observations recur"):
+    with pytest.raises(wf.InputError, match="actions need a buffer with recurring observations"):
         wf.Planner(walk).action([0.0], [1.0])

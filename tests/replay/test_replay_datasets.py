@@ -102,7 +102,7 @@ def test_every_form_is_the_same_buffer(form: Any, options: dict[str, Any]) -> No
     assert np.array_equal(place[replay.head], wanted[want.head])
     order = np.lexsort((place[replay.graph.indices], place[replay.graph.tails]))
     same = np.lexsort((wanted[want.graph.indices], wanted[want.graph.tails]))
-    for name in ("counts", "dwell", "leaps"):
+    for name in ("counts", "dwell", "jump_counts"):
         assert np.array_equal(getattr(replay, name)[order], getattr(want, name)[same])
     assert np.array_equal(replay.graph.lengths[order], want.graph.lengths[same])
     assert np.array_equal(np.sort(place[replay.ends]), np.sort(wanted[want.ends]))

@@ -1,4 +1,4 @@
-"""Chance from a buffer: jumps as odds, actions as choices, guesses after what was observed."""
+"""Chance from a buffer: jumps as odds, actions as choices, stitched arcs after observed ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.replay._guesses import TRY, departures_around, steep
+from wayfield.replay._stitching import TRY, departures_around, steep
 
 Array = np.ndarray[Any, Any]
 
@@ -86,9 +86,9 @@ def test_states_only_left_by_jumps_have_one_action_themselves() -> None:
     replay = wf.replay_graph(rows, terminals=final, jump=5.0)
     odds = outcomes(replay.transitions())
     assert odds == {(0, 1): {1: 1.0}, (1, 1): {2: 0.5, 3: 0.5}}
-    guessed = replay.with_guesses(wf.Graph.from_edges([1, 3], [3, 2], [1.0, 1.0], 4))
-    assert outcomes(guessed.transitions())[1, 1] == {2: 0.5, 3: 0.5}
-    field = wf.expected_cost(guessed, 2)
+    stitched = replay.stitched(wf.Graph.from_edges([1, 3], [3, 2], [1.0, 1.0], 4))
+    assert outcomes(stitched.transitions())[1, 1] == {2: 0.5, 3: 0.5}
+    field = wf.expected_cost(stitched, 2)
     assert field.reach.tolist() == [1.0] * 4
     assert field.plan[:2].tolist() == [1, 1]
 
@@ -150,7 +150,7 @@ def test_actions_that_were_not_given_cannot_be_counted() -> None:
         wf.replay_graph([[0.0], [0.0]]).transitions()
 
 
-# -------------------------------------------------------------------- guesses
+# -------------------------------------------------------------------- stitched arcs
 
 
 def two_corridors(rows: int = 6000, seed: int = 5) -> tuple[Array, Array]:
@@ -220,22 +220,21 @@ def test_arcs_where_nobody_was_are_not_suspect() -> None:
     assert len(replay.suspects(claims, least=5.0)) == 0
 
 
-def test_guesses_cost_what_the_evidence_and_their_length_say() -> None:
+def test_stitched_arcs_cost_what_the_evidence_and_their_length_say() -> None:
     rows, final = two_corridors()
     replay = wf.replay_graph(rows, terminals=final, tolerance=0.3)
     near = knn(np.asarray(replay.states), 4, replay.speed)
-    for guessed in (replay.with_guesses(4), replay.with_guesses(near)):
-        graph, old = guessed.graph, guessed.counts > 0
+    for stitched in (replay.stitched(4), replay.stitched(near)):
+        graph, old = stitched.graph, stitched.counts > 0
         assert np.array_equal(graph.lengths[old], replay.graph.lengths)
-        assert np.array_equal(guessed.counts[old], replay.counts)
-        assert guessed.observed.graph.num_arcs == replay.graph.num_arcs
-        assert np.array_equal(guessed.observed.counts, replay.counts)
-        around = departures_around(replay)
+        assert np.array_equal(stitched.counts[old], replay.counts)
+        assert stitched.observed.graph.num_arcs == replay.graph.num_arcs
+        assert np.array_equal(stitched.observed.counts, replay.counts)
         tails, heads = graph.tails[~old], graph.indices[~old]
         span = np.linalg.norm(replay.states[tails] - replay.states[heads], axis=1) / replay.speed
         median = np.median(replay.graph.lengths)
         price = steep(np.maximum(span, 1.0), 2 * median)
-        price += TRY * (2 + np.minimum(around[tails], around[heads]) / 3)
+        price += TRY * (2 + departures_around(replay, tails, heads) / 3)
         assert graph.lengths[~old] == pytest.approx(price)
         arcs = set(zip(graph.tails.tolist(), graph.indices.tolist(), strict=True))
         claimed = set(zip(near.tails.tolist(), near.indices.tolist(), strict=True))
@@ -251,17 +250,17 @@ def test_departures_around_are_means_over_neighbours() -> None:
     for x in range(graph.num_vertices):
         next_to = {x, *graph.indices[graph.tails == x], *graph.tails[graph.indices == x]}
         mean = np.mean([replay.departures[y] for y in next_to])
-        assert departures_around(replay)[x] == pytest.approx(mean)
+        assert departures_around(replay, x, x) == pytest.approx(mean)
 
 
-def test_long_guesses_are_steep() -> None:
+def test_long_stitched_arcs_are_steep() -> None:
     assert steep(np.array([1.0, 2.0, 3.0, 1e9]), 2.0).tolist() == pytest.approx(
         [1.0, 2.0, 3.0 * 1000**1.5, 1e9 * 1000.0**30]
     )
 
 
-def test_observed_ways_come_first_and_guesses_help_the_others() -> None:
-    """The casino again; a guess past its table is cheap, and an island has nothing but a guess."""
+def test_observed_arcs_come_first_and_stitched_ones_help_the_others() -> None:
+    """The casino again; a stitched arc past its table is cheap, and an island has nothing else."""
     rows, final = casino()
     rows = np.concatenate([rows, [[200.0], [201.0]]])
     replay = wf.replay_graph(rows, terminals=[*final, False, True], jump=10.0)
@@ -269,12 +268,12 @@ def test_observed_ways_come_first_and_guesses_help_the_others() -> None:
     island, last = replay.nearest([200.0]), replay.nearest([201.0])
     n = len(replay.states)
     claims = wf.Graph.from_edges([start, last], [goal, goal], [1.0, 1.0], n)
-    guessed = replay.with_guesses(claims)
-    field = wf.expected_cost(guessed, goal)
+    stitched = replay.stitched(claims)
+    field = wf.expected_cost(stitched, goal)
     plain = wf.expected_cost(replay, goal)
     assert field.values[start] == plain.values[start] == 31.0
     assert plain.values[island] == np.inf
-    prices = guessed.graph.to_scipy().toarray()
+    prices = stitched.graph.to_scipy().toarray()
     assert field.values[island] == pytest.approx(1.0 + prices[last, goal])
     assert field.reach[island] == 1.0
     known = np.isfinite(plain.values)
@@ -283,7 +282,7 @@ def test_observed_ways_come_first_and_guesses_help_the_others() -> None:
     assert (field.values <= field.upper).all()
 
 
-def test_a_guess_that_leads_to_a_gamble_arrives_as_often_as_the_gamble() -> None:
+def test_a_stitched_arc_that_leads_to_a_gamble_arrives_as_often_as_the_gamble() -> None:
     rows, final = casino()
     keep = rows[:, 0] >= 0  # without the safe way
     replay = wf.replay_graph(
@@ -293,13 +292,13 @@ def test_a_guess_that_leads_to_a_gamble_arrives_as_often_as_the_gamble() -> None
     )
     goal, last, four = (replay.nearest([x]) for x in (55.0, 201.0, 4.0))
     claims = wf.Graph.from_edges([last], [four], [1.0], len(replay.states))
-    field = wf.expected_cost(replay.with_guesses(claims), goal, give_up=500.0)
+    field = wf.expected_cost(replay.stitched(claims), goal, give_up=500.0)
     assert 0.2 < field.reach[four] < 0.5
     assert field.reach[last] == pytest.approx(field.reach[four])
 
 
 @pytest.mark.parametrize(
-    ("guesses", "message"),
+    ("arcs", "message"),
     [
         (0, "k must be a whole number of at least 1"),
         (1.5, "k must be"),
@@ -307,16 +306,16 @@ def test_a_guess_that_leads_to_a_gamble_arrives_as_often_as_the_gamble() -> None
         (wf.Graph.from_edges([0], [1]), "2 vertices, the buffer 3 states"),
     ],
 )
-def test_bad_guesses_are_refused(guesses: Any, message: str) -> None:
+def test_bad_stitched_arcs_are_refused(arcs: Any, message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
-        wf.replay_graph([[0.0], [1.0], [2.0]]).with_guesses(guesses)
+        wf.replay_graph([[0.0], [1.0], [2.0]]).stitched(arcs)
 
 
-def test_a_buffer_that_never_moves_has_nothing_to_guess_by() -> None:
+def test_a_buffer_that_never_moves_has_no_speed() -> None:
     still = wf.replay_graph([[0.0], [0.0]])
     with pytest.raises(wf.InputError, match="the buffer never moves"):
-        still.with_guesses(1)
+        still.stitched(1)
     with pytest.raises(wf.InputError, match="nobody was seen to move"):
-        still.with_guesses(wf.Graph.from_edges([], [], num_vertices=1))
+        still.stitched(wf.Graph.from_edges([], [], num_vertices=1))
     with pytest.raises(wf.InputError, match="graph must be"):
         still.suspects(3)  # type: ignore[arg-type]

@@ -371,10 +371,10 @@ def test_a_planner_of_wanderings_leads_to_the_goal() -> None:
     assert planner.reach(walk.start, goal) > 0.9
 
 
-def test_a_behaviour_that_keeps_to_the_middle_is_no_barrier() -> None:
+def test_a_behaviour_that_keeps_to_the_middle_makes_no_walls() -> None:
     maze = wf.sim.make("pointmaze-medium")
     planner = wf.Planner(wf.sim.wander(maze, 6000, seed=0))  # 173 steps come near one of its lines
-    assert planner.report([20.0, 20.0]).barriers.size == 0
+    assert planner.report([20.0, 20.0]).walls.size == 0
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,14 @@ barrier.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..extension import Status
+from ..extension._linear import SMALL, STEP_COST, Direct
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
     Process,
@@ -41,11 +44,12 @@ from ..kernels.chance import (
     policy_check,
     policy_reaching,
     policy_rows,
+    solve_rows,
     surely_arriving,
     sweep,
 )
 from ..kernels.doubledouble import Pair
-from ._linear import PolicySystem
+from ..kernels.elimination import level_work
 
 STAGES = (1e-2, 1e-6, 2.0**-58)
 """Relative accuracy at which a policy is evaluated: rough while it is poor, then to the end."""
@@ -58,7 +62,11 @@ REFINEMENTS = 12
 RTOL = 1e-9
 """Reduction of the residual by one correction."""
 PROVED = 1e-9
-"""Relative width up to which a bracket is a proof; as a rule it is 2⁻⁵²."""
+"""Relative width up to which a bracket is a proof; usually it is 2⁻⁵²."""
+PATIENCE = 60
+"""Steps of the linear iteration after which factors are considered."""
+MOST_STEPS = 3_000
+"""Steps after which the linear iteration has failed, and the matrix is factored after all."""
 
 
 class Bounded(NamedTuple):
@@ -115,7 +123,7 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
     free = np.flatnonzero(alive & ~fixed)
     values = Pair(boundary.values.copy(), np.zeros(fixed.size))
     policy = first_policy(process, fixed, allowed, values.high, give_up)
-    guess = values.high.copy()
+    first = values.high.copy()
     stage = 0
     for rounds in range(1, MOST_ROUNDS + 1):
         stopped = free[policy[free] < 0]
@@ -131,20 +139,23 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
             continue
         if stage < len(STAGES) - 1:
             values.low[:] = 0.0
-            # where all have given up so far, the way there is the order in which to reconsider
-            order = free[np.lexsort((guess[free], values.high[free]))]
+            # where all states have given up so far, reconsider them in the order of first values
+            order = free[np.lexsort((first[free], values.high[free]))]
             for _ in range(SWEEPS):
                 change = sweep(process, order, allowed, give_up, floor, values.high, policy)
                 if change < STAGES[stage]:
                     break
-        keep_proper(process, policy, proper)
+        # Only rounding can make a policy go round for ever. There, take the moves of the former:
+        # it comes to rest, or to states from which the new policy does.
+        stuck = ~policy_reaching(process, policy, policy < 0)
+        policy[stuck] = proper[stuck]
     stopped = free[policy[free] < 0]
     values.high[stopped], values.low[stopped] = give_up, 0.0
     above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[-1])
     return Solved(values, policy, np.inf, _excess(above), MOST_ROUNDS, False)
 
 
-def value_of(process: Process, policy: IntArray, boundary: Boundary, guess: FloatArray) -> Solved:
+def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
     """Return the expected cost of a given policy; it ends wherever it makes no move."""
     chosen = np.zeros(process.owner.size, dtype=bool)
     chosen[policy[policy >= 0]] = True
@@ -152,20 +163,10 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, guess: Floa
     alive = surely_arriving(process, ends, chosen & (process.fee < np.inf))
     values = Pair(np.where(boundary.fixed, boundary.values, boundary.give_up), np.zeros(ends.size))
     moving = np.where(alive & ~ends, policy, -1)
-    start = np.where(np.isfinite(guess), guess, 0.0)
+    start = np.where(np.isfinite(begin), begin, 0.0)
     values.high[moving >= 0], values.high[~alive] = start[moving >= 0], np.inf
     above, below = evaluate(process, moving, values, start, 1.0, STAGES[-1])
     return Solved(values, moving, below, _excess(above), 1, True)
-
-
-def keep_proper(process: Process, policy: IntArray, before: IntArray) -> None:
-    """Where a policy might go round for ever, take the moves of one that does not.
-
-    Only rounding can make that necessary. From there the former policy comes to rest, or to states
-    from which the new one may.
-    """
-    stuck = ~policy_reaching(process, policy, policy < 0)
-    policy[stuck] = before[stuck]
 
 
 def evaluate(
@@ -176,7 +177,7 @@ def evaluate(
     costs: float,
     accuracy: float,
 ) -> tuple[float, float]:
-    """Set the values of the states from which a proper policy moves; how far off they can be.
+    """Set the values of the states from which a proper policy moves; return how far off they are.
 
     With costs = 1 those are its expected costs, with 0 the means of what it ends with. Moves lead
     down in `rank` as a rule, which makes for a good order. The ratios are those of `policy_check`.
@@ -203,6 +204,57 @@ def evaluate(
     return above, below
 
 
+class PolicySystem:
+    """The linear system (I - P) x = r of a proper policy, for several right-hand sides.
+
+    The iteration, preconditioned by a Gauss-Seidel sweep in the order in which the policy's moves
+    lead, takes a dozen steps where moves mostly succeed, whatever the pattern. Where they mostly
+    fail, it takes thousands, and the matrix is factored, unless the factors would fill in.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._factors: Direct | None = None
+
+    @cached_property
+    def _matrix(self) -> sparse.csr_array[np.float64]:
+        ptr, columns, data = self._rows
+        size = ptr.size - 1
+        moves = sparse.csr_array((data, columns, ptr), (size, size))
+        return sparse.csr_array(sparse.eye_array(size) - moves)
+
+    @cached_property
+    def _fills_in(self) -> bool:
+        """Whether factors would cost more than the most steps of an iteration."""
+        size = self._rows.ptr.size - 1
+        if size <= SMALL:
+            return False
+        pattern = abs(self._matrix)
+        pattern = (pattern + pattern.T).tocsr()
+        pattern.setdiag(0.0)
+        pattern.eliminate_zeros()
+        # the diagonal first in its row, as `level_work` has it
+        indices = np.insert(pattern.indices, pattern.indptr[:-1], np.arange(size))
+        work = level_work(pattern.indptr + np.arange(size + 1), indices)
+        return bool(work > STEP_COST * MOST_STEPS * indices.size)
+
+    def solve(self, rhs: FloatArray, rtol: float) -> FloatArray:
+        """Solve to the relative tolerance; not trusted, callers check the residual."""
+        found = np.zeros_like(rhs)
+        scale = np.abs(rhs).max()  # squares of its entries could underflow
+        if not 0.0 < scale < np.inf:
+            return found
+        if self._factors is None:
+            rest = rhs / scale
+            left = solve_rows(self._rows, rest, found, rtol, PATIENCE)
+            if left > rtol and self._fills_in:
+                left *= solve_rows(self._rows, rest, found, rtol / left, MOST_STEPS)
+            if left <= rtol:
+                return np.asarray(found * scale)
+            self._factors = Direct(self._matrix)
+        return self._factors.solve(rhs)
+
+
 def _excess(above: float) -> float:
     return above / (1.0 - above) if above < 1.0 else np.inf
 
@@ -211,7 +263,7 @@ def _excess(above: float) -> float:
 
 
 def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
-    """Values with their bracket; boundary values are exact, and no value exceeds `most`."""
+    """Return values with their bracket; boundary values are exact, and no value exceeds `most`."""
     values, floor = solved.pair.high, boundary.floor
     lower, upper = values.copy(), values.copy()
     free = np.flatnonzero(np.isfinite(values) & ~boundary.fixed)
@@ -228,7 +280,7 @@ def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
 def arrival(
     process: Process, solved: Solved, arrived: BoolArray, floor: float, *, sure: bool
 ) -> tuple[Bounded, bool]:
-    """Probability that a policy ends in `arrived`, and whether its bracket is proved.
+    """Return the probability that a policy ends in `arrived`, and whether its bracket is proved.
 
     Where the graph of moves alone decides, it is 0 or 1 exactly. `sure` says that the policy ends
     with probability 1 wherever it moves, and `solved` has its expected cost.
@@ -247,7 +299,7 @@ def arrival(
         barrier, floor = Pair(np.zeros(values.size), np.zeros(values.size)), 0.0
         above = _excess(evaluate(process, moves, barrier, rank, 1.0, PROVED)[0])
     pair = Pair(values.copy(), np.zeros(values.size))
-    accuracy = STAGES[-1] / max(1.0, _top(barrier, open_))
+    accuracy = STAGES[-1] / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
     factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
@@ -258,10 +310,6 @@ def arrival(
     lower[open_] = np.maximum(_shifted(inner, slack, -1.0), 0.0)
     upper[open_] = np.minimum(_shifted(inner, slack, +1.0), 1.0)
     return Bounded(values, lower, upper), bool(slack.max() <= PROVED)
-
-
-def _top(pair: Pair, where: IntArray) -> float:
-    return float(np.abs(pair.high[where]).max())
 
 
 def _times(factor: float, height: FloatArray) -> FloatArray:

@@ -40,15 +40,65 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import LARGEST, KeepsReadOnly, as_flag, as_real, as_vertices, frozen, refuse
+from .._arrays import (
+    LARGEST,
+    KeepsReadOnly,
+    as_flag,
+    as_real,
+    as_vertices,
+    as_whole,
+    frozen,
+    refuse,
+)
 from .._text import number_of
 from ..errors import InputError, NotConverged
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
-from .doubting import Doubt, doubt
 from .transitions import Transitions
+
+LEAST_ODDS = 1e-12
+"""Drawn odds are at least this: with odds of 0 it would be another process."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Doubt(KeepsReadOnly):
+    """How far cost and reach of a plan may be off because its odds rest on few counts.
+
+    The odds of a choice with the outcomes y, counted n_y times, are Dirichlet with parameters n_y:
+    the posterior under the improper prior of no knowledge. Counts that were shrunk carry their
+    prior with them. Odds are drawn from it, independently at every choice, and the plan's expected
+    cost and arrival are computed for each draw. The bounds are quantiles over the draws.
+
+    Attributes
+    ----------
+    cost_low, cost_high, reach_low, reach_high : (n,) float arrays
+        Quantiles of the expected cost and of the probability of arrival.
+    level : float
+        Share of the draws between them.
+    draws : int
+        Number of draws.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
+    >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
+    >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
+    (array([0.64, 1.  , 0.  ]), array([1., 1., 0.]))
+    """
+
+    cost_low: FloatArray
+    cost_high: FloatArray
+    reach_low: FloatArray
+    reach_high: FloatArray
+    level: float
+    draws: int
+
+    def __repr__(self) -> str:
+        spread = float((self.reach_high - self.reach_low).max(initial=0.0))
+        return f"Doubt(level {self.level:g}, {self.draws} draws, reach within {spread:.2g})"
 
 
 @runtime_checkable
@@ -62,7 +112,7 @@ class HasTransitions(Protocol):
 
 @runtime_checkable
 class HasExpectedCost(HasTransitions, Protocol):
-    """What knows more than its transitions do: a replay buffer tells guesses from observations."""
+    """Anything that solves by itself: a replay buffer knows which arcs were stitched."""
 
     def expected_cost(
         self,
@@ -153,18 +203,16 @@ class ExpectedCost(KeepsReadOnly):
         refuse(index >= n, index, "states", f"is out of range for {number_of(n, 'states')}")
         none = self.plan[index] < 0
         if none.any():
-            s = index[np.argmax(none)]
-            refuse(none & (index == s), index, "states", f"has no action: {self._why_none(int(s))}")
+            s, why = int(index[np.argmax(none)]), "no policy surely arrives from there"
+            if s in self.goal:
+                why = "it is a goal"
+            elif self.gives_up[s]:
+                why = "the plan gives up there"
+            elif self.labels is not None and s in self.labels.vertices:
+                why = "it is labelled"
+            refuse(none & (index == s), index, "states", f"has no action: {why}")
         actions: NDArray[np.int64] = self.plan[index]
         return actions
-
-    def _why_none(self, state: int) -> str:
-        if state in self.goal:
-            return "it is a goal"
-        if self.gives_up[state]:
-            return "the plan gives up there"
-        known = self.labels is not None and state in self.labels.vertices
-        return "it is labelled" if known else "no policy surely arrives from there"
 
     def under(
         self, transitions: Transitions | HasTransitions, *, check: bool = True
@@ -190,8 +238,8 @@ class ExpectedCost(KeepsReadOnly):
             )
         start = time.perf_counter()
         boundary = _boundary(moves, self.goal, self.labels, self.give_up)
-        guess = np.ldexp(self.values, -moves._cost_exponent)
-        solved = value_of(moves._process, moves._choices(self.plan), boundary, guess)
+        begin = np.ldexp(self.values, -moves._cost_exponent)
+        solved = value_of(moves._process, moves._choices(self.plan), boundary, begin)
         question = (moves, self.goal, self.labels, self.give_up)
         return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
 
@@ -205,7 +253,7 @@ class ExpectedCost(KeepsReadOnly):
         Parameters
         ----------
         draws : int
-            How many, at least 2.
+            Number of draws, at least 2.
         level : float
             Share of the draws between the bounds.
         seed : int
@@ -220,7 +268,37 @@ class ExpectedCost(KeepsReadOnly):
         >>> doubt.reach_low[0] < field.reach[0] < doubt.reach_high[0]
         np.True_
         """
-        return doubt(self, draws, level, seed)
+        as_whole(draws, "draws", least=2)
+        level = as_real(level, "level")
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level must be between 0 and 1, got {level}")
+        moves = self.transitions
+        moves._check_counted("doubted")
+        rng = np.random.default_rng(as_whole(seed, "seed", least=0))
+        sizes = np.diff(moves.outcome_indptr)
+        found = []
+        for _ in range(draws):
+            weights = rng.standard_gamma(moves.counts)
+            total = np.add.reduceat(weights, moves.outcome_indptr[:-1])
+            # all gammas of a choice may underflow; then its outcomes are equally likely
+            odds = weights / np.repeat(np.where(total > 0.0, total, 1.0), sizes)
+            drawn = moves._reweighted(np.maximum(odds, LEAST_ODDS))
+            found.append(self.under(drawn, check=False))
+        # Bounds of the draws themselves, not means of two of them: a cost may be infinite. And of
+        # brackets: odds that were drawn may be too small for the values to be verified.
+        outside = int((1.0 - level) / 2 * draws)
+
+        def quantile(name: str, place: int) -> FloatArray:
+            return frozen(np.sort(np.stack([getattr(one, name) for one in found]), axis=0)[place])
+
+        return Doubt(
+            quantile("lower", outside),
+            quantile("upper", -1 - outside),
+            quantile("reach_lower", outside),
+            quantile("reach_upper", -1 - outside),
+            level=level,
+            draws=draws,
+        )
 
     def __repr__(self) -> str:
         known = np.isfinite(self.values)
@@ -247,7 +325,7 @@ def expected_cost(
     ----------
     transitions : Transitions
         The process, or an object whose method ``transitions()`` returns one. A replay buffer with
-        guesses is solved on what was observed first: `Replay.expected_cost`.
+        stitched arcs is solved on observed arcs first: `Replay.expected_cost`.
     goal : int or array of int
         Where to arrive: one state, or any of several.
     give_up : float, optional
@@ -281,9 +359,21 @@ def expected_cost(
     if isinstance(transitions, HasExpectedCost):
         return transitions.expected_cost(goal, give_up, labels, check=check)
     moves = _transitions(transitions)
-    ends = _goals(goal, moves.num_states)
+    n = moves.num_states
+    several = np.atleast_1d(np.asarray(goal))
+    if several.size == 0:
+        raise InputError("goal is empty: at least one state is needed")
+    index = as_vertices(several, "goal")
+    refuse(index >= n, index, "goal", f"is not a state of {number_of(n, 'states')}")
+    ends = frozen(np.unique(index))
     price = None if give_up is None else as_real(give_up, "give_up", 0.0, LARGEST)
-    _check_labels(labels, ends, moves.num_states)
+    if labels is not None:
+        if not isinstance(labels, Labels):
+            raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
+        at = labels.vertices
+        refuse(at >= n, at, "label vertices", f"is out of range for {number_of(n, 'states')}")
+        clash = np.isin(at, ends) & (labels.values != 0.0)
+        refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")
     as_flag(check, "check")
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
@@ -353,25 +443,3 @@ def _transitions(value: object) -> Transitions:
     if isinstance(value, HasTransitions) and callable(value.transitions):
         return value.transitions()
     raise InputError(f"transitions must be wayfield.Transitions, not {type(value).__name__}")
-
-
-def _goals(goal: ArrayLike, num_states: int) -> NDArray[np.int64]:
-    several = np.atleast_1d(np.asarray(goal))
-    if several.size == 0:
-        raise InputError("goal is empty: at least one state is needed")
-    index = as_vertices(several, "goal")
-    told = f"is not a state of {number_of(num_states, 'states')}"
-    refuse(index >= num_states, index, "goal", told)
-    return frozen(np.unique(index))
-
-
-def _check_labels(labels: Labels | None, goal: NDArray[np.int64], num_states: int) -> None:
-    if labels is None:
-        return
-    if not isinstance(labels, Labels):
-        raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
-    at = labels.vertices
-    told = f"is out of range for {number_of(num_states, 'states')}"
-    refuse(at >= num_states, at, "label vertices", told)
-    clash = np.isin(at, goal) & (labels.values != 0.0)
-    refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")

@@ -1,11 +1,19 @@
-"""Transitions: what was seen to happen when an action was taken at a state.
+"""Transitions: counts of what followed an action at a state.
 
-A *choice* is a state with one of the actions taken there; its *outcomes* are the states that
+A *choice* is a state with one of the actions taken there. Its *outcomes* are the states that
 followed, each with a count and a mean cost. The odds of an outcome are its count over the choice's
-total, so that counts, unlike probabilities, also say how much the odds can be trusted.
+total. Unlike probabilities, counts also say how far the odds can be trusted.
 
-Choices stand one after another, sorted by state and action, and so do the outcomes of each. An
-object that exists is valid: its constructor has checked every row, and its arrays are read-only.
+Choices are sorted by state and action, and so are the outcomes of each. An object that exists is
+valid: its constructor has checked every row, and its arrays are read-only.
+
+**Posterior odds.** A choice with the outcomes y, seen n_y times, has the odds n_y / n. A plan takes
+the best of many choices, and so prefers those whose few samples happened to be good (the
+optimiser's curse). With pooled odds q_y as a Dirichlet prior worth `strength` samples they become
+
+    (n_y + strength · q_y) / (n + strength):
+
+a choice seen three times is judged by its pool, one seen a thousand times by itself.
 """
 
 from __future__ import annotations
@@ -16,11 +24,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from .._arrays import (
     MOST_VERTICES,
     KeepsReadOnly,
     as_lengths,
+    as_real,
     as_real_array,
     as_vertices,
     as_whole,
@@ -31,11 +41,10 @@ from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.chance import Process
-from ._process import prepare
+from ..kernels.chance import Process, choice_figures, reversed_outcomes
 
 SUMS_TO_ONE = 1e-9
-"""How far probabilities of one choice may sum to something else than 1."""
+"""Largest deviation from 1 of the sum of the probabilities of a choice."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,12 +54,12 @@ class Transitions(KeepsReadOnly):
     Parameters
     ----------
     state, action, next_state : (k,) integer arrays
-        At `state` the action was taken, and `next_state` followed. Actions are numbered as you
-        like; a state where none was ever taken is a dead end.
+        At `state` the action was taken, and `next_state` followed. Actions are any numbers of 0
+        or more; a state where none was ever taken is a dead end.
     count : (k,) array or number
-        How often, positive; need not be whole. 1 for a list of single transitions.
+        Number of times, positive; need not be whole. 1 for a list of single transitions.
     cost : (k,) array or number, optional
-        What the move cost, positive; 1 if not given.
+        Cost of the move, positive; 1 if not given.
     num_states : int, optional
         One more than the largest state if not given.
 
@@ -65,12 +74,12 @@ class Transitions(KeepsReadOnly):
     next_states : (num_outcomes,) int32 array
         Where an outcome leads, ascending at each choice.
     counts, costs : (num_outcomes,) float arrays
-        How often it was seen, and what it cost in the mean.
+        Number of times it was seen, and its mean cost.
     counted : bool
         Whether the counts are counts: probabilities have no sample size.
     merged : int
-        How many rows repeated another one's state, action and next state. Their counts are added
-        and their costs averaged.
+        Number of rows that repeated the state, action and next state of another one. Their counts
+        are added and their costs averaged.
 
     Examples
     --------
@@ -114,7 +123,7 @@ class Transitions(KeepsReadOnly):
     ) -> Self:
         """Build a process from known odds, which must sum to 1 at every choice.
 
-        They may miss 1 by 1e-9, which is taken for rounding: what counts are their proportions.
+        A deviation of 1e-9 is taken for rounding: what counts are their proportions.
 
         Examples
         --------
@@ -149,15 +158,6 @@ class Transitions(KeepsReadOnly):
         rows = (arcs.tails, arcs.indices, arcs.indices, 1.0, arcs.lengths, arcs.num_vertices)
         return cls.from_probabilities(*rows)
 
-    @classmethod
-    def _of(cls, moves: Transitions, rows: tuple[Any, ...]) -> Self:
-        """Build a process on the same states, with rows of (choice, next state, count, cost)."""
-        choice, next_state, count, cost = rows
-        made = cls.__new__(cls)
-        state, action = moves.states[choice], moves.actions[choice]
-        made._hold(state, action, next_state, count, cost, moves.num_states, "count")
-        return made
-
     def _hold(
         self,
         state: ArrayLike,
@@ -179,24 +179,52 @@ class Transitions(KeepsReadOnly):
             raise InputError("transitions are empty: at least one is needed")
         counts = _per_row(count, weight, size)
         costs = np.ones(size) if cost is None else _per_row(cost, "cost", size)
-        n = _state_count(origin, following, num_states)
-        order, choice_starts, outcome_starts = _grouped(origin, taken, following)
-        counts, costs = _merge(counts[order], costs[order], outcome_starts)
-        first = order[outcome_starts]
-        choice_of = np.searchsorted(outcome_starts, choice_starts)
-        states = origin[order[choice_starts]]
+        largest = int(max(origin.max(), following.max()))
+        if num_states is None:
+            if largest >= max(1_000_000, 100 * size):
+                raise InputError(
+                    f"the largest state is {largest} with only {size} transitions; "
+                    "if most states were never seen, pass num_states"
+                )
+            n = largest + 1
+        else:
+            n = as_whole(num_states, "num_states", least=1, most=MOST_VERTICES)
+            for name, ids in (("state", origin), ("next_state", following)):
+                refuse(ids >= n, ids, name, f"is out of range for {number_of(n, 'states')}")
+
+        # Sort rows, unless they are sorted already, and find where choices and outcomes begin.
+        order = np.arange(size)
+        step = np.diff(origin), np.diff(taken), np.diff(following)
+        later = (step[1] > 0) | ((step[1] == 0) & (step[2] >= 0))
+        if not ((step[0] > 0) | ((step[0] == 0) & later)).all():
+            order = np.lexsort((following, taken, origin))
+            origin, taken, following = origin[order], taken[order], following[order]
+            step = np.diff(origin), np.diff(taken), np.diff(following)
+        new_choice = np.append(True, (step[0] != 0) | (step[1] != 0))
+        begins = np.flatnonzero(new_choice | np.append(True, step[2] != 0))
+        choices = np.flatnonzero(new_choice)
+
+        # Add the counts of rows that repeat an outcome, and average their costs by count.
+        counts, costs = counts[order], costs[order]
+        if begins.size < size:
+            total = np.add.reduceat(counts, begins)
+            mean = np.add.reduceat(counts * costs, begins) / total
+            low, high = np.minimum.reduceat(costs, begins), np.maximum.reduceat(costs, begins)
+            # costs that agree stay as they are, to the last digit; no mean leaves their range
+            counts, costs = total, np.clip(mean, low, high)
+        outcome_indptr = np.append(np.searchsorted(begins, choices), begins.size)
         values = {
-            "indptr": frozen(np.searchsorted(states, np.arange(n + 1)).astype(np.int64)),
-            "actions": frozen(taken[order[choice_starts]]),
-            "outcome_indptr": frozen(np.append(choice_of, first.size).astype(np.int64)),
-            "next_states": frozen(following[first]),
-            "counts": frozen(counts),
-            "costs": frozen(costs),
-            "counted": True,
-            "merged": size - first.size,
+            "indptr": np.searchsorted(origin[choices], np.arange(n + 1)).astype(np.int64),
+            "actions": taken[choices],
+            "outcome_indptr": outcome_indptr.astype(np.int64),
+            "next_states": following[begins],
+            "counts": counts,
+            "costs": costs,
         }
         for name, value in values.items():
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, frozen(value))
+        object.__setattr__(self, "counted", True)
+        object.__setattr__(self, "merged", size - begins.size)
 
     @property
     def num_states(self) -> int:
@@ -215,7 +243,7 @@ class Transitions(KeepsReadOnly):
 
     @cached_property
     def totals(self) -> FloatArray:
-        """(num_choices,) how often every choice was taken: the sample its odds rest on."""
+        """(num_choices,) number of times every choice was taken: the sample size of its odds."""
         return frozen(np.add.reduceat(self.counts, self.outcome_indptr[:-1]))
 
     @property
@@ -246,25 +274,57 @@ class Transitions(KeepsReadOnly):
         >>> lucky.shrunk(10).probabilities.round(2)
         array([0.63, 0.37, 0.5 , 0.5 ])
         """
-        from .posterior import shrunk  # which makes transitions
+        self._check_counted("shrunk")
+        strength = as_real(strength, "strength", least=0.0, most=1e15)
+        if strength == 0.0:
+            return self
+        factors = _pooling(self, pool)
 
-        return shrunk(self, strength, pool)
+        def pooled(weights: FloatArray) -> sparse.csr_array[np.float64]:
+            size = (self.num_choices, self.num_states)
+            matrix = sparse.csr_array((weights, self.next_states, self.outcome_indptr), size)
+            for factor in reversed(factors):
+                matrix = (factor @ matrix).tocsr()
+            matrix.sort_indices()
+            return matrix
+
+        # both have the same pattern: no count is 0, so nothing cancels
+        counts, paid = pooled(self.counts), pooled(self.counts * self.costs)
+        own = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))
+        added = np.repeat(np.arange(self.num_choices), np.diff(counts.indptr))
+        prior = strength * counts.data / counts.sum(axis=1)[added]
+        choice = np.append(own, added)
+        return Transitions(
+            self.states[choice],
+            self.actions[choice],
+            np.append(self.next_states, counts.indices),
+            np.append(self.counts, prior),
+            np.append(self.costs, paid.data / counts.data),
+            self.num_states,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # what is made on demand is made again
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
-    def _prepared(self) -> tuple[Process, int]:
-        return prepare(self)
-
-    @property
-    def _process(self) -> Process:
-        return self._prepared[0]
-
-    @property
     def _cost_exponent(self) -> int:
-        return self._prepared[1]
+        """Power of two by which the costs of `_process` were divided."""
+        return int(np.frexp(self.costs.max())[1])
+
+    @cached_property
+    def _process(self) -> Process:
+        """The process as kernels take it.
+
+        Counts are scaled to a total near 1 for every choice, and costs to at most 1, both exactly.
+        """
+        scale = np.repeat(np.frexp(self.totals)[1], np.diff(self.outcome_indptr))
+        costs = np.ldexp(self.costs, -self._cost_exponent)
+        outcomes = (self.outcome_indptr, self.next_states, np.ldexp(self.counts, -scale), costs)
+        owner = self.states.astype(np.int32)
+        fee, odds = choice_figures(*outcomes, owner)
+        into = reversed_outcomes(self.num_states, *outcomes[:2], odds)
+        return Process(self.indptr, *outcomes, owner, fee, odds, *into)
 
     def _reweighted(self, weights: FloatArray) -> Transitions:
         """Return the same outcomes with other odds, in proportion to these weights."""
@@ -273,7 +333,7 @@ class Transitions(KeepsReadOnly):
         return made
 
     def _check_counted(self, what: str) -> None:
-        """Refuse probabilities, which do not say what they rest on."""
+        """Raise `InputError` for probabilities, which have no sample size."""
         if not self.counted:
             raise InputError(f"probabilities carry no sample size: only counts can be {what}")
 
@@ -293,13 +353,13 @@ class Transitions(KeepsReadOnly):
 
     def __repr__(self) -> str:
         low, high = self.counts.min(), self.counts.max()
-        told = f"counts {low:g} to {high:g}" if self.counted else "known odds"
+        odds = f"counts {low:g} to {high:g}" if self.counted else "known odds"
         sizes = (
             number_of(self.num_states, "states"),
             number_of(self.num_choices, "choices"),
             number_of(self.counts.size, "outcomes"),
         )
-        return f"Transitions({', '.join(sizes)}, {told})"
+        return f"Transitions({', '.join(sizes)}, {odds})"
 
 
 def _per_row(data: ArrayLike, name: str, size: int) -> FloatArray:
@@ -310,50 +370,38 @@ def _per_row(data: ArrayLike, name: str, size: int) -> FloatArray:
     return as_lengths(array, name, size)
 
 
-def _state_count(origin: IntArray, following: IntArray, num_states: int | None) -> int:
-    largest = int(max(origin.max(), following.max()))
-    if num_states is None:
-        if largest >= max(1_000_000, 100 * origin.size):
+def _pooling(
+    moves: Transitions, pool: Graph | ArrayLike | None
+) -> list[sparse.csr_array[np.float64]]:
+    """Return factors of the matrix that is 1 where two choices are pooled."""
+    if isinstance(pool, Graph):  # the same action at the state itself and where its arcs lead
+        n = moves.num_states
+        if pool.num_vertices != n:
             raise InputError(
-                f"the largest state is {largest} with only {origin.size} transitions; "
-                "if most states were never seen, pass num_states"
+                f"pool has {pool.num_vertices:,} vertices, the transitions have {n:,} states"
             )
-        return largest + 1
-    n = as_whole(num_states, "num_states", least=1, most=MOST_VERTICES)
-    for name, ids in (("state", origin), ("next_state", following)):
-        refuse(ids >= n, ids, name, f"is out of range for {number_of(n, 'states')}")
-    return n
-
-
-def _grouped(
-    origin: IntArray, taken: IntArray, following: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Sort rows; return their order, and in it where choices and where outcomes begin."""
-    steps = np.diff(origin), np.diff(taken), np.diff(following)
-    later = (steps[0] > 0) | ((steps[0] == 0) & ((steps[1] > 0) | _then(steps[1], steps[2])))
-    if later.all():
-        order = np.arange(origin.size)
-    else:
-        order = np.lexsort((following, taken, origin))
-        steps = np.diff(origin[order]), np.diff(taken[order]), np.diff(following[order])
-    choice = np.append(True, (steps[0] != 0) | (steps[1] != 0))
-    outcome = choice | np.append(True, steps[2] != 0)
-    return order, np.flatnonzero(choice), np.flatnonzero(outcome)
-
-
-def _then(same: IntArray, step: IntArray) -> NDArray[np.bool_]:
-    rises: NDArray[np.bool_] = (same == 0) & (step >= 0)
-    return rises
-
-
-def _merge(
-    counts: FloatArray, costs: FloatArray, starts: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Add the counts of rows that repeat, and average their costs by count."""
-    if starts.size == counts.size:
-        return counts, costs
-    total = np.add.reduceat(counts, starts)
-    mean = np.add.reduceat(counts * costs, starts) / total
-    low, high = np.minimum.reduceat(costs, starts), np.maximum.reduceat(costs, starts)
-    # costs that agree stay as they are, to the last place; no mean leaves the range by rounding
-    return total, np.clip(mean, low, high)
+        tails, heads = np.append(pool.tails, np.arange(n)), np.append(pool.indices, np.arange(n))
+        near = sparse.csr_array((np.ones(tails.size), (tails, heads)), (n, n))
+        rows: list[IntArray] = []
+        columns: list[IntArray] = []
+        order = np.argsort(moves.actions, kind="stable")
+        for of_one in np.split(order, np.flatnonzero(np.diff(moves.actions[order])) + 1):
+            at = moves.states[of_one]
+            pairs = near[at][:, at].tocoo()
+            rows.append(of_one[pairs.row])
+            columns.append(of_one[pairs.col])
+        where = (np.concatenate(rows), np.concatenate(columns))
+        return [sparse.csr_array((np.ones(where[0].size), where), (moves.num_choices,) * 2)]
+    group = moves.states
+    if pool is not None:
+        group = as_real_array(pool, "pool")
+        if group.dtype.kind not in "iu" or group.shape != (moves.num_choices,):
+            raise InputError(
+                f"pool must be a graph on the states, or one whole number for each of the "
+                f"{moves.num_choices:,} choices, not {group.dtype} of shape {group.shape}"
+            )
+    inside = np.flatnonzero(group >= 0)
+    _, number = np.unique(group[inside], return_inverse=True)
+    size = (moves.num_choices, int(number.max(initial=-1)) + 1)
+    member = sparse.csr_array((np.ones(inside.size), (inside, number)), size)
+    return [member, member.T.tocsr()]

@@ -1,19 +1,19 @@
-"""Observations that are alike as one state: equal rows by hashing, nearby rows by a cover tree.
+"""Observations merged into states: equal rows by hashing, nearby rows by a cover tree.
 
 Rows come in the order in which they were seen: row i of `first`, then row i of `second`, if there
-is one. The states are numbered in that order, too. They are never copied while there may be more of
-them, since there may be as many as rows: a state is known by the number of its first row, 2 i for
-row i of `first` and 2 i + 1 for row i of `second`.
+is one. States are numbered in that order, too. There may be as many states as rows, so they are not
+copied while more may come. A state is known by the number of its first row: 2 i for row i of
+`first`, 2 i + 1 for row i of `second`.
 
 **Equal rows** share a slot of an open hash table that is never more than half full.
 
-**Nearby rows.** A row belongs to the first state within the tolerance of it, and is a state of its
-own if there is none. The states form a tree in which every node knows how far its farthest
-descendant is, so that a ball of states can be left out after one distance. New nodes go where a
-cover tree has them: below the nearest node whose radius covers them, with half that radius. The
-work per row grows with the number of states in a few tolerances around it and with the depth of the
-tree, not with the number of states or of coordinates. And since a node is older than all its
-descendants, a subtree below a state that comes too late is left out as well.
+**Nearby rows.** A row belongs to the first state within the tolerance of it, and is a new state if
+there is none. The states form a tree. Every node knows how far its farthest descendant is, so that
+a ball of states can be left out after one distance. New nodes go where a cover tree has them: below
+the nearest node with a radius that covers them, with half that radius. The work per row grows with
+the number of states within a few tolerances and with the depth of the tree, not with the number of
+states or of coordinates. Since a node is older than all its descendants, a subtree below a state
+that comes too late is left out as well.
 """
 
 from __future__ import annotations
@@ -102,8 +102,14 @@ def merge_equal(
                 state = count
                 origin[state], hashes[state], table[slot] = 2 * i + turn, key, state
                 count += 1
-                if 2 * count > table.size:
-                    table = _larger_table(table, hashes, count)
+                if 2 * count > table.size:  # twice the table, and all states in their new slots
+                    table = np.full(2 * table.size, -1, np.int32)
+                    last = table.size - 1
+                    for other in range(count):
+                        slot = np.int64(hashes[other] & np.uint64(last))
+                        while table[slot] >= 0:
+                            slot = (slot + 1) & last
+                        table[slot] = other
             if turn == 0:
                 of_first[i] = state
             else:
@@ -128,18 +134,6 @@ def _equal(x: Rows, y: Rows) -> bool:
     for k in range(x.size):
         same = same and x[k] == y[k]
     return same
-
-
-@njit(cache=True, nogil=True)
-def _larger_table(table: Numbers, hashes: Rows, count: int) -> Numbers:
-    larger = np.full(2 * table.size, -1, np.int32)
-    last = larger.size - 1
-    for state in range(count):
-        slot = np.int64(hashes[state] & np.uint64(last))
-        while larger[slot] >= 0:
-            slot = (slot + 1) & last
-        larger[slot] = state
-    return larger
 
 
 # ---------------------------------------------------------------- nearby rows
@@ -178,7 +172,13 @@ def merge_near(first: Rows, second: Rows, tolerance: float) -> tuple[Numbers, Nu
                 state = _first_near(tree, count, first, second, row, tolerance)
             if state < 0:
                 if count == tree.child.size:
-                    tree = _larger_tree(tree)
+                    larger = _tree(2 * count)
+                    larger.origin[:count] = tree.origin
+                    larger.child[:count] = tree.child
+                    larger.sibling[:count] = tree.sibling
+                    larger.radius[:count] = tree.radius
+                    larger.reach[:count] = tree.reach
+                    tree = larger
                 state = count
                 tree.origin[state] = 2 * i + turn
                 _insert(tree, state, first, second, tolerance)
@@ -200,18 +200,6 @@ def _tree(size: int) -> Tree:
         np.zeros(size),
         np.empty(size, np.int32),
     )
-
-
-@njit(cache=True, nogil=True)
-def _larger_tree(tree: Tree) -> Tree:
-    size = tree.child.size
-    larger = _tree(2 * size)
-    larger.origin[:size] = tree.origin
-    larger.child[:size] = tree.child
-    larger.sibling[:size] = tree.sibling
-    larger.radius[:size] = tree.radius
-    larger.reach[:size] = tree.reach
-    return larger
 
 
 @njit(cache=True, nogil=True)
@@ -244,7 +232,7 @@ def _first_near(
 
 @njit(cache=True, nogil=True)
 def _insert(tree: Tree, new: int, first: Rows, second: Rows, tolerance: float) -> None:
-    """Hang a new state below the last node on the way down whose radius covers it."""
+    """Hang a new state below the last node on the way down with a radius that covers it."""
     tree.radius[new] = tolerance
     if new == 0:
         return

@@ -1,28 +1,30 @@
-"""The picture of an answer: a diagram with names if the graph is small, else a field.
+"""Pictures of an answer and of a mended graph, names included.
 
-Both mark what a summary names: routes, labels, false sinks, values that lift raised, states that
-never arrive or cannot. The legend explains those marks that occur.
+An answer is a diagram with names if the graph is small, else a field. Both mark what a summary
+names: routes, labels, false sinks, values that `lift` raised, states that never arrive or cannot.
+A mended graph shows the added cost of every edge as its colour. Legends explain the marks that
+occur.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._optional import need
 from ..graph import Graph
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import FloatArray, IntArray
+from ..labels import Labels
+from ..mending import Mended, Trips
+from ..mending.findings import SAME, edges_once
 from ..names import Caller, Naming
 from ..pipeline import Answer
 from . import _marks as marks
-from ._canvas import make_canvas
-from ._field import draw_field
-from ._graph import draw_edges
-from ._spread import spread
-from ._tags import place_names
+from ._field import draw_edges, draw_field, make_canvas, plane
+from ._places import place_names, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +34,12 @@ SMALL = 300
 MOST_PLACED = 5_000
 """Vertices up to which a graph that has no positions is given some: seconds."""
 
-_NAMED, _NAMED_LARGE = 60, 16  # names written at most, in diagrams and in fields
+_NAMED, _NAMED_LARGE, _NAMED_MENDED = 60, 16, 12  # names written at most
 _INK, _ALARM = "#17222b", "#c8402a"
 _LOST, _ROUTE, _RAISED, _MENDED = "#c4c9ce", "#f59f00", "#1b7837", "#d7301f"
+_UNCHANGED = "#b9c0c7"
 _MOST_MENDED = 200  # edges that are dashed
+_WIDEST = 3.2  # lines, in points
 
 
 def answer(
@@ -56,9 +60,9 @@ def answer(
         What `solve` returned. Its graph has positions in the plane, or at most 5,000 vertices:
         then places are found for them.
     names : sequence or mapping, optional
-        What to call the vertices: ``names[x]``. Their indices if not given; then only diagrams
-        write them. Of the names, those are written for which there is room, the goal's and the
-        starts' first, then those of false sinks and of raised values. Large graphs have no others.
+        Names of the vertices: ``names[x]``. Their indices if not given; then only diagrams write
+        them. Names are written as far as there is room: the goal's and the starts' first, then
+        those of false sinks and of raised values. Large graphs have no others.
     starts : iterable of int
         Where the routes begin that are to be drawn.
     ax : matplotlib Axes, optional
@@ -77,16 +81,26 @@ def answer(
     ['goal', 'label', 'next state', 'no way down', 'never arrives']
     """
     graph = with_places(found.graph)
+    places = plane(graph)
     if ax is None:
         ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]
-    small = graph.num_vertices <= SMALL if diagram is None else diagram
     routes = [found.route(start).path for start in starts]
-    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        if small:
-            _draw_diagram(found, graph, Caller(names, graph.num_vertices), routes, ax)
-        else:
-            _draw_large(found, graph, Caller(names, graph.num_vertices), routes, ax, bool(names))
+    starting = [int(path[0]) for path in routes]
+    first = [found.goal, *starting, *found.false_sinks.tolist(), *found.raised_states.tolist()]
+    if graph.num_vertices <= SMALL if diagram is None else diagram:
+        sizes = _draw_diagram(found, graph, places, routes, ax)
+        others = range(graph.num_vertices) if graph.num_vertices <= _NAMED else ()
+        first += [*found.labels.vertices, *np.concatenate([[], *routes]), *others]
+    else:
+        star, *entries = draw_field(graph, found.values, found.plan, found.labels, ax)
+        entries = [*_draw_mended(found, graph, places, ax), *entries]
+        added = _draw_found(found, places, routes, ax, 6, 7.0)
+        marks.draw_legend(ax, [star, *added, *entries])
+        sizes = np.zeros(graph.num_vertices)  # names keep off what is marked, not off all vertices
+        sizes[np.union1d(found.labels.vertices, found.raised_states)] = 7.0
+        sizes[found.goal] = 15.0
+        first = first[:_NAMED_LARGE] if names else []
+    _write_names(ax, places, names, first, _NAMED, sizes)
     if found.mended is not None:
         which = "graph as it is" if found.mended.unchanged else "mended graph"
         marks.draw_title(ax, f"Planned on the {which}: {found.mended.finding(names)}")
@@ -106,168 +120,255 @@ def with_places(graph: Graph) -> Graph:
 
 
 def _draw_diagram(
-    found: Answer, graph: Graph, call: Caller, routes: list[IntArray], ax: Axes
-) -> None:
-    """Discs and arrows of one size on paper, whatever the graph's: names are readable between."""
-    places = _places(graph)
+    found: Answer, graph: Graph, places: FloatArray, routes: list[IntArray], ax: Axes
+) -> FloatArray:
+    """Draw discs and arrows of one size on paper, with room for names; return the sizes of discs.
+
+    Discs are shaded by value and ringed if labelled; the goal is a star.
+    """
+    plan, able = found.plan, found.plan.reachable
     canvas = make_canvas(ax, graph, places)
     size = float(np.clip(0.19 * canvas.room, 4.5, 9.0))
-    entries = [*_draw_mended(found, graph, ax), *draw_edges(canvas)]
-    _draw_routes(graph, routes, ax, zorder=1.5)
-    for x in np.flatnonzero(_moves(found)).tolist():
-        colour = _INK if found.plan.reached[x] else _ALARM
-        _draw_arrow(ax, places[x], places[found.plan.successor[x]], colour, size)
-    drawn = _draw_discs(ax, places, found, size)
-    _draw_culprits(found, graph, ax, 1.9 * size)
-    if np.ptp(found.values[found.plan.reachable]) > 0:
+    star_size = max(2.2 * size, 15.0)
+    below = [*_draw_mended(found, graph, places, ax), *draw_edges(canvas)]
+
+    moving = np.flatnonzero(able & (plan.successor != np.arange(plan.successor.size)))
+    look: dict[str, Any] = {"arrowstyle": "-|>", "lw": 0.5 + size / 15}
+    look |= {"mutation_scale": 1.3 * size, "shrinkA": size / 2, "shrinkB": size / 2 + 1}
+    for x in moving.tolist():
+        colour = _INK if plan.reached[x] else _ALARM
+        ends = tuple(places[plan.successor[x]]), tuple(places[x])
+        ax.annotate("", *ends, arrowprops={"color": colour, **look}, zorder=2)
+
+    labelled, stuck = found.labels.mask(found.graph), able & ~plan.reached
+    rings: dict[str, Any] = {
+        "linewidths": np.where(labelled, 2.2, 0.7)[able],
+        "edgecolors": np.where(stuck, _ALARM, _INK)[able],
+    }
+    disc: dict[str, Any] = {"s": size**2, "zorder": 3}
+    _scatter(ax, places[~able], c=_LOST, marker="X", **disc)
+    drawn = _scatter(ax, places[able], c=found.values[able], cmap="Blues_r", **rings, **disc)
+    star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "zorder": 4}
+    _scatter(ax, places[[found.goal]], s=star_size**2, linewidths=0.8, **star)
+    added = _draw_found(found, places, routes, ax, 1.5, 1.9 * size)
+    if np.ptp(found.values[able]) > 0:
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="value")
         bar.outline.set_visible(False)
-    marks.draw_legend(ax, [*_legend(found, routes), *entries])
+
+    ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "markersize": 7}
+    entries = [marks.entry("star", "goal")]
+    if labelled.sum() > 1:
+        entries.append(
+            marks.entry("other", "label", markeredgecolor=_INK, markeredgewidth=2.2, **ring)
+        )
+    if moving.size:
+        entries.append(marks.entry("arrow", "next state"))
+    entries += added
+    if stuck.any():
+        look = {"markeredgecolor": _ALARM, "markeredgewidth": 1.4}
+        entries.append(marks.entry("other", "never arrives", **look, **ring))
+    if not able.all():
+        look = {"markerfacecolor": _LOST, "markeredgecolor": _LOST, "markersize": 7}
+        entries.append(marks.entry("other", "cannot reach the goal", marker="X", **look))
+    marks.draw_legend(ax, [*entries, *below])
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     ax.set_axis_off()
     sizes = np.full(graph.num_vertices, size)
     sizes[np.union1d(found.false_sinks, found.raised_states)] = 1.9 * size
-    sizes[found.goal] = _star(size)
-    others = range(graph.num_vertices) if graph.num_vertices <= _NAMED else ()
-    chosen = [*_important(found, routes), *found.labels.vertices, *np.concatenate([[], *routes])]
-    place_names(ax, places, _called(call, [*chosen, *others]), sizes)
+    sizes[found.goal] = star_size
+    return sizes
 
 
-def _draw_large(
-    found: Answer, graph: Graph, call: Caller, routes: list[IntArray], ax: Axes, named: bool
-) -> None:
-    """Draw the field, with routes and culprits on top; names keep off what is marked, not all."""
-    star, *entries = draw_field(graph, found.values, found.plan, found.labels, ax)
-    entries = [*_draw_mended(found, graph, ax), *entries]
-    _draw_routes(graph, routes, ax, zorder=6)
-    _draw_culprits(found, graph, ax, 7.0)
-    marks.draw_legend(ax, [star, *_legend_answer(found, routes), *entries])
-    if named:
-        sizes = np.zeros(graph.num_vertices)
-        sizes[np.union1d(found.labels.vertices, found.raised_states)] = 7.0
-        sizes[found.goal] = 15.0
-        called = _called(call, _important(found, routes)[:_NAMED_LARGE])
-        place_names(ax, _places(graph), called, sizes)
+def _draw_found(
+    found: Answer, places: FloatArray, routes: list[IntArray], ax: Axes, zorder: float, size: float
+) -> list[Any]:
+    """Draw routes, labels without a descending arc and raised values; return legend entries."""
+    entries = []
+    band: dict[str, Any] = {"color": _ROUTE, "linewidth": 5, "alpha": 0.6}
+    for path in routes:
+        caps: dict[str, Any] = {"solid_capstyle": "round", "solid_joinstyle": "round"}
+        ax.plot(*places[path].T, zorder=zorder, **band, **caps)
+    if routes:
+        entries.append(marks.entry("line", "route", **band))
+    look: dict[str, Any] = {"s": size**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
+    for text, states, marker, colour in (
+        ("no way down", found.false_sinks, "v", _ALARM),
+        ("raised", found.raised_states, "^", _RAISED),
+    ):
+        _scatter(ax, places[states], marker=marker, edgecolors=colour, **look)
+        if states.size:
+            tip: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 1.6}
+            tip |= {"markeredgecolor": colour, "markersize": 8}
+            entries.append(marks.entry("other", text, marker=marker, **tip))
+    return entries
 
 
-def _places(graph: Graph) -> FloatArray:
-    assert graph.positions is not None
-    return graph.positions
+def _scatter(ax: Axes, points: FloatArray, **look: Any) -> Any:
+    x, y = points.T
+    return ax.scatter(x, y, **look)
 
 
-def _draw_mended(found: Answer, graph: Graph, ax: Axes) -> list[Any]:
-    """Dash the edges that were found to be dearer than believed; return their legend entry."""
+def _draw_mended(found: Answer, graph: Graph, places: FloatArray, ax: Axes) -> list[Any]:
+    """Dash the edges that cost more than believed; return their legend entry."""
     if found.mended is None or not found.mended.suspects.size:
         return []
-    arcs, places = found.mended.suspects[:_MOST_MENDED], _places(graph)
+    arcs = found.mended.suspects[:_MOST_MENDED]
     ends = np.stack([places[graph.tails[arcs]], places[graph.indices[arcs]]], axis=1)
     look: dict[str, Any] = {"linewidths": 2.0, "linestyles": "dashed", "zorder": 2.5}
     lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_MENDED, **look)
     ax.add_collection(lines, autolim=False)
-    return [_entry("costs more than believed", color=_MENDED, lw=2, ls="--")]
+    dashes = {"color": _MENDED, "linewidth": 2, "linestyle": "--"}
+    return [marks.entry("line", "costs more than believed", **dashes)]
 
 
-def _draw_routes(graph: Graph, routes: list[IntArray], ax: Axes, zorder: float) -> None:
-    """Draw routes as broad bands."""
-    look: dict[str, Any] = {"color": _ROUTE, "lw": 5, "alpha": 0.6, "zorder": zorder}
-    for path in routes:
-        x, y = _places(graph)[path].T
-        ax.plot(x, y, solid_capstyle="round", solid_joinstyle="round", **look)
+def _write_names(
+    ax: Axes,
+    places: FloatArray,
+    names: Naming | None,
+    vertices: Iterable[int],
+    most: int,
+    sizes: FloatArray,
+) -> None:
+    """Write the names of the first of these vertices, as far as there is room."""
+    call = Caller(names, len(places))
+    first = list(dict.fromkeys(int(x) for x in vertices))[:most]
+    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        place_names(ax, places, {x: call(x) for x in first}, sizes)
 
 
-def _draw_discs(ax: Axes, places: FloatArray, found: Answer, size: float) -> Any:
-    """One disc per vertex: shaded by its value, ringed if it is a label; a star is the goal."""
-    able = found.plan.reachable
-    rings: dict[str, Any] = {
-        "linewidths": np.where(_labelled(found), 2.2, 0.7)[able],
-        "edgecolors": np.where(_stuck(found), _ALARM, _INK)[able],
-    }
-    disc: dict[str, Any] = {"s": size**2, "zorder": 3}
-    x, y = places[~able].T
-    ax.scatter(x, y, c=_LOST, marker="X", **disc)
-    x, y = places[able].T
-    drawn = ax.scatter(x, y, c=found.values[able], cmap="Blues_r", **rings, **disc)
-    star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "zorder": 4}
-    x, y = places[found.goal]
-    ax.scatter(x, y, s=_star(size) ** 2, linewidths=0.8, **star)
-    return drawn
+def mended(
+    found: Mended,
+    names: Naming | None = None,
+    data: Labels | Trips | None = None,
+    goal: int | None = None,
+    ax: Axes | None = None,
+    *,
+    unit: str = "",
+) -> Axes:
+    """Draw every edge in the colour of its added cost, under a title that sums up the findings.
+
+    Edges within 5 % of the believed cost are grey and thin, more costly ones red, cheaper ones
+    blue; the larger the difference, the darker and the broader.
+
+    Parameters
+    ----------
+    found : Mended
+        What `mend` returned. Its graph has positions in the plane, or at most 5,000 vertices: then
+        places are found for them.
+    names : sequence or mapping, optional
+        What to call the vertices: ``names[x]``. Ends of the edges that stand out most
+        (`Mended.suspects`) are named, and no others but the goal.
+    data : Labels or Trips, optional
+        What the graph was mended by: its vertices are marked.
+    goal : int, optional
+        Where the labels lead, marked by a star.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+    unit : str
+        Of the costs, for the colour bar.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    >>> labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
+    >>> found = wf.mend(ring, labels, 0, wf.LeastChange())
+    >>> axes = wf.plots.mended(found, data=labels, goal=0)
+    >>> axes.figure.axes[-1].get_ylabel()
+    'added cost'
+    """
+    graph = with_places(found.believed)
+    places = plane(graph)
+    if ax is None:
+        ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]
+    canvas = make_canvas(ax, graph, places)
+    edges = edges_once(found)
+    added, order = edges.added, np.argsort(np.abs(edges.added), kind="stable")
+    ends = np.stack([places[edges.tails], places[edges.heads]], axis=1)
+    if graph.directed:  # move arcs to their right, so that there and back lie side by side
+        way = ends[:, 1] - ends[:, 0]
+        length = np.hypot(*way.T)
+        length[length == 0.0] = 1.0
+        right = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]
+        ends = ends + 0.9 * canvas.point * right[:, None, :]
+    thin = float(np.clip(0.08 * canvas.room, 0.4, 1.2))
+    near = np.abs(edges.times - 1.0) <= SAME
+    same, changed = order[near[order]], order[~near[order]]
+    lines = need("matplotlib.collections", "plots").LineCollection
+    ax.add_collection(lines(ends[same], colors=_UNCHANGED, linewidths=thin, zorder=1))
+    if changed.size:
+        norm, colours = _scale(added)
+        share = np.sqrt(np.abs(added[changed]) / np.abs(added).max())
+        drawn = lines(
+            ends[changed],
+            array=added[changed],
+            norm=norm,
+            cmap=colours,
+            linewidths=thin + share * (_WIDEST - thin),
+            zorder=2,
+            capstyle="round",
+        )
+        ax.add_collection(drawn)
+        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
+        bar.set_label(f"added cost ({unit})" if unit else "added cost")
+        bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
+        bar.outline.set_visible(False)
+
+    # What the graph was mended by, and the goal.
+    size = 0.8 * max(canvas.disc, 4.0)
+    sizes, entries = np.zeros(len(places)), []
+    marked: list[tuple[str, IntArray, str, str]] = []
+    if isinstance(data, Labels):
+        marked = [("label", data.vertices, "o", "white")]
+    elif isinstance(data, Trips):
+        marked = [("start of a trip", np.unique(data.starts), "o", "white")]
+        marked += [("end of a trip", np.unique(data.ends), "s", marks.GOAL)]
+    for text, vertices, marker, colour in marked:
+        look: dict[str, Any] = {"marker": marker, "c": colour, "edgecolors": _INK, "lw": 1.0}
+        _scatter(ax, places[vertices], s=size**2, zorder=3, **look)
+        sizes[vertices] = size
+        face = {"markerfacecolor": colour, "markeredgecolor": _INK, "markersize": 6}
+        entries.append(marks.entry("other", text, marker=marker, **face))
+    if goal is not None:
+        star: dict[str, Any] = {"marker": "*", "c": marks.GOAL, "edgecolors": _INK, "lw": 0.8}
+        _scatter(ax, places[[goal]], s=(2.4 * size) ** 2, zorder=4, **star)
+        sizes[goal] = 2.4 * size
+        entries.insert(0, marks.entry("star", "goal"))
+    if same.size:
+        text = f"as believed, within {100 * SAME:g} %"
+        entries.append(marks.entry("line", text, color=_UNCHANGED, linewidth=1.2))
+    marks.draw_legend(ax, entries)
+    marks.draw_title(ax, found.finding(names))
+    ax.update_datalim(places)
+    ax.autoscale_view()
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.06)
+    ax.set_axis_off()
+    if names is not None:
+        tails, heads = found.believed.tails, found.believed.indices
+        worst = [x for arc in found.suspects for x in (tails[arc], heads[arc])]
+        first = [*([] if goal is None else [goal]), *worst]
+        _write_names(ax, places, names, first, _NAMED_MENDED, sizes)
+    return ax
 
 
-def _draw_culprits(found: Answer, graph: Graph, ax: Axes, size: float) -> None:
-    """Point down at labels without a way down, and up at values that were raised."""
-    look: dict[str, Any] = {"s": size**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
-    culprits = ((found.false_sinks, "v", _ALARM), (found.raised_states, "^", _RAISED))
-    for states, marker, colour in culprits:
-        x, y = _places(graph)[states].T
-        ax.scatter(x, y, marker=marker, edgecolors=colour, **look)
+def _scale(added: FloatArray) -> tuple[Any, Any]:
+    """Return the norm and the colours of added cost: by its root, blue below 0 if there is any."""
+    colours = need("matplotlib.colors", "plots")
+    low, high = float(added.min()), float(added.max())
+    most = max(-low, high)
+    red = ("#fdd49e", "#fc8d59", "#d7301f", "#7f0000")
+    blue = ("#08306b", "#2171b5", "#6baed6", "#c6dbef")
+    parts: tuple[str, ...] = red if low >= 0.0 else blue if high <= 0.0 else (*blue, *red)
+    first, last = (0.0 if low >= 0.0 else -most), (0.0 if high <= 0.0 else most)
 
+    def root(value: FloatArray) -> FloatArray:
+        return np.sign(value) * np.sqrt(np.abs(value))
 
-def _star(size: float) -> float:
-    """Width of the goal's star among discs of this width, in points."""
-    return max(2.2 * size, 15.0)
+    def square(value: FloatArray) -> FloatArray:
+        return np.sign(value) * np.square(value)
 
-
-def _legend(found: Answer, routes: list[IntArray]) -> Iterator[Any]:
-    """Legend entries of a diagram: of the marks that occur, and of no others."""
-    ring: dict[str, Any] = {"marker": "o", "ls": "", "mfc": "white", "ms": 7}
-    yield marks.legend_star("goal")
-    if _labelled(found).sum() > 1:
-        yield _entry("label", mec=_INK, mew=2.2, **ring)
-    if _moves(found).any():
-        yield marks.legend_arrow("next state")
-    yield from _legend_answer(found, routes)
-    if _stuck(found).any():
-        yield _entry("never arrives", mec=_ALARM, mew=1.4, **ring)
-    if not found.plan.reachable.all():
-        yield _entry("cannot reach the goal", marker="X", ls="", mfc=_LOST, mec=_LOST, ms=7)
-
-
-def _legend_answer(found: Answer, routes: list[IntArray]) -> Iterator[Any]:
-    """Legend entries of what an answer adds to its field."""
-    tip: dict[str, Any] = {"ls": "", "mfc": "none", "mew": 1.6, "ms": 8}
-    if routes:
-        yield _entry("route", color=_ROUTE, lw=5, alpha=0.6)
-    if found.false_sinks.size:
-        yield _entry("no way down", marker="v", mec=_ALARM, **tip)
-    if found.raised_states.size:
-        yield _entry("raised", marker="^", mec=_RAISED, **tip)
-
-
-def _entry(text: str, **look: Any) -> Any:
-    return need("matplotlib.lines", "plots").Line2D([], [], label=text, **look)
-
-
-def _labelled(found: Answer) -> BoolArray:
-    return found.labels.mask(found.graph)
-
-
-def _moves(found: Answer) -> BoolArray:
-    """Whether a state has a move that is drawn; those that cannot reach the goal have none."""
-    successor = found.plan.successor
-    elsewhere: BoolArray = successor != np.arange(successor.size)
-    return found.plan.reachable & elsewhere
-
-
-def _stuck(found: Answer) -> BoolArray:
-    """Whether the goal can be reached, but not by the plan."""
-    return found.plan.reachable & ~found.plan.reached
-
-
-def _important(found: Answer, routes: list[IntArray]) -> list[int]:
-    """Vertices to name before all others, in this order."""
-    starts = [int(path[0]) for path in routes]
-    return [found.goal, *starts, *found.false_sinks.tolist(), *found.raised_states.tolist()]
-
-
-def _called(call: Caller, vertices: Iterable[int]) -> dict[int, str]:
-    """Names of the first of these vertices."""
-    first = list(dict.fromkeys(int(x) for x in vertices))[:_NAMED]
-    return {x: call(x) for x in first}
-
-
-def _draw_arrow(ax: Axes, tail: FloatArray, head: FloatArray, colour: str, size: float) -> None:
-    """Draw an arrow from disc to disc."""
-    look = {"arrowstyle": "-|>", "color": colour, "lw": 0.5 + size / 15}
-    look |= {"mutation_scale": 1.3 * size, "shrinkA": size / 2, "shrinkB": size / 2 + 1}
-    ax.annotate("", tuple(head), tuple(tail), arrowprops=look, zorder=2)
+    norm = colours.FuncNorm((root, square), vmin=first, vmax=last)
+    return norm, colours.LinearSegmentedColormap.from_list("added", parts)

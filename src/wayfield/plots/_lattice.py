@@ -45,7 +45,7 @@ class Lattice(NamedTuple):
     upright: NDArray[np.int8]
 
     def raster(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values at their places, NaN (or transparent) elsewhere."""
+        """Return values at their places, NaN (or transparent) elsewhere."""
         image = np.full(self.shape + values.shape[1:], np.nan)
         image[self.rows, self.columns] = values
         return image
@@ -72,7 +72,7 @@ class Lattice(NamedTuple):
         return math.gcd(*self.walls.astype(int).ravel().tolist(), *np.concatenate(changes).tolist())
 
     def one_way(self) -> tuple[FloatArray, FloatArray]:
-        """(k, 2) middles of the cells' borders that are crossed one way only, and which way."""
+        """Return (k, 2) middles of the cells' one-way borders, and their directions."""
         side = self.cell
         places, ways = [], []
         for axis, borders in enumerate((self.across, self.upright.T)):
@@ -86,7 +86,7 @@ class Lattice(NamedTuple):
         return np.concatenate(places) + self.corner - 0.5, np.concatenate(ways)
 
     def bars(self, chosen: NDArray[np.bool_]) -> FloatArray:
-        """(k, 4, 2) corners of bars, along the rows, that cover the chosen vertices' places."""
+        """Return (k, 4, 2) corners of bars along the rows that cover the chosen vertices."""
         image = np.nan_to_num(self.raster(chosen.astype(float))) > 0
         ends = _runs(image) + self.corner - 0.5
         return np.concatenate([ends, ends[:, ::-1] + [0.0, 1.0]], axis=1)
@@ -117,7 +117,7 @@ def find_lattice(graph: Graph, positions: FloatArray) -> Lattice | None:
 
 
 def find_jumps(graph: Graph, positions: FloatArray, lattice: Lattice) -> tuple[FloatArray, ...]:
-    """(k, 2) tails and heads of the jumps of a lattice, those side by side taken together."""
+    """Return (k, 2) tails and heads of the jumps of a lattice, one for those side by side."""
     step = positions[graph.indices] - positions[graph.tails]
     far = np.flatnonzero(np.abs(step).sum(axis=1) != 1)
     tails, ways = [np.empty((0, 2))], [np.empty((0, 2))]
@@ -134,7 +134,7 @@ def find_jumps(graph: Graph, positions: FloatArray, lattice: Lattice) -> tuple[F
 
 
 def _changes(borders: NDArray[np.int8]) -> IntArray:
-    """Coordinates at which one-way borders and borders open both ways meet; see `Lattice`."""
+    """Return the coordinates at which one-way borders meet borders open both ways."""
     both = borders == (_AHEAD | _BACK)
     one = (borders != 0) & ~both
     first, last = slice(None, -1), slice(1, None)
@@ -146,7 +146,7 @@ def _changes(borders: NDArray[np.int8]) -> IntArray:
 
 
 def _runs(flags: NDArray[np.bool_]) -> FloatArray:
-    """(k, 2, 2) ends, as (column, row), of the runs of True along each row."""
+    """Return (k, 2, 2) ends, as (column, row), of the runs of True along each row."""
     change = np.diff(np.pad(flags, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     row, start = np.nonzero(change == 1)
     _, end = np.nonzero(change == -1)

@@ -1,4 +1,4 @@
-"""What pictures are made of. Sizes are in the units of the positions unless said otherwise."""
+"""Marks, colours and legends of all pictures. Sizes are in units of the positions by default."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CHEVRON = np.array([[-0.5, 0.6], [-0.05, 0.6], [0.5, 0], [-0.05, -0.6], [-0.5, 
 
 
 def draw_lines(ax: Axes, ends: FloatArray, width: float, **look: Any) -> None:
-    """Lines of a width in points."""
+    """Draw lines of a width in points."""
     lines = need("matplotlib.collections", "plots").LineCollection(
         ends, colors=INK, linewidths=width, **look
     )
@@ -48,7 +48,7 @@ def draw_lines(ax: Axes, ends: FloatArray, width: float, **look: Any) -> None:
 def draw_discs(
     ax: Axes, places: FloatArray, diameter: float | FloatArray, colour: str, **look: Any
 ) -> None:
-    """Discs, with a fine outline unless told otherwise."""
+    """Draw discs, by default with a fine outline."""
     size = np.broadcast_to(diameter, len(places))
     discs = need("matplotlib.collections", "plots").EllipseCollection(
         size,
@@ -64,7 +64,7 @@ def draw_discs(
 
 
 def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **look: Any) -> None:
-    """Arrows from their tails to the ends of the ways, in ink unless told otherwise."""
+    """Draw arrows from their tails along the ways, by default in ink."""
     head: dict[str, Any] = {"headwidth": 4.6, "headlength": 4.8, "headaxislength": 4.2}
     head["minlength"] = 0.1  # what is shorter would be drawn as a dot
     units: dict[str, Any] = {"units": "xy", "scale_units": "xy", "angles": "xy", "scale": 1}
@@ -73,7 +73,7 @@ def draw_arrows(ax: Axes, tails: FloatArray, ways: FloatArray, width: float, **l
 
 
 def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, **look: Any) -> None:
-    """Chevrons that point along the ways, white with an outline unless told otherwise."""
+    """Draw chevrons that point along the ways, by default white with an outline."""
     x, y = (ways / np.hypot(*ways.T)[:, None]).T
     turn = np.stack([np.stack([x, y], axis=-1), np.stack([-y, x], axis=-1)], axis=1)
     shapes = places[:, None, :] + size * (_CHEVRON @ turn)
@@ -84,7 +84,7 @@ def draw_chevrons(ax: Axes, places: FloatArray, ways: FloatArray, size: float, *
 
 
 def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
-    """Bent, dashed arrows."""
+    """Draw bent, dashed arrows."""
     patches = need("matplotlib.patches", "plots")
     for tail, head in zip(tails, heads, strict=True):
         look = {"linestyle": _DASHES, "linewidth": 1.3, "mutation_scale": 11, "zorder": 4}
@@ -96,7 +96,7 @@ def draw_jumps(ax: Axes, tails: FloatArray, heads: FloatArray) -> None:
 
 
 def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
-    """Five-pointed star."""
+    """Draw a five-pointed star."""
     star = need("matplotlib.path", "plots").Path.unit_regular_star(5, 0.42)
     outline = type(star)(star.vertices * radius + place, star.codes)
     patches = need("matplotlib.patches", "plots")
@@ -104,7 +104,7 @@ def draw_star(ax: Axes, place: FloatArray, radius: float) -> None:
 
 
 def draw_bars(ax: Axes, bars: FloatArray) -> None:
-    """Grey, crossed bars."""
+    """Draw grey, crossed bars."""
     polygons = need("matplotlib.collections", "plots").PolyCollection(
         bars, facecolors=GREY, edgecolors=CROSSES, hatch="xxx", linewidths=0, zorder=1.5
     )
@@ -117,92 +117,58 @@ def draw_title(ax: Axes, text: str) -> None:
     ax.set_title("\n".join(wrap(text, wide)), loc="left", fontsize=9, parse_math=False)
 
 
-def legend_patch(text: str) -> Any:
-    """Legend entry of `draw_bars`."""
-    patches = need("matplotlib.patches", "plots")
-    return patches.Patch(facecolor=GREY, edgecolor=CROSSES, hatch="xxxx", linewidth=0, label=text)
+_KINDS: dict[str, dict[str, Any]] = {
+    "cross": {"marker": "X", "markerfacecolor": GREY, "markeredgecolor": CROSSES, "markersize": 8},
+    "chevron": {
+        "marker": [*_CHEVRON.tolist(), _CHEVRON[0].tolist()],
+        "markerfacecolor": "white",
+        "markeredgewidth": 0.7,
+        "markersize": 8,
+    },
+    "ground": {"marker": "o", "alpha": 0.4, "markeredgewidth": 0, "markersize": 7},
+    "star": {"marker": "*", "markerfacecolor": GOAL, "markeredgewidth": 0.8, "markersize": 11},
+    "disc": {"marker": "o", "markeredgewidth": 0.5, "markersize": 6.0},
+    "arrow": {"linestyle": "-", "linewidth": 1.1, "marker": ">", "markersize": 5},
+    "tint": {"marker": "s", "markeredgewidth": 0, "markersize": 8},
+    "line": {"linestyle": "-"},
+    "jump": {"linestyle": _DASHES, "color": JUMP_INK},
+    "other": {},
+}
 
 
-def legend_cross(text: str) -> Any:
-    """Legend entry of a vertex without a value."""
-    return _legend(text, marker="X", markerfacecolor=GREY, markeredgecolor=CROSSES, markersize=8)
-
-
-def legend_chevron(text: str) -> Any:
-    """Legend entry of `draw_chevrons`."""
-    look: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "markersize": 8}
-    outline = [*_CHEVRON.tolist(), _CHEVRON[0].tolist()]
-    return _legend(text, marker=outline, **look)
-
-
-def legend_ground(text: str) -> Any:
-    """Legend entry of the ground."""
-    return _legend(text, marker="o", alpha=0.4, markeredgewidth=0, markersize=7)
-
-
-def legend_star(text: str) -> Any:
-    """Legend entry of `draw_star`."""
-    return _legend(text, marker="*", markerfacecolor=GOAL, markeredgewidth=0.8, markersize=11)
-
-
-def legend_disc(text: str, colour: Any, size: float = 6.0) -> Any:
-    """Legend entry of `draw_discs`."""
-    look: dict[str, Any] = {"markeredgewidth": 0.5, "markersize": size}
-    return _legend(text, marker="o", markerfacecolor=colour, **look)
-
-
-def legend_arrow(text: str) -> Any:
-    """Legend entry of `draw_arrows`."""
-    return _legend(text, linestyle="-", linewidth=1.1, marker=">", markersize=5)
-
-
-def legend_tint(text: str, colour: Any) -> Any:
-    """Legend entry of starts that fail."""
-    return _legend(text, marker="s", markerfacecolor=colour, markeredgewidth=0, markersize=8)
-
-
-def legend_line(text: str, width: float, alpha: float = 1.0) -> Any:
-    """Legend entry of `draw_lines`."""
-    return _legend(text, linestyle="-", linewidth=width, alpha=alpha)
-
-
-def legend_jump(text: str) -> Any:
-    """Legend entry of `draw_jumps`."""
-    return _legend(text, linestyle=_DASHES, color=JUMP_INK)
-
-
-def _legend(text: str, **look: Any) -> Any:
-    lines = need("matplotlib.lines", "plots")
-    return lines.Line2D([], [], label=text, **({"color": INK, "linestyle": "none"} | look))
+def entry(kind: str, text: str, **look: Any) -> Any:
+    """Return a legend entry: "bars", or one of the kinds above with other looks."""
+    if kind == "bars":
+        patch = need("matplotlib.patches", "plots").Patch
+        return patch(facecolor=GREY, edgecolor=CROSSES, hatch="xxxx", linewidth=0, label=text)
+    line = need("matplotlib.lines", "plots").Line2D
+    return line([], [], label=text, **({"color": INK, "linestyle": "none"} | _KINDS[kind] | look))
 
 
 def draw_legend(ax: Axes, entries: list[Any]) -> None:
-    """Explain the marks below the picture; nothing if there is nothing to explain."""
+    """Draw the legend below the picture, if there are entries."""
     if entries:
         place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
         place |= {"columnspacing": 1.4, "handletextpad": 0.6, "labelspacing": 0.35}
-        columns = _columns(ax, [len(entry.get_label()) for entry in entries])
+        # as many columns as the axes have room for, going by the letters of the entries
+        letters = [len(entry.get_label()) for entry in entries]
+        room, columns = ax.bbox.width * 72 / ax.figure.dpi, 1
+        for rows in range(1, len(letters)):
+            widest = [max(letters[k : k + rows]) for k in range(0, len(letters), rows)]
+            if _LETTERS * sum(0.5 * most + 4.0 for most in widest) <= room:
+                columns = len(widest)
+                break
         ax.legend(handles=entries, ncols=columns, frameon=False, fontsize=_LETTERS, **place)
 
 
-def _columns(ax: Axes, letters: list[int]) -> int:
-    """As many columns as the axes have room for, going by the letters of the entries."""
-    room = ax.bbox.width * 72 / ax.figure.dpi
-    for rows in range(1, len(letters)):
-        widest = [max(letters[k : k + rows]) for k in range(0, len(letters), rows)]
-        if _LETTERS * sum(0.5 * most + 4.0 for most in widest) <= room:
-            return len(widest)
-    return 1
-
-
 def colour_map() -> Any:
-    """Colours of the field."""
+    """Return the colours of the field."""
     colours = need("matplotlib.colors", "plots")
     return colours.LinearSegmentedColormap.from_list("wayfield", FIELD_COLOURS)
 
 
 def tints(plan: Plan) -> FloatArray:
-    """(n, 4) colours: one per limit cycle for the starts that end there, clear for the others."""
+    """Return (n, 4) colours: one per limit cycle for the starts that end there, else clear."""
     colours = need("matplotlib.colors", "plots").to_rgba_array(CYCLE_COLOURS, alpha=0.62)
     failing = plan.basin >= 0
     size = np.bincount(plan.basin[failing], minlength=len(plan.cycles))
@@ -215,6 +181,6 @@ def tints(plan: Plan) -> FloatArray:
 
 
 def why_unknown(values: FloatArray) -> str:
-    """Say what the states without a finite value are, and how many."""
+    """Return the kinds of states without a finite value, with their numbers."""
     kinds = {"cannot reach": np.isinf(values), "no value": np.isnan(values)}
     return ", ".join(f"{kind}: {where.sum():,}" for kind, where in kinds.items() if where.any())

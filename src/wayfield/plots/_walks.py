@@ -1,7 +1,7 @@
-"""Bodies on their way: the path over the field, and films of walks side by side.
+"""Walks of bodies: the path over the field, and films of walks side by side.
 
 A film is drawn without OpenGL: the field once, by matplotlib, and the body over it frame by frame,
-its legs seen from above. The name of the file says what it becomes: ``.gif``, ``.webp`` or an
+its legs seen from above. The suffix of the file chooses the format: ``.gif``, ``.webp`` or an
 animated ``.png``.
 """
 
@@ -144,7 +144,16 @@ def film(
         _Panel(each, plan, maze, labels, caption, height)
         for each, plan, caption in zip(walks, plans, captions, strict=True)
     ]
-    pictures = [_beside([panel.at(step) for panel in panels]) for step in shown]
+    gap = 12
+    width = sum(panel.base.width for panel in panels) + gap * (len(panels) - 1)
+    tall = max(panel.base.height for panel in panels)
+    pictures = []
+    for step in shown:
+        picture, left = need("PIL.Image", "plots").new("RGB", (width, tall), "white"), 0
+        for panel in panels:
+            picture.paste(panel.at(step), (left, 0))
+            left += panel.base.width + gap
+        pictures.append(picture)
     # one palette for all frames: what does not move then costs nothing
     palette = pictures[-1].quantize(_COLOURS)
     frames = [picture.quantize(palette=palette, dither=0) for picture in pictures]
@@ -167,15 +176,28 @@ class _Panel:
     ) -> None:
         self.walked, self.maze = walked, maze
         self.places = maze.coordinates.of(plan.graph)
-        self.base, self.transform = _drawn(plan, labels, caption, height)
+        assert plan.graph.positions is not None
+        wide, high = np.ptp(plan.graph.positions, axis=0) + 1
+        dpi, top, width = 100, 22, round(height * wide / high)
+        figures = need("matplotlib.figure", "plots")
+        figure = figures.Figure(figsize=(width / dpi, (height + top) / dpi), dpi=dpi)
+        axes = figure.add_axes((0, 0, 1, height / (height + top)))
+        bare = {"arrows": False, "colour_bar": False, "legend": False}
+        field(plan.graph, plan.values, plan, labels, axes, **bare)
+        axes.set_title(caption, fontsize=9, pad=4)
+        content = io.BytesIO()
+        figure.savefig(content, format="png", dpi=dpi)
+        self.base = need("PIL.Image", "plots").open(content).convert("RGB")
+        self.transform = axes.transData
         self.path = self._pixels(walked.path)
+        ends = self.transform.transform([[0.0, 0.0], [_TORSO / self.places.spacing, 0.0]])
+        self.radius = max(float(np.hypot(*(ends[1] - ends[0]))), 3.0)
 
     def at(self, step: int) -> Any:
         """Return the picture at a step, the last one if the walk is over by then."""
-        image_draw = need("PIL.ImageDraw", "plots")
         step = min(step, self.walked.steps)
         picture = self.base.copy()
-        pen = image_draw.Draw(picture)
+        pen = need("PIL.ImageDraw", "plots").Draw(picture)
         trail = [tuple(point) for point in self.path[: step + 1]]
         pen.line(trail, fill=_EDGE, width=4, joint="curve")
         pen.line(trail, fill=_TRAIL, width=2, joint="curve")
@@ -183,9 +205,8 @@ class _Panel:
             ends = [tuple(point) for point in self._pixels(part)]
             pen.line(ends, fill=_EDGE, width=5)
             pen.line(ends, fill=_BODY, width=3)
-        (x, y), around = self._pixels(self.walked.path[step : step + 1])[0], self._radius()
-        box = (x - around, y - around, x + around, y + around)
-        pen.ellipse(box, fill=_BODY, outline=_EDGE)
+        (x, y), r = self._pixels(self.walked.path[step : step + 1])[0], self.radius
+        pen.ellipse((x - r, y - r, x + r, y + r), fill=_BODY, outline=_EDGE)
         return picture
 
     def _pixels(self, points: FloatArray) -> NDArray[np.float64]:
@@ -193,37 +214,3 @@ class _Panel:
         there = self.transform.transform(self.places.on_lattice(points))
         there[:, 1] = self.base.height - there[:, 1]
         return np.asarray(there)
-
-    def _radius(self) -> float:
-        a, b = self.transform.transform([[0.0, 0.0], [_TORSO / self.places.spacing, 0.0]])
-        return max(float(np.hypot(*(b - a))), 3.0)
-
-
-def _drawn(plan: Plan, labels: Labels | None, caption: str, height: int) -> tuple[Any, Any]:
-    """Draw a field as a picture of its own, and say where its points come to lie."""
-    figures = need("matplotlib.figure", "plots")
-    image = need("PIL.Image", "plots")
-    assert plan.graph.positions is not None
-    wide, high = np.ptp(plan.graph.positions, axis=0) + 1
-    dpi, top = 100, 22
-    width = round(height * wide / high)
-    figure = figures.Figure(figsize=(width / dpi, (height + top) / dpi), dpi=dpi)
-    axes = figure.add_axes((0, 0, 1, height / (height + top)))
-    field(plan.graph, plan.values, plan, labels, axes, arrows=False, colour_bar=False, legend=False)
-    axes.set_title(caption, fontsize=9, pad=4)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=dpi)
-    return image.open(content).convert("RGB"), axes.transData
-
-
-def _beside(pictures: Sequence[Any]) -> Any:
-    """Put pictures beside each other."""
-    image = need("PIL.Image", "plots")
-    gap = 12
-    width = sum(each.width for each in pictures) + gap * (len(pictures) - 1)
-    whole = image.new("RGB", (width, max(each.height for each in pictures)), "white")
-    left = 0
-    for each in pictures:
-        whole.paste(each, (left, 0))
-        left += each.width + gap
-    return whole

@@ -1,18 +1,14 @@
 """State graphs from a replay buffer: observed transitions become arcs, nearby states one vertex.
 
-What a buffer does not hold cannot be planned: a graph of transitions is directed, usually falls
-into many strong components, and parts of it do not lead to the goal at all. `Replay.report` says
-so before anything is computed. Starts and goals that were never observed are attached to their
-neighbours (`Replay.attach`, or `attach` on any graph) for as long as they are needed.
+A graph of transitions is directed. It usually falls into many strong components, and parts of it do
+not lead to the goal at all: `Replay.report` says so before anything is computed. Starts and goals
+that were never observed are attached to their neighbours for as long as they are needed
+(`Replay.attach`, or `attach` on any graph).
 """
 
-from ._attach import attach
-from ._guesses import Suspects
-from ._moves import ActionCounts, Jumps
-from ._reach import ReachReport
-from ._replay import Replay, replay_graph
-from ._report import PlannerReport
-from ._scan import ToleranceScan, scan_tolerances
+from ._counts import ActionCounts, Jumps
+from ._replay import Replay, attach, replay_graph, scan_tolerances
+from ._reports import PlannerReport, ReachReport, Suspects, ToleranceScan
 from .planner import Planner
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Datasets as others hand them out: dictionaries, files and episodes, brought into one form.
+"""Datasets in the formats of OGBench, D4RL and Minari, read into one `Buffer`.
 
 ======================  =====================================================================
 OGBench                 observations, next_observations, actions, terminals: rows are
@@ -17,31 +17,35 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _npz
+from .._arrays import LARGEST, as_lengths, as_real_array, refuse
 from ..errors import InputError
-from ..kernels._types import BoolArray
-from ._buffer import as_flags
+from ..kernels._types import BoolArray, FloatArray
+from ..kernels.merging import Rows
+from ..kernels.stays import continues
 
 _ENDS = ("terminals", "timeouts", "terminations", "truncations")
 _NAMES = ("observations", "next_observations", "actions", "valids", *_ENDS)
 
 
 def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
-    """Return observations, next observations, terminals and actions, as `replay_graph` has them."""
+    """Return observations, next_observations, terminals and actions, as `replay_graph` takes them.
+
+    `entry` names the part of observations that are dictionaries.
+    """
     if isinstance(dataset, str | os.PathLike):
-        dataset = _from_file(dataset)
+        if Path(dataset).suffix in (".h5", ".hdf5"):
+            raise InputError(f"{dataset}: open HDF5 files with h5py and pass the arrays")
+        names = [name for name in _npz.entries(dataset) if name in _NAMES]
+        dataset = {name: _npz.read_arrays(dataset, only=name)[name] for name in names}
     if isinstance(dataset, Mapping):
         if "observations" in dataset:
-            found = {name: dataset[name] for name in _NAMES if name in dataset}
-            found = {name: data for name, data in found.items() if data is not None}
-            if "observations" not in found:
-                raise InputError("the dataset's observations are None")
-            return _from_rows(found | {"observations": _part(found["observations"], entry)}, entry)
+            return _from_rows(dataset, entry)
         if dataset and all(str(name).startswith("episode") for name in dataset):
             order = sorted(dataset, key=lambda name: (len(str(name)), str(name)))
             return _from_episodes([dataset[name] for name in order], entry)
@@ -61,25 +65,21 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
     )
 
 
-def _from_file(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    if Path(path).suffix in (".h5", ".hdf5"):
-        raise InputError(f"{path}: open HDF5 files with h5py, and pass what it hands out")
-    names = _npz.entries(path)
-    read = [_npz.read_arrays(path, only=name)[name] for name in names if name in _NAMES]
-    return dict(zip([name for name in names if name in _NAMES], read, strict=True))
-
-
-def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
-    """One dictionary for all episodes, or for a single one that has its last observation, too."""
-    observations = _column(found["observations"], "observations")
-    size, ends = len(observations), [name for name in _ENDS if name in found]
+def _from_rows(dataset: Mapping[str, Any], entry: str) -> dict[str, Any]:
+    """Read one dictionary of all episodes, or of a single one that has its last observation."""
+    found = {name: dataset[name] for name in _NAMES if name in dataset}
+    found = {name: data for name, data in found.items() if data is not None}
+    if "observations" not in found:
+        raise InputError("the dataset's observations are None")
+    observations = _column(found["observations"], "observations", entry)
     onward = found.get("next_observations")
     if onward is not None:
-        onward = _column(_part(onward, entry), "next_observations")
-    for name in ("actions", "valids", *ends):
-        if name in found and np.ndim(found[name]) == 0:
+        onward = _column(onward, "next_observations", entry)
+    size, ends = len(observations), [name for name in _ENDS if name in found]
+    per_row = [name for name in ("actions", "valids", *ends) if name in found]
+    for name in per_row:
+        if np.ndim(found[name]) == 0:
             raise InputError(f"{name} must have an entry per observation, not be {found[name]!r}")
-    actions = found.get("actions")
     one_more = {len(found[name]) for name in ends} == {size - 1}
     if onward is None and one_more and {"terminations", "truncations"} & set(ends):
         return _from_episodes([found], entry)
@@ -87,19 +87,20 @@ def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
         raise InputError(
             f"the dataset has none of {', '.join(_ENDS)}: nothing says where episodes end"
         )
-    for name in ("actions", "valids", *ends):
-        if name in found and len(found[name]) != size:
+    for name in per_row:
+        if len(found[name]) != size:
             raise InputError(
                 f"the dataset has {size} observations but {len(found[name])} {name}: is it cut off?"
             )
+    actions = found.get("actions")
     final = np.zeros(size, dtype=bool)
     for name in ends:
-        final |= as_flags(found[name], size, name)
+        final |= _as_flags(found[name], size, name)
     if "valids" in found:
-        valid = as_flags(found["valids"], size, "valids")
+        valid = _as_flags(found["valids"], size, "valids")
         if onward is None:
             final = ~valid
-        else:  # what follows a row that is not valid is padding, no transition
+        else:  # rows that are not valid are padding, not transitions
             if len(onward) != size:
                 raise InputError(f"the dataset has {size} observations but {len(onward)} next ones")
             actions = None if actions is None else np.asarray(actions)[valid]
@@ -110,23 +111,42 @@ def _from_rows(found: Mapping[str, Any], entry: str) -> dict[str, Any]:
             f"its {size:,} rows would be one: pass timeouts as well or, if they are one, set the "
             "last of terminals"
         )
-    return _named(observations, onward, final, actions)
+    columns = {"observations": observations, "next_observations": onward}
+    return {**columns, "terminals": final, "actions": actions}
 
 
 def _from_episodes(episodes: Iterable[Any], entry: str) -> dict[str, Any]:
-    """Episodes one after another; the last observation of each has an action that nobody took."""
+    """Concatenate episodes; the last observation of each gets an action that nobody took."""
     seen: list[NDArray[Any]] = []
-    done: list[NDArray[Any] | None] = []
+    taken: list[NDArray[Any]] = []
     for number, one in enumerate(episodes):
         episode = {"observations": one} if isinstance(one, np.ndarray) else one
-        rows = _column(_part(_field(episode, "observations", number), entry), "observations")
-        actions = _field(episode, "actions", number, needed=False)
-        actions = None if actions is None else np.asarray(actions)
-        _check_episode(episode, number, len(rows), actions)
-        if actions is not None and len(actions) < len(rows):
-            actions = np.concatenate([actions, np.zeros_like(actions[:1])])
+        if not isinstance(episode, Mapping):
+            episode = {name: getattr(episode, name, None) for name in _NAMES}
+        if episode.get("observations") is None:
+            raise InputError(f"episode {number} has no observations")
+        rows = _column(episode["observations"], "observations", entry)
+        size, steps = len(rows), len(rows) - 1
+        if size < 2:
+            raise InputError(f"episode {number} has {size} observations: no transition")
+        if episode.get("actions") is not None:
+            actions = np.asarray(episode["actions"])
+            steps = len(actions)
+            if steps not in (size, size - 1):
+                raise InputError(
+                    f"episode {number} has {size} observations but {steps} actions: is it cut off?"
+                )
+            padding = np.zeros_like(actions[:1])
+            taken.append(actions if steps == size else np.concatenate([actions, padding]))
+        for name in _ENDS:
+            if episode.get(name) is not None:
+                ended = _as_flags(episode[name], steps, f"episode {number}: {name}")
+                if ended[:-1].any():
+                    first = int(np.argmax(ended))
+                    raise InputError(
+                        f"episode {number}: {name}[{first}] is set before its last step"
+                    )
         seen.append(rows)
-        done.append(actions)
     if not seen:
         raise InputError("the dataset has no episodes")
     widths = sorted({rows.shape[1:] for rows in seen})
@@ -135,53 +155,19 @@ def _from_episodes(episodes: Iterable[Any], entry: str) -> dict[str, Any]:
     observations = np.concatenate(seen)
     final = np.zeros(len(observations), dtype=bool)
     final[np.cumsum([len(rows) for rows in seen]) - 1] = True
-    taken = [actions for actions in done if actions is not None]
-    every = np.concatenate(taken) if len(taken) == len(done) else None
-    return _named(observations, None, final, every)
+    every = np.concatenate(taken) if len(taken) == len(seen) else None
+    columns = {"observations": observations, "next_observations": None}
+    return {**columns, "terminals": final, "actions": every}
 
 
-def _check_episode(episode: Any, number: int, size: int, actions: NDArray[Any] | None) -> None:
-    """Refuse an episode whose lengths do not fit, or that ends before its end."""
-    steps = size - 1
-    if size < 2:
-        raise InputError(f"episode {number} has {size} observations: no transition")
-    if actions is not None:
-        steps = len(actions)
-        if steps not in (size, size - 1):
+def _column(data: Any, name: str, entry: str) -> NDArray[Any]:
+    """Return observations as rows, those of dictionaries by their entry."""
+    if isinstance(data, Mapping):
+        if entry not in data:
             raise InputError(
-                f"episode {number} has {size} observations but {steps} actions: is it cut off?"
+                f"observations have no entry {entry!r}, only {_listed(data)}: name one of them"
             )
-    for name in _ENDS:
-        flags = _field(episode, name, number, needed=False)
-        if flags is None:
-            continue
-        ended: BoolArray = as_flags(flags, steps, f"episode {number}: {name}")
-        if ended[:-1].any():
-            raise InputError(
-                f"episode {number}: {name}[{int(np.argmax(ended))}] is set before its last step"
-            )
-
-
-def _field(episode: Any, name: str, number: int, needed: bool = True) -> Any:
-    value = episode.get(name) if isinstance(episode, Mapping) else getattr(episode, name, None)
-    if value is None and needed:
-        raise InputError(f"episode {number} has no {name}")
-    return value
-
-
-def _part(observations: Any, entry: str) -> Any:
-    """Return the part of observations that are dictionaries themselves."""
-    if not isinstance(observations, Mapping):
-        return observations
-    if entry not in observations:
-        raise InputError(
-            f"observations have no entry {entry!r}, only {_listed(observations)}: name one of them"
-        )
-    return observations[entry]
-
-
-def _column(data: Any, name: str) -> NDArray[Any]:
-    """Return an array of rows, one number each where there is one per observation."""
+        data = data[entry]
     try:
         array = np.asarray(data)
     except (ValueError, TypeError) as error:
@@ -189,10 +175,87 @@ def _column(data: Any, name: str) -> NDArray[Any]:
     return array[:, None] if array.ndim == 1 else array
 
 
-def _named(observations: Any, onward: Any, final: BoolArray, actions: Any) -> dict[str, Any]:
-    names = ("observations", "next_observations", "terminals", "actions")
-    return dict(zip(names, (observations, onward, final, actions), strict=True))
-
-
 def _listed(names: Iterable[Any]) -> str:
     return ", ".join(str(name) for name in names) or "nothing"
+
+
+# -------------------------------------------------------------------- checked arrays
+
+
+class Buffer(NamedTuple):
+    """Observations in the order in which they were made; float32 stays float32."""
+
+    first: Rows
+    """Where each row begins."""
+    second: Rows
+    """Where it ends; no rows if that is where the next one begins."""
+    valid: BoolArray
+    """Rows that are transitions."""
+    joined: BoolArray
+    """Rows that the next one continues."""
+    final: BoolArray
+    """Rows at which an episode ended."""
+
+    @property
+    def num_transitions(self) -> int:
+        """Number of rows that are transitions."""
+        return int(np.count_nonzero(self.valid))
+
+
+def read_rows(
+    observations: ArrayLike, next_observations: ArrayLike | None, terminals: ArrayLike | None
+) -> Buffer:
+    """Check the arrays of a buffer against each other."""
+    first = as_rows(observations, "observations")
+    size = len(first)
+    final = np.zeros(size, bool) if terminals is None else _as_flags(terminals, size, "terminals")
+    if next_observations is not None:
+        second = as_rows(next_observations, "next_observations")
+        if second.shape != first.shape:
+            raise InputError(
+                f"observations are of shape {first.shape}, next_observations {second.shape}"
+            )
+        both = np.result_type(first, second)
+        first, second = first.astype(both, copy=False), second.astype(both, copy=False)
+        return Buffer(first, second, np.ones(size, bool), continues(first, second, final), final)
+    valid = ~final
+    valid[-1] = False
+    if not valid.any():
+        raise InputError(f"{size} observations in {final[:-1].sum() + 1} episodes: no transition")
+    return Buffer(first, first[:0], valid, valid, final)
+
+
+def chosen_lengths(lengths: ArrayLike, buffer: Buffer) -> FloatArray:
+    """Return the lengths of the transitions, given one per row or one per transition."""
+    given, size = np.asarray(lengths).size, buffer.valid.size
+    if given == buffer.num_transitions or given != size:
+        return as_lengths(lengths, "lengths", buffer.num_transitions)
+    return as_lengths(lengths, "lengths", size)[buffer.valid]
+
+
+def _as_flags(data: ArrayLike, size: int, name: str) -> BoolArray:
+    """Return one flag per row; raise `InputError` for the first entry that is neither 0 nor 1."""
+    array = np.asarray(data)
+    if array.shape == (size, 1):
+        array = array[:, 0]
+    if array.shape != (size,):
+        raise InputError(f"{name} must be of shape ({size},), not {array.shape}")
+    if array.dtype != np.bool_:
+        refuse(~np.isin(array, (0, 1)), array, name, "is neither 0 nor 1")
+    return array.astype(bool)
+
+
+def as_rows(data: ArrayLike, name: str) -> Rows:
+    """Return finite observations, one per row; float32 is kept, and copies are avoided."""
+    array = as_real_array(data, name)
+    if array.ndim != 2:
+        raise InputError(f"{name} must be two-dimensional, not of shape {array.shape}")
+    if array.size == 0:
+        raise InputError(f"{name} are empty: their shape is {array.shape}")
+    kind = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    array = np.ascontiguousarray(array, dtype=kind)
+    low, high = float(array.min()), float(array.max())  # either is NaN if any entry is
+    if not (low >= -LARGEST and high <= LARGEST):
+        refuse(~np.isfinite(array), array, name, "is not a finite number")
+        refuse(np.abs(array) > LARGEST, array, name, f"is not between -{LARGEST:g} and {LARGEST:g}")
+    return array

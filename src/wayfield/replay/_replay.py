@@ -4,36 +4,54 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import KeepsReadOnly, as_choice, as_finite, as_real, as_vertex, frozen
-from ..chance import ExpectedCost, Transitions
+from .._arrays import (
+    KeepsReadOnly,
+    as_choice,
+    as_finite,
+    as_floats,
+    as_lengths,
+    as_real,
+    as_vertex,
+    as_whole,
+    frozen,
+    refuse,
+)
+from ..chance import ExpectedCost, Transitions, expected_cost
 from ..errors import InputError
-from ..graph import Graph
-from ..kernels._types import FloatArray, IntArray
+from ..graph import Graph, check_graph
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.flooding import reaching
 from ..kernels.merging import Rows
+from ..kernels.stays import gather_arcs, step_lengths
 from ..labels import Labels
-from ._attach import ROLES, Role, attach, neighbours
-from ._buffer import Buffer, as_rows, chosen_lengths, read_rows
-from ._dataset import read_dataset
-from ._guesses import Suspects, find_guesses, find_suspects, with_prices
-from ._moves import (
+from ._counts import (
     ActionCounts,
     Arcs,
     Jumps,
-    arcs_of,
+    Located,
+    as_landmarks,
+    assigned,
     count_actions,
     find_crossings,
     jumps_of,
+    merged,
+    nearest,
     speed_of,
 )
-from ._odds import BY, By, observed_first, transitions_of
-from ._reach import ReachReport
-from ._states import Located, as_landmarks, assigned, merged, nearest
+from ._dataset import Buffer, as_rows, chosen_lengths, read_dataset, read_rows
+from ._process import BY, By, transitions_of
+from ._reports import ReachReport, Suspects, ToleranceScan
+from ._stitching import find_stitched, find_suspects
+
+Role = Literal["start", "goal", "both"]
+ROLES = get_args(Role)
+_SCALES = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Tolerances that `scan_tolerances` tries, in median steps."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,35 +65,35 @@ class Replay(KeepsReadOnly):
         time spent (see `replay_graph`). Positions are the states themselves if they have two or
         three coordinates.
     states : (n, d) float array
-        One observation per vertex: the first that was seen there, or the landmark.
+        One observation per vertex: the first one seen there, or the landmark.
     tail, head : (t,) int64 arrays
         Vertex where each transition started, and where it ended.
     ends : (e,) int64 array
         Vertices where an episode ended, ascending; empty if there were no terminals.
     stayed : int
-        Transitions that ended in the state they started in; they are no arcs.
+        Transitions that ended in the state they started in; they are not arcs.
     tolerance : float
-        How far from its vertex's state an observation may be; with landmarks, how far apart these
-        are at least.
+        Largest distance of an observation from the state of its vertex; with landmarks, the least
+        distance between two of them.
     counts : (m,) int64 array
-        How often each arc of the graph was crossed; 0 for arcs that nobody has seen.
+        Number of crossings of each arc; 0 for stitched arcs.
     dwell : (m,) float array
         Median number of steps from entering the arc's tail to crossing it; NaN where nobody did.
     fastest : (m,) float array
-        Length that each arc would have by its least dwell in place of the median, nobody resting on
-        the way; NaN where nobody crossed.
-    leaps : (m,) int64 array
-        How many of the crossings were jumps.
+        Length of each arc by its least dwell in place of the median, that is without rests; NaN
+        where nobody crossed.
+    jump_counts : (m,) int64 array
+        Number of the crossings that were jumps.
     visits : (n,) int64 array
-        How many stays every state had.
+        Number of stays in every state.
     jumps : Jumps
-        Arcs that were crossed by jumps, and where these set in.
+        Arcs that were crossed by jumps, and where these began.
     speed : float
         Distance per step of the behaviour; 0 if it never moved.
     exact : bool
         Whether only equal observations were merged.
     actions : ActionCounts or None
-        What followed which action, if there were any.
+        What followed which action, if there were actions.
     attached : int
         Temporary vertices, which come last; see `attach`.
 
@@ -99,7 +117,7 @@ class Replay(KeepsReadOnly):
     counts: NDArray[np.int64]
     dwell: FloatArray
     fastest: FloatArray
-    leaps: NDArray[np.int64]
+    jump_counts: NDArray[np.int64]
     visits: NDArray[np.int64]
     jumps: Jumps
     speed: float
@@ -140,11 +158,11 @@ class Replay(KeepsReadOnly):
         return replay_graph(**read_dataset(dataset, entry), **options)
 
     def nearest(self, observation: ArrayLike) -> int:
-        """Vertex whose state is nearest to an observation, by Euclidean distance."""
+        """Return the vertex with the state nearest to an observation, by Euclidean distance."""
         return int(np.argmin(self._distances(observation)))
 
     def locate(self, observations: ArrayLike) -> NDArray[np.int64]:
-        """Return the vertex whose state is nearest to each of many observations, one per row.
+        """Return the vertices with the states nearest to many observations, one per row.
 
         Examples
         --------
@@ -219,7 +237,7 @@ class Replay(KeepsReadOnly):
         return replace(known, states=frozen(states), visits=frozen(visits), attached=count), new
 
     def report(self, goal: int) -> ReachReport:
-        """Say which states can reach the goal at all, before anything is planned.
+        """Report which states can reach the goal at all, before anything is planned.
 
         Examples
         --------
@@ -233,7 +251,12 @@ class Replay(KeepsReadOnly):
         reaches = reaching(self.graph.reverse_arcs, goal)
         return ReachReport(goal, frozen(reaches), self.graph.strong_components, self.graph)
 
-    # ---------------------------------------------------------------- chance, guesses, suspects
+    # ---------------------------------------------------------------- chance, stitching, suspects
+
+    @cached_property
+    def stepped(self) -> BoolArray:
+        """(m,) whether each arc was crossed by steps, not by jumps alone."""
+        return self.counts > self.jump_counts
 
     @cached_property
     def departures(self) -> NDArray[np.int64]:
@@ -242,16 +265,16 @@ class Replay(KeepsReadOnly):
         return frozen(np.bincount(*ends).astype(np.int64))
 
     def transitions(self, by: By | None = None) -> Transitions:
-        """Return the buffer as a Markov decision process: what follows if one means to go there.
+        """Return the buffer as a Markov decision process.
 
         Parameters
         ----------
         by : {"arc", "action"}, optional
-            An action is the neighbour to walk to, which fails if one jumps instead: a share of
-            all departures from a state did, and exits are pooled over the states around it. Or an
-            action is one of those given, or a kind of them if they are continuous
-            (``actions.kinds``). By default actions are used where they say it all: if they are
-            whole numbers and observations were merged only where equal.
+            "arc": an action is the neighbour to walk to. It fails by a jump, with the share of
+            jumps among all departures from the state; exits are pooled over adjacent states.
+            "action": an action is one of those given, or a kind of them if they are continuous
+            (``actions.kinds``). The default is "action" if actions are whole numbers and
+            observations were merged only where equal, else "arc".
 
         Examples
         --------
@@ -273,52 +296,70 @@ class Replay(KeepsReadOnly):
         *,
         check: bool = True,
     ) -> ExpectedCost:
-        """Return the least expected cost of arriving, observed ways first.
+        """Return the least expected cost of arriving, by observed arcs first.
 
         The parameters are those of `wayfield.expected_cost`, which calls this with a replay.
-        Guesses (`with_guesses`) are used only from states where what was observed leads nowhere:
-        where one would give up or, without `give_up`, where no policy surely arrives.
+        Stitched arcs have a price, but no odds: a plan that mixes both would buy its way round a
+        gamble. So they are used only from states where observed arcs lead nowhere: where one would
+        give up or, without `give_up`, where no policy surely arrives.
 
         Examples
         --------
         >>> gap = replay_graph([[0.0], [1.0], [3.0]], [[1.0], [0.0], [4.0]], tolerance=0.1)
         >>> gap.expected_cost(goal=3).values
         array([inf, inf,  1.,  0.])
-        >>> gap.with_guesses(2).expected_cost(goal=3).values.round(1)
+        >>> gap.stitched(2).expected_cost(goal=3).values.round(1)
         array([47.3, 46.3,  1. ,  0. ])
         """
-        return observed_first(self, goal, give_up, labels, check)
+        seen = self.observed
+        first = expected_cost(seen.transitions(), goal, give_up, labels, check=check)
+        fixed = np.zeros(first.values.size, dtype=bool)
+        fixed[first.goal] = True
+        if labels is not None:
+            fixed[labels.vertices] = True
+        lost = (first.plan < 0) & ~fixed
+        if seen is self or not lost.any():
+            return first
+        known = np.flatnonzero(~lost)
+        every, kept = self.transitions(), Labels(known, first.values[known])
+        second = expected_cost(every, goal, give_up, kept, check=check)
+        both = replace(
+            second,
+            labels=labels,
+            plan=np.where(lost, second.plan, first.plan),
+            gives_up=lost & second.gives_up,
+        )
+        return both.under(every, check=check)
 
-    def with_guesses(self, guesses: int | Graph) -> Replay:
-        """Add arcs that nobody has seen, at a price.
+    def stitched(self, arcs: int | Graph) -> Replay:
+        """Add arcs that nobody was seen to cross, at a price.
 
         An arc of length ℓ that n departures around it never took costs ℓ + 20 · (2 + n / 3): one
         in n + 2 such arcs works, a third of the departures counts, and a try that fails costs 20
-        steps. If it is longer than two median arcs, ℓ is taken times 1000^(ℓ / 2 median arcs), so
-        that long guesses come last. The arcs of the buffer are as they were; `counts` is 0 for the
-        others.
+        steps. If it is longer than two median arcs, ℓ is multiplied by 1000^(ℓ / 2 median arcs):
+        long arcs come last. The arcs of the buffer stay as they are; `counts` is 0 for the others.
 
         Parameters
         ----------
-        guesses : int or Graph
-            How many nearest states to join each state to, both ways, as far apart in time as the
-            behaviour's speed makes them; or a graph on the same vertices, its lengths in steps.
+        arcs : int or Graph
+            Number of nearest states to join each state to, both ways, as long as the distance takes
+            at the behaviour's speed; or a graph on the same vertices, its lengths in steps.
 
         Examples
         --------
         >>> gap = replay_graph([[0.0], [1.0], [3.0]], [[1.0], [0.0], [4.0]], tolerance=0.1)
-        >>> guessed = gap.with_guesses(2)
-        >>> guessed.graph.neighbours(1), guessed.counts[guessed.graph.tails == 1]
+        >>> stitched = gap.stitched(2)
+        >>> stitched.graph.neighbours(1), stitched.counts[stitched.graph.tails == 1]
         (array([0, 2, 3], dtype=int32), array([1, 0, 0]))
-        >>> guessed.graph.lengths[guessed.graph.tails == 1].round(1)
+        >>> stitched.graph.lengths[stitched.graph.tails == 1].round(1)
         array([1.00000e+00, 4.53000e+01, 9.49117e+04])
         """
-        new = find_guesses(self, guesses)
-        return with_arcs(self, with_prices(self.graph, new, new.price))
+        new = find_stitched(self, arcs)
+        return with_arcs(self, new.added_to(self.graph, new.price))
 
     @cached_property
     def observed(self) -> Replay:
-        """The same without arcs that nobody has seen; itself if there are none."""
+        """The same without stitched arcs; itself if there are none."""
         seen = self.counts > 0
         if seen.all():
             return self
@@ -330,16 +371,16 @@ class Replay(KeepsReadOnly):
     def suspects(self, graph: Graph, least: float = 1.0) -> Suspects:
         """List the arcs of a graph that the transitions speak against, the most doubtful first.
 
-        The graph may be anybody's, of nearest neighbours or a learned distance, on the buffer's
-        states, its lengths in steps. An arc is suspect if there was occasion to take it and nobody
-        did, and if no observed way between its ends is at most twice as long, and one median arc.
+        The graph may be one of nearest neighbours or of a learned distance. An arc is suspect if
+        there was occasion to take it and nobody did, and if no observed path between its ends is at
+        most twice as long plus one median arc.
 
         Parameters
         ----------
         graph : Graph
-            On the same vertices.
+            On the same vertices, its lengths in steps.
         least : float
-            How many departures there must have been around either end.
+            Least number of departures around both ends.
 
         Examples
         --------
@@ -376,7 +417,7 @@ class Replay(KeepsReadOnly):
 
 
 def with_arcs(replay: Replay, graph: Graph) -> Replay:
-    """Return the replay on a graph that has all arcs that were crossed, and perhaps others."""
+    """Return the replay on a graph that has all crossed arcs, and perhaps others."""
     n = np.int64(max(graph.num_vertices, replay.graph.num_vertices))
     crossed = np.flatnonzero(replay.counts)
     keys = replay.graph.tails[crossed] * n + replay.graph.indices[crossed]
@@ -393,7 +434,7 @@ def with_arcs(replay: Replay, graph: Graph) -> Replay:
         counts=moved(replay.counts, 0),
         dwell=moved(replay.dwell, np.nan),
         fastest=moved(replay.fastest, np.nan),
-        leaps=moved(replay.leaps, 0),
+        jump_counts=moved(replay.jump_counts, 0),
     )
 
 
@@ -441,8 +482,8 @@ def replay_graph(
         observations, each as far as can be from those before it (fewer if all others are within
         the tolerance of one), or these.
     jump : float, optional
-        Longest step that is no jump. By default five times the length that nine tenths of the
-        steps that move do not exceed.
+        Steps longer than this count as jumps. By default five times the 90th percentile of nonzero
+        step lengths.
     seed : int
         Landmarks are chosen among 60,000 observations drawn with it.
 
@@ -464,7 +505,7 @@ def replay_graph(
     if landmarks is None:
         located = merged(buffer, tolerance)
     else:
-        located = assigned(buffer, as_landmarks(landmarks, buffer, tolerance, seed))
+        located = assigned(buffer, as_landmarks(landmarks, buffer.first, tolerance, seed))
     costs = None if lengths is None else chosen_lengths(lengths, buffer)
     return assemble(buffer, located, actions, costs, tolerance, farthest, exact)
 
@@ -475,22 +516,32 @@ def assemble(
     actions: ArrayLike | None,
     costs: FloatArray | None,
     tolerance: float,
-    farthest: float | None,
+    jump: float | None,
     exact: bool,
 ) -> Replay:
-    """Count what happened between states, however these were found."""
-    moves = find_crossings(buffer, located, farthest)
-    arcs, speed = arcs_of(moves), speed_of(buffer)
-    if costs is not None:
-        cost = fastest = _cheapest(costs, buffer, located, arcs)
-    elif exact:
-        cost, fastest = arcs.dwell, arcs.fastest
-    else:
-        cost, fastest = _times(arcs, located.states, speed)
+    """Count what happened between states, however these were found.
+
+    `costs` are those of the transitions, in place of time; steps longer than `jump` are jumps.
+    """
+    here, there, states = located
+    moves = find_crossings(buffer, located, jump)
+    arcs, speed = Arcs(*gather_arcs(*moves[1:5], len(states))), speed_of(buffer)
+    tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
+    cost, fastest = arcs.dwell, arcs.fastest
+    if costs is not None:  # the least of those given for the transitions of every arc
+        tail, head = here[buffer.valid].astype(np.int64), there[buffer.valid]
+        moved = tail != head
+        key = tail[moved] * len(states) + head[moved]
+        slot = np.searchsorted(tails * len(states) + arcs.indices, key)
+        cost = fastest = np.full(arcs.indices.size, np.inf)
+        np.minimum.at(cost, slot, costs[moved])
+    elif not exact and speed > 0.0:  # not shorter than the distance at the usual speed
+        span = np.linalg.norm(states[arcs.indices].astype(np.float64) - states[tails], axis=1)
+        least = np.where(2 * arcs.jump_counts > arcs.counts, 0.0, span / speed)
+        cost, fastest = np.maximum(cost, least), np.maximum(fastest, least)
     done = None
     if actions is not None:
         done = count_actions(actions, buffer, located, moves, costs, exact)
-    here, there, states = located
     places = states if states.shape[1] in (2, 3) else None
     ended = there if buffer.second.size else here
     return Replay(
@@ -504,7 +555,7 @@ def assemble(
         counts=frozen(arcs.counts),
         dwell=frozen(arcs.dwell),
         fastest=frozen(fastest),
-        leaps=frozen(arcs.leaps),
+        jump_counts=frozen(arcs.jump_counts),
         visits=frozen(moves.visits),
         jumps=jumps_of(moves, buffer),
         speed=speed,
@@ -513,24 +564,145 @@ def assemble(
     )
 
 
-def _times(arcs: Arcs, states: Rows, speed: float) -> tuple[FloatArray, FloatArray]:
-    """Time that every arc takes, and at least: its dwell, or the way at the usual speed."""
-    if speed == 0.0:
-        return arcs.dwell, arcs.fastest
-    tails = np.repeat(np.arange(len(states)), np.diff(arcs.indptr))
-    way = states[arcs.indices].astype(np.float64) - states[tails]
-    least = np.where(2 * arcs.leaps > arcs.counts, 0.0, np.linalg.norm(way, axis=1) / speed)
-    return np.maximum(arcs.dwell, least), np.maximum(arcs.fastest, least)
+# -------------------------------------------------------------------- attaching
 
 
-def _cheapest(given: FloatArray, buffer: Buffer, located: Located, arcs: Arcs) -> FloatArray:
-    """Least of the lengths given for the transitions of every arc."""
-    n = len(located.states)
-    tail, head = located.here[buffer.valid], located.there[buffer.valid]
-    moved = tail != head
-    key = tail[moved].astype(np.int64) * n + head[moved]
-    tails = np.repeat(np.arange(n), np.diff(arcs.indptr))
-    slot: IntArray = np.searchsorted(tails * n + arcs.indices, key)
-    least = np.full(arcs.indices.size, np.inf)
-    np.minimum.at(least, slot, given[moved])
-    return least
+def attach(
+    graph: Graph,
+    lengths: ArrayLike,
+    role: Role,
+    *,
+    k: int | None = None,
+    radius: float | None = None,
+    position: ArrayLike | None = None,
+) -> tuple[Graph, int]:
+    """Add a vertex to a graph, with arcs to or from its nearest vertices.
+
+    The graph itself is not changed, and all its vertices keep their indices.
+
+    Parameters
+    ----------
+    graph : Graph
+        An undirected one can only be attached to both ways.
+    lengths : (n,) float array
+        Length of an arc between the new vertex and each other one; +inf where there can be none.
+    role : {"start", "goal", "both"}
+        A start has arcs out to its neighbours, a goal arcs in from them.
+    k : int, optional
+        How many of the nearest vertices to attach to, at most.
+    radius : float, optional
+        How long an arc may be. Give one of the two, or both.
+    position : (d,) float array, optional
+        Where to draw the vertex; amid its neighbours if not given.
+
+    Returns
+    -------
+    Graph, int
+        The larger graph, and the new vertex in it.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> one_way = wf.Graph.from_edges([0, 1], [1, 2], directed=True)
+    >>> larger, start = wf.replay.attach(one_way, [0.5, 0.7, 9.0], "start", k=2)
+    >>> larger
+    Graph(4 vertices, 4 arcs, directed, lengths 0.5 to 1)
+    >>> wf.cost_to_go(larger, goal=2)[start]
+    np.float64(1.7)
+    """
+    new = check_graph(graph).num_vertices
+    if as_choice(role, "role", ROLES) != "both" and not graph.directed:
+        raise InputError(f"an undirected graph is attached to both ways, not as a {role} alone")
+    length = as_floats(lengths, "lengths", new)
+    refuse(~(length > 0), length, "lengths", "is not positive")
+    near = neighbours(length, k, radius)
+    here, costs = np.full(near.size, new), as_lengths(length[near], "lengths")
+    arcs = [(graph.tails, graph.indices, graph.lengths)]
+    if role != "goal":
+        arcs.append((here, near, costs))
+    if role != "start":
+        arcs.append((near, here, costs))
+    tails, heads, every = (np.concatenate(parts) for parts in zip(*arcs, strict=True))
+    places = graph.positions
+    if places is not None:
+        place = places[near].mean(axis=0) if position is None else as_floats(position, "position")
+        places = np.vstack([places, place])
+    return Graph.from_edges(tails, heads, every, new + 1, graph.directed, places), new
+
+
+def neighbours(distance: FloatArray, k: int | None, radius: float | None) -> IntArray:
+    """Return vertices within `radius` and among the `k` nearest, ascending."""
+    if k is None and radius is None:
+        raise InputError("give k, radius or both: how many neighbours to attach to, how far away")
+    near = np.argsort(distance, kind="stable")[: np.isfinite(distance).sum()]
+    if not near.size:
+        raise InputError("there is nothing to attach to")
+    if k is not None:
+        near = near[: as_whole(k, "k", least=1)]
+    if radius is not None:
+        reach, nearest = as_real(radius, "radius", least=0.0), near[0]
+        if distance[nearest] > reach:
+            raise InputError(
+                f"nothing within radius {reach:g}: the nearest, vertex {nearest}, is "
+                f"{distance[nearest]:g} away"
+            )
+        near = near[distance[near] <= reach]
+    return np.sort(near)
+
+
+# -------------------------------------------------------------------- tolerances
+
+
+def scan_tolerances(
+    observations: ArrayLike,
+    next_observations: ArrayLike | None = None,
+    terminals: ArrayLike | None = None,
+    *,
+    tolerances: ArrayLike | None = None,
+) -> ToleranceScan:
+    """Build the graph of a replay buffer for several tolerances, and count what is in it.
+
+    If the tolerance is too small, hardly any state is met twice, and each episode is a component of
+    its own. If it is too large, transitions begin and end in the same state, and walls are merged
+    away. In between there is a tolerance from which on most states are joined.
+
+    Parameters
+    ----------
+    observations, next_observations, terminals
+        As for `replay_graph`.
+    tolerances : (k,) float array, optional
+        What to try. By default 0 and six multiples of the median nonzero step, from an eighth to
+        four times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import wayfield as wf
+    >>> there = np.linspace(0, 1, 11)
+    >>> walk = np.concatenate([there, 1 - there + 0.01])[:, None]
+    >>> scan = wf.replay.scan_tolerances(walk, tolerances=[0, 0.02, 0.5])
+    >>> print(scan)
+    tolerance  states  arcs  stayed  joined
+            0      22    21       0   4.5 %
+         0.02      11    20       1 100.0 %
+          0.5       2     2      19 100.0 %
+    >>> scan.states
+    array([22, 11,  2])
+    """
+    if tolerances is None:
+        buffer = read_rows(observations, next_observations, terminals)
+        step = step_lengths(buffer.first, buffer.second, buffer.valid)
+        chosen = np.array(_SCALES) * (float(np.median(step[step > 0])) if step.any() else 1.0)
+    else:
+        chosen = as_finite(tolerances, "tolerances")
+        refuse(chosen < 0, chosen, "tolerances", "is negative")
+        if not chosen.size:
+            raise InputError("tolerances are empty")
+    counts = []
+    for tolerance in chosen.tolist():
+        replay = replay_graph(observations, next_observations, terminals, tolerance=tolerance)
+        graph = replay.graph
+        joined = np.bincount(graph.strong_components).max()
+        counts.append((graph.num_vertices, graph.num_arcs, replay.stayed, joined))
+    columns = (frozen(np.array(column, dtype=np.int64)) for column in zip(*counts, strict=True))
+    return ToleranceScan(frozen(chosen), *columns)

@@ -1,47 +1,57 @@
 """A planner for goal-conditioned agents: from a buffer to sub-goals, and how likely they arrive.
 
-A `Planner` holds landmarks of a buffer, what was seen between them and what may be guessed
-(`replay._course` has the mathematics). A goal is a set of landmarks: those within a radius. Its
-plan is made when it is first asked for and then kept.
+A `Planner` holds landmarks of a buffer, what was counted between them, and stitched arcs
+(`replay._policy` has the mathematics). A goal is a set of landmarks: those within a radius. Its
+plan is made when it is first asked for, and then kept.
 """
 
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_real, as_real_array, as_whole
+from .. import _npz
+from .._arrays import as_real, as_real_array, as_whole, frozen
 from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import FloatArray
 from ..kernels.merging import Rows
-from ._barriers import Barriers, refuted
-from ._buffer import as_rows
-from ._course import Course, course_to, terrain_of
-from ._guesses import Guesses, adjacency, find_guesses
-from ._kept import Kept
-from ._landmarks import Landmarks, landmarks_of
-from ._metric import Distance, Embedding, Euclidean, Given, Metric, embedded
-from ._planner_file import read_planner, write_planner
+from ..kernels.shortest import breadth_first
+from ._counts import ActionCounts, Jumps
+from ._dataset import as_rows
+from ._landmarks import Distance, Embedding, Landmarks, Metric, UserDistance, embedded, landmarks_of
+from ._policy import Policy, make_model, make_policy
 from ._replay import Replay
-from ._report import PlannerReport, planner_report
+from ._reports import PlannerReport, Suspects
+from ._stitching import Stitched, adjacency, find_stitched
+from ._walls import Walls
 
-GUESSES = 10
-"""Nearest states that each state is joined to by a guess."""
+STITCH = 10
+"""Nearest states that each state is stitched to."""
 _NEAR = 2.0
-"""States are near a goal within so many median spans of a step between states."""
+"""States are near a goal within this many median steps between states."""
 _FAR, _FAR_EXACT = 5.0, 0.5
-"""No state is near that is farther away than so many median spans of a step between states; the
-latter if all observations are states."""
+"""Beyond this many median steps between states nothing is near; the latter if all observations are
+states."""
 _AHEAD = 2.0
-"""Sub-goals are so many median arcs ahead."""
+"""Sub-goals are this many median arcs ahead."""
 _UNSEEN = 0.5
-"""Odds that an observation just far from all states can get to the nearest one."""
+"""Probability that an observation just far from all states gets to the nearest one."""
+
+_KIND = "wayfield planner 1"
+_PLAIN = ("tail", "head", "ends", "counts", "dwell", "fastest", "jump_counts", "visits")
+_NUMBERS = ("stayed", "tolerance", "speed", "exact")
+_JUMPS = ("tail", "head", "count", "launch")
+_ACTIONS = ("state", "action", "next_state", "count", "cost", "kinds")
+_SETTINGS = ("radius", "ahead", "give_up", "plans")
 
 
 class Planner:
@@ -50,37 +60,36 @@ class Planner:
     Parameters
     ----------
     dataset : Replay, mapping, path, sequence or array
-        What was seen: a `Replay`, or anything that `Replay.from_dataset` takes, such as a
-        dictionary with "observations" and "terminals", an ``.npz`` file of it, or a list of
-        episodes.
+        The data: a `Replay`, or anything that `Replay.from_dataset` takes, such as a dictionary
+        with "observations" and "terminals", an ``.npz`` file of it, or a list of episodes.
     landmarks : int or (k, d) array, optional
-        How many states to plan with, or which. By default 10 times the cube root of the number of
-        observations, a thousand for a million; if observations recur, as in a grid world, each of
-        them is a state. Not for a `Replay`, which has its states.
-    guesses : int or Graph
-        Arcs that nobody has seen, for where observed ones do not lead on: to so many nearest
-        states, or a graph on the landmarks, its lengths in steps. 0 for none.
+        Number of states to plan with, or the states. By default 10 times the cube root of the
+        number of observations, a thousand for a million; if observations recur, as in a grid world,
+        each of them is a state. Not for a `Replay`, which has its states.
+    stitch : int or Graph
+        Stitched arcs, for where observed arcs do not lead on: to this many nearest states, or a
+        graph on the landmarks, its lengths in steps. 0 for none.
     distance : callable, optional
         ``distance(a, b)`` of shape ``(len(a), len(b))``, for arrays of observations: how far it is
-        from each to each, in steps; a learned temporal distance, say. Euclid's if not given.
+        from each to each, in steps; a learned temporal distance, say. Euclidean if not given.
     embed : callable, optional
-        ``embed(a)`` of shape ``(len(a), e)``: features in which Euclidean distances count.
+        ``embed(a)`` of shape ``(len(a), e)``: features with Euclidean distances.
     radius : float, optional
-        States that near to a goal count as the goal, those that observed steps join to the nearest
-        of them. By default twice the median span of a step between states, and 0 if all
-        observations are states. If no state is that near, the nearest is the goal.
+        States within this distance of a goal count as the goal, if observed steps join them to the
+        nearest of them. By default twice the median step between states, and 0 if all observations
+        are states. If no state is that near, the nearest is the goal.
     ahead : float, optional
-        How far along the plan a sub-goal is, in steps. By default two median arcs, and a single
+        Distance of sub-goals along the plan, in steps. By default two median arcs, and a single
         one if all observations are states.
     give_up : float, optional
-        What never arriving costs, in steps: the larger, the rarer the risks that are taken. By
-        default ten times the longest way to the goal, or more where moves fail so often that
-        walks take longer than that.
+        Cost of never arriving, in steps. The larger, the rarer the risks that are taken. By default
+        ten times the longest path to the goal, or more where moves fail so often that walks take
+        longer than that.
     jump : float, optional
-        Longest step that is no jump, in the space of observations or features. By default five
-        times the length that nine tenths of the steps that move do not exceed.
+        Steps longer than this count as jumps, in the space of observations or features. By default
+        five times the 90th percentile of nonzero step lengths.
     plans : int
-        How many goals' plans are kept.
+        Number of goals that plans are kept for.
     seed : int
         Landmarks are chosen among 60,000 observations drawn with it.
 
@@ -93,7 +102,7 @@ class Planner:
     >>> there = np.linspace(0.0, 40.0, 81)[:, np.newaxis]
     >>> planner = wf.Planner([there, there[::-1]] * 5)
     >>> planner
-    Planner(... states of 1 coordinate, ... observed arcs and ... guesses)
+    Planner(... states of 1 coordinate, ... observed arcs and ... stitched arcs)
     >>> planner.subgoal([10.0], goal=[30.0]) > 10.0
     array([ True])
     >>> planner.subgoal([29.5], goal=[30.0])
@@ -109,7 +118,7 @@ class Planner:
         dataset: Any,
         landmarks: int | ArrayLike | None = None,
         *,
-        guesses: int | Graph = GUESSES,
+        stitch: int | Graph = STITCH,
         distance: Distance | None = None,
         embed: Embedding | None = None,
         radius: float | None = None,
@@ -122,10 +131,18 @@ class Planner:
         if distance is not None and embed is not None:
             raise InputError("give distance or embed, not both")
         found = landmarks_of(dataset, landmarks, distance, embed, _optional(jump, "jump"), seed)
-        metric = _metric(found, distance, embed)
-        arcs = _guessed(found.replay, guesses, metric)
-        if found.barriers is not None:
-            arcs = refuted(arcs, found.barriers, found.replay.states)
+        metric, replay = found.metric(distance, embed), found.replay
+        if isinstance(stitch, Graph):
+            arcs = find_stitched(replay, stitch, pooled=True)
+        else:
+            k, arcs = as_whole(stitch, "stitch", least=0), Stitched.none()
+            if k > 0 and not replay.exact and replay.stepped.any():
+                if isinstance(metric, UserDistance):
+                    arcs = find_stitched(replay, metric.graph(k), pooled=True)
+                elif replay.speed > 0.0:
+                    arcs = find_stitched(replay, k, pooled=True)
+        if found.walls is not None:
+            arcs = found.walls.refute(arcs, replay.states)
         settings = (_optional(radius, "radius"), _optional(ahead, "ahead"))
         self._hold(found, metric, arcs, *settings, _optional(give_up, "give_up"), plans)
 
@@ -133,33 +150,36 @@ class Planner:
         self,
         found: Landmarks,
         metric: Metric,
-        guesses: Guesses,
+        stitched: Stitched,
         radius: float | None,
         ahead: float | None,
         give_up: float | None,
         plans: int,
     ) -> None:
-        replay = found.replay
-        exact_actions = replay.exact and replay.actions is not None
-        by_action = exact_actions and replay.actions.kinds.ndim == 1  # type: ignore[union-attr]
+        replay, steps = found.replay, found.replay.stepped
+        graph, exact, actions = replay.graph, replay.exact, replay.actions
         self._found, self._metric = found, metric
-        self._terrain = terrain_of(replay, guesses, found.states, by_action)
-        steps = replay.counts > replay.leaps
-        self._span = _median_span(replay, steps, metric)
-        self._radius = (0.0 if replay.exact else _NEAR * self._span) if radius is None else radius
-        far = _FAR_EXACT if replay.exact else _FAR
-        self._far = max(far * max(self._span, self._radius), self._radius)
-        usual = float(np.median(replay.graph.lengths[steps])) if steps.any() else 1.0
-        self._ahead = (0.0 if replay.exact else _AHEAD * usual) if ahead is None else ahead
+        by_action = exact and actions is not None and actions.kinds.ndim == 1
+        self._model = make_model(replay, stitched, found.states, by_action)
+        usual, self._span = 1.0, 0.0
+        if steps.any():
+            usual = float(np.median(graph.lengths[steps]))
+            spans = metric.spans(graph.tails[steps], graph.indices[steps])
+            self._span = float(np.median(spans))
+        self._radius = (0.0 if exact else _NEAR * self._span) if radius is None else radius
+        far = (_FAR_EXACT if exact else _FAR) * max(self._span, self._radius)
+        self._far = max(far, self._radius)
+        self._ahead = (0.0 if exact else _AHEAD * usual) if ahead is None else ahead
         self._give_up, self._plans = give_up, as_whole(plans, "plans", least=1)
-        self._courses: Kept[Course] = Kept(self._planned, self._plans)
-        self._goals: Kept[Course] = Kept(self._course_to_bytes, 4 * self._plans)
+        # several goals may be the same states, and share a policy
+        self._by_states: Cache[Policy] = Cache(self._policy_for_states, self._plans)
+        self._by_point: Cache[Policy] = Cache(self._policy_for_point, 4 * self._plans)
 
     # ---------------------------------------------------------------- what there is
 
     @property
     def replay(self) -> Replay:
-        """The buffer that is planned with; with `embed`, its states are features."""
+        """The buffer between landmarks; with `embed`, its states are features."""
         return self._found.replay
 
     @property
@@ -169,25 +189,25 @@ class Planner:
 
     @property
     def radius(self) -> float:
-        """States that near to a goal count as the goal."""
+        """States within this distance of a goal count as the goal."""
         return self._radius
 
     @property
     def ahead(self) -> float:
-        """How far along the plan sub-goals are, in steps."""
+        """Distance of sub-goals along the plan, in steps."""
         return self._ahead
 
     # ---------------------------------------------------------------- questions
 
     def subgoal(self, observation: ArrayLike, goal: ArrayLike) -> FloatArray:
-        """Return where to head for now: a state on the way, or the goal itself when it is near.
+        """Return where to head now: a state on the way, or the goal itself when it is near.
 
         Parameters
         ----------
         observation : (d,) or (k, d) array
-            Where the agent is, or many agents are.
+            Observation of one agent, or of many.
         goal : (d,) or (k, d) array
-            Where to, one for all or one each.
+            One goal for all agents, or one each.
 
         Returns
         -------
@@ -197,17 +217,17 @@ class Planner:
         rows, goals, single = self._asked(observation, goal)
         at, _ = self._metric.nearest(rows)
         aims = np.empty(rows.shape)
-        for course, one, which in self._by_goal(goals, len(rows)):
+        for policy, one, which in self._by_goal(goals, len(rows)):
             here = at[which]
-            aims[which] = np.where(course.direct[here, None], one, course.aims[here])
+            aims[which] = np.where(policy.direct[here, None], one, policy.aims[here])
         return aims[0] if single else aims
 
     def action(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the action that the plan takes, as the buffer has it.
 
-        For buffers whose observations recur and whose actions are whole numbers. Where moves often
-        fail a sub-goal does not say what to do: on ice the best action may be one that mostly
-        leads elsewhere. Shapes are those of `subgoal`: a number for one observation.
+        For buffers with recurring observations and whole-numbered actions. Where moves often fail,
+        a sub-goal does not tell what to do: on ice the best action may mostly lead elsewhere.
+        Shapes are those of `subgoal`: a number for one observation.
 
         Examples
         --------
@@ -220,19 +240,19 @@ class Planner:
         Traceback (most recent call last):
         wayfield.errors.InputError: there is no action at the observation [2.]: it is at the goal
         """
-        if not self._terrain.by_action:
+        if not self._model.by_action:
             raise InputError(
-                "the plan is made of sub-goals: actions need a buffer whose observations recur, "
-                "and whose actions are whole numbers"
+                "the plan is made of sub-goals: actions need a buffer with recurring observations "
+                "and whole-numbered actions"
             )
         rows, goals, single = self._asked(observation, goal)
         at, _ = self._metric.nearest(rows)
         taken = np.empty(len(rows), np.int64)
-        for course, _, which in self._by_goal(goals, len(rows)):
-            taken[which] = course.field.plan[at[which]]
+        for policy, _, which in self._by_goal(goals, len(rows)):
+            taken[which] = policy.field.plan[at[which]]
             if (taken[which] < 0).any():
                 first = np.arange(len(rows))[which][np.argmax(taken[which] < 0)]
-                arrived = np.isin(at[first], course.goal)
+                arrived = np.isin(at[first], policy.goal)
                 why = "it is at the goal" if arrived else "nothing observed leads to the goal"
                 place = np.array2string(rows[first], precision=4)
                 raise InputError(f"there is no action at the observation {place}: {why}")
@@ -243,42 +263,34 @@ class Planner:
     def value(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the expected cost of getting to the goal, in steps.
 
-        Never arriving counts as much as giving up does, times its odds. +inf where nothing leads to
-        the goal. Shapes are those of `subgoal`: a number for one observation.
+        Never arriving counts as giving up. +inf where nothing leads to the goal. Shapes are those
+        of `subgoal`: a number for one observation.
         """
         rows, goals, single = self._asked(observation, goal)
         at, _ = self._metric.nearest(rows)
         values = np.empty(len(rows))
-        for course, _, which in self._by_goal(goals, len(rows)):
-            values[which] = course.values[at[which]]
+        for policy, _, which in self._by_goal(goals, len(rows)):
+            values[which] = policy.values[at[which]]
         return values[0] if single else values
 
     def reach(self, observation: ArrayLike, goal: ArrayLike) -> Any:
-        """Return the probability of arriving, by what was seen, under the plan.
+        """Return the predicted probability of arriving under the plan.
 
-        Guesses count with the odds that they work. That an observation far from all that was seen
-        gets to the nearest state is a guess, too, the bolder the farther it is; so are the last
-        steps to a goal that nobody was near. Shapes are those of `subgoal`.
+        Stitched arcs count with the odds that they work. An off-distribution observation, far from
+        all states, gets to the nearest one the less likely the farther it is; so does the plan to a
+        goal that nobody was near. Shapes are those of `subgoal`.
         """
         rows, goals, single = self._asked(observation, goal)
         at, away = self._metric.nearest(rows)
         reach = np.empty(len(rows))
-        for course, one, which in self._by_goal(goals, len(rows)):
-            reach[which] = course.reach[at[which]] * self._last_steps(one)
-        astray = away > self._far
-        reach[astray] *= _UNSEEN ** (away[astray] / self._far)
+        for policy, one, which in self._by_goal(goals, len(rows)):
+            reach[which] = policy.reach[at[which]] * self._last_steps(one)
+        off = away > self._far
+        reach[off] *= _UNSEEN ** (away[off] / self._far)
         return reach[0] if single else reach
 
-    def _last_steps(self, goal: FloatArray) -> float:
-        """Odds of getting from the states that count as a goal to the goal itself."""
-        if self.replay.exact:  # a goal is a state, but for rounding
-            return 1.0
-        away = float(self._metric.from_states(goal[np.newaxis]).min())
-        beyond = max(away - self._radius, 0.0) / max(self._far - self._radius, 1e-300)
-        return float(_UNSEEN**beyond)
-
     def report(self, goal: ArrayLike) -> PlannerReport:
-        """Say what the plan for a goal rests on: coverage, guesses, dead ends, predicted arrival.
+        """Report what the plan for a goal rests on: coverage, stitched arcs, predicted arrival.
 
         Examples
         --------
@@ -288,33 +300,68 @@ class Planner:
         >>> planner = wf.Planner([there, there[::-1]] * 5, landmarks=40)
         >>> print(planner.report([30.0]))
         The goal is 3 states, the nearest 0 away.
-        Arrival is predicted in 100 % of walks from where the behaviour was, and 95 % or more from
+        Predicted arrival: 100 % of walks from where the behaviour was; 95 % or more from
         40 of 40 states.
-        Observed moves lead to the goal from 100 % of the states; 0 are dead ends.
+        Observed moves lead to the goal from 100 % of the states; there are 0 dead ends.
         """
-        point = self._point(goal, "goal")
-        course = self._goals[point.tobytes()]
-        away = float(self._metric.from_states(point).min())
-        last = self._last_steps(point[0])
-        return planner_report(self._terrain, course, point[0], away, last, self._found.barriers)
+        point = np.atleast_2d(self._rows(goal, "goal"))
+        if len(point) != 1:
+            raise InputError(f"goal must be one observation, not {len(point)}")
+        policy, last = self._by_point[point.tobytes()], self._last_steps(point[0])
+        hops, _ = breadth_first(self.replay.graph.reverse_arcs, policy.goal)
+        observed = np.isfinite(hops)
+        n, stitched, walls = observed.size, self._model.stitched, self._found.walls
+        moving = np.flatnonzero(policy.planned & (policy.successor != np.arange(n)))
+        relied = moving * n + policy.successor[moving]
+        which = np.flatnonzero(np.isin(stitched.tail * n + stitched.head, relied))
+        which = which[np.argsort(stitched.odds[which], kind="stable")]
+        tail, head, length, odds = (of[which] for of in stitched)
+        suspects = Suspects(
+            tail=frozen(tail),
+            head=frozen(head),
+            length=frozen(length),
+            count=frozen(self.replay.departures[tail]),
+            odds=frozen(odds),
+            num_arcs=stitched.tail.size,
+        )
+        return PlannerReport(
+            goal=frozen(point[0]),
+            goal_states=policy.goal,
+            away=float(self._metric.from_states(point).min()),
+            last=last,
+            observed=frozen(observed),
+            dead_ends=frozen(np.flatnonzero(~observed)),
+            reach=frozen(last * policy.reach),
+            visits=self.replay.visits,
+            suspects=suspects,
+            walls=frozen(np.array([] if walls is None else walls.down, dtype=np.int64)),
+        )
 
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the planner to an ``.npz`` file, whole or not at all; plans are made again.
 
-        Functions are not saved: a planner with a distance or an embedding of yours has to be given
-        it again when it is loaded.
+        Functions are not saved: `load` has to be given the distance or the embedding again.
         """
-        settings = {
-            "radius": self._radius,
-            "ahead": self._ahead,
-            "give_up": np.nan if self._give_up is None else self._give_up,
-            "plans": self._plans,
-        }
-        return write_planner(
-            path, self._found, self._terrain.guesses, settings, self._metric.function
-        )
+        replay, graph, walls = self.replay, self.replay.graph, self._found.walls
+        give_up = np.nan if self._give_up is None else self._give_up
+        settings = (self._radius, self._ahead, give_up, self._plans)
+        arrays: dict[str, Any] = {name: getattr(replay, name) for name in _PLAIN}
+        arrays |= {"features": replay.states, "states": self.states}
+        arrays |= {"needs": np.array(self._metric.function)}
+        arrays |= {name: np.array(getattr(replay, name)) for name in _NUMBERS}
+        arrays |= {"indptr": graph.indptr, "indices": graph.indices, "lengths": graph.lengths}
+        arrays |= {f"jump_{name}": getattr(replay.jumps, name) for name in _JUMPS}
+        stitched = self._model.stitched._asdict()
+        arrays |= {f"stitched_{name}": array for name, array in stitched.items()}
+        for name, value in zip(_SETTINGS, settings, strict=True):
+            arrays[f"set_{name}"] = np.array(float(value))
+        if replay.actions is not None:
+            arrays |= {f"action_{name}": getattr(replay.actions, name) for name in _ACTIONS}
+        if walls is not None:
+            arrays |= {f"wall_{name}": array for name, array in walls._asdict().items()}
+        return _npz.write(path, _KIND, arrays)
 
     @classmethod
     def load(
@@ -333,25 +380,34 @@ class Planner:
         distance, embed : callable, optional
             What the planner was made with, since functions are not saved.
         """
-        found, guesses, settings, needs = read_planner(path)
+        arrays = _npz.read(path, _KIND)
+        try:
+            found, stitched, settings, needs = _from_arrays(arrays)
+        except KeyError as missing:
+            raise InputError(f"{path} is not a {_KIND}: it has no {missing.args[0]}") from missing
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path} is not a {_KIND}, or is damaged: {error}") from error
         given = "distance" if distance is not None else "embed" if embed is not None else ""
         if needs != given:
-            told = f"pass {needs}=, which is not saved" if needs else f"it was made without {given}"
-            raise InputError(f"{path}: {told}")
+            why = f"pass {needs}=, which is not saved" if needs else f"it was made without {given}"
+            raise InputError(f"{path}: {why}")
         if embed is not None:
-            _check_embedding(path, found, embed)
-        made = cls.__new__(cls)
+            saved, made = found.replay.states, embedded(embed, found.states)
+            scale = float(np.abs(saved).max())  # rounding may differ
+            if made.shape != saved.shape or not np.allclose(made, saved, 1e-3, 1e-3 * scale):
+                raise InputError(f"{path}: embed is not what the planner was made with")
+        planner = cls.__new__(cls)
         give_up = None if np.isnan(settings["give_up"]) else settings["give_up"]
         limits = settings["radius"], settings["ahead"], give_up, int(settings["plans"])
-        made._hold(found, _metric(found, distance, embed), guesses, *limits)
-        return made
+        planner._hold(found, found.metric(distance, embed), stitched, *limits)
+        return planner
 
     def __repr__(self) -> str:
         n, d = self.states.shape
         observed = number_of(self.replay.graph.num_arcs, "observed arcs")
-        guesses = number_of(self._terrain.guesses.tail.size, "guesses", "guess")
+        stitched = number_of(self._model.stitched.tail.size, "stitched arcs")
         states = f"{number_of(n, 'states')} of {number_of(d, 'coordinates')}"
-        return f"Planner({states}, {observed} and {guesses})"
+        return f"Planner({states}, {observed} and {stitched})"
 
     # ---------------------------------------------------------------- inside
 
@@ -375,113 +431,184 @@ class Planner:
             )
         return rows[0] if array.ndim == 1 else rows
 
-    def _point(self, data: ArrayLike, name: str) -> Rows:
-        rows = np.atleast_2d(self._rows(data, name))
-        if len(rows) != 1:
-            raise InputError(f"{name} must be one observation, not {len(rows)}")
-        return rows
-
     def _by_goal(
         self, goals: Rows, count: int
-    ) -> list[tuple[Course, Rows, NDArray[np.int64] | slice]]:
-        """Courses for the goals, each with the rows that ask for it."""
+    ) -> list[tuple[Policy, Rows, NDArray[np.int64] | slice]]:
+        """Return the policy for each distinct goal, with the rows that ask for it."""
         if len(goals) == 1:
-            return [(self._goals[goals.tobytes()], goals[0], slice(None))]
+            return [(self._by_point[goals.tobytes()], goals[0], slice(None))]
         distinct, which = np.unique(goals, axis=0, return_inverse=True)
         which = which.ravel()
         return [
-            (self._goals[one.tobytes()], one, np.flatnonzero(which == i))
+            (self._by_point[one.tobytes()], one, np.flatnonzero(which == i))
             for i, one in enumerate(distinct)
         ]
 
-    def _course_to_bytes(self, goal: bytes) -> Course:
-        point = np.frombuffer(goal).reshape(1, -1)
-        return self._courses[tuple(self._goal_states(point).tolist())]
+    def _last_steps(self, goal: FloatArray) -> float:
+        """Return the probability of getting from the states of a goal to the goal itself."""
+        if self.replay.exact:  # a goal is a state, but for rounding
+            return 1.0
+        away = float(self._metric.from_states(goal[np.newaxis]).min())
+        beyond = max(away - self._radius, 0.0) / max(self._far - self._radius, 1e-300)
+        return float(_UNSEEN**beyond)
 
-    def _goal_states(self, goal: Rows) -> NDArray[np.int64]:
-        """States that count as a goal: those near it that are joined to the nearest of them."""
-        away = self._metric.from_states(goal)
-        nearest = int(np.argmin(away))
+    def _policy_for_point(self, goal: bytes) -> Policy:
+        """Find the states that count as a goal: those near it, joined to the nearest of them."""
+        point = np.frombuffer(goal).reshape(1, -1)
+        away = self._metric.from_states(point)
+        nearest, walls = int(np.argmin(away)), self._found.walls
         if away[nearest] > self._far:
             raise InputError(
-                f"no state is near the goal {np.array2string(goal[0], precision=4)}: the nearest "
+                f"no state is near the goal {np.array2string(point[0], precision=4)}: the nearest "
                 f"is {away[nearest]:.4g} away, and steps between states span {self._span:.4g}"
             )
-        if self._found.barriers is not None:  # the nearest state may be on the other side of one
-            nearest = int(self._metric.nearest(goal)[0][0])
+        if walls is not None:  # the nearest state may be on the other side of one
+            nearest = int(self._metric.nearest(point)[0][0])
             away[nearest] = 0.0
         near = np.flatnonzero(away <= self._radius)
         if near.size == 0:
-            return np.array([nearest])
-        return _joined(self.replay, self._found.barriers, near, away)
+            return self._by_states[nearest,]
+        # A wall or a one-way door may part them: an agent behind it has not arrived. So the goal is
+        # the group that observed steps join to the nearest state with such steps.
+        joined = adjacency(self.replay)[near][:, near].tocoo()
+        if walls is not None:
+            places = self.replay.states[near].astype(np.float64)
+            joined.data[walls.between(places[joined.row], places[joined.col])[0]] = 0.0
+        entered = np.asarray(joined.sum(axis=1)) > 1.0  # by others than itself
+        order = np.argsort(away[near], kind="stable")
+        first = order[np.argmax(entered[order])] if entered.any() else order[0]
+        group, larger = None, np.arange(near.size) == first
+        while group is None or (larger != group).any():
+            group, larger = larger, np.asarray(joined @ larger) > 0
+        return self._by_states[tuple(near[group].tolist())]
 
-    def _planned(self, goal: tuple[int, ...]) -> Course:
+    def _policy_for_states(self, goal: tuple[int, ...]) -> Policy:
         states = np.array(goal, dtype=np.int64)
-        return course_to(self._terrain, self.states, states, self._ahead, self._give_up)
-
-
-def _joined(
-    replay: Replay, barriers: Barriers | None, near: NDArray[np.int64], away: FloatArray
-) -> NDArray[np.int64]:
-    """States out of `near` that observed steps among them join to the nearest one.
-
-    A wall may part them, or a door that opens one way: whoever stands behind it has not arrived.
-    """
-    next_to = adjacency(replay)[near][:, near].tocoo()
-    if barriers is not None:
-        places = replay.states[near].astype(np.float64)
-        next_to.data[barriers.parted(places[next_to.row], places[next_to.col])] = 0.0
-    entered = np.asarray(next_to.sum(axis=1)) > 1.0  # by others than itself
-    order = np.argsort(away[near], kind="stable")
-    first = order[np.argmax(entered[order])] if entered.any() else order[0]
-    group: BoolArray = np.zeros(near.size, dtype=bool)
-    group[first] = True
-    while True:
-        larger = np.asarray(next_to @ group) > 0
-        if (larger == group).all():
-            return near[group]
-        group = larger
-
-
-def _metric(found: Landmarks, distance: Distance | None, embed: Embedding | None) -> Metric:
-    if distance is not None:
-        return Given(found.states, distance)
-    features = found.replay.states if embed is not None else found.states
-    return Euclidean(features, embed, found.barriers)
-
-
-def _check_embedding(path: str | os.PathLike[str], found: Landmarks, embed: Embedding) -> None:
-    """Refuse an embedding that does not make of the states what it did; rounding may differ."""
-    saved, made = found.replay.states, embedded(embed, found.states)
-    scale = float(np.abs(saved).max())
-    if made.shape != saved.shape or not np.allclose(made, saved, 1e-3, 1e-3 * scale):
-        raise InputError(f"{path}: embed is not what the planner was made with")
-
-
-def _guessed(replay: Replay, guesses: int | Graph, metric: Metric) -> Guesses:
-    """Arcs that nobody has seen, none if none are wanted or there is nothing to go by."""
-    nothing = np.empty(0, np.int64)
-    none = Guesses(nothing, nothing, np.empty(0), np.empty(0))
-    if isinstance(guesses, Graph):
-        return find_guesses(replay, guesses, pooled=True)
-    k = as_whole(guesses, "guesses", least=0)
-    if k == 0 or replay.exact or not (replay.counts > replay.leaps).any():
-        return none
-    if isinstance(metric, Given):
-        return find_guesses(replay, metric.graph(k), pooled=True)
-    return find_guesses(replay, k, pooled=True) if replay.speed > 0.0 else none
-
-
-def _median_span(replay: Replay, steps: BoolArray, metric: Metric) -> float:
-    """Median distance between states that an observed step joins; 0 if there is none."""
-    tails, heads = replay.graph.tails[steps], replay.graph.indices[steps]
-    if not tails.size:
-        return 0.0
-    if isinstance(metric, Given):
-        return metric.median_span(tails, heads)
-    features = replay.states.astype(np.float64)
-    return float(np.median(np.linalg.norm(features[tails] - features[heads], axis=1)))
+        return make_policy(self._model, self.states, states, self._ahead, self._give_up)
 
 
 def _optional(value: float | None, name: str) -> float | None:
     return None if value is None else as_real(value, name, least=0.0)
+
+
+Value = TypeVar("Value")
+
+
+class Cache(Generic[Value]):
+    """Values by key, made when first asked for; the least recently used go first.
+
+    Threads may share it: each value is made once, while others can be looked up.
+
+    Examples
+    --------
+    >>> squares = Cache(lambda number: number**2, most=2)
+    >>> squares[3], squares[4], squares[5], len(squares)
+    (9, 16, 25, 2)
+    """
+
+    def __init__(self, make: Callable[..., Value], most: int) -> None:
+        self._make, self._most = make, most
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._looking, self._making = Lock(), Lock()
+
+    def __getitem__(self, key: Hashable) -> Value:
+        """Return the value of a key, made now if need be."""
+        found = self._found(key)
+        if found is not None:
+            return found
+        with self._making:
+            found = self._found(key)  # perhaps another thread has just made it
+            if found is None:
+                found = self._make(key)
+                with self._looking:
+                    self._values[key] = found
+                    while len(self._values) > self._most:
+                        self._values.popitem(last=False)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def _found(self, key: Hashable) -> Value | None:
+        with self._looking:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        return None
+
+
+# -------------------------------------------------------------------- files
+
+
+def _from_arrays(
+    arrays: dict[str, NDArray[Any]],
+) -> tuple[Landmarks, Stitched, dict[str, float], str]:
+    """Return what `Planner.save` wrote; raise `ValueError` if something does not fit."""
+    # Every array holds numbers, of the right dimensions, finite, and not negative where it cannot.
+    rows = {"features", "states", "jump_launch", "wall_sites", "wall_normal"}
+    signed = rows | {"action_kinds", "wall_plane", "wall_offset"}
+    for name in arrays.keys() - {"format", "needs"}:
+        array = arrays[name]
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{name} is of the kind {array.dtype}")
+        deep = 0 if name in _NUMBERS or name.startswith("set_") else 1 + (name in rows)
+        if array.ndim != deep and name != "action_kinds":
+            raise ValueError(f"{name} has {array.ndim} dimensions, not {deep}")
+        # an arc that nobody crossed has no dwell, and the price of giving up need not be given
+        unknown = name in ("dwell", "fastest", "set_give_up")
+        if not (np.isfinite(array) | (unknown & np.isnan(array))).all():
+            raise ValueError(f"{name} is not finite")
+        if name not in signed and (array < 0).any():
+            raise ValueError(f"{name} is negative")
+
+    features = arrays["features"]
+    places = features if features.shape[1] in (2, 3) else None
+    graph = Graph(arrays["indptr"], arrays["indices"], arrays["lengths"], True, places)
+    stitched = Stitched(*(arrays[f"stitched_{name}"] for name in Stitched._fields))
+    jumps = Jumps(*(frozen(arrays[f"jump_{name}"]) for name in _JUMPS))
+    done = walls = None
+    if "action_state" in arrays:
+        done = ActionCounts(*(frozen(arrays[f"action_{name}"]) for name in _ACTIONS))
+    if "wall_plane" in arrays:
+        walls = Walls(*(frozen(arrays[f"wall_{name}"]) for name in Walls._fields))
+
+    # Lengths agree, and indices are in range.
+    n, m = graph.num_vertices, graph.num_arcs
+    sizes = {"features": n, "states": n, "visits": n}
+    sizes |= dict.fromkeys(("counts", "dwell", "fastest", "jump_counts"), m)
+    sizes |= {f"stitched_{name}": stitched.tail.size for name in Stitched._fields}
+    sizes |= {f"jump_{name}": jumps.tail.size for name in _JUMPS}
+    indices = [("stitched_tail", 0, n), ("stitched_head", 0, n), ("jump_tail", 0, n)]
+    indices += [("jump_head", 0, n)]
+    if walls is not None:
+        cells, count = len(walls.sites), walls.offset.size
+        sizes |= dict.fromkeys(("wall_plane", "wall_above", "wall_shut"), cells)
+        sizes |= dict.fromkeys(("wall_normal", "wall_down", "wall_up"), count)
+        indices += [("wall_plane", -1, count), ("wall_above", -1, n)]
+        if not walls.sites.shape[1] == walls.normal.shape[1] == features.shape[1]:
+            raise ValueError(f"walls are not in the space of the {features.shape[1]} features")
+    for name, size in sizes.items():
+        if len(arrays[name]) != size:
+            raise ValueError(f"{name} has {len(arrays[name])} entries, not {size}")
+    for name, least, end in indices:
+        ends = arrays[name]
+        if ends.size and not (ends.min() >= least and ends.max() < end):
+            raise ValueError(f"{name} is not below {end}")
+    if not ((stitched.odds > 0.0) & (stitched.odds <= 1.0)).all():
+        raise ValueError("stitched_odds are no probabilities")
+
+    plain: dict[str, Any] = {name: frozen(arrays[name]) for name in _PLAIN}
+    replay = Replay(
+        graph=graph,
+        states=frozen(features),
+        **plain,
+        stayed=int(arrays["stayed"]),
+        tolerance=float(arrays["tolerance"]),
+        speed=float(arrays["speed"]),
+        exact=bool(arrays["exact"]),
+        jumps=jumps,
+        actions=done,
+    )
+    settings = {name: float(arrays[f"set_{name}"]) for name in _SETTINGS}
+    found = Landmarks(replay, frozen(arrays["states"]), walls)
+    return found, stitched, settings, str(arrays["needs"])

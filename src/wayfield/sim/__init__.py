@@ -1,17 +1,16 @@
 """Physics: bodies that walk a plan in MuJoCo mazes. Needs ``pip install wayfield[sim]``.
 
-`make` opens a maze of OGBench or Gymnasium-Robotics, or builds one from any layout; `walk` lets
-the body in it follow a plan and says how that ended; `foresee` forecasts that from the graph
-alone. The ant is moved by `AntController`, whose weights are part of the package, points by
-proportional rules.
+`make` opens a maze of OGBench or Gymnasium-Robotics, or builds one from any layout. `walk` lets the
+body in it follow a plan. `foresee` predicts from the graph alone how that ends. `wander` collects a
+buffer. The ant is moved by `AntController`, with weights that are part of the package; points are
+moved by proportional rules.
 """
 
 from .controllers import AntController, PointController, StepController
 from .coordinates import Coordinates, ogbench_coordinates, robotics_coordinates
 from .foresight import Gait, foresee
 from .mazes import Maze, make
-from .walking import Ending, Walk, walk
-from .wandering import wander
+from .walking import Ending, Walk, walk, wander
 
 __all__ = [
     "AntController",

@@ -1,4 +1,4 @@
-"""What moves a body to a point nearby: a trained policy for the ant, proportional rules for points.
+"""Controllers that move a body to a nearby point: a trained policy for the ant, rules for points.
 
 **The ant** (29 numbers: position 15, velocity 14) is driven by a network 29 → 256 → 256 → 8, swish
 inside and tanh at the end. Its weights lie in ``weights/ant.npz``; ``weights/README.md`` says

@@ -19,10 +19,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.ndimage import distance_transform_edt
 
-from .._arrays import KeepsReadOnly, as_finite, as_whole, frozen
+from .._arrays import KeepsReadOnly, as_whole, frozen
 from ..errors import InputError
 from ..graph import Graph
 from ..grid import grid_graph
@@ -93,17 +93,17 @@ class Coordinates(KeepsReadOnly):
         return np.flatnonzero(self.clearance >= self.unit / 4 - 1e-9)
 
     def vertex(self, xy: Point) -> int:
-        """Vertex whose square holds the point, the nearest one if it is over a wall."""
+        """Return the vertex of the square that holds the point; over a wall, the nearest one."""
         row, column = self._square(xy)
         rows, columns = self._nearest.shape
         return int(self._nearest[min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)])
 
     def vertices(self, points: FloatArray) -> NDArray[np.int64]:
-        """(k,) vertices of (k, 2) points, each as by `vertex`."""
+        """Return the (k,) vertices of (k, 2) points, each as by `vertex`."""
         return self._nearest[self.squares(points)]
 
     def squares(self, points: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows and columns of the squares, walls included, that hold (k, 2) points.
+        """Return rows and columns of the squares, walls included, that hold (k, 2) points.
 
         Of a point outside the map, the square at the border that is nearest.
         """
@@ -119,7 +119,7 @@ class Coordinates(KeepsReadOnly):
         return 0 <= row < rows and 0 <= column < columns and bool(self._free[row, column])
 
     def on_lattice(self, points: FloatArray) -> FloatArray:
-        """(k, 2) points as places among the graph's own positions, for drawing."""
+        """Return (k, 2) points as places among the graph's own positions, for drawing."""
         off = (points - self.corner) * (1.0, self.down) / self.spacing - 0.5
         return np.stack([off[:, 0], self._free.shape[0] - 1 - off[:, 1]], axis=-1)
 
@@ -204,8 +204,3 @@ def robotics_coordinates(layout: Layout, refinement: int = 1, unit: float = 1.0)
     """
     rows, columns = layout.shape
     return Coordinates(layout, refinement, unit, (-columns / 2 * unit, rows / 2 * unit), -1)
-
-
-def as_point(value: ArrayLike, name: str) -> FloatArray:
-    """Return `value` as one (x, y)."""
-    return as_finite(value, name, 2)

@@ -143,25 +143,11 @@ def foresee(
     begin = np.arange(n) if starts is None else as_vertices(starts, "starts", n)
     cells = as_real(look_ahead, "look_ahead", 1e-6)
     tries, seconds = as_whole(tries, "tries", 1), as_real(seconds, "seconds", _STEP)
-    arrives = _tries(plan, places, begin, cells, gait, tries, seconds, seed) > 0.5
-    arrives[~arrives] = _gets_away(plan, places, begin[~arrives], gait)
-    return arrives
 
-
-def _tries(
-    plan: Plan,
-    places: Coordinates,
-    begin: NDArray[np.int64],
-    look_ahead: float,
-    gait: Gait,
-    tries: int,
-    seconds: float,
-    seed: int,
-) -> FloatArray:
-    """Share of the stand-in's tries that arrive, for every start."""
-    ahead = max(1, round(look_ahead * places.refinement))
+    # The stand-in's tries: which share of them arrives.
+    ahead = max(1, round(cells * places.refinement))
     targets = places.xy[steps_ahead(plan, ahead)]
-    goal, walls = places.xy[plan.goal], _Walls(places)
+    goal, clearance = places.xy[plan.goal], _Clearance(places)
     rng = np.random.default_rng(seed)
     x = places.xy[np.repeat(begin, tries)]
     v = np.zeros_like(x)
@@ -173,39 +159,32 @@ def _tries(
         wanted = gait.speed * np.minimum(1.0, distance / gait.slowing) * off / distance
         v += (wanted - v) * (_STEP / (gait.lag + _STEP)) + rng.normal(0, gait.sway, v.shape)
         x = x + v * _STEP
-        walls.keep_off(x, v, gait.girth)
+        clearance.keep_off(x, v, gait.girth)
         there = np.hypot(*(x - goal).T) <= gait.tolerance
         arrived[going[there]] = True
         going, x, v = going[~there], x[~there], v[~there]
         if not going.size:
             break
-    shares: FloatArray = arrived.reshape(-1, tries).mean(axis=1)
-    return shares
+    arrives: NDArray[np.bool_] = arrived.reshape(-1, tries).mean(axis=1) > 0.5
+
+    # For the other starts, whether the loop leaks to which the plan leads; the goal's own does.
+    onward = np.where(plan.successor >= 0, plan.successor, np.arange(n))
+    for _ in range(n.bit_length()):  # twice as far each time, in the end on the loop
+        onward = onward[onward]
+    ends, which = np.unique(onward[begin[~arrives]], return_inverse=True)
+    leaks = np.zeros(ends.size, dtype=np.bool_)
+    for i, vertex in enumerate(ends.tolist()):
+        loop = [vertex]
+        while (following := int(plan.successor[loop[-1]])) not in (vertex, loop[-1], -1):
+            loop.append(following)
+        near = np.hypot(*(places.xy - places.xy[loop].mean(axis=0)).T) <= gait.reach
+        leaks[i] = (plan.reached[near].mean() if near.any() else 0.0) >= gait.leak
+    arrives[~arrives] = leaks[which]
+    return arrives
 
 
-def _gets_away(
-    plan: Plan, places: Coordinates, begin: NDArray[np.int64], gait: Gait
-) -> NDArray[np.bool_]:
-    """Whether the loop to which the plan leads from each vertex leaks; the goal's own does."""
-    there = np.where(plan.successor >= 0, plan.successor, np.arange(plan.successor.size))
-    for _ in range(there.size.bit_length()):  # twice as far each time, in the end on the loop
-        there = there[there]
-    ends, which = np.unique(there[begin], return_inverse=True)
-    leaks = [_leak(plan, places, int(vertex), gait.reach) >= gait.leak for vertex in ends]
-    return np.array(leaks, dtype=np.bool_)[which]
-
-
-def _leak(plan: Plan, places: Coordinates, vertex: int, reach: float) -> float:
-    """Share of the vertices within reach of a loop, one of whose vertices is given, that leave."""
-    loop = [vertex]
-    while (onward := int(plan.successor[loop[-1]])) not in (vertex, loop[-1], -1):
-        loop.append(onward)
-    near = np.hypot(*(places.xy - places.xy[loop].mean(axis=0)).T) <= reach
-    return float(plan.reached[near].mean()) if near.any() else 0.0
-
-
-class _Walls:
-    """Distance to the nearest wall and the way off it, in small squares."""
+class _Clearance:
+    """Distance to the nearest wall and the direction away from it, in small squares."""
 
     def __init__(self, places: Coordinates) -> None:
         self.fine = places.at(FINE)
@@ -216,7 +195,7 @@ class _Walls:
         self.way = way / (np.linalg.norm(way, axis=-1, keepdims=True) + 1e-12)
 
     def keep_off(self, x: FloatArray, v: FloatArray, girth: float) -> None:
-        """Push back who is too near, and take away what of its velocity leads to the wall."""
+        """Push bodies off the walls, and remove the part of their velocity towards the wall."""
         place = self.fine.squares(x)
         gap = self.gap[place]
         near = gap < girth

@@ -1,7 +1,7 @@
 """Mazes with a body in them: OGBench's and Gymnasium-Robotics', and layouts of one's own.
 
-`Maze` gives both suites one face: put the body somewhere, move it, read where it is. Nothing of
-the physics is changed. Environments are made by `make`, or by their own suites and wrapped.
+`Maze` gives both suites one interface: place the body, move it, read its position. The physics is
+theirs, unchanged. Environments are made by `make`, or by their own suites and wrapped.
 
 The ant's controller was trained at OGBench's gear 30 and 10 Hz. Gymnasium-Robotics' ant has
 gear 150 and 20 Hz: the same torques are divided by 5 and each is held for two steps.
@@ -84,8 +84,16 @@ class Maze(ABC):
         self.env, self.layout, self.body, self.coordinates = env, layout, body, coordinates
         self.limit = getattr(getattr(env, "spec", None), "max_episode_steps", None) or _LIMIT
         self.tolerance = 0.0
-        if body == "ant":
-            _check_ant(self)
+        if body == "ant":  # of the kind that the controller was trained for
+            model = self._simulation.model
+            gears = model.actuator_gear[:, 0]
+            gear, seconds = _DYNAMICS["ant", self.suite]
+            known = (model.nq, model.nv, model.nu) == _ANT and np.allclose(gears, gear)
+            if not (known and np.isclose(self.seconds, seconds)):
+                raise InputError(
+                    f"{_called(env)} is of another version than the controller knows: gear "
+                    f"{gears[0]:g} and {self.seconds:g} s a step, not {gear:g} and {seconds:g} s"
+                )
 
     @property
     def position(self) -> FloatArray:
@@ -133,7 +141,7 @@ class Maze(ABC):
         """Return what the environment's own camera sees; needs OpenGL."""
 
     def limbs(self, position: FloatArray) -> FloatArray:
-        """(k, 2, 2) line segments, seen from above, of the body in a position; for drawing.
+        """Return (k, 2, 2) line segments of the body in a position, seen from above; for drawing.
 
         Four legs of two parts each for the ant, none for a point.
         """
@@ -284,12 +292,35 @@ def make(maze: str | Layout, body: Body = "ant", suite: Suite = "ogbench") -> Ma
     as_choice(body, "body", ("ant", "point"))
     as_choice(suite, "suite", ("ogbench", "gymnasium-robotics"))
     if isinstance(maze, str):
-        return _named(maze)
+        if match := _OGBENCH_NAME.fullmatch(maze):
+            return _ogbench_maze("ant" if match["body"] == "ant" else "point", match["map"])
+        if _ROBOTICS_NAME.fullmatch(maze):
+            return _robotics_maze(maze)
+        raise InputError(
+            f"unknown environment {maze!r}; OGBench's are called antmaze-… or pointmaze-… with "
+            f"{', '.join(OGBENCH_MAPS)}, Gymnasium-Robotics' AntMaze_…-v5 or PointMaze_…-v3"
+        )
     if not isinstance(maze, Layout):
         raise InputError(f"a maze is a name or a wayfield.Layout, not {type(maze).__name__}")
-    _check_buildable(maze)
-    build = _built_by_ogbench if suite == "ogbench" else _built_by_robotics
-    return build(maze, body)
+    if maze.directed or not maze.is_unit:
+        raise InputError(f"{maze!r} cannot be built: the floor has no arrows, costs or teleports")
+    edge = np.ones(maze.shape, dtype=np.bool_)
+    edge[1:-1, 1:-1] = False
+    if (edge & maze.free).any():
+        row, column = np.argwhere(edge & maze.free)[0].tolist()
+        raise InputError(
+            f"cell ({row}, {column}) of {maze.name!r} is free and at the border, where the body "
+            "would walk out: put walls around the maze"
+        )
+    if suite == "ogbench":
+        made, places = _ogbench_maze(body, maze), ogbench_coordinates
+    else:
+        name = "AntMaze_UMaze-v5" if body == "ant" else "PointMaze_UMaze-v3"
+        walls = np.where(maze.free, 0, 1).tolist()
+        made = _robotics_maze(name, maze_map=walls, max_episode_steps=_LIMIT)
+        places = robotics_coordinates
+    made.layout, made.coordinates = maze, places(maze, unit=made.coordinates.unit)
+    return made
 
 
 def as_maze(env: Any) -> Maze:
@@ -313,31 +344,40 @@ def as_maze(env: Any) -> Maze:
     )
 
 
-# -------------------------------------------------------------------- by name
+# -------------------------------------------------------------------- the suites themselves
 
 
-def _named(name: str) -> Maze:
-    if match := _OGBENCH_NAME.fullmatch(name):
-        return _ogbench(match["map"], "ant" if match["body"] == "ant" else "point")
-    if _ROBOTICS_NAME.fullmatch(name):
-        return _robotics(name)
-    raise InputError(
-        f"unknown environment {name!r}; OGBench's are called antmaze-… or pointmaze-… with "
-        f"{', '.join(OGBENCH_MAPS)}, Gymnasium-Robotics' AntMaze_…-v5 or PointMaze_…-v3"
-    )
-
-
-def _ogbench(which: str, body: Body) -> Maze:
-    mazes = _ogbench_mazes()
-    if which not in OGBENCH_MAPS:
-        hint = f"; build it with make(wf.load_layout({which!r}))" if which in layout_names() else ""
-        raise InputError(f"OGBench has no maze {which!r}; it has {', '.join(OGBENCH_MAPS)}{hint}")
+def _ogbench_maze(body: Body, which: str | Layout) -> Maze:
+    """Make one of OGBench's mazes, or its class with another map."""
+    _gymnasium()
+    mazes = need("ogbench.locomaze.maze", EXTRA)
+    size = {"width": _FRAME, "height": _FRAME}
+    if isinstance(which, str):
+        if which not in OGBENCH_MAPS:
+            own = which in layout_names()
+            hint = f"; build it with make(wf.load_layout({which!r}))" if own else ""
+            maps = ", ".join(OGBENCH_MAPS)
+            raise InputError(f"OGBench has no maze {which!r}; it has {maps}{hint}")
+        with _no_litter():
+            return _OGBenchMaze(mazes.make_maze_env(body, "maze", maze_type=which, **size))
+    layout = which
     with _no_litter():
-        env = mazes.make_maze_env(body, "maze", maze_type=which, width=_FRAME, height=_FRAME)
-    return _OGBenchMaze(env)
+        arena = type(mazes.make_maze_env(body, "maze", maze_type="arena"))
+
+        class Drawn(arena):  # type: ignore[misc, valid-type]
+            def update_tree(self, tree: Any) -> None:  # reads the map when it writes the walls
+                self.maze_map = np.where(layout.free, 0, 1)
+                super().update_tree(tree)
+
+            def set_tasks(self) -> None:
+                free = np.argwhere(layout.free)
+                first, last = (tuple(cell.tolist()) for cell in free[[0, -1]])
+                self.task_infos = [{"task_name": "task1", "init_ij": first, "goal_ij": last}]
+
+        return _OGBenchMaze(Drawn(maze_type="arena", **size))
 
 
-def _robotics(name: str, **settings: Any) -> Maze:
+def _robotics_maze(name: str, **settings: Any) -> Maze:
     gymnasium, suite = _gymnasium(), need("gymnasium_robotics", EXTRA)
     gymnasium.register_envs(suite)
     try:
@@ -346,72 +386,6 @@ def _robotics(name: str, **settings: Any) -> Maze:
     except gymnasium.error.Error as error:  # unknown, or of a version that is no longer there
         raise InputError(f"Gymnasium-Robotics {suite.__version__}: {error}") from error
     return as_maze(env)
-
-
-# -------------------------------------------------------------------- from a layout
-
-
-def _built_by_ogbench(layout: Layout, body: Body) -> Maze:
-    """OGBench's own class with another map: it reads its map when it writes the walls."""
-    mazes = _ogbench_mazes()
-    free = np.argwhere(layout.free)
-
-    with _no_litter():
-        own = type(mazes.make_maze_env(body, "maze", maze_type="arena"))
-
-        class Drawn(own):  # type: ignore[misc, valid-type]
-            def update_tree(self, tree: Any) -> None:
-                self.maze_map = np.where(layout.free, 0, 1)
-                super().update_tree(tree)
-
-            def set_tasks(self) -> None:
-                first, last = (tuple(cell.tolist()) for cell in free[[0, -1]])
-                self.task_infos = [{"task_name": "task1", "init_ij": first, "goal_ij": last}]
-
-        maze = _OGBenchMaze(Drawn(maze_type="arena", width=_FRAME, height=_FRAME))
-    maze.layout = layout
-    maze.coordinates = ogbench_coordinates(layout, unit=maze.coordinates.unit)
-    return maze
-
-
-def _built_by_robotics(layout: Layout, body: Body) -> Maze:
-    kind = "AntMaze_UMaze-v5" if body == "ant" else "PointMaze_UMaze-v3"
-    walls = np.where(layout.free, 0, 1).tolist()
-    maze = _robotics(kind, maze_map=walls, max_episode_steps=_LIMIT)
-    maze.layout = layout
-    maze.coordinates = robotics_coordinates(layout, unit=maze.coordinates.unit)
-    return maze
-
-
-def _check_buildable(layout: Layout) -> None:
-    if layout.directed or not layout.is_unit:
-        raise InputError(f"{layout!r} cannot be built: the floor has no arrows, costs or teleports")
-    edge = np.ones(layout.shape, dtype=np.bool_)
-    edge[1:-1, 1:-1] = False
-    if (edge & layout.free).any():
-        row, column = np.argwhere(edge & layout.free)[0].tolist()
-        raise InputError(
-            f"cell ({row}, {column}) of {layout.name!r} is free and at the border, where the body "
-            "would walk out: put walls around the maze"
-        )
-
-
-def _layout_of(walls: Any) -> Layout:
-    """Return the layout with these walls, under its own name if it is a known one."""
-    free = ~np.asarray(walls).astype(np.bool_)
-    for name in layout_names():
-        known = load_layout(name)
-        if np.array_equal(known.free, free):
-            return known
-    return Layout("custom", free)
-
-
-# -------------------------------------------------------------------- the suites themselves
-
-
-def _ogbench_mazes() -> Any:
-    _gymnasium()
-    return need("ogbench.locomaze.maze", EXTRA)
 
 
 def _gymnasium() -> Any:
@@ -424,17 +398,14 @@ def _gymnasium() -> Any:
     return need("gymnasium", EXTRA)
 
 
-def _check_ant(maze: Maze) -> None:
-    """Refuse an ant that the controller was not trained for."""
-    model = maze._simulation.model
-    gears = model.actuator_gear[:, 0]
-    gear, seconds = _DYNAMICS["ant", maze.suite]
-    known = (model.nq, model.nv, model.nu) == _ANT and np.allclose(gears, gear)
-    if not (known and np.isclose(maze.seconds, seconds)):
-        raise InputError(
-            f"{_called(maze.env)} is of another version than the controller knows: gear "
-            f"{gears[0]:g} and {maze.seconds:g} s a step, not {gear:g} and {seconds:g} s"
-        )
+def _layout_of(walls: Any) -> Layout:
+    """Return the layout with these walls, under its own name if it is a known one."""
+    free = ~np.asarray(walls).astype(np.bool_)
+    for name in layout_names():
+        known = load_layout(name)
+        if np.array_equal(known.free, free):
+            return known
+    return Layout("custom", free)
 
 
 def _called(env: Any) -> str:

@@ -1,4 +1,6 @@
-"""Walking a plan: a body in a maze follows sub-goals that are planned anew at every step.
+"""Walks in a maze: a body follows a plan, or wanders about to collect a buffer.
+
+**Following a plan.** Sub-goals are planned anew at every step.
 
 Where the body is, (x, y), belongs to a vertex of the plan's graph. The sub-goal is the vertex that
 the plan reaches from there after `look_ahead` cells, or the goal itself once the plan comes to it
@@ -10,31 +12,47 @@ out. It has *looped* if it came to rest, which is what most loops look like: the
 underfoot. It has also looped if time ran out and most of the places to which the body came in the
 last third of it were not new, places being squares of a quarter of a cell; so has a body that
 pushes against a wall without end. A fall is a fall, whatever the body was doing.
+
+**Collecting a buffer**, as OGBench's data sets were made: the body walks to cells drawn at random,
+and its actions are noisy. ``navigate`` has episodes of 1,000 steps and goals anywhere; ``stitch``
+has episodes of 200 steps and goals at most four cells away, so that no episode shows a long path
+and a planner has to stitch them together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from functools import cache
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import KeepsReadOnly, as_finite, as_real, as_vertex, as_whole, frozen
+from .._arrays import KeepsReadOnly, as_choice, as_finite, as_real, as_vertex, as_whole, frozen
 from ..errors import InputError
+from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..plans import Plan
+from ..plans import plan as make_plan
+from ..shortest_paths import cost_to_go
 from .controllers import Controller
-from .coordinates import Coordinates, as_point
+from .coordinates import Coordinates
 from .mazes import Maze, as_maze, global_seed
 
 ON_ITS_BACK = 2.0
 """Seconds after which a body on its back has fallen."""
 AT_REST, STILL = 5.0, 1e-4
-"""A body that moves less than so many metres a step, for so many seconds, stays where it is."""
+"""A body is at rest after this many seconds of moving less than this many metres a step."""
 PLACES = 4
 """Places along the side of a cell that tell whether a walk comes to anything new."""
+Style: TypeAlias = Literal["navigate", "stitch"]
+_EPISODE = {"navigate": 1000, "stitch": 200}
+_NEAR = {"navigate": np.inf, "stitch": 4.0}
+"""Cells to the farthest goal."""
+_CLOSE = 1.0
+"""Metres from a target at which the next one is drawn, for a cell of four."""
 
 
 class Ending(StrEnum):
@@ -58,16 +76,16 @@ class Ending(StrEnum):
 
 @runtime_checkable
 class Guide(Protocol):
-    """Any planner: shown an observation and the goal, it says where to go next."""
+    """Any planner: a method returns the sub-goal for an observation and a goal."""
 
     def subgoal(self, observation: Any, goal: Any) -> Any:
-        """Return a place nearby whose first two entries are x and y."""
+        """Return a nearby place that begins with x and y."""
         ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Walk(KeepsReadOnly):
-    """What became of a body that followed a plan.
+    """The walk of a body that followed a plan.
 
     Attributes
     ----------
@@ -139,7 +157,7 @@ def walk(
     frames: int = 0,
     controller: Controller | None = None,
 ) -> Walk:
-    """Let a body walk by a plan, or by any planner, and say how it ended.
+    """Let a body follow a plan, or any planner, and return its walk.
 
     Parameters
     ----------
@@ -166,7 +184,7 @@ def walk(
         End the walk as looped after this many steps without a new place; by default it goes on
         to the limit.
     frames : int
-        Keep a picture by the environment's camera every so many steps; 0 for none.
+        Number of steps between two pictures by the environment's camera; 0 for none.
     controller : function of position, velocity and target, optional
         What moves the body: it returns the next action. The maze's own if not given, such as
         `AntController`.
@@ -187,8 +205,11 @@ def walk(
     maze = as_maze(env)
     seed = as_whole(seed, "seed", 0, 2**32 - 1)
     limit = maze.limit if limit is None else as_whole(limit, "limit", 1)
-    guide = _PlanGuide.of(maze, planner, goal, look_ahead) or _OtherGuide.of(maze, planner, goal)
-    begin = _start(maze, guide, start, seed)
+    places, end, subgoal = _guided(maze, planner, goal, look_ahead)
+    if start is None:
+        begin = places.xy[np.random.default_rng(seed).choice(places.roomy)].copy()
+    else:
+        begin = _point(start, "start", places)
     watch = _Watch(maze, limit, patience)
     every, control = as_whole(frames, "frames", 0), controller or maze.controller
     if not callable(control):
@@ -200,20 +221,20 @@ def walk(
     subgoals: list[FloatArray] = []
     pictures: list[NDArray[np.uint8]] = []
     with global_seed(seed):
-        maze.place(begin, guide.goal, seed)
+        maze.place(begin, end, seed)
         positions.append(maze.position)
-        ending = watch.look(positions[-1], guide.goal)
+        ending = watch.look(positions[-1], end)
         action = np.empty(0)
         while ending is None:
             if every and len(subgoals) % every == 0:
                 pictures.append(maze.render())
             if len(subgoals) % maze.hold == 0:
-                target = guide.target(maze, positions[-1][:2])
+                target = subgoal(positions[-1][:2])
                 action = control(positions[-1], maze.velocity, target)
             maze.step(action)
             subgoals.append(target)
             positions.append(maze.position)
-            ending = watch.look(positions[-1], guide.goal)
+            ending = watch.look(positions[-1], end)
     whole = np.array(positions)
     return Walk(
         ending,
@@ -222,30 +243,22 @@ def walk(
         subgoals=frozen(np.array(subgoals).reshape(-1, 2)),
         positions=frozen(whole),
         start=frozen(begin),
-        goal=frozen(guide.goal),
+        goal=frozen(end),
         seconds=len(subgoals) * maze.seconds,
         seed=seed,
         frames=tuple(pictures),
     )
 
 
-# -------------------------------------------------------------------- who says where to go
+def _guided(
+    maze: Maze, planner: Any, goal: Any, look_ahead: float
+) -> tuple[Coordinates, FloatArray, Callable[[FloatArray], FloatArray]]:
+    """Return the vertices' places, the goal as a point, and the sub-goal as a function of (x, y).
 
-
-class _PlanGuide:
-    """A plan on the maze's grid: the vertex some cells ahead, the goal itself when it is near."""
-
-    def __init__(self, places: Coordinates, plan: Plan, goal: FloatArray, cells: float) -> None:
-        self.places, self.goal = places, goal
-        ahead = steps_ahead(plan, max(1, round(cells * places.refinement)))
-        self._targets = places.xy[ahead]
-        self._targets[ahead == plan.goal] = goal
-
-    @classmethod
-    def of(cls, maze: Maze, planner: Any, goal: Any, look_ahead: float) -> _PlanGuide | None:
-        plan = planner if isinstance(planner, Plan) else getattr(planner, "plan", None)
-        if not isinstance(plan, Plan):
-            return None
+    On a plan the sub-goal is the vertex some cells ahead, or the goal itself when it is near.
+    """
+    plan = planner if isinstance(planner, Plan) else getattr(planner, "plan", None)
+    if isinstance(plan, Plan):
         places = maze.coordinates.of(plan.graph)
         cells = as_real(look_ahead, "look_ahead", 1e-6)
         point = places.xy[plan.goal] if goal is None else _point(goal, "goal", places)
@@ -254,38 +267,27 @@ class _PlanGuide:
                 f"the plan leads to vertex {plan.goal}, but the goal lies at vertex "
                 f"{places.vertex(point)}"
             )
-        return cls(places, plan, point, cells)
+        ahead = steps_ahead(plan, max(1, round(cells * places.refinement)))
+        targets = places.xy[ahead]
+        targets[ahead == plan.goal] = point
+        return places, point, lambda xy: targets[places.vertex(xy)]
+    if not isinstance(planner, Guide):
+        raise InputError(
+            "a planner is a wayfield.Plan or has a method subgoal(observation, goal), unlike "
+            f"{type(planner).__name__}"
+        )
+    if goal is None or np.ndim(goal) == 0:
+        raise InputError(f"this planner needs a goal as (x, y) or an observation, not {goal!r}")
 
-    def target(self, maze: Maze, xy: FloatArray) -> FloatArray:
-        return self._targets[self.places.vertex(xy)]  # type: ignore[no-any-return]
+    def subgoal(xy: FloatArray) -> FloatArray:
+        found = planner.subgoal(maze.observation[: np.size(goal)], goal)
+        return as_finite(np.ravel(np.asarray(found))[:2], "the planner's sub-goal", 2)
 
-
-class _OtherGuide:
-    """Any other planner."""
-
-    def __init__(self, places: Coordinates, planner: Guide, given: Any, goal: FloatArray) -> None:
-        self.places, self.planner, self.given, self.goal = places, planner, given, goal
-
-    @classmethod
-    def of(cls, maze: Maze, planner: Any, goal: Any) -> _OtherGuide:
-        if not isinstance(planner, Guide):
-            raise InputError(
-                "a planner is a wayfield.Plan or has a method subgoal(observation, goal), unlike "
-                f"{type(planner).__name__}"
-            )
-        if goal is None or np.ndim(goal) == 0:
-            raise InputError(f"this planner needs a goal as (x, y) or an observation, not {goal!r}")
-        point = as_finite(np.ravel(np.asarray(goal))[:2], "goal", 2)
-        return cls(maze.coordinates, planner, goal, _free(point, "goal", maze.coordinates))
-
-    def target(self, maze: Maze, xy: FloatArray) -> FloatArray:
-        shown = maze.observation[: np.size(self.given)]
-        subgoal = self.planner.subgoal(shown, self.given)
-        return as_finite(np.ravel(np.asarray(subgoal))[:2], "the planner's sub-goal", 2)
+    return maze.coordinates, _point(goal, "goal", maze.coordinates), subgoal
 
 
 def steps_ahead(plan: Plan, steps: int) -> NDArray[np.int64]:
-    """(n,) vertices to which the plan leads from each vertex in so many steps.
+    """Return the (n,) vertices to which the plan leads from each vertex in this many steps.
 
     The goal is never left, nor a state without a move.
     """
@@ -296,23 +298,12 @@ def steps_ahead(plan: Plan, steps: int) -> NDArray[np.int64]:
     return here
 
 
-def _start(maze: Maze, guide: _PlanGuide | _OtherGuide, start: Any, seed: int) -> FloatArray:
-    if start is not None:
-        return _point(start, "start", guide.places)
-    places = guide.places
-    drawn: FloatArray = places.xy[np.random.default_rng(seed).choice(places.roomy)].copy()
-    return drawn
-
-
 def _point(value: Any, name: str, places: Coordinates) -> FloatArray:
-    """Return a vertex or an (x, y) as a point that is not in a wall."""
+    """Return a vertex or an (x, y) as a point; raise `InputError` if it lies in a wall."""
     if np.ndim(value) == 0:
         there: FloatArray = places.xy[as_vertex(value, name, len(places.xy))].copy()
         return there
-    return _free(as_point(np.ravel(np.asarray(value))[:2], name), name, places)
-
-
-def _free(point: FloatArray, name: str, places: Coordinates) -> FloatArray:
+    point = as_finite(np.ravel(np.asarray(value))[:2], name, 2)
     if not places.is_free(point):
         x, y = point
         raise InputError(f"the {name} ({x:g}, {y:g}) lies in a wall of {places.layout.name!r}")
@@ -323,7 +314,7 @@ def _free(point: FloatArray, name: str, places: Coordinates) -> FloatArray:
 
 
 class _Watch:
-    """Looks at every position, and says how the walk has ended, None as long as it has not."""
+    """Looks at every position; returns how the walk has ended, None as long as it has not."""
 
     def __init__(self, maze: Maze, limit: int, patience: int | None) -> None:
         self.maze, self.limit = maze, limit
@@ -354,11 +345,88 @@ class _Watch:
         if self.still >= self.most_still or (idle >= self.patience and self.step < self.limit):
             return Ending.LOOPED
         if self.step >= self.limit:
-            return Ending.LOOPED if self._goes_round() else Ending.OUT_OF_TIME
+            # it goes round if most places of the last third were known before
+            before = 2 * len(self.visits) // 3
+            late = set(self.visits[before:])
+            known = late.intersection(self.visits[:before])
+            return Ending.LOOPED if 2 * len(known) >= len(late) else Ending.OUT_OF_TIME
         return None
 
-    def _goes_round(self) -> bool:
-        """Whether most places of the last third were known before it."""
-        before = 2 * len(self.visits) // 3
-        late = set(self.visits[before:])
-        return 2 * len(late.intersection(self.visits[:before])) >= len(late)
+
+# -------------------------------------------------------------------- collecting data
+
+
+def wander(
+    env: Any, steps: int, style: Style = "navigate", *, noise: float = 0.2, seed: int = 0
+) -> dict[str, Any]:
+    """Let a body wander about a maze, and return the buffer.
+
+    Parameters
+    ----------
+    env : Maze, environment or str
+        As for `walk`.
+    steps : int
+        Observations to collect.
+    style : {"navigate", "stitch"}
+        Long episodes with goals anywhere, or short ones with goals nearby.
+    noise : float
+        Standard deviation of what is added to every action, as a share of its largest entry.
+    seed : int
+        Of starts, goals and noise.
+
+    Returns
+    -------
+    dict
+        ``observations`` (steps, 2), where the body was, and ``terminals`` (steps,), True at the
+        last step of an episode, as `wayfield.Planner` and `wayfield.Replay.from_dataset` take it.
+
+    Examples
+    --------
+    >>> data = wander("pointmaze-medium", 500, "stitch")
+    >>> data["observations"].shape, data["terminals"].nonzero()[0]
+    ((500, 2), array([199, 399, 499]))
+    """
+    maze, steps = as_maze(env), as_whole(steps, "steps", 1)
+    as_choice(style, "style", tuple(_EPISODE))
+    noise = as_real(noise, "noise", 0.0)
+    seed = as_whole(seed, "seed", 0, 2**32 - 1)
+    rng = np.random.default_rng(seed)
+    places, control = maze.coordinates, maze.controller
+    cells, unit = places.xy, places.unit
+    graph = grid_graph(maze.layout.without_teleports())
+
+    @cache
+    def shortest(goal: int) -> Plan:
+        return make_plan(graph, cost_to_go(graph, goal), goal)
+
+    def next_goal(here: int) -> tuple[int, FloatArray]:
+        """Draw a cell within reach, and a point in it."""
+        hops = shortest(here).steps  # the maze is undirected: there and back are the same
+        goal = int(rng.choice(np.flatnonzero((hops >= 0) & (hops <= _NEAR[style]))))
+        return goal, cells[goal] + rng.uniform(-unit / 4, unit / 4, 2)
+
+    path: list[FloatArray] = []
+    ends = np.zeros(steps, dtype=np.bool_)
+    with global_seed(seed):
+        while len(path) < steps:  # one episode each; a fall ends it
+            most = min(len(path) + _EPISODE[style], steps)
+            here = int(rng.integers(len(cells)))
+            start = cells[here] + rng.uniform(-unit / 4, unit / 4, 2)
+            goal, aim = next_goal(here)
+            maze.place(start, aim, int(rng.integers(2**31)))
+            begin, action = len(path), np.empty(0)
+            while len(path) < most and maze.upright > 0:
+                xy = maze.position[:2]
+                here = places.vertex(xy)
+                if (len(path) - begin) % maze.hold == 0:
+                    if np.hypot(*(xy - aim)) < _CLOSE * unit / 4:
+                        goal, aim = next_goal(here)
+                    ahead = int(shortest(goal).successor[here])
+                    target = aim if ahead in (goal, -1) else cells[ahead]
+                    action = control(maze.position, maze.velocity, target)
+                    sway = noise * np.abs(action).max() * rng.normal(size=action.size)
+                    action = np.clip(action + sway, -1.0, 1.0)
+                path.append(xy)
+                maze.step(action)
+            ends[len(path) - 1] = True
+    return {"observations": np.array(path), "terminals": ends}

@@ -32,7 +32,7 @@ from ..names import Caller
 from ..pipeline import Answer, solve
 from ..pipeline.text import lines
 from ..plans import plan
-from ..plots._spread import spread
+from ..plots._places import spread
 from ..shortest_paths import cost_to_go, sample_labels
 from ..sinks import drop_false_sinks
 from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World, packed

@@ -287,7 +287,7 @@ def test_routes_end_where_nothing_leads_on() -> None:
 
 def test_chances_are_what_was_counted(teleport: Scene) -> None:
     chance, replay = chance_of(teleport), teleport.replay
-    leaps = np.bincount(replay.graph.tails, replay.leaps, len(teleport.states))
+    leaps = np.bincount(replay.graph.tails, replay.jump_counts, len(teleport.states))
     assert ((chance.odds > 0) == (leaps > 0)).all()
     assert chance.exits.sum(axis=1)[leaps > 0] == pytest.approx(1.0)
     assert (chance.odds <= 1.0).all()

@@ -25,7 +25,7 @@ from wayfield.plans import plan
 from wayfield.replay import Planner
 from wayfield.shortest_paths import cost_to_go
 from wayfield.sim import Ending, Maze, Walk, make, walk, wander
-from wayfield.sim.wandering import Style
+from wayfield.sim.walking import Style
 
 from ..engine import Experiment, Profile, Records, Row
 from ..engine.statistics import wilson_interval

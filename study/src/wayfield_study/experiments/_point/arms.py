@@ -58,7 +58,7 @@ def _routed(planner: Callable[[Problem], Route]) -> Make:
 def planned(problem: Problem, planner: Planner | None = None) -> Course:
     """Ask `wayfield.Planner` for sub-goals, and for the probability that they arrive."""
     scene = problem.scene
-    asked = Planner(scene.replay, guesses=problem.graph) if planner is None else planner
+    asked = Planner(scene.replay, stitch=problem.graph) if planner is None else planner
     states, place = scene.states, problem.place
     return Course(asked.subgoal(states, place), np.asarray(asked.reach(states, place)))
 

@@ -235,12 +235,12 @@ def chance_only(problem: Problem) -> Route:
 
 def evidence_only(problem: Problem) -> Route:
     """Dijkstra's ways over what was observed, and the graph's other arcs at their price."""
-    return shortest(problem, problem.scene.replay.with_guesses(problem.graph).graph.to_scipy())
+    return shortest(problem, problem.scene.replay.stitched(problem.graph).graph.to_scipy())
 
 
 def observed_first(problem: Problem) -> Route:
     """Minimise the expected cost on what was observed; elsewhere over the graph's other arcs."""
-    replay = problem.scene.replay.with_guesses(problem.graph)
+    replay = problem.scene.replay.stitched(problem.graph)
     return expected(problem, expected_cost(replay, problem.goals, GIVE_UP))
 
 

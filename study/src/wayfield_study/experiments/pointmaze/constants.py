@@ -19,8 +19,8 @@ from scipy.spatial import cKDTree
 from wayfield.chance import expected_cost
 from wayfield.graph import Graph
 from wayfield.replay import Planner
-from wayfield.replay._guesses import find_guesses, with_prices
 from wayfield.replay._replay import with_arcs
+from wayfield.replay._stitching import find_stitched
 
 from ...engine import Experiment, Profile, Records, Row
 from ...report import Finding, Look, Section, Table
@@ -117,11 +117,11 @@ def _measured(cell: ConstantCell, value: float | None) -> Row:
 
 def _with_option(problem: Problem, constant: str, value: float | None) -> Course:
     """Ask a `Planner` with one option set."""
-    options: dict[str, float | int | Graph] = {"guesses": problem.graph}
+    options: dict[str, float | int | Graph] = {"stitch": problem.graph}
     if value is not None and constant in ("give_up", "ahead", "radius"):
         options[constant] = value
     elif value is not None and constant == "guesses":
-        options[constant] = int(value)
+        options["stitch"] = int(value)
     return planned(problem, Planner(problem.scene.replay, **options))  # type: ignore[arg-type]
 
 
@@ -143,7 +143,7 @@ def _pooled(problem: Problem, constant: str, value: float | None) -> Course:
         share = 1.0 / np.maximum(total.sum(axis=1), 1.0)
         chance = replace(chance, exits=(sparse.diags_array(share) @ total).tocsr())
     replay, graph = scene.replay, scene.replay.graph
-    walked = replay.counts > replay.leaps
+    walked = replay.stepped
     rows = graph.tails[walked], graph.indices[walked], graph.lengths[walked]
     moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance)
     route = expected(problem, expected_cost(moves, problem.goals, GIVE_UP))
@@ -153,9 +153,9 @@ def _pooled(problem: Problem, constant: str, value: float | None) -> Course:
 def _priced(problem: Problem, constant: str, value: float | None) -> Course:
     """Solve observed ways first, with guesses at another price."""
     replay = problem.scene.replay
-    guesses = find_guesses(replay, problem.graph)
-    price = guesses.price if value is None else guesses.length + value / guesses.odds
-    priced = with_arcs(replay, with_prices(replay.graph, guesses, price))
+    arcs = find_stitched(replay, problem.graph)
+    price = arcs.price if value is None else arcs.length + value / arcs.odds
+    priced = with_arcs(replay, arcs.added_to(replay.graph, price))
     route = expected(problem, expected_cost(priced, problem.goals, GIVE_UP))
     return Course(route.targets(problem.scene), arrival(problem.scene, route))
 

@@ -1,11 +1,11 @@
-"""Planes through a cell that no step of it crosses in one direction.
+"""Thin walls and one-way doors: planes that no step of a cell crosses in one direction.
 
-A step from x to y goes down through the plane {z : u·z = c} if u·y < c < u·x. The flux f(c) is how
-many of a cell's steps do. It changes gradually with c, unless something is in the way: a door that
-opens one way, or a thin wall. So a plane with f(c) = 0 is a barrier if f is large within one step
-above it, if observations do not thin out towards it, and if the cell has some on both sides.
+A step from x to y goes down through the plane {z : u·z = c} if u·y < c < u·x. The flux f(c) is the
+number of such steps of a cell. It changes gradually with c, unless something is in the way. So a
+plane with f(c) = 0 is a wall if f is large within one step length above it, if observations do not
+thin out towards it, and if the cell has some on both sides.
 
-Flux is counted on a grid of offsets first; only where that has a notch are steps sorted to find the
+Flux is counted on a grid of offsets first. Only where that has a notch are steps sorted to find the
 gaps between them.
 """
 
@@ -19,17 +19,17 @@ from .merging import Numbers, Rows
 
 _BINS = 64
 _NOTCH = 0.1
-"""Offsets whose flux is below this share of that above them are looked at closely."""
+"""Offsets with a flux below this share of that above them are examined closely."""
 _PROBES = 8
 """Offsets at which the flux above a gap is counted."""
 _WINDOWS, _SHARP = 4, 0.85
-"""Right above a barrier, in the first of so many parts of a step, there are at least this share of
-the observations that the fullest of them has: they do not thin out, as they do around a spot where
-the behaviour lingers."""
+"""One step length above a wall is divided into this many windows. The first holds at least this
+share of the observations of the fullest. Around a spot where the behaviour lingers they thin out.
+"""
 _DEEP = 0.25
-"""Below a barrier somebody is so much of a step deep: along an outer wall nobody is."""
+"""Some observation lies this share of a step length below the wall: not so at an outer wall."""
 _BLUNT = 0.5
-"""The same on the grid."""
+"""The same share as `_SHARP`, on the grid of offsets."""
 
 
 @njit(cache=True, nogil=True)
@@ -55,7 +55,7 @@ def steps_by_cell(
 
 
 @njit(cache=True, nogil=True)
-def find_barriers(
+def find_walls(
     begin: IntArray,
     steps: IntArray,
     first: Rows,
@@ -68,7 +68,7 @@ def find_barriers(
     """Find the plane of every cell with no flux through it and the largest above it.
 
     `normals` are the directions to try, (1, k, d) or (cells, k, d), each also upside down. Returns
-    the normal, the gap that its offset may lie in, and the flux above, 0 without a barrier.
+    the normal, the gap that its offset may lie in, and the flux above, 0 without a wall.
     """
     n, size = begin.size - 1, normals.shape[1]
     found, flux = np.zeros((n, first.shape[1])), np.zeros(n)
@@ -123,7 +123,7 @@ def _project(
     x: FloatArray,
     y: FloatArray,
 ) -> int:
-    """Heights of the steps' ends; how many begin in the cell, which come first."""
+    """Set the heights of the steps' ends; return how many begin in the cell (these come first)."""
     own = 0
     for i in range(rows.size):
         a, b = 0.0, 0.0
@@ -137,6 +137,7 @@ def _project(
 
 @njit(cache=True, nogil=True)
 def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int) -> bool:
+    """Whether the flux on a grid of offsets has a notch: cheap, before steps are sorted."""
     bottom, top = x[:own].min(), x[:own].max()
     if top <= bottom:
         return False
@@ -144,7 +145,7 @@ def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int
     flux, held = np.zeros(_BINS + 1, np.int64), np.zeros(_BINS + 1, np.int64)
     for i in range(own):
         held[min(int(np.ceil((x[i] - bottom) / width)), _BINS)] += 1
-    for i in range(x.size):
+    for i in range(x.size):  # +1 where a downward step's interval begins, -1 where it ends
         if y[i] < x[i] and x[i] > bottom and y[i] < top:
             flux[min(max(int(np.ceil((y[i] - bottom) / width)), 0), _BINS)] += 1
             if x[i] < top:
@@ -168,7 +169,7 @@ def _has_notch(x: FloatArray, y: FloatArray, own: int, stride: float, least: int
 def _best_gap(
     x: FloatArray, y: FloatArray, own: int, stride: float, least: int
 ) -> tuple[float, float, int]:
-    """Gap between downward steps with the largest flux above it, within one step."""
+    """Return the gap between downward steps with the largest flux above it, and that flux."""
     down = y < x
     lows, highs, inside = y[down], x[down], np.sort(x[:own])
     order = np.argsort(lows)
@@ -180,27 +181,15 @@ def _best_gap(
             under = np.searchsorted(inside, starts[i])
             deep = np.searchsorted(inside, starts[i] - _DEEP * stride)
             if deep > 0 and under >= least and inside.size - under >= least:
-                above = _most(starts, ends, starts[i], stride)
-                if above >= max(least, flux + 1) and _is_sharp(inside, starts[i], stride):
+                above = 0  # the largest flux within one step length
+                for j in range(1, _PROBES + 1):
+                    height = starts[i] + stride * j / _PROBES
+                    through = np.searchsorted(starts, height) - np.searchsorted(ends, height)
+                    above = max(above, int(through))
+                # observations are about as dense right above the gap as a step further on
+                windows = starts[i] + stride * np.arange(_WINDOWS + 1) / _WINDOWS
+                count = np.diff(np.searchsorted(inside, windows))
+                if above >= max(least, flux + 1) and count[0] >= _SHARP * count.max():
                     flux, bottom, top = above, far, starts[i]
         far = max(far, highs[order[i]])
     return bottom, top, flux
-
-
-@njit(cache=True, nogil=True)
-def _most(starts: FloatArray, ends: FloatArray, at: float, way: float) -> int:
-    """Largest flux between one height and another."""
-    most = 0
-    for j in range(1, _PROBES + 1):
-        height = at + way * j / _PROBES
-        through = np.searchsorted(starts, height) - np.searchsorted(ends, height)
-        most = max(most, int(through))
-    return most
-
-
-@njit(cache=True, nogil=True)
-def _is_sharp(heights: FloatArray, at: float, stride: float) -> bool:
-    """Whether observations are about as dense right above a gap as they are a step further on."""
-    edges = np.searchsorted(heights, at + stride * np.arange(_WINDOWS + 1) / _WINDOWS)
-    count = np.diff(edges)
-    return count[0] >= _SHARP * count.max()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.replay._guesses import Guesses
+from wayfield.replay._stitching import Stitched
 
 Array = np.ndarray[Any, Any]
 HEIGHT, END, STRIDE = 1.03, 4.8, 0.2
@@ -106,16 +106,16 @@ def test_a_goal_at_a_wall_is_on_its_own_side(wall: wf.Planner) -> None:
     assert (wall.subgoal([1.0, HEIGHT + 0.15], near) == near).all()
 
 
-def test_an_open_room_has_no_barriers() -> None:
+def test_an_open_room_has_no_walls() -> None:
     planner = wf.Planner(Hall(parted=False).buffer(), landmarks=120)
     assert len(planner.states) == 120
-    assert planner.report(BELOW).barriers.size == 0
+    assert planner.report(BELOW).walls.size == 0
 
 
-def test_barriers_are_reported(wall: wf.Planner) -> None:
+def test_walls_are_reported(wall: wf.Planner) -> None:
     report = wall.report(BELOW)
-    assert (report.barriers >= 10).all()
-    assert "in the way, a door that opens one way or a thin wall" in str(report)
+    assert (report.walls >= 10).all()
+    assert "or one-way door" in str(report)
 
 
 def test_an_embedding_keeps_the_sides_apart_in_its_own_space() -> None:
@@ -134,26 +134,26 @@ def test_next_observations_are_cut_as_well(wall: wf.Planner) -> None:
     assert Hall().walk(planner, ABOVE, BELOW) > 0.95
 
 
-def test_transitions_in_any_order_have_no_barriers() -> None:
+def test_transitions_in_any_order_have_no_walls() -> None:
     data = Hall().buffer()
     rows, stay = data["observations"], ~data["terminals"][:-1]
     first, second = rows[:-1][stay], rows[1:][stay]
     order = np.random.default_rng(0).permutation(len(first))
     pairs = {"observations": first[order], "next_observations": second[order]}
-    assert wf.Planner(pairs, landmarks=120).report(BELOW).barriers.size == 0
+    assert wf.Planner(pairs, landmarks=120).report(BELOW).walls.size == 0
 
 
-def test_barriers_are_saved(wall: wf.Planner, tmp_path: Path) -> None:
+def test_walls_are_saved(wall: wf.Planner, tmp_path: Path) -> None:
     loaded = wf.Planner.load(wall.save(tmp_path / "planner.npz"))
     places = Hall().buffer(50, 4)["observations"]
     assert (loaded.subgoal(places, BELOW) == wall.subgoal(places, BELOW)).all()
 
 
-def test_guesses_through_a_wall_are_refuted(wall: wf.Planner) -> None:
-    guesses: Guesses = wall._terrain.guesses
+def test_stitched_arcs_through_a_wall_are_refuted(wall: wf.Planner) -> None:
+    arcs: Stitched = wall._model.stitched
     places = wall.states
     upper = places[:, 1] >= HEIGHT
-    left = np.maximum(places[guesses.tail, 0], places[guesses.head, 0]) < END - 1.0
-    through = left & (upper[guesses.tail] != upper[guesses.head])
+    left = np.maximum(places[arcs.tail, 0], places[arcs.head, 0]) < END - 1.0
+    through = left & (upper[arcs.tail] != upper[arcs.head])
     assert through.any()
-    assert (guesses.odds[through] < 0.05).all()
+    assert (arcs.odds[through] < 0.05).all()

@@ -1,0 +1,104 @@
+"""A replay buffer as a Markov decision process.
+
+**From states alone** choice cannot be distinguished from chance, except for jumps: nobody chooses
+where a jump leads. So the action y at x is to walk to y, along an arc x → y; and a share p(x) of
+all departures from x, whatever the action, ends in a jump instead:
+
+    V(x) = p(x) · E V(exit) + (1 - p(x)) · min over arcs of ℓ + V(y).
+
+Exits are pooled over the adjacent states that jumps were seen from: these belong to one teleporter,
+and a few dozen jumps say more about its odds than three jumps from each state. A state that was
+left only by jumps has one action, itself: to stay until a jump happens.
+
+**Posterior.** With a `strength` the odds are those of a Dirichlet posterior: `strength` departures
+are added to those of a state, jumps and steps as around it, and `strength` exits are added to those
+around it, as over all jumps of the buffer. So three lucky jumps do not win.
+
+**From actions** the odds are those of what followed each kind of action.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy import sparse
+
+from ..chance import Transitions
+from ..errors import InputError
+from ..kernels._types import FloatArray
+from ._stitching import adjacency
+
+if TYPE_CHECKING:
+    from ._replay import Replay
+
+By = Literal["arc", "action"]
+BY = ("arc", "action")
+
+
+def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions:
+    """Return the process whose actions are arcs to walk along, or kinds of actions.
+
+    `strength` is the number of samples that the prior of the jumps' odds is worth.
+    """
+    graph, n = replay.graph, replay.graph.num_vertices
+    if by == "action":
+        done = replay.actions
+        if done is None:
+            raise InputError("the buffer was read without actions: there are none to count")
+        return Transitions(
+            done.state, done.action, done.next_state, done.count, done.cost, num_states=n
+        )
+    if not graph.num_arcs:
+        raise InputError("the buffer has no arcs: nobody was seen to move")
+    adjacent = adjacency(replay)
+
+    # Departures from every state by jumps and by steps, with those of the prior.
+    jumps: FloatArray = np.bincount(graph.tails, replay.jump_counts, n).astype(float)
+    steps = np.maximum(replay.departures - jumps, 1.0)
+    if strength > 0.0 and jumps.any():
+        share = (adjacent @ jumps) / np.maximum(adjacent @ replay.departures, 1.0)
+        # where all departures around are jumps, a step is still possible
+        steps = np.maximum(replay.departures - jumps + strength * (1.0 - share), 1e-3)
+        jumps = jumps + strength * share
+
+    # Steps that lead where they are meant to.
+    walked = np.flatnonzero(replay.stepped | (replay.counts == 0))
+    tails, heads = graph.tails[walked].astype(np.int64), graph.indices[walked].astype(np.int64)
+    if not jumps.any():
+        return Transitions(tails, heads, heads, steps[tails], graph.lengths[walked], n)
+
+    # Exits of every state with jumps: its own, those around it and, by the prior, all others.
+    jumping = np.flatnonzero(jumps)
+    taken = replay.jump_counts.astype(float)
+    exits = sparse.csr_array((taken, (graph.tails, graph.indices)), (n, n))
+    exits.eliminate_zeros()
+    around = adjacent[jumping]
+    pooled = (around @ exits).tocsr()
+    if strength:
+        everywhere = exits.sum(axis=0)[np.newaxis] * (strength / exits.sum())
+        each = sparse.csr_array(np.ones((jumping.size, 1)))
+        pooled = (pooled + each @ sparse.csr_array(everywhere)).tocsr()
+    # a jump takes its dwell; on an arc of both, the length is that of the steps
+    took = np.where(2 * taken > replay.counts, graph.lengths, np.nan_to_num(replay.dwell))
+    took = np.bincount(graph.tails, taken * took, n)
+    mean_cost = (around @ took) / (around @ exits.sum(axis=1))
+
+    # Every action of a state with jumps, also of one that was left by jumps alone, gets its exits.
+    halted = np.setdiff1d(jumping, graph.tails[replay.stepped])
+    state = np.concatenate([tails[jumps[tails] > 0], halted])
+    action = np.concatenate([heads[jumps[tails] > 0], halted])
+    row = np.searchsorted(jumping, state)
+    sizes = np.diff(pooled.indptr)[row]
+    which = np.repeat(np.arange(state.size), sizes)
+    offset = np.arange(which.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    slot = pooled.indptr[row][which] + offset
+    count = jumps[state[which]] * pooled.data[slot] / pooled.sum(axis=1)[row][which]
+    return Transitions(
+        np.concatenate([tails, state[which]]),
+        np.concatenate([heads, action[which]]),
+        np.concatenate([heads, pooled.indices[slot].astype(np.int64)]),
+        np.concatenate([steps[tails], count]),
+        np.concatenate([graph.lengths[walked], mean_cost[row][which]]),
+        n,
+    )

@@ -1,0 +1,273 @@
+"""What a buffer and its plans rest on: reports that print as a few lines or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import KeepsReadOnly
+from .._text import number_of, percent
+from ..graph import Graph
+from ..kernels._types import BoolArray, FloatArray
+
+_LIKELY = 0.95
+"""Arrival with at least this probability is reported as likely."""
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReachReport:
+    """Which states can reach a goal at all. Printed, it says first which cannot.
+
+    Attributes
+    ----------
+    goal : int
+        The goal.
+    reaches : (n,) bool array
+        Whether some path leads from here to the goal.
+    component : (n,) int32 array
+        Strong component of every state: the same where each can reach the other.
+    graph : Graph
+        The graph that was examined.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> report = wf.replay_graph([[0.0], [1.0]], [[1.0], [2.0]]).report(goal=1)
+    >>> report
+    ReachReport(2 of 3 states can reach the goal 1)
+    >>> report.reaches, report.traps
+    (array([ True,  True, False]), (array([2]),))
+    """
+
+    goal: int
+    reaches: BoolArray
+    component: NDArray[np.int32]
+    graph: Graph
+
+    @cached_property
+    def traps(self) -> tuple[NDArray[np.int64], ...]:
+        """Strong components that no arc leaves and that do not hold the goal, largest first.
+
+        Every state that cannot reach the goal leads into one of them.
+        """
+        tails, heads = self.component[self.graph.tails], self.component[self.graph.indices]
+        closed = np.ones(int(self.component.max(initial=-1)) + 1, dtype=bool)
+        closed[tails[tails != heads]] = False
+        closed[self.component[self.goal]] = False
+        members = np.flatnonzero(closed[self.component])
+        names, sizes = np.unique(self.component[members], return_counts=True)
+        order = np.argsort(self.component[members], kind="stable")
+        groups = np.split(members[order], np.cumsum(sizes)[:-1]) if names.size else []
+        return tuple(sorted(groups, key=lambda group: -group.size))
+
+    def __repr__(self) -> str:
+        able, n = int(self.reaches.sum()), self.reaches.size
+        return f"ReachReport({able:,} of {n:,} states can reach the goal {self.goal})"
+
+    def __str__(self) -> str:
+        n, lost = self.reaches.size, int((~self.reaches).sum())
+        home = int((self.component == self.component[self.goal]).sum())
+        parts = int(self.component.max(initial=-1)) + 1
+        lines = [f"All {n:,} states can reach the goal {self.goal}."]
+        if lost:
+            largest = self.traps[0]
+            lines = [
+                f"{lost:,} of {n:,} states cannot reach the goal {self.goal}: "
+                "no plan can help them.",
+                f"They end in {number_of(len(self.traps), 'traps')}; the largest has "
+                f"{number_of(largest.size, 'states')} (vertex {largest[0]}).",
+            ]
+        lines.append(
+            f"{number_of(parts, 'strong components')}; the goal's has {number_of(home, 'states')}, "
+            f"and {n - lost - home:,} lead into it one way."
+        )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ToleranceScan:
+    """How a replay graph depends on its tolerance. Printed, it is a table.
+
+    Attributes
+    ----------
+    tolerances : (k,) float array
+        The tolerances that were tried.
+    states, arcs : (k,) int64 arrays
+        Vertices and arcs of the graph.
+    stayed : (k,) int64 array
+        Transitions that begin and end in the same state; they are not arcs.
+    joined : (k,) int64 array
+        States of the largest strong component: each of them can reach all others.
+    """
+
+    tolerances: FloatArray
+    states: NDArray[np.int64]
+    arcs: NDArray[np.int64]
+    stayed: NDArray[np.int64]
+    joined: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        low, high = self.tolerances.min(), self.tolerances.max()
+        span = f"tolerances {low:.3g} to {high:.3g}, states {self.states.max():,}"
+        return f"ToleranceScan({span} to {self.states.min():,})"
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, ...]] = [("tolerance", "states", "arcs", "stayed", "joined")]
+        for tolerance, *counts, joined in zip(
+            self.tolerances, self.states, self.arcs, self.stayed, self.joined, strict=True
+        ):
+            share = f"{100 * joined / counts[0]:.1f} %"
+            rows.append((f"{tolerance:.4g}", *(f"{count:,}" for count in counts), share))
+        return _table(rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Suspects(KeepsReadOnly):
+    """Arcs that the transitions of a buffer speak against, the most doubtful first.
+
+    Attributes
+    ----------
+    tail, head : (s,) int64 arrays
+        The arcs.
+    length : (s,) float array
+        Their lengths in the graph.
+    count : (s,) int64 array
+        Number of departures from the tail, none of them along the arc.
+    odds : (s,) float array
+        Probability that the arc works all the same, by the departures around both its ends.
+    num_arcs : int
+        Number of arcs of the graph.
+    """
+
+    tail: NDArray[np.int64]
+    head: NDArray[np.int64]
+    length: FloatArray
+    count: NDArray[np.int64]
+    odds: FloatArray
+    num_arcs: int
+
+    def __len__(self) -> int:
+        return self.tail.size
+
+    def __repr__(self) -> str:
+        arcs = number_of(self.num_arcs, "arcs")
+        if not len(self):
+            return f"Suspects(none of {arcs})"
+        return f"Suspects({len(self):,} of {arcs}, the first left out {self.count[0]:,} times)"
+
+    def __str__(self) -> str:
+        shown = min(len(self), 10)
+        rows = [("tail", "head", "length", "left out", "odds")]
+        for i in range(shown):
+            ends = f"{self.tail[i]}", f"{self.head[i]}"
+            rows.append(
+                (*ends, f"{self.length[i]:.4g}", f"{self.count[i]:,}", f"{self.odds[i]:.2g}")
+            )
+        more = f"\nand {len(self) - shown:,} more" if len(self) > shown else ""
+        return _table(rows) + more
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlannerReport(KeepsReadOnly):
+    """What the plan for one goal rests on. Printed, it is a few lines.
+
+    Attributes
+    ----------
+    goal : (d,) float array
+        The goal.
+    goal_states : (g,) int64 array
+        States that count as the goal.
+    away : float
+        Distance of the goal from the nearest state.
+    last : float
+        Probability of getting from the states that count as the goal to the goal itself: 1 if
+        somebody was near it.
+    observed : (n,) bool array
+        States from which observed moves, jumps included, lead to the goal.
+    dead_ends : (e,) int64 array
+        States from which no observed moves lead to the goal.
+    reach : (n,) float array
+        Predicted probability of arrival from every state, under the plan.
+    visits : (n,) int64 array
+        Number of visits to each state.
+    suspects : Suspects
+        Stitched arcs that the plan relies on at some state, the most doubtful first.
+    walls : (w,) int64 array
+        For each thin wall or one-way door that runs through cells of landmarks: how often
+        somebody approached it without crossing. Its two sides are separate states.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> planner = wf.Planner([{"observations": [[0.0], [1.0], [2.0], [3.0]]}] * 10)
+    >>> report = planner.report([2.0])
+    >>> report
+    PlannerReport(arrival 75 %, 1 dead end of 4 states, relies on 0 stitched arcs)
+    >>> report.dead_ends, report.reach
+    (array([3]), array([1., 1., 1., 0.]))
+    """
+
+    goal: FloatArray
+    goal_states: NDArray[np.int64]
+    away: float
+    last: float
+    observed: BoolArray
+    dead_ends: NDArray[np.int64]
+    reach: FloatArray
+    visits: NDArray[np.int64]
+    suspects: Suspects
+    walls: NDArray[np.int64]
+
+    @property
+    def coverage(self) -> float:
+        """Share of the states from which observed moves lead to the goal."""
+        return float(self.observed.mean())
+
+    @property
+    def arrival(self) -> float:
+        """Predicted probability of arrival, averaged over the visits of the behaviour."""
+        return float(np.average(self.reach, weights=self.visits))
+
+    def __repr__(self) -> str:
+        n, dead = self.reach.size, self.dead_ends.size
+        ends = f"{number_of(dead, 'dead ends')} of {number_of(n, 'states')}"
+        arcs = number_of(len(self.suspects), "stitched arcs")
+        return f"PlannerReport(arrival {percent(self.arrival)}, {ends}, relies on {arcs})"
+
+    def __str__(self) -> str:
+        n, likely = self.reach.size, int((self.reach >= _LIKELY).sum())
+        lines = [
+            f"The goal is {number_of(self.goal_states.size, 'states')}, "
+            f"the nearest {self.away:.3g} away.",
+            f"Predicted arrival: {percent(self.arrival)} of walks from where the behaviour was; "
+            f"95 % or more from\n{likely:,} of {number_of(n, 'states')}.",
+            f"Observed moves lead to the goal from {percent(self.coverage)} of the states; "
+            f"there are {number_of(self.dead_ends.size, 'dead ends')}.",
+        ]
+        if self.last < 1.0:
+            lines.insert(1, f"Nobody came nearer: the last {self.away:.3g} are unobserved.")
+        if self.walls.size:
+            things = "thin walls or one-way doors", "thin wall or one-way door"
+            lines.append(
+                f"{number_of(self.walls.size, *things)}, "
+                f"each approached at least {self.walls.min():,} times and never crossed."
+            )
+        if len(self.suspects):
+            lines += [
+                f"The plan relies on {number_of(len(self.suspects), 'stitched arcs')}, "
+                "moves that nobody was seen to make:",
+                str(self.suspects),
+            ]
+        return "\n".join(lines)
