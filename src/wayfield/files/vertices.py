@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
 from ._cells import as_names, refuse_cells
-from ._choice import doubts, unused_note
+from ._columns import doubts, matching_columns, named_columns, unnamed_last, unused_note
 from ._dialect import Style
 from ._numbers import Notation, NumberColumn, judge
-from ._open import open_sheet
-from ._roles import matching_columns, named_columns, unnamed_last
-from ._sheet import Sheet
+from ._sheet import Sheet, open_sheet
 from ._text import Progress
 
 ROLES = ("vertex", "value", "x", "y")
@@ -121,7 +119,16 @@ def read_labels(
     )
     if not given.any():
         raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no value at all")
-    _refuse_two_values(sheet, at, vertex, value, given, names)
+    rows = np.flatnonzero(given)
+    order = rows[np.argsort(vertex[rows], kind="stable")]
+    one, two = order[:-1], order[1:]
+    clash = (vertex[one] == vertex[two]) & (value[one] != value[two])
+    if clash.any():
+        i = int(np.argmax(clash))
+        raise InputError(
+            f"{sheet.place(int(two[i]), at['value'])}: {names[vertex[two[i]]]!r} is labelled "
+            f"{value[two[i]]:g} here and {value[one[i]]:g} in row {sheet.row_number(int(one[i]))}"
+        )
     if not given.all():
         empty = int((~given).sum())
         told = "1 row without a value is no label"
@@ -194,7 +201,13 @@ def _vertex_columns(
     if "vertex" not in at:
         likely = [*matching_columns("vertex", header), *range(width)]
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
-        at["vertex"] = max(free, key=lambda i: _share_named(sheet, i, names), default=-1)
+
+        def num_vertices(i: int) -> int:
+            """Count the cells of the sample that are names of vertices."""
+            cells = [row[i] for row in sheet.rows if i < len(row)]
+            return int((names.find(cells) >= 0).sum())
+
+        at["vertex"] = max(free, key=num_vertices, default=-1)
     if "value" not in at and needed == "value":
         numeric = [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
         likely = [*matching_columns("value", header), *numeric, *range(width)]
@@ -208,12 +221,6 @@ def _vertex_columns(
                 f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
             )
     return at
-
-
-def _share_named(sheet: Sheet, column: int, names: Names) -> int:
-    """How many cells of the sample are names of vertices."""
-    cells = [row[column] for row in sheet.rows if column < len(row)]
-    return int((names.find(cells) >= 0).sum())
 
 
 def _read(
@@ -252,27 +259,6 @@ def _positions(
         refuse_cells(np.isinf(values), sheet, at[role], "is not a position")
         positions[vertex[known], axis] = values[known]
     return positions
-
-
-def _refuse_two_values(
-    sheet: Sheet,
-    at: Mapping[str, int],
-    vertex: NDArray[np.int64],
-    value: FloatArray,
-    given: BoolArray,
-    names: Names,
-) -> None:
-    """Raise `InputError` for a vertex that two rows label differently."""
-    rows = np.flatnonzero(given)
-    order = rows[np.argsort(vertex[rows], kind="stable")]
-    one, two = order[:-1], order[1:]
-    clash = (vertex[one] == vertex[two]) & (value[one] != value[two])
-    if clash.any():
-        i = int(np.argmax(clash))
-        raise InputError(
-            f"{sheet.place(int(two[i]), at['value'])}: {names[vertex[two[i]]]!r} is labelled "
-            f"{value[two[i]]:g} here and {value[one[i]]:g} in row {sheet.row_number(int(one[i]))}"
-        )
 
 
 def _said(sheet: Sheet, at: Mapping[str, int]) -> str:

@@ -1,13 +1,20 @@
-"""Which column is which: told by the user, by the words of the header, or by its place."""
+"""Which column is which: named by the user, by the words of the header, or by its place.
+
+What else a column might have been, and which columns have no role, is said in notes.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ..errors import InputError
+from ..errors import InputError, Message, Option
 from ._dialect import begins_as_number, columns_below, mostly_numbers
+
+if TYPE_CHECKING:
+    from ._sheet import Sheet
 
 WORDS: dict[str, tuple[str, ...]] = {
     "from": (
@@ -48,6 +55,12 @@ WORDS: dict[str, tuple[str, ...]] = {
 NUMBERS = ("length", "cost", "value", "x", "y")
 """Roles of columns that hold numbers."""
 
+_MOST_NAMED = 50
+"""Columns beyond this many are not all named."""
+
+_CHOSEN = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
+"""Roles for which a user may name a column."""
+
 
 def tokens(heading: str) -> list[str]:
     """Words of a heading: ``FromNodeId`` and ``from_node (id)`` are from, node, id."""
@@ -73,11 +86,6 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
     )
 
 
-def _means(token: str, word: str) -> bool:
-    """Whether a token is the word, its plural, or its first three letters or more."""
-    return token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
-
-
 def oneway_columns(header: Sequence[str] | None) -> list[int]:
     """Columns whose headings say that they tell which way an edge may be taken."""
     told = ["".join(tokens(heading)) for heading in header or ()]
@@ -98,7 +106,11 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
     ranks: dict[int, tuple[int, int]] = {}
     for i, words in enumerate(told):
         for rank, word in enumerate(WORDS[role]):
-            if any(_means(token, word) for token in words):
+            # the word, its plural, or its first three letters or more
+            if any(
+                token in (word, word + "s") or (len(token) >= 3 and word.startswith(token))
+                for token in words
+            ):
                 ranks[i] = (rank, len(words))
                 break
     return sorted(ranks, key=lambda i: (ranks[i], i))
@@ -107,8 +119,22 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
 def named_columns(
     columns: Mapping[str, str], header: Sequence[str] | None, width: int, path: object
 ) -> dict[str, int]:
-    """Return the columns the user named, by role; one column cannot have two of them."""
-    at = {role: _named_column(name, header, width, path) for role, name in columns.items()}
+    """Return the columns the user named, by role: by heading, or by number counted from 1.
+
+    One column cannot have two roles.
+    """
+    at: dict[str, int] = {}
+    for role, wanted in columns.items():
+        if header is not None and wanted in header:
+            at[role] = list(header).index(wanted)
+        elif wanted.isdecimal() and len(wanted) < 10 and 1 <= int(wanted) <= width:
+            at[role] = int(wanted) - 1
+        else:
+            known = f"{width} columns, no header"
+            known = known if header is None else ", ".join(map(repr, header))
+            close = difflib.get_close_matches(wanted, header or [], 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"{path} has no column {wanted!r} (it has {known}){hint}")
     for role, i in at.items():
         twin = next(other for other in at if at[other] == i)
         if twin != role:
@@ -118,13 +144,42 @@ def named_columns(
     return at
 
 
-def _named_column(wanted: str, header: Sequence[str] | None, width: int, path: object) -> int:
-    """Return the column the user named, by its heading or by its number counted from 1."""
-    if header is not None and wanted in header:
-        return list(header).index(wanted)
-    if wanted.isdecimal() and len(wanted) < 10 and 1 <= int(wanted) <= width:
-        return int(wanted) - 1
-    known = f"{width} columns, no header" if header is None else ", ".join(map(repr, header))
-    close = difflib.get_close_matches(wanted, header or [], 1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    raise InputError(f"{path} has no column {wanted!r} (it has {known}){hint}")
+def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list[str]:
+    """Return a note for every role that another column, not taken, could have had as well."""
+    notes: list[str] = []
+    header, free = sheet.header, [i for i in range(sheet.width) if i not in at.values()]
+    for role, chosen in at.items():
+        if role not in _CHOSEN or (role in told and (header is None or told[role] not in header)):
+            continue  # chosen by its number: no doubt
+        # columns of the same heading; for numbers also those that words or their place allow
+        if header is None:
+            alike = [i for i in free if sheet.numeric(i)] if role in NUMBERS else []
+        else:
+            alike = [i for i in free if header[i] == header[chosen]]
+            if role in NUMBERS and role not in told:
+                meant = matching_columns(role, header)
+                alike += [i for i in meant if i in free and i not in alike and sheet.numeric(i)]
+        if alike:
+            others = (f"{i + 1}" if header is None else f"{i + 1} {sheet.called(i)}" for i in alike)
+            listed = " or ".join(others)
+            named = "" if header is None else f" {sheet.called(chosen)}"
+            told_of = f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
+            notes.append(Message(told_of, Option(role, within="columns"), " chooses another"))
+    return notes
+
+
+def unused(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Columns without a role, by what they are called; those that hold nothing are left out."""
+    free = [i for i in range(sheet.width) if i not in at.values()]
+    filled = {i for row in sheet.rows for i, cell in enumerate(row) if cell.strip()}
+    return [sheet.called(i) for i in free if (sheet.header and sheet.header[i]) or i in filled]
+
+
+def unused_note(sheet: Sheet, at: Mapping[str, int]) -> list[str]:
+    """Name the columns without a role, if there are any."""
+    left = unused(sheet, at)
+    if not left:
+        return []
+    word = "" if sheet.header is not None else "column " if len(left) == 1 else "columns "
+    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    return [f"{sheet.path}: not used: {word}{', '.join(left[:_MOST_NAMED])}{more}"]
