@@ -13,9 +13,9 @@ import pytest
 
 import wayfield as wf
 from shell import wayfield
-from wayfield.cli._mending import suspect_columns
 from wayfield.files import Style, are_trips, read_edges, read_trips
-from wayfield.mending import Fit
+from wayfield.mending import Fit, MendMethod
+from wayfield.mending.findings import suspect_columns
 
 JUNCTIONS = ["Ash", "Birch Lane", "Cedar", "Dale", "Elm", "Fir", "Gate", "Hill", "Ivy", "Juniper"]
 RING = [(x, (x + 1) % 10) for x in range(10)]
@@ -199,10 +199,8 @@ def test_a_slow_place_is_named() -> None:
     assert found.finding() == "quick around 27, 0.42 times"
 
 
-class _Fixed:
-    """A way of mending that knows its answer."""
-
-    name = "fixed"
+class _Fixed(MendMethod):
+    """A mend method that knows its answer."""
 
     def __init__(self, graph: wf.Graph) -> None:
         self.graph = graph

@@ -11,7 +11,8 @@ from .._optional import need
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..mending import Mended, Trips
-from ..mending.findings import SAME, edges_once
+from ..mending.findings import edges_once
+from ..mending.text import SAME
 from ..names import Caller, Naming
 from . import _marks as marks
 from ._answer import with_places

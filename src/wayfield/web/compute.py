@@ -24,7 +24,8 @@ from ..graph import Graph
 from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..mending import Best, contradictions, mend
+from ..mending import contradictions, mend
+from ..mending.selection import Best
 from ..names import Caller
 from ..pipeline import Answer, solve
 from ..pipeline.text import lines
