@@ -16,8 +16,7 @@ from rich.console import Console
 
 import wayfield as wf
 from wayfield.cli._common import Stages
-from wayfield.cli._output import draw, why_not_drawn
-from wayfield.cli._show import show, tell
+from wayfield.cli._output import draw, report, show, why_not_drawn
 from wayfield.cli._terminal import picture
 from wayfield.pipeline import Answer
 from wayfield.plots._answer import MOST_PLACED
@@ -260,7 +259,7 @@ def test_summaries_wrap_in_a_terminal() -> None:
 
 def test_what_was_written_stands_above_the_advice(capsys: pytest.CaptureFixture[str]) -> None:
     more = {"files": ["a.csv"], "no_picture": "too large", "removed": ["b.csv"]}
-    tell(answer(wf.AMLE()), None, (), more, as_json=False)
+    report(answer(wf.AMLE()), None, (), more, as_json=False)
     *_, wrote, removed, advice = capsys.readouterr().out.splitlines()
     assert wrote == "wrote     a.csv; no picture: too large"
     assert removed == "removed   b.csv, of an earlier run"

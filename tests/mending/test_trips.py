@@ -198,7 +198,7 @@ def test_what_is_less_slow_than_the_rest_is_not_called_quick() -> None:
     lengths = np.where((graph.tails < 20) & (graph.indices < 20), 2.0, 1.1)
     slow = wf.Labels(np.arange(30), wf.cost_to_go(replace(graph, lengths=lengths), 0))
     found = wf.mend(graph, slow, 0, wf.LeastChange("unit", only_odd=None)).finding()
-    assert found == "around 20, edges cost 1.1 times what the graph says; overall, 2 times"
+    assert found == "edges cost 1.1 times what the graph says around 20, 2 times overall"
 
 
 @pytest.mark.parametrize(("method", "false"), [(wf.LeastChange(), 8000), (wf.NoShortcuts(), 0)])

@@ -28,7 +28,13 @@ _NEAR, _FAR = np.array([222.0, 235.0, 247.0]), np.array([8.0, 48.0, 107.0])
 
 def picture(answer: Answer, refinement: int, width: int, colour: bool) -> Text:
     """Draw a maze of the given refinement in at most `width` characters, if its cells allow."""
-    kind, share = _blocks(answer, _side(answer, refinement, width))
+    # vertices along a block: the least divisor of a cell's side that fits, or a whole cell
+    places = answer.graph.positions
+    assert places is not None
+    columns = np.ptp(places[:, 0]) + 1
+    sides = (k for k in range(1, refinement + 1) if refinement % k == 0)
+    fits = [k for k in sides if 2 * (columns / k + 2) <= width]  # two for the wall all round
+    kind, share = _blocks(answer, min(fits, default=refinement))
     text = Text(no_wrap=True, end="")
     for kinds, shares in zip(kind, share, strict=True):
         for what, level in zip(kinds.tolist(), shares.tolist(), strict=True):
@@ -40,18 +46,13 @@ def picture(answer: Answer, refinement: int, width: int, colour: bool) -> Text:
             else:
                 text.append(_SHADES[min(int(4 * level), 3)])
         text.append("\n")
-    text.append(_legend(answer, kind))
+    known = answer.values[np.isfinite(answer.values)]
+    legend = [f"GG goal, light to dark: value {known.min():g} to {known.max():g}"]
+    for mark, word in ((_FAILS, "never arrives"), (_LOOP, "loop"), (_LOST, "cannot reach")):
+        if (kind == mark).any():
+            legend.append(f"{_MARKS[mark]} {word}")
+    text.append(", ".join(legend))
     return text
-
-
-def _side(answer: Answer, refinement: int, width: int) -> int:
-    """Vertices along a block: the least divisor of a cell's side that fits, or a whole cell."""
-    places = answer.graph.positions
-    assert places is not None
-    columns = np.ptp(places[:, 0]) + 1
-    sides = (k for k in range(1, refinement + 1) if refinement % k == 0)
-    fits = [k for k in sides if 2 * (columns / k + 2) <= width]  # two for the wall all round
-    return min(fits, default=refinement)
 
 
 def _blocks(answer: Answer, side: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
@@ -85,12 +86,3 @@ def _blocks(answer: Answer, side: int) -> tuple[NDArray[np.int8], NDArray[np.flo
     ):
         kind[at[0][chosen], at[1][chosen]] = mark
     return kind, (level - low) / max(high - low, 1e-300)
-
-
-def _legend(answer: Answer, kind: NDArray[np.int8]) -> str:
-    known = answer.values[np.isfinite(answer.values)]
-    words = [f"GG goal, light to dark: value {known.min():g} to {known.max():g}"]
-    for mark, word in ((_FAILS, "never arrives"), (_LOOP, "loop"), (_LOST, "cannot reach")):
-        if (kind == mark).any():
-            words.append(f"{_MARKS[mark]} {word}")
-    return ", ".join(words)

@@ -46,16 +46,16 @@ def finding(facts: Mapping[str, Any]) -> str:
             more = " …" if len(edges) > MOST_NAMED else ""
             are = "is" if len(edges) == 1 else "are"
             found.append(f"{number_of(len(edges), 'edges')} {are} {what}: {', '.join(named)}{more}")
-    places = [*facts["slow"], *facts["quick"]]
-    for place in places:
-        where = f"around {quoted(place['around'])}, edges cost"
-        if place["edges"] == 1:
-            where = f"{place['first']['called']} costs"
-        found.append(f"{where} {place['times']:.2g} times what the graph says")
+    where = []
+    for place in (*facts["slow"], *facts["quick"]):
+        on_edge, around = f"on {place['first']['called']}", f"around {quoted(place['around'])}"
+        where.append((place["times"], on_edge if place["edges"] == 1 else around))
     if abs(facts["factor"] - 1.0) > SAME:
-        overall = f"{facts['factor']:.2g} times"
-        edges = f"overall, edges cost {overall} what the graph says"
-        found.append(f"overall, {overall}" if places else edges)
+        where.append((facts["factor"], "overall"))
+    if where:
+        (times, first), *others = where
+        more = "".join(f", {times:.2g} times {each}" for times, each in others)
+        found.append(f"edges cost {times:.2g} times what the graph says {first}{more}")
     if not found:
         verb = "costs" if facts["changed"] == 1 else "cost"
         number = number_of(facts["changed"], "edges")
