@@ -83,14 +83,13 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Spread parameters that are dataclasses of options into options of the command."""
     signature = inspect.signature(command, eval_str=True)
     own = signature.parameters.values()
-    groups: dict[str, Any] = {
-        each.name: each.annotation for each in own if is_dataclass(each.annotation)
-    }
+    groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
     for each in own:
-        if each.name not in groups:
+        if not is_dataclass(each.annotation):
             parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
+        groups[each.name] = each.annotation
         hints = get_type_hints(each.annotation, include_extras=True)
         parameters += [
             inspect.Parameter(
@@ -149,12 +148,6 @@ NumFolds = Annotated[
 ]
 
 
-def _positive(unit: float) -> float:
-    if not 0.0 < unit < float("inf"):
-        raise InputError(f"--length-unit must be positive and finite, got {unit:g}")
-    return unit
-
-
 def column_option(option: str, text: str) -> Any:
     """Return an option that names a column."""
     return typer.Option(option, metavar="COLUMN", help=text, rich_help_panel=_FILES)
@@ -172,9 +165,7 @@ class Reading:
     directed: Directed = False
     length_unit: Annotated[
         float,
-        typer.Option(
-            metavar="X", help="One unit of length is X units of the labels.", callback=_positive
-        ),
+        typer.Option(metavar="X", help="One unit of length is X units of the labels."),
     ] = 1.0
     tail: Annotated[
         str | None, column_option("--tail", "EDGES: from. Its heading, or its number.")
@@ -220,6 +211,10 @@ class Reading:
         str | None,
         _about_text("MARK", "Between thousands: point, comma, space, apostrophe. Of all files."),
     ] = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.length_unit < float("inf"):
+            raise InputError(f"--length-unit must be positive and finite, got {self.length_unit:g}")
 
     @property
     def style(self) -> Style:

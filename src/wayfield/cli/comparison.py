@@ -30,7 +30,6 @@ from ._options import (
 from ._output import AS_OPTIONS, print_json
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
     from ..extension import Method
     from ..files import EdgeTable
     from ..mending import MendMethod
@@ -80,7 +79,7 @@ def compare(
     """
     from .. import grid_graph, sample_labels
     from .._arrays import as_vertex, as_whole, plain
-    from ..comparison import PLAIN, default_methods
+    from ..comparison import PLAIN, default_methods, left_out_text
     from ..comparison import compare as run_comparison
     from ..extension._names import method_word, parse_method
     from ..mending import MendMethod
@@ -144,53 +143,47 @@ def compare(
             word += " --prior distance" if recipe.method and recipe.corrected else ""
         scores.append(replace(score, name=word))
     found = replace(found, scores=tuple(scores))
-    if not json_wanted:
-        _print(found)
+    if json_wanted:
+        facts: dict[str, Any] = {
+            "wayfield": __version__,
+            "graph": repr(graph),
+            "labels": repr(known),
+            "starts": found.starts,
+            "truth": "the graph's own shortest paths",
+            "rows": [
+                {
+                    "method": score.name,
+                    "success": score.success,
+                    "cost_ratio": score.cost_ratio,
+                    "margin": score.margin,
+                    "left_out": score.label_error,
+                    "left_out_spread": score.label_spread,
+                    "seconds": score.seconds,
+                    "out_of_time": score.out_of_time,
+                }
+                for score in found.scores
+            ],
+            "per_graph_distance": found.factor,
+            "choose": found.choice.name,
+            "verdict": found.verdict,
+            "remarks": list(found.remarks_for(AS_OPTIONS)),
+        }
+        print_json(plain(facts))
         return
-    facts: dict[str, Any] = {
-        "wayfield": __version__,
-        "graph": repr(graph),
-        "labels": repr(known),
-        "starts": found.starts,
-        "truth": "the graph's own shortest paths",
-        "rows": [
-            {
-                "method": score.name,
-                "success": score.success,
-                "cost_ratio": score.cost_ratio,
-                "margin": score.margin,
-                "left_out": score.label_error,
-                "left_out_spread": score.label_spread,
-                "seconds": score.seconds,
-                "out_of_time": score.out_of_time,
-            }
-            for score in found.scores
-        ],
-        "per_graph_distance": found.factor,
-        "choose": found.choice.name,
-        "verdict": found.verdict,
-        "remarks": list(found.remarks_for(AS_OPTIONS)),
-    }
-    print_json(plain(facts))
-
-
-def _print(found: Comparison) -> None:
-    from ..comparison import left_out_text
-
     title = f"{number_of(found.starts, 'starts')}; truth: the graph's own shortest paths"
     look: dict[str, Any] = {"title_justify": "left", "title_style": "", "header_style": "bold"}
-    table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, **look)
-    table.add_column("method", no_wrap=True)
+    rows = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, **look)
+    rows.add_column("method", no_wrap=True)
     for heading in ("success", "cost", "margin", "left out", "time"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        rows.add_column(heading, justify="right", no_wrap=True)
     for score in found.scores:
         ratio = "–" if isnan(score.cost_ratio) else f"{score.cost_ratio:.4f}"
         margin = "–" if isnan(score.margin) else margin_text(score.margin)
         success = "out of time" if score.out_of_time else percent(score.success)
         cells = (score.name, success, ratio, margin, left_out_text(score))
         style = "bold" if score is found.choice else ""
-        table.add_row(*cells, seconds_text(score.seconds), style=style)
+        rows.add_row(*cells, seconds_text(score.seconds), style=style)
     screen = Console()
-    screen.print(table)
+    screen.print(rows)
     for line in (found.verdict, *found.remarks_for(AS_OPTIONS)):
         say(screen, line)

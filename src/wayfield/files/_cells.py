@@ -234,11 +234,22 @@ def kmh(cell: str) -> float | None:
     (30.0, 48.28, 50.0, 40.0, nan)
     >>> kmh("brisk")
     """
-    parts = re.split(r"[,;|]", cell.strip().strip("[]()"))
-    found = [_one(part.strip().strip("'\"").lower()) for part in parts]
-    known = [speed for speed in found if speed is not None and not np.isnan(speed)]
-    if None in found:
-        return None
+    known = []
+    for part in re.split(r"[,;|]", cell.strip().strip("[]()")):
+        word = part.strip().strip("'\"").lower()
+        number = _NUMBER.fullmatch(word)
+        if word in _UNKNOWN:
+            continue
+        if number is not None:
+            speed = _UNITS.get(number[2], 0.0) * float(number[1]) or None
+        else:
+            # the limit of a zone that is named by its speed: DE:zone30, FR:zone:20
+            zone = re.fullmatch(r"[a-z]{2}(?:-[a-z]+)?:(?:zone:?)?([0-9]+)", word)
+            other = float(zone[1]) if zone else None
+            speed = _LAWS.get(word, _ZONES.get(word.partition(":")[2] or word, other))
+        if speed is None:
+            return None
+        known.append(speed)
     return float(np.mean(known)) if known else np.nan
 
 
@@ -252,19 +263,6 @@ def speeds(cells: Sequence[object]) -> FloatArray:
     """
     known = {cell: kmh("" if cell is None else str(cell)) for cell in set(cells)}
     return np.array([np.nan if known[cell] is None else known[cell] for cell in cells], float)
-
-
-def _one(word: str) -> float | None:
-    if word in _UNKNOWN:
-        return np.nan
-    number = _NUMBER.fullmatch(word)
-    if number is not None:
-        unit = _UNITS.get(number[2])
-        return None if unit is None or float(number[1]) == 0 else unit * float(number[1])
-    # the limit of a zone that is named by its speed: DE:zone30, FR:zone:20
-    zone = re.fullmatch(r"[a-z]{2}(?:-[a-z]+)?:(?:zone:?)?([0-9]+)", word)
-    other = float(zone[1]) if zone else None
-    return _LAWS.get(word, _ZONES.get(word.partition(":")[2] or word, other))
 
 
 class SpeedColumn(WordColumn):

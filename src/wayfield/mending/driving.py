@@ -44,7 +44,7 @@ from ..kernels.driving import (
     next_doubt,
     no_walks,
     plan_by,
-    promises_more,
+    predicts_less,
     risk_limit,
     room_for_search,
 )
@@ -279,7 +279,7 @@ class _Walker:
             limit = None
             if doubtful:
                 hoped = self.plan(self.plain, start)[0]
-                gains = promises_more(hoped, predicted)
+                gains = predicts_less(hoped, predicted)
                 wait -= gains
                 limit = risk_limit(hoped, predicted) if gains and wait <= 0 else None
             walk = self.walk(start, predicted, limit, cap)

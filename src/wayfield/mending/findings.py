@@ -196,6 +196,21 @@ def facts(
             for middle, part in _places(edges, which, factor)
         ]
 
+    def route(start: int, goal: int) -> dict[str, Any]:
+        """Describe the shortest path on the mended graph, and what it costs as given."""
+        cost, before = (
+            dijkstra(problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1), 1.0)[0]
+            for graph in (mended.graph, given)
+        )
+        if np.isinf(cost[start]):
+            return {"start": call(start), "cost": None, "believed": None, "path": []}
+        return {
+            "start": call(start),
+            "cost": cost[start],
+            "believed": before[start],
+            "path": [call(x) for x in plan(mended.graph, cost, goal).rollout(start).path],
+        }
+
     distances = problem.distances()
     ratio = median_ratio(problem.costs, distances)
     of_trips = not isinstance(mended.data, Labels)
@@ -245,7 +260,7 @@ def facts(
             "mended": _misfit(problem, problem.distances(mended.graph.lengths)),
         },
         "goal": None if end is None else call(end),
-        "routes": [] if end is None else [_route(mended, x, end, call) for x in starts],
+        "routes": [] if end is None else [route(x, end) for x in starts],
     }
     told: dict[str, Any] = plain(found)
     told["units"] = None if low <= ratio <= high else units_text(ratio, word)
@@ -295,23 +310,6 @@ def _misfit(problem: MendProblem, distances: FloatArray) -> float:
     off = distances - problem.costs
     off = np.maximum(off, 0.0) if problem.upper else np.abs(off)
     return float(np.maximum(off - problem.error, 0.0).mean())
-
-
-def _route(mended: Mended, start: int, goal: int, call: Caller) -> dict[str, Any]:
-    """Describe the shortest path on the mended graph, and what it costs on the graph as given."""
-    cost, before = (
-        dijkstra(mended.problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1), 1.0)[0]
-        for graph in (mended.graph, mended.believed)
-    )
-    if np.isinf(cost[start]):
-        return {"start": call(start), "cost": None, "believed": None, "path": []}
-    path = plan(mended.graph, cost, goal).rollout(start).path
-    return {
-        "start": call(start),
-        "cost": cost[start],
-        "believed": before[start],
-        "path": [call(x) for x in path],
-    }
 
 
 def edge_columns(mended: Mended, names: Names) -> dict[str, Any]:
