@@ -91,7 +91,7 @@ def main() -> None:
         code = _complain("not enough memory for a graph of this size", FAILED)
     except Exception as error:
         format_message = getattr(error, "format_message", None)
-        if format_message is not None:  # click's errors, whoever vendors click
+        if format_message is not None:  # click's errors, whichever package vendors click
             code = BAD_INPUT
             if format_message():  # empty: no command at all, and the help has been printed
                 context = getattr(error, "ctx", None)

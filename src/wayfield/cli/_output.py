@@ -97,18 +97,18 @@ def print_json(found: dict[str, Any]) -> None:
 
 def about_files(found: dict[str, Any]) -> list[Line]:
     """Say what was written, what is missing among it and why, and what was removed."""
-    told = []
+    rows = []
     if found["not_written"]:
-        told.append(("wrote", f"nothing: {found['not_written']}"))
+        rows.append(("wrote", f"nothing: {found['not_written']}"))
     if found.get("proof"):
-        told.append(("proof", f"{found['proof']}: python -m wayfield_verify checks it"))
+        rows.append(("proof", f"{found['proof']}: python -m wayfield_verify checks it"))
     if found["files"]:
         reasons = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
         lacking = [f"{word}: {found[key]}" for word, key in reasons.items() if found[key]]
-        told.append(("wrote", "; ".join([", ".join(found["files"]), *lacking])))
+        rows.append(("wrote", "; ".join([", ".join(found["files"]), *lacking])))
     if found["removed"]:
-        told.append(("removed", f"{', '.join(found['removed'])}, of an earlier run"))
-    return told
+        rows.append(("removed", f"{', '.join(found['removed'])}, of an earlier run"))
+    return rows
 
 
 def check_results(

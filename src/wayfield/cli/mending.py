@@ -6,7 +6,7 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -42,11 +42,12 @@ from ._output import (
 )
 
 if TYPE_CHECKING:
-    from ..files import Outbox
+    from ..files import EdgeTable, Outbox
+    from ..graph import Graph
     from ..labels import Labels
     from ..mending import Trips
-    from ..names import Names
-    from ._inputs import Table
+    from ._inputs import Ready, Table
+    from ._output import Line
 
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
 _FOR_OSRM = (
@@ -132,19 +133,9 @@ def mend(
     import numpy as np
 
     from .. import plots
-    from ..files import (
-        Outbox,
-        are_trips,
-        check_outputs,
-        read_labels,
-        read_positions,
-        read_trips,
-        write_table,
-    )
-    from ..mending import Trips
+    from ..files import Outbox, check_outputs, write_table
     from ..mending import mend as fit
     from ..mending.findings import edge_columns, suspect_columns
-    from ..mending.fitting import make_problem
     from ..mending.selection import parse_mend
     from ..mending.text import lines
 
@@ -161,70 +152,41 @@ def mend(
 
     with Stages(notes()) as stages:
         # 2. read
-        table = Source(edges, None, goal, reading=reading).read_edges(stages)
-        names, style = table.names, reading.style
-        target = None if goal is None else names.index(goal, "--goal ")
-        progress = stages.begin(f"reading {data.name}")
+        starts: list[int] = []
+
+        def ready(table: EdgeTable) -> None:
+            starts.extend(table.names.index(name, "--start ") for name in start or ())
+            with stages.aside():
+                compile_kernels(notes(), mend=chosen, directed=table.one_way)
+
+        source = Source(edges, data, goal, positions=positions, reading=reading)
         trip_columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
-        columns = reading.label_columns | trip_columns
-        trips = kind if kind is not None else are_trips(data, names, columns, style)
-        read: dict[str, tuple[Path, Table]] = {}
-        known: Labels | Trips
-        if trips:
-            columns = columns if kind is None else trip_columns
-            rows = read_trips(data, names, columns, style, error, bound == "upper", progress)
-            known = Trips(rows.starts, rows.ends, rows.costs, error, bound)  # type: ignore[arg-type]
-            read["trips"], heading = (data, rows), rows.heading
-        else:
-            columns = columns if kind is None else reading.label_columns
-            labelled = read_labels(data, names, columns, style, error, progress)
-            assert labelled.labels is not None
-            known = _check_labels(labelled.labels, names, target, data)
-            read["labels"], heading = (data, labelled), labelled.heading
-        places = None
-        if positions is not None:
-            read["positions"] = positions, read_positions(positions, names, None, style)
-            places = read["positions"][1].positions  # type: ignore[union-attr]
-        starts = [names.index(name, "--start ") for name in start or ()]
-        with stages.aside():
-            compile_kernels(notes(), mend=chosen, directed=table.one_way)
-        stages.begin("building the graph")
-        graph, said, facts = describe_files(edges, table, read, places)
-        graph = reading.scale(graph)
-        word, other = ("trips", "labels") if trips else ("labels", "trips")
-        if kind is None:
-            note = f"{data.name} is read as {word}; --{other} if it has {other}"
-            said.append(("note", note))
-            facts["notes"].append(note)
-        how: tuple[Any, Any] = (None, None) if trips else (target, bound)
-        try:
-            make_problem(graph, known, *how, names)
-        except InputError as wrong:
-            raise InputError(f"{data}: ", wrong.message) from wrong
+        given = _read(source, kind, trip_columns, error, bound, stages, ready)
+        graph, names, target, word = given.graph, given.edges.names, given.goal, given.word
         if not json_wanted:
             with stages.aside():
-                show(said, Console())
+                show(given.said, Console())
 
         # 3. mend
         stages.begin(f"mending ({method})")
-        found = fit(graph, known, how[0], chosen, bound=how[1])
-        told: dict[str, Any] = {"wayfield": __version__, "input": facts}
-        told |= found.facts(names, starts, target)
+        found = fit(graph, given.data, given.data_goal, chosen, bound=given.data_bound)
+        result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
+        result |= found.facts(names, starts, target)
 
         def spell(option: Option) -> str:
             """Return an option as a flag; a unit is one of lengths as they stand in the file."""
             if option.name != "length_unit":
                 return flag(option)
-            unit = reading.length_unit * told[word]["per_graph_distance"]
+            unit = reading.length_unit * result[word]["per_graph_distance"]
             return f"pass {flag(replace(option, value=unit))}"
 
         def in_own_flags(text: str) -> str:
             return text.render(spell) if isinstance(text, Message) else text
 
-        told["units"] = in_own_flags(told["units"]) if told["units"] else None
+        result["units"] = in_own_flags(result["units"]) if result["units"] else None
 
         # 4. advise, as a command that can be run
-        proofs = told["against"]["too_optimistic"]
+        proofs = result["against"]["too_optimistic"]
         if found.unchanged and proofs:
             advice = (
                 f"more {word} would tell where; `--method least-change` shows the least change "
@@ -243,12 +205,12 @@ def mend(
             look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
             look = look if found.suspects.size else ""
             advice = f"{look}`{shlex.join(words)}` plans on the mended graph"
-        told["advice"] = advice
+        result["advice"] = advice
 
         # 5. write
         speeds = None
         if osrm is not None:
-            ids, metres = names.as_numbers(), table.metres_of(graph)
+            ids, metres = names.as_numbers(), given.edges.metres_of(graph)
             if not isinstance(ids, np.ndarray):
                 bad = next(name for name in ids if not name.isdecimal())
                 raise InputError(f"--osrm needs ids of OpenStreetMap's nodes as names, got {bad!r}")
@@ -261,51 +223,129 @@ def mend(
         def write(box: Outbox) -> dict[str, Any]:
             write_table(edge_columns(found, names), box.path("mended.csv"))
             write_table(suspect_columns(found, names), box.path("suspects.csv"))
-            summary = json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
+            summary = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
             box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
             no_picture = why_not_drawn(graph)
             if no_picture is None:
-                unit = heading if heading.strip().lower() in _UNITS else ""
-                end = None if goal is None else names.index(goal)
+                unit = given.heading if given.heading.strip().lower() in _UNITS else ""
                 with picture(box.path("mended.png")) as axes:
-                    plots.mended(found, names, known, end, axes, unit=unit)
+                    plots.mended(found, names, given.data, given.goal, axes, unit=unit)
             for name in _FILES:
                 box.discard(name)
             return {"no_picture": no_picture}
 
         stages.begin("writing")
-        told |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
+        result |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
         if osrm is not None and speeds is not None:
             with Outbox(osrm.parent, force) as box:
                 box.path(osrm.name).write_text(speeds, encoding="utf-8")
-            told["files"] = [*told["files"], str(osrm)]
+            result["files"] = [*result["files"], str(osrm)]
     if json_wanted:
-        print_json(told)
+        print_json(result)
     else:
-        summary = [(margin, in_own_flags(text)) for margin, text in lines(told)]
-        show([*summary, *about_files(told), ("advice", advice)], Console())
-    if not found.status.good or told["not_written"]:
+        summary = [(margin, in_own_flags(text)) for margin, text in lines(result)]
+        show([*summary, *about_files(result), ("advice", advice)], Console())
+    if not found.status.good or result["not_written"]:
         raise typer.Exit(1)
 
 
-def _check_labels(labels: Labels, names: Names, goal: int | None, path: Path) -> Labels:
-    """Refuse labels that are no costs to the goal, by name; the goal's own may be missing."""
-    if goal is None:
-        least = int(labels.values.argmin())
-        raise InputError(
-            f"labels are costs to a goal: pass --goal (the smallest label is "
-            f"{labels.values[least]:g}, at {quoted(str(names[labels.vertices[least]]))}); or, if "
-            f"{path.name} has trips, pass --trips"
-        )
-    own = labels.values[labels.vertices == goal]
-    if (abs(own) > labels.error).any():
-        raise InputError(f"{path}: the goal {names[goal]!r} is labelled {own[0]:g}, not 0")
-    for vertex, value in zip(labels.vertices.tolist(), labels.values.tolist(), strict=True):
-        if vertex != goal and value <= 0.0:
+class Evidence(NamedTuple):
+    """A graph, and labels or trips that may contradict it.
+
+    `goal` is where routes lead; `data_goal` and `data_bound` are what `wayfield.mend` takes beside
+    labels, and None for trips. `said` and `facts` are how the files were understood.
+    """
+
+    edges: EdgeTable
+    graph: Graph
+    data: Labels | Trips
+    goal: int | None
+    data_goal: int | None
+    data_bound: Any
+    heading: str
+    said: list[Line]
+    facts: dict[str, Any]
+
+    @property
+    def word(self) -> str:
+        """What the data are called."""
+        return "trips" if self.data_goal is None else "labels"
+
+
+def _read(
+    source: Source,
+    kind: bool | None,
+    trip_columns: dict[str, str],
+    error: float,
+    bound: Any,
+    stages: Stages,
+    ready: Ready,
+) -> Evidence:
+    """Read the files, or raise `InputError` with the file, the row and the column.
+
+    `kind` says whether the data are trips; None: the header decides.
+    """
+    from ..files import are_trips, read_labels, read_positions, read_trips
+    from ..mending import Trips
+    from ..mending.fitting import make_problem
+
+    edges, path, reading = source.read_edges(stages), source.labels, source.reading
+    assert path is not None
+    names, style = edges.names, reading.style
+    goal = None if source.goal is None else names.index(source.goal, "--goal ")
+    progress = stages.begin(f"reading {path.name}")
+    both = reading.label_columns | trip_columns
+    trips = kind if kind is not None else are_trips(path, names, both, style)
+    read: dict[str, tuple[Path, Table]] = {}
+    data: Labels | Trips
+    if trips:
+        columns = both if kind is None else trip_columns
+        rows = read_trips(path, names, columns, style, error, bound == "upper", progress)
+        data = Trips(rows.starts, rows.ends, rows.costs, error, bound)
+        read["trips"], heading = (path, rows), rows.heading
+    else:
+        columns = both if kind is None else reading.label_columns
+        table = read_labels(path, names, columns, style, error, progress)
+        assert table.labels is not None
+        # labels that are no costs to the goal are refused by name; the goal's own may be missing
+        data = labels = table.labels
+        if goal is None:
+            least = int(labels.values.argmin())
+            lowest = quoted(str(names[labels.vertices[least]]))
             raise InputError(
-                f"{path}: {names[vertex]!r} is labelled {value:g}, but it is not the goal: its "
-                "cost to the goal is positive"
+                f"labels are costs to a goal: pass --goal (the smallest label is "
+                f"{labels.values[least]:g}, at {lowest}); or, if {path.name} has trips, pass "
+                "--trips"
             )
-    if not (labels.vertices != goal).any():
-        raise InputError(f"{path}: only the goal is labelled, so there is nothing to mend by")
-    return labels
+        own = labels.values[labels.vertices == goal]
+        if (abs(own) > labels.error).any():
+            raise InputError(f"{path}: the goal {names[goal]!r} is labelled {own[0]:g}, not 0")
+        for vertex, value in zip(labels.vertices.tolist(), labels.values.tolist(), strict=True):
+            if vertex != goal and value <= 0.0:
+                raise InputError(
+                    f"{path}: {names[vertex]!r} is labelled {value:g}, but it is not the goal: its "
+                    "cost to the goal is positive"
+                )
+        if not (labels.vertices != goal).any():
+            raise InputError(f"{path}: only the goal is labelled, so there is nothing to mend by")
+        read["labels"], heading = (path, table), table.heading
+    places = None
+    if source.positions is not None:
+        positions = read_positions(source.positions, names, None, style)
+        read["positions"], places = (source.positions, positions), positions.positions
+    ready(edges)
+    stages.begin("building the graph")
+    graph, said, facts = describe_files(source.edges, edges, read, places)
+    graph = reading.scale(graph)
+    if kind is None:
+        word, other = ("trips", "labels") if trips else ("labels", "trips")
+        note = f"{path.name} is read as {word}; --{other} if it has {other}"
+        said.append(("note", note))
+        facts["notes"].append(note)
+    data_goal, data_bound = (None, None) if trips else (goal, bound)
+    try:
+        make_problem(graph, data, data_goal, data_bound, names)
+    except InputError as wrong:
+        raise InputError(f"{path}: ", wrong.message) from wrong
+    given = edges, graph, data, goal, data_goal, data_bound
+    return Evidence(*given, heading, said, facts)

@@ -110,10 +110,10 @@ def refuse_cells(bad: BoolArray, sheet: Sheet, index: int, why: str | Callable[[
     if bad.any():
         row = int(np.argmax(bad))
         shown = shortened(sheet.cell(row, index)) or "an empty cell"
-        told = why if isinstance(why, str) else why(shown)
+        reason = why if isinstance(why, str) else why(shown)
         more = int(bad.sum()) - 1
         also = f" (and {more:,} more)" if more else ""
-        raise InputError(f"{sheet.place(row, index)}: {shown} {told}{also}")
+        raise InputError(f"{sheet.place(row, index)}: {shown} {reason}{also}")
 
 
 def checked_costs(sheet: Sheet, index: int, values: FloatArray, what: str) -> FloatArray:
@@ -142,8 +142,8 @@ class WordColumn:
     def add(self, piece: Piece) -> None:
         """Read more rows."""
         cells = piece.tolist() if isinstance(piece, np.ma.MaskedArray) else piece
-        told = ["" if cell is None else str(cell) for cell in cells]
-        self._pieces.append(self._words.number([self._spelt(word) for word in told]))
+        words = ["" if cell is None else str(cell) for cell in cells]
+        self._pieces.append(self._words.number([self._spelt(word) for word in words]))
 
     def _spelt(self, word: str) -> str:
         """How a word is kept."""
@@ -161,15 +161,15 @@ class WordColumn:
         *missing: str | Option,
     ) -> list[Meaning]:
         """Return what every word means; an `InputError` names the first row whose word has none."""
-        told = []
+        meanings = []
         for i, word in enumerate(words):
             found = meaning(word)
             if found is None:
                 row = int(np.argmax(number == i))
                 cell = shortened(self.sheet.cell(row, self.index))
                 raise InputError(f"{self.sheet.place(row, self.index)}: {cell!r} ", *missing)
-            told.append(found)
-        return told
+            meanings.append(found)
+        return meanings
 
 
 def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
@@ -180,8 +180,8 @@ def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
     >>> ways_of(["yes", None, "-1", "no"])
     array([ 1,  0, -1,  0], dtype=int8)
     """
-    told = ["" if cell is None else str(cell).lower() for cell in cells]
-    return np.array([_WAYS.get(word, BOTH) for word in told], dtype=np.int8)
+    words = ["" if cell is None else str(cell).lower() for cell in cells]
+    return np.array([_WAYS.get(word, BOTH) for word in words], dtype=np.int8)
 
 
 class WayColumn(WordColumn):
@@ -204,12 +204,12 @@ class WayColumn(WordColumn):
             return (found or {BOTH}).pop() if len(found) < 2 else None
 
         ignored, why = Option("oneway", "none", "columns"), "does not say which way an edge leads"
-        told = self._meanings(
+        meanings = self._meanings(
             words, number, way, f"{why} (yes, no, -1 …); ", ignored, " ignores it"
         )
         counts = np.bincount(number, minlength=len(words))
         at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
-        ways = np.array(told, dtype=np.int8)[number]
+        ways = np.array(meanings, dtype=np.int8)[number]
         count, by = int(np.count_nonzero(ways)), f"by {self.sheet.called(self.index)}"
         self.notes = [f"{self.sheet.path}: {by} no edge is one-way"]
         if count:
@@ -277,16 +277,19 @@ class SpeedColumn(WordColumn):
             At the first cell that is no speed, or if no row has any.
         """
         words, number = self._read()
-        told = self._meanings(words, number, kmh, "is not a speed (30, 30 mph, FI:urban …)")
-        speed = np.array(told, dtype=float)[number]
+        meanings = self._meanings(words, number, kmh, "is not a speed (30, 30 mph, FI:urban …)")
+        speed = np.array(meanings, dtype=float)[number]
         unknown = np.isnan(speed)
         if unknown.all():
             where = f"{self.sheet.path}, column {self.sheet.called(self.index)}"
             raise InputError(f"{where}: no speed at all")
         middle = float(np.median(speed[~unknown]))
         path = self.sheet.path
-        laws = {word: speed for word, speed in zip(words, told, strict=True) if word[:1].isalpha()}
-        meant = [f"{word} as {speed:g}" for word, speed in laws.items() if speed > 0]
+        meant = [
+            f"{word} as {limit:g}"
+            for word, limit in zip(words, meanings, strict=True)
+            if word[:1].isalpha() and limit > 0
+        ]
         if meant:
             more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
             self.notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")

@@ -88,8 +88,8 @@ def looks_like_header(rows: Sequence[Sequence[str]], roles: Sequence[str]) -> bo
 
 def oneway_columns(header: Sequence[str] | None) -> list[int]:
     """Columns whose headings say that they tell which way an edge may be taken."""
-    told = ["".join(tokens(heading)) for heading in header or ()]
-    return [i for i, word in enumerate(told) if word in ("oneway", "isoneway")]
+    headings = ["".join(tokens(heading)) for heading in header or ()]
+    return [i for i, word in enumerate(headings) if word in ("oneway", "isoneway")]
 
 
 def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
@@ -102,9 +102,9 @@ def matching_columns(role: str, header: Sequence[str] | None) -> list[int]:
 
     The word itself goes before a heading that only contains it.
     """
-    told = [tokens(heading) for heading in header or ()]
+    headings = [tokens(heading) for heading in header or ()]
     ranks: dict[int, tuple[int, int]] = {}
-    for i, words in enumerate(told):
+    for i, words in enumerate(headings):
         for rank, word in enumerate(WORDS[role]):
             # the word, its plural, or its first three letters or more
             if any(
@@ -144,27 +144,28 @@ def named_columns(
     return at
 
 
-def doubts(sheet: Sheet, at: Mapping[str, int], told: Mapping[str, str]) -> list[str]:
+def doubts(sheet: Sheet, at: Mapping[str, int], columns: Mapping[str, str]) -> list[str]:
     """Return a note for every role that another column, not taken, could have had as well."""
     notes: list[str] = []
     header, free = sheet.header, [i for i in range(sheet.width) if i not in at.values()]
     for role, chosen in at.items():
-        if role not in _CHOSEN or (role in told and (header is None or told[role] not in header)):
-            continue  # chosen by its number: no doubt
+        by_number = role in columns and (header is None or columns[role] not in header)
+        if role not in _CHOSEN or by_number:
+            continue  # no doubt
         # columns of the same heading; for numbers also those that words or their place allow
         if header is None:
             alike = [i for i in free if sheet.numeric(i)] if role in NUMBERS else []
         else:
             alike = [i for i in free if header[i] == header[chosen]]
-            if role in NUMBERS and role not in told:
+            if role in NUMBERS and role not in columns:
                 meant = matching_columns(role, header)
                 alike += [i for i in meant if i in free and i not in alike and sheet.numeric(i)]
         if alike:
             others = (f"{i + 1}" if header is None else f"{i + 1} {sheet.called(i)}" for i in alike)
             listed = " or ".join(others)
             named = "" if header is None else f" {sheet.called(chosen)}"
-            told_of = f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
-            notes.append(Message(told_of, Option(role, within="columns"), " chooses another"))
+            note = f"{sheet.path}: the {role} is column {chosen + 1}{named}, not {listed}; "
+            notes.append(Message(note, Option(role, within="columns"), " chooses another"))
     return notes
 
 

@@ -88,10 +88,10 @@ def guess_dialect(
         lines = lines[1:]
     if not lines:
         raise InputError(f"{file.path} is empty")
-    told = style.delimiter or (declared[1] if declared else None)
-    delimiter = _guess_delimiter(lines) if told is None else _ALIASES.get(told.lower(), told)
+    given = style.delimiter or (declared[1] if declared else None)
+    delimiter = _guess_delimiter(lines) if given is None else _ALIASES.get(given.lower(), given)
     if len(delimiter) != 1 or delimiter in '"\n\r':
-        raise InputError(f"the delimiter must be one character, tab or space, got {told!r}")
+        raise InputError(f"the delimiter must be one character, tab or space, got {given!r}")
     rows = _split(lines, delimiter)
     found = style.header
     if found is None:

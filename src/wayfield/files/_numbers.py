@@ -70,7 +70,7 @@ class Notation:
     thousands: str | None
 
     @classmethod
-    def told(cls, style: Style) -> Notation:
+    def of(cls, style: Style) -> Notation:
         """Return what the user says."""
         decimal = _named("decimal", style.decimal, _DECIMAL)
         thousands = _named("thousands", style.thousands, _THOUSANDS)
@@ -194,16 +194,16 @@ class NumberColumn:
     def _not_a_number(self, row: int, cells: Sequence[str]) -> InputError:
         cell, notation = cells[row], self.notation
         where = self.sheet.place(self._rows + row, self.index)
-        told = f"{where}: {shortened(cell)!r} is not a number"
+        text = f"{where}: {shortened(cell)!r} is not a number"
         if notation.decimal is not None:
-            told += f" with a decimal {_WORDS[notation.decimal]}"
+            text += f" with a decimal {_WORDS[notation.decimal]}"
         # perhaps it has something between thousands that nobody has announced
         found = _GROUPED.fullmatch(cell)
         mark = next((m for m in _WORDS if found and found[1] in _ALIKE.get(m, m)), None)
         if mark is None or mark == notation.thousands:
-            return InputError(told)
+            return InputError(text)
         announced = _between(mark if mark in ".,_" else _WORDS[mark])
-        return InputError(told, "; ", announced, f" if the {_WORDS[mark]} stands between thousands")
+        return InputError(text, "; ", announced, f" if the {_WORDS[mark]} stands between thousands")
 
 
 def _between(mark: str) -> Option:
@@ -238,8 +238,8 @@ def judge(columns: Iterable[NumberColumn]) -> list[str]:
                     " for the second",
                 )
             where = f"{column.sheet.path}, column {column.sheet.called(column.index)}"
-            told = f"{where}: {seen.cell} is read as {one}, not {other}; "
-            notes.append(Message(told, _between(mark), " if the point stands between thousands"))
+            text = f"{where}: {seen.cell} is read as {one}, not {other}; "
+            notes.append(Message(text, _between(mark), " if the point stands between thousands"))
     return notes
 
 
@@ -251,14 +251,14 @@ def _mixed(column: NumberColumn) -> InputError:
         return " and ".join(f"{notation.value(seen.cell):.15g}" for seen in both)
 
     rows = ", ".join(f"row {sheet.row_number(seen.row)} has {seen.cell}" for seen in both)
-    told: list[str | Option] = [
+    text: list[str | Option] = [
         f"{sheet.path}, column {sheet.called(column.index)}: points and commas, {rows}; "
         f"{read(column.notation)} if both are decimal: write one of them only"
     ]
     for mark, seen in column.seen.items():
         if not seen.settled and column.notation.thousands is None:
-            told += [f"; {read(Notation(_OTHER[mark], mark))} with ", _between(mark)]
-    return InputError(*told)
+            text += [f"; {read(Notation(_OTHER[mark], mark))} with ", _between(mark)]
+    return InputError(*text)
 
 
 def _named(option: str, text: str | None, words: dict[str, str]) -> str | None:

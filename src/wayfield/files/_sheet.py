@@ -104,8 +104,8 @@ class Sheet(ABC):
     def understood(self, at: Mapping[str, int], besides: str = "") -> str:
         """Say which column is taken for what, and how the file is written."""
         word = "column " if self.header is None else ""
-        told = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
-        return f"{told}{besides}; {self.width} columns, {self.said}"
+        text = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
+        return f"{text}{besides}; {self.width} columns, {self.said}"
 
     def place(self, row: int, column: int) -> str:
         """Say where a cell stands: file, row and column."""
@@ -172,11 +172,11 @@ class TextSheet(Sheet):
         """Say how many lines were taken for comments, or for parts of cells."""
         notes = []
         if self._comments:
-            told = "1 line below the first row begins with # or % and is skipped as a comment"
+            text = "1 line below the first row begins with # or % and is skipped as a comment"
             if self._comments > 1:
                 count = f"{self._comments:,} lines below the first row"
-                told = f"{count} begin with # or % and are skipped"
-            notes.append(f"{self.path}: {told}; a name that begins so needs quotes")
+                text = f"{count} begin with # or % and are skipped"
+            notes.append(f"{self.path}: {text}; a name that begins so needs quotes")
         if self._within:
             lines = "1 line is" if self._within == 1 else f"{self._within:,} lines are"
             notes.append(
@@ -282,8 +282,8 @@ class ArraySheet(Sheet):
             raise InputError(f"{path} holds no arrays of rows")
         sizes = {name: column.size for name, column in columns.items()}
         if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-            raise InputError(f"the arrays of {path} are not of one length: {told}")
+            text = ", ".join(f"{name} {size}" for name, size in sizes.items())
+            raise InputError(f"the arrays of {path} are not of one length: {text}")
         self.header, self.arrays = tuple(columns), tuple(columns.values())
         if not self.arrays[0].size:
             raise InputError(f"{path} has arrays but no rows")
@@ -335,8 +335,8 @@ def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
         return ArraySheet(path)
     if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
-    for pattern, told in _OTHERS.items():
+    for pattern, what in _OTHERS.items():
         if re.match(pattern, start):
-            directed = [Option("directed", True)] if told.endswith("pass ") else []
-            raise InputError(f"{path} is {told}", *directed)
+            directed = [Option("directed", True)] if what.endswith("pass ") else []
+            raise InputError(f"{path} is {what}", *directed)
     return TextSheet(path, style, roles)

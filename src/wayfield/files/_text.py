@@ -3,8 +3,8 @@
 Compression, encoding and the ends of lines are dealt with; comments and blank lines are left out.
 Cells are in quotes or not, as in CSV; a cell in quotes may run over several lines.
 
-A file is read in pieces, of which one is in memory at a time. Nothing about it is believed: not
-that it is text, not that a line ever ends, not that it is as small unpacked as it is packed.
+A file is read in pieces, of which one is in memory at a time. Nothing about it is taken for
+granted: not that it is text, not that a line ever ends, not that it is as small unpacked as it is packed.
 """
 
 from __future__ import annotations
@@ -162,11 +162,11 @@ class TextFile:
             before = error.object[: error.start].replace(b"\r\n", b"\n")
             lines += before.count(b"\n") + before.count(b"\r")
             what = f"byte 0x{error.object[error.start]:02x} cannot be read"
-        told = f"{self.path}, row {lines + 1}: not {encoding} text, {what}"
+        text = f"{self.path}, row {lines + 1}: not {encoding} text, {what}"
         if self.encoding:
-            return InputError(told)
+            return InputError(text)
         latin = Option("encoding", "latin-1", "Style")
-        return InputError(told, "; if it is Latin-1 (Windows), pass ", latin)
+        return InputError(text, "; if it is Latin-1 (Windows), pass ", latin)
 
 
 class Rows:

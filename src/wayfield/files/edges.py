@@ -173,14 +173,14 @@ def read_edges(
     stored = _stored_graph(Path(path)) if Path(path).suffix.lower() == ".npz" else None
     if stored is not None:
         return replace(stored, directed=stored.directed or directed)
-    style, told = style or Style(), dict(columns or {})
+    style, wanted = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, ROLES[:3])
-    declined = {r for r in ROLES[2:4] if told.get(r) == NONE and NONE not in (sheet.header or ())}
-    told = {role: column for role, column in told.items() if role not in declined}
-    at = _edge_columns(sheet, told, declined | ({"oneway"} if directed else set()))
+    declined = {r for r in ROLES[2:4] if wanted.get(r) == NONE and NONE not in (sheet.header or ())}
+    wanted = {role: column for role, column in wanted.items() if role not in declined}
+    at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed needs a length to divide, and there is none")
-    notation, ends = Notation.told(style), _Ends(sheet, at["from"], at["to"])
+    notation, ends = Notation.of(style), _Ends(sheet, at["from"], at["to"])
     length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
     way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
     speed = SpeedColumn(sheet, at["speed"]) if "speed" in at else None
@@ -191,7 +191,7 @@ def read_edges(
         for role, column in others.items():
             if column is not None:
                 column.add(cells[role])
-    notes = [*doubts(sheet, at, told), *sheet.notes, *judge([length] if length else [])]
+    notes = [*doubts(sheet, at, wanted), *sheet.notes, *judge([length] if length else [])]
     lengths, ways, metres = None, None, None
     if length is not None:
         lengths = checked_costs(sheet, at["length"], length.values, "length")

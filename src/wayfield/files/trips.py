@@ -72,9 +72,9 @@ def are_trips(
     Without one, the first two of three columns or more are vertices. A column that the user names
     for a role decides before all.
     """
-    told = set(columns or ())
-    if told & set(ROLES) or told & {"vertex", "value"}:
-        return bool(told & set(ROLES))
+    named = set(columns or ())
+    if named & set(ROLES) or named & {"vertex", "value"}:
+        return bool(named & set(ROLES))
     sheet = open_sheet(path, style or Style(), (*ROLES, "vertex", "value"))
     if sheet.width < 3:
         return False
@@ -140,7 +140,7 @@ def read_trips(
             )
         found_at.setdefault(role, free[0] if free else -1)
     at = {role: found_at[role] for role in ROLES}
-    cost = NumberColumn(sheet, at["cost"], Notation.told(style))
+    cost = NumberColumn(sheet, at["cost"], Notation.of(style))
     found: dict[str, list[NDArray[np.int64]]] = {"start": [], "end": []}
     done = 0
     for *ends, costs in sheet.pieces([at[role] for role in ROLES], progress):

@@ -100,7 +100,7 @@ def read_labels(
     style = style or Style()
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    vertex, numbers, notes = _read(sheet, at, names, Notation.told(style), progress)
+    vertex, numbers, notes = _read(sheet, at, names, Notation.of(style), progress)
     value, given = numbers["value"].values, ~numbers["value"].empty
     finite = np.isfinite(value)
     refuse_cells(
@@ -131,10 +131,10 @@ def read_labels(
         )
     if not given.all():
         empty = int((~given).sum())
-        told = "1 row without a value is no label"
+        text = "1 row without a value is no label"
         if empty > 1:
-            told = f"{empty:,} rows without a value are no labels"
-        notes.append(f"{sheet.path}: {told}")
+            text = f"{empty:,} rows without a value are no labels"
+        notes.append(f"{sheet.path}: {text}")
     return VertexTable(
         Labels(vertex[given], value[given], error),
         _positions(sheet, at, numbers, vertex, len(names)),
@@ -169,7 +169,7 @@ def read_positions(
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
-    vertex, numbers, notes = _read(sheet, at, names, Notation.told(style), progress)
+    vertex, numbers, notes = _read(sheet, at, names, Notation.of(style), progress)
     positions = _positions(sheet, at, numbers, vertex, len(names))
     assert positions is not None
     lost = np.isnan(positions).any(axis=1)
@@ -181,8 +181,8 @@ def read_positions(
         )
     strange = int((vertex < 0).sum())
     if strange:
-        told = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
-        notes.append(f"{sheet.path}: {told} of the graph")
+        text = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
+        notes.append(f"{sheet.path}: {text} of the graph")
     return VertexTable(None, frozen(positions), _said(sheet, at), tuple(notes))
 
 

@@ -9,7 +9,7 @@
     Σ ℓ f  =  Σ r f  ≥  -Σ w (-r)₊ ,
 
 so that flow and potentials are optimal together when r < 0 only where f = w and r > 0 only where
-f = 0. Both sides can be evaluated from φ and f alone: nothing here needs to be believed.
+f = 0. Both sides can be evaluated from φ and f alone: no step has to be trusted.
 
 **Basis.** A tree rooted at vertex 0. Potentials make r = 0 on its arcs; every other arc is empty or
 full. A pivot takes an arc that prices out, sends what fits round the cycle it closes in the tree,

@@ -262,9 +262,9 @@ def facts(
         "goal": None if end is None else call(end),
         "routes": [] if end is None else [route(x, end) for x in starts],
     }
-    told: dict[str, Any] = plain(found)
-    told["units"] = None if low <= ratio <= high else units_text(ratio, word)
-    return told | {"finding": finding(told)}
+    result: dict[str, Any] = plain(found)
+    result["units"] = None if low <= ratio <= high else units_text(ratio, word)
+    return result | {"finding": finding(result)}
 
 
 def _excesses(problem: MendProblem, trips: bool, error: float) -> tuple[FloatArray, FloatArray]:

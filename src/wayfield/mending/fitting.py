@@ -137,8 +137,8 @@ class Mended:
         found     1 edge is probably false: a – f (+4)
         route     e → d → c → b → a: cost 4, 2 on the graph as it is
         """
-        told = lines(self.facts(names, starts, goal))
-        return "\n".join(f"{word:<9} {text}" for word, text in told)
+        rows = lines(self.facts(names, starts, goal))
+        return "\n".join(f"{word:<9} {text}" for word, text in rows)
 
     def facts(
         self,
@@ -168,8 +168,7 @@ class Mended:
         >>> wf.mend(ring, labels, 0, wf.LeastChange()).finding("abcdefghij")
         '1 edge is probably false: a – f (+4)'
         """
-        told: str = self.facts(names)["finding"]
-        return told
+        return str(self.facts(names)["finding"])
 
     def to_networkx(
         self, source: Any = None, attribute: str = "length", length: str | None = "length"

@@ -88,7 +88,7 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     edges = number_of(facts["edges"], "edges")
     edges += f" ({number_of(graph['arcs'], 'arcs')}, directed)" if facts["directed"] else ""
     span = f"lengths {short(graph['least_length'])} to {short(graph['largest_length'])}"
-    told = [("graph", f"{number_of(graph['vertices'], 'vertices', 'vertex')}, {edges}, {span}")]
+    rows = [("graph", f"{number_of(graph['vertices'], 'vertices', 'vertex')}, {edges}, {span}")]
 
     low, high = short(data["least"]), short(data["largest"])
     error = f", within {short(data['error'])}" if data["error"] else ""
@@ -96,31 +96,31 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     if word == "labels":
         share = percent(data["count"] / graph["vertices"])
         text = f"{data['count']:,} ({share} of the vertices), values {low} to {high}{error}"
-        told.append((word, f"{text}; goal {quoted(facts['goal'])}"))
+        rows.append((word, f"{text}; goal {quoted(facts['goal'])}"))
     else:
         text = f"{number_of(data['count'], word)} to {number_of(data['ends'], 'ends')}"
         costs = f"cost {low}" if low == high else f"costs {low} to {high}"
         merged = f"; {number_of(data['merged'], 'rows')} repeated a trip" if data["merged"] else ""
-        told.append((word, f"{text}, {costs}{error}{merged}"))
+        rows.append((word, f"{text}, {costs}{error}{merged}"))
 
     none = f"none of the {number_of(data['count'], word)} contradicts the graph"
-    told.append(("against", against_text(facts["against"], data["count"], word) or none))
+    rows.append(("against", against_text(facts["against"], data["count"], word) or none))
     if facts["rounding"]:
-        told.append(("rounding", rounding_text(facts["rounding"])))
+        rows.append(("rounding", rounding_text(facts["rounding"])))
     if facts["units"]:
-        told.append(("units", facts["units"]))
+        rows.append(("units", facts["units"]))
 
     chosen = ""
     if facts["chosen"]:
         taken = f"“{facts['chosen']}”"
         chosen = f"{'the graph as it is' if facts['chosen'] == PLAIN else taken} chosen; "
     made = f"{facts['method']}: {chosen}{facts['status']}; {seconds_text(facts['seconds'])}"
-    told.append(("method", made))
+    rows.append(("method", made))
     if facts["scores"]:
-        told.append(("left out", scores_text(facts["scores"], word)))
+        rows.append(("left out", scores_text(facts["scores"], word)))
     plain = f"{word} are off by {short(fit['believed'])} on average on the graph as it is"
-    told.append(("fit", f"{plain}, by {short(fit['mended'])} on the mended one"))
-    told.append(("found", facts["finding"]))
+    rows.append(("fit", f"{plain}, by {short(fit['mended'])} on the mended one"))
+    rows.append(("found", facts["finding"]))
     for route in facts["routes"]:
         names = list(map(quoted, route["path"]))
         if len(names) > 2 * ROUTE_ENDS:
@@ -129,8 +129,8 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         if route["cost"] is not None:
             costs = f"cost {short(route['cost'])}, {short(route['believed'])} on the graph as it is"
             text = f"{' → '.join(names)}: {costs}"
-        told.append(("route", text))
-    return told
+        rows.append(("route", text))
+    return rows
 
 
 def rounding_text(rounding: Mapping[str, Any]) -> Message:
@@ -145,14 +145,14 @@ def rounding_text(rounding: Mapping[str, Any]) -> Message:
 def units_text(factor: float, word: str) -> Message:
     """Ask about units, given costs over the graph's own distances."""
     what = "labels" if word == "labels" else "the costs of the trips"
-    told = f"{what} are {factor:.3g} times the graph's own distances"
+    text = f"{what} are {factor:.3g} times the graph's own distances"
     unit = Option("length_unit", factor, python=f"multiply the lengths by {factor:.3g}")
-    return Message(f"{told}: are both in the same unit? If not, ", unit)
+    return Message(f"{text}: are both in the same unit? If not, ", unit)
 
 
 def scores_text(scores: Mapping[str, Any], word: str) -> str:
     """Say how well the candidates predicted what they had not seen."""
-    told = [f"{short(scores[PLAIN]['error'])} by the graph as it is"]
+    parts = [f"{short(scores[PLAIN]['error'])} by the graph as it is"]
     for name, score in scores.items():
         if name == PLAIN:
             continue
@@ -160,5 +160,5 @@ def scores_text(scores: Mapping[str, Any], word: str) -> str:
         if score["spread"]:
             better = "better" if score["gain"] >= 0 else "worse"
             gain = f" ({short(abs(score['gain']))} ± {short(score['spread'])} {better})"
-        told.append(f"{short(score['error'])} by “{name}”{gain}")
-    return f"{word} left out in turn are predicted within {'; '.join(told)}"
+        parts.append(f"{short(score['error'])} by “{name}”{gain}")
+    return f"{word} left out in turn are predicted within {'; '.join(parts)}"
