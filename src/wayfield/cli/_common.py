@@ -181,7 +181,7 @@ class Stages:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Take the display away while something is printed."""
+        """Hide the display while something is printed."""
         self.display.stop()
         yield
         self.display.start()

@@ -96,7 +96,7 @@ def print_json(found: dict[str, Any]) -> None:
 
 
 def about_files(found: dict[str, Any]) -> list[Line]:
-    """Say what was written, what is missing among it and why, and what was removed."""
+    """Return lines on what was written, what is missing and why, and what was removed."""
     rows = []
     if found["not_written"]:
         rows.append(("wrote", f"nothing: {found['not_written']}"))

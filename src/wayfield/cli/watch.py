@@ -55,7 +55,7 @@ def watch(
     ] = Path("walk.gif"),
     force: Force = False,
 ) -> None:
-    """Let a body walk plans in a MuJoCo maze, and film it. Needs the extra sim.
+    """Film a body that walks plans in a MuJoCo maze. Needs the extra sim.
 
     In the default maze, if neither goal nor start nor seed is given, they are those of a case in
     which the harmonic plan's ant goes round for ever and the AMLE's arrives: 22, 390 and 58.

@@ -93,7 +93,7 @@ def oneway_columns(header: Sequence[str] | None) -> list[int]:
 
 
 def unnamed_last(columns: Sequence[int], header: Sequence[str] | None) -> list[int]:
-    """Put columns without a heading last: as a rule they are numbers of rows."""
+    """Return columns, those without a heading last: as a rule they are numbers of rows."""
     return sorted(columns, key=lambda i: header is not None and header[i][:7] in ("", "Unnamed"))
 
 

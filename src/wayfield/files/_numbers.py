@@ -244,7 +244,7 @@ def judge(columns: Iterable[NumberColumn]) -> list[str]:
 
 
 def _mixed(column: NumberColumn) -> InputError:
-    """Complain that a column has points and commas, and say how it would be read in either way."""
+    """Return an error for a column with points and commas, with how it would be read either way."""
     sheet, both = column.sheet, sorted(column.seen.values())
 
     def read(notation: Notation) -> str:

@@ -102,13 +102,13 @@ class Sheet(ABC):
         return []
 
     def understood(self, at: Mapping[str, int], besides: str = "") -> str:
-        """Say which column is taken for what, and how the file is written."""
+        """Return which column is taken for what, and how the file is written, in words."""
         word = "column " if self.header is None else ""
         text = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
         return f"{text}{besides}; {self.width} columns, {self.said}"
 
     def place(self, row: int, column: int) -> str:
-        """Say where a cell stands: file, row and column."""
+        """Return where a cell stands: file, row and column."""
         return f"{self.path}, row {self.row_number(row)}, column {self.called(column)}"
 
 
@@ -143,7 +143,7 @@ class TextSheet(Sheet):
         self._first_within = source.first_within
 
     def _refuse_title(self) -> None:
-        """Complain about a first line that stands alone above the table."""
+        """Raise `InputError` if the first line stands alone above the table."""
         usual = Counter(map(len, self.rows)).most_common(1)[0][0]
         if self.width == 1 < usual:
             source = Rows(self.text, self.delimiter)
@@ -169,7 +169,7 @@ class TextSheet(Sheet):
 
     @property
     def notes(self) -> list[str]:
-        """Say how many lines were taken for comments, or for parts of cells."""
+        """How many lines were taken for comments, or for parts of cells."""
         notes = []
         if self._comments:
             text = "1 line below the first row begins with # or % and is skipped as a comment"
@@ -186,7 +186,7 @@ class TextSheet(Sheet):
         return notes
 
     def _ragged(self, row: int, cells: Sequence[str], last: bool) -> InputError:
-        """Complain about a row that has too few columns, or too many."""
+        """Return an error for a row that has too few columns, or too many."""
         found = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
         why = "are quotes missing?"
         if len(cells) < self.width:
@@ -294,7 +294,7 @@ class ArraySheet(Sheet):
     def pieces(
         self, columns: Sequence[int], progress: Progress | None = None
     ) -> Iterator[Sequence[Piece]]:
-        """Hand over some of the arrays."""
+        """Yield rows of some of the arrays."""
         for start in range(0, self.arrays[0].size, _ARRAY_BATCH):
             yield [self._piece(i, slice(start, start + _ARRAY_BATCH)) for i in columns]
 

@@ -4,7 +4,7 @@ Compression, encoding and the ends of lines are dealt with; comments and blank l
 Cells are in quotes or not, as in CSV; a cell in quotes may run over several lines.
 
 A file is read in pieces, of which one is in memory at a time. Nothing about it is taken for
-granted: not that it is text, not that a line ever ends, not that it is as small unpacked as it is packed.
+granted: not that it is text, not that a line ever ends, not that it is as small unpacked as packed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .._npz import refuse_bomb
 from ..errors import InputError, Option
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes of how many have been read."""
+"""Called with how many bytes have been read, and of how many."""
 
 PIECE = 4 << 20
 """Bytes read at a time."""

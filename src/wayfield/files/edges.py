@@ -154,7 +154,7 @@ def read_edges(
     style : Style, optional
         What is known about a text file; the rest is guessed.
     progress : callable, optional
-        Told how much has been read, of how much.
+        Called with how much has been read, and of how much.
     directed : bool
         Whether every row is an arc, from tail to head; a column of ways is not used then.
 

@@ -111,7 +111,7 @@ def read_trips(
     upper : bool
         Whether the costs are upper bounds: then the same trip may have any.
     progress : callable, optional
-        Told how much has been read, of how much.
+        Called with how much has been read, and of how much.
 
     Examples
     --------

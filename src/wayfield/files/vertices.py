@@ -83,7 +83,7 @@ def read_labels(
     error : float
         Bound on how wrong the values are.
     progress : callable, optional
-        Told how much has been read, of how much.
+        Called with how much has been read, and of how much.
 
     Examples
     --------

@@ -140,7 +140,7 @@ class Outbox:
                 pass
 
     def _deliver(self) -> None:
-        """Put the files in their places.
+        """Rename the files to what they are called in the end.
 
         The list of what is ours goes first and holds the digests before and after, so that a
         process killed between the two leaves nothing that the next would not know.

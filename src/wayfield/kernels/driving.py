@@ -105,7 +105,7 @@ class Belief(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def learn(belief: Belief, arc: int, cost: float) -> None:
-    """Know what an arc costs; inf: that there is none."""
+    """Record what an arc costs; inf if there is none."""
     if cost < belief.arcs.lengths[arc]:
         belief.stale[0] = True
     belief.arcs.lengths[arc] = cost
@@ -124,7 +124,7 @@ def plan_by(belief: Belief, start: int, goal: int, search: Search) -> tuple[floa
 
 @njit(cache=True, nogil=True)
 def _look_from(belief: Belief, toward: FloatArray) -> None:
-    """Take `toward` for the cost to the goal by this belief."""
+    """Set the cost to the goal by this belief."""
     for x in range(toward.size):
         belief.toward[x] = toward[x]
     belief.stale[0] = False

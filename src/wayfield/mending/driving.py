@@ -333,7 +333,7 @@ class _Walker:
         return place, price
 
     def note(self, x: int, y: int, arc: int, cost: float) -> None:
-        """Know what an arc costs; inf: that there is none."""
+        """Record what an arc costs; inf if there is none."""
         self.learnt[x, y] = cost
         for belief in (self.mended, self.plain):
             learn(belief, arc, cost)

@@ -112,7 +112,7 @@ class Mended:
         starts: Iterable[int] = (),
         goal: int | None = None,
     ) -> str:
-        """Say in a few lines what was given, what contradicts the graph, and what was found.
+        """Return a few lines on what was given, what contradicts the graph, and what was found.
 
         Parameters
         ----------

@@ -258,7 +258,7 @@ class _Rays:
         self.images = np.empty((0, slowness.size))
 
     def renew(self, lengths: FloatArray) -> _Misfit:
-        """Take in the shortest paths. If costs are exact, also those that prove arcs too cheap."""
+        """Add the shortest paths. If costs are exact, also those that prove arcs too cheap."""
         problem = self._problem
         self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
         arcs = problem.arcs_to(lengths)
@@ -293,7 +293,7 @@ class _Rays:
     def _take(
         self, slot: IntArray, starts: NDArray[np.int64], wanted: FloatArray, spread: FloatArray
     ) -> None:
-        """Take in the rays of a tree from some starts, but for those that are there already."""
+        """Add the rays of a tree from some starts, except those that are there already."""
         graph = self._problem.graph
         rays = Rays(*trace(graph.indices, self._problem.into, slot, starts))
         new = ~np.isin(rays.marks, self._marks) & (np.diff(rays.indptr) > 0)

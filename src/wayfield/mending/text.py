@@ -69,7 +69,7 @@ def data_word(facts: Mapping[str, Any]) -> str:
 
 
 def against_text(against: Mapping[str, float], count: int, word: str) -> str:
-    """Say how many costs contradict the graph, and by how much; empty if none does."""
+    """Return how many costs contradict the graph, and by how much; empty if none does."""
     found = []
     for key, size, verbs in (
         ("too_optimistic", "by_up_to", ("exceeds", "exceed")),
@@ -134,7 +134,7 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def rounding_text(rounding: Mapping[str, Any]) -> Message:
-    """Say that costs look rounded, and what to do if they are."""
+    """Return a remark on costs that look rounded, and what to do if they are."""
     digits, count = rounding["decimals"], rounding["explains"]
     costs = f"have {number_of(digits, 'decimals')}" if digits else "are whole numbers"
     why = f"rounding alone would explain {count:,} of these contradictions"
@@ -143,7 +143,7 @@ def rounding_text(rounding: Mapping[str, Any]) -> Message:
 
 
 def units_text(factor: float, word: str) -> Message:
-    """Ask about units, given costs over the graph's own distances."""
+    """Return a question about units, given costs over the graph's own distances."""
     what = "labels" if word == "labels" else "the costs of the trips"
     text = f"{what} are {factor:.3g} times the graph's own distances"
     unit = Option("length_unit", factor, python=f"multiply the lengths by {factor:.3g}")
@@ -151,7 +151,7 @@ def units_text(factor: float, word: str) -> Message:
 
 
 def scores_text(scores: Mapping[str, Any], word: str) -> str:
-    """Say how well the candidates predicted what they had not seen."""
+    """Return how well the candidates predicted what they had not seen."""
     parts = [f"{short(scores[PLAIN]['error'])} by the graph as it is"]
     for name, score in scores.items():
         if name == PLAIN:
