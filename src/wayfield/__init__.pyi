@@ -34,11 +34,11 @@ from .layouts import Layout as Layout
 from .layouts import layout_names as layout_names
 from .layouts import load_layout as load_layout
 from .lifting import lift as lift
-from .mending import Best as Best
-from .mending import Both as Both
-from .mending import LeastChange as LeastChange
-from .mending import NoShortcuts as NoShortcuts
-from .mending import Smooth as Smooth
+from .mending.selection import Best as Best
+from .mending.selection import Both as Both
+from .mending.least_change import LeastChange as LeastChange
+from .mending.shortcuts import NoShortcuts as NoShortcuts
+from .mending.smooth import Smooth as Smooth
 from .mending import Trips as Trips
 from .mending import contradictions as contradictions
 from .mending import cost_bound as cost_bound

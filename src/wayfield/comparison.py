@@ -62,8 +62,9 @@ from .kernels._types import FloatArray, IntArray
 from .kernels.csr import Arcs
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
-from .mending import Best, Contradictions, Mended, MendMethod, contradictions
+from .mending import Contradictions, Mended, MendMethod, contradictions
 from .mending.selection import FEWEST as FEWEST_TRIPS
+from .mending.selection import Best
 from .pipeline import Answer, solve
 from .pipeline.advice import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
 from .plans import Plan, plan

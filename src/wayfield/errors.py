@@ -2,6 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that a message recommends, or complains about.
+
+    Attributes
+    ----------
+    name : str
+        The setting, such as ``"directed"`` or ``"decimal"``.
+    value : object
+        What to set it to; None if any value will do.
+    within : str
+        Where it is set: ``"columns"``, ``"Style"``, or empty for an argument of the function.
+    python : str
+        How Python spells it, if not by the rule.
+
+    Examples
+    --------
+    >>> print(Option("directed", True), Option("decimal", ",", "Style"), Option("x", 1.5))
+    directed=True Style(decimal=",") x=1.5
+    >>> print(Option("from", within="columns"), Option("oneway", "none", "columns"))
+    columns={"from": …} columns={"oneway": "none"}
+    """
+
+    name: str
+    value: object = None
+    within: str = ""
+    python: str = ""
+
+    def __str__(self) -> str:
+        if self.python:
+            return self.python
+        value = f'"{self.value}"' if isinstance(self.value, str) else self.value
+        if isinstance(self.value, float):
+            value = f"{self.value:g}"
+        if self.within == "columns":
+            return f'columns={{"{self.name}": {"…" if value is None else value}}}'
+        if self.within:
+            whole = f"{self.within}.{self.name}"
+            return whole if value is None else f"{self.within}({self.name}={value})"
+        return self.name if value is None else f"{self.name}={value}"
+
+
+class Message(str):
+    """Text that names options, spelt as Python spells them; `render` spells them otherwise.
+
+    Examples
+    --------
+    >>> message = Message("every row is an arc by ", Option("directed", True))
+    >>> print(message)
+    every row is an arc by directed=True
+    >>> message.render(lambda option: f"--{option.name}")
+    'every row is an arc by --directed'
+    """
+
+    parts: tuple[str | Option, ...]
+
+    def __new__(cls, *parts: str | Option) -> Message:
+        """Join the parts; those of messages among them are kept."""
+        flat: list[str | Option] = []
+        for part in parts:
+            flat.extend(part.parts if isinstance(part, Message) else [part])
+        message = super().__new__(cls, "".join(map(str, flat)))
+        message.parts = tuple(flat)
+        return message
+
+    def render(self, spell: Callable[[Option], str]) -> str:
+        """Return the text with every option spelt by a function."""
+        return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
+
+    def __reduce__(self) -> tuple[type[Message], tuple[str | Option, ...]]:
+        return Message, self.parts
+
 
 class WayfieldError(Exception):
     """Base of every error this library raises on purpose.
@@ -20,6 +96,12 @@ class WayfieldError(Exception):
 class InputError(WayfieldError, ValueError):
     """Invalid input; the message names the offending value and its position.
 
+    Parameters
+    ----------
+    *parts : str or Option
+        The message. Options in it are spelt as in Python; `options` lists them, so that a command
+        line can name its own flags instead.
+
     Examples
     --------
     >>> import wayfield as wf
@@ -27,6 +109,20 @@ class InputError(WayfieldError, ValueError):
     Traceback (most recent call last):
     wayfield.errors.InputError: lengths[1] = -2.0 is not positive
     """
+
+    def __init__(self, *parts: str | Option) -> None:
+        super().__init__(Message(*parts))
+
+    @property
+    def message(self) -> Message:
+        """The message, its options kept apart."""
+        message: Message = self.args[0]
+        return message
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Options that the message names, each with its `name` and `value`."""
+        return tuple(part for part in self.message.parts if isinstance(part, Option))
 
 
 class NotConverged(WayfieldError):  # noqa: N818  (a state of affairs, named as users read it)

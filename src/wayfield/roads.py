@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from ._arrays import as_real, frozen
 from ._optional import need
-from .files._oneway import BACKWARD, FORWARD, ways_of
-from .files._speeds import speeds
+from .files._cells import BACKWARD, FORWARD, speeds, ways_of
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
 

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from importlib import metadata
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,7 @@ def test_maze_takes_what_compare_recommends() -> None:
     assert corrected["plan"]["success"] == 1.0
     refused = wayfield(*words, "--prior", "field.csv")
     assert refused.code == 2
-    assert "--prior of a maze must be distance, not 'field.csv'" in refused.err
+    assert "--prior of a maze must be distance, got 'field.csv'" in refused.err
 
 
 def test_maze_routes_and_repair() -> None:
@@ -234,7 +235,7 @@ def test_maze_whose_picture_cannot_be_written(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("wayfield.cli._output.draw", full)
+    monkeypatch.setattr(sys.modules["wayfield.cli.maze"], "draw", full)
     answer = wayfield("maze", "umaze", "--picture", tmp_path / "field.png")
     assert answer.code == 1
     assert "plan      " in answer.out
@@ -251,7 +252,7 @@ def test_maze_whose_picture_cannot_be_written(
         (["maze", "umaze", "--goal", "9999"], "goal 9999 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 4000], "goal 10^4000 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 5000], "'--goal'"),
-        (["compare", "--maze", "umaze", "--goal", "9" * 5000], "the number of a vertex, not '999"),
+        (["compare", "--maze", "umaze", "--goal", "9" * 5000], "the number of a vertex, got '999"),
         (["maze", "umaze", "--picture", "/no/such/folder/x.png"], "there is no folder"),
         (["maze", "umaze", "--picture", "field.nonsense"], "cannot write field.nonsense"),
     ],
@@ -413,14 +414,22 @@ def test_doctor_counts_kernels_when_they_are_compiled(monkeypatch: pytest.Monkey
     module = sys.modules["wayfield.cli.doctor"]
     done: list[str] = []
     monkeypatch.setattr(module, "compile_kernels", lambda *_, **__: done.append("compiled"))
-    monkeypatch.setattr(module, "_kernels", lambda: iter(done.append("counted") or ()))
-    wayfield("doctor")
+    for each in module._diagnoses():
+        if each.what == "kernels":
+            done.append("counted")
+            break
     assert done == ["compiled", "counted"]
 
 
 def test_doctor_for_programs_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = sys.modules["wayfield.cli.doctor"]
-    monkeypatch.setattr(module, "_installed", lambda package: None)
+    found = metadata.version
+
+    def lacking(package: str) -> str:
+        if package == "pyarrow":
+            raise metadata.PackageNotFoundError(package)
+        return found(package)
+
+    monkeypatch.setattr(metadata, "version", lacking)
     answer = wayfield("doctor", "--json")
     assert answer.code == 0  # an extra is no illness
     findings = {finding["what"]: finding for finding in answer.json["findings"]}
@@ -452,7 +461,7 @@ def test_doctor_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         (wf.NotConverged("stalled", 1.0, 2.0), 1, "stalled"),
         (MemoryError(), 1, "not enough memory"),
         (KeyboardInterrupt(), 130, "wayfield: stopped"),
-        (ZeroDivisionError("by zero"), 1, "a mistake of ours, please report it: ZeroDivisionError"),
+        (ZeroDivisionError("by zero"), 1, "internal error; please report it: ZeroDivisionError"),
         (PermissionError(13, "Permission denied", "x.csv"), 2, "x.csv: Permission denied"),
     ],
 )
@@ -462,7 +471,7 @@ def test_every_error_has_a_code_and_at_most_a_line(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(sys.modules["wayfield.solve"], "solve", fail)
+    monkeypatch.setattr(sys.modules["wayfield.pipeline"], "solve", fail)
     answer = wayfield("maze", "umaze", "--refinement", 2)
     assert answer.code == code
     assert told in answer.err

@@ -13,9 +13,9 @@ import pytest
 
 import wayfield as wf
 from shell import wayfield
-from wayfield.cli._mending import suspect_columns
 from wayfield.files import Style, are_trips, read_edges, read_trips
-from wayfield.mending import Fit
+from wayfield.mending import Fit, MendMethod
+from wayfield.mending.findings import suspect_columns
 
 JUNCTIONS = ["Ash", "Birch Lane", "Cedar", "Dale", "Elm", "Fir", "Gate", "Hill", "Ivy", "Juniper"]
 RING = [(x, (x + 1) % 10) for x in range(10)]
@@ -115,12 +115,12 @@ def test_a_directed_graph_comes_back_directed() -> None:
     assert back.to_graph()[0].num_arcs == 21
 
 
-def test_an_edge_that_is_dear_one_way_is_not_called_false() -> None:
+def test_an_edge_that_is_costly_one_way_is_not_called_false() -> None:
     both_ways = network(*((y, x) for x, y in RING), FALSE, FALSE[::-1])
     write("arcs.csv", both_ways)
     told = mended("arcs.csv", write("t.csv", "from,to,time\nAsh,Fir,10\n"), "--directed")
-    assert told["finding"] == "1 edge is dear in one direction only: Ash → Fir (+8)"
-    assert (told["edges"], told["graph"]["arcs"], told["dearer"]) == (11, 22, 1)
+    assert told["finding"] == "1 edge is costly in one direction only: Ash → Fir (+8)"
+    assert (told["edges"], told["graph"]["arcs"], told["costlier"]) == (11, 22, 1)
     assert told["false"] == []
     (suspect,) = rows("wayfield-mend/suspects.csv")
     assert (suspect["from"], suspect["to"], suspect["kind"]) == ("Ash", "Fir", "one way")
@@ -131,7 +131,7 @@ def test_both_ways_of_a_false_edge_are_one_edge() -> None:
     trips = write("t.csv", "from,to,time\nAsh,Fir,10\nFir,Ash,10\n")
     told = mended("arcs.csv", trips, "--directed")
     assert told["finding"] == "1 edge is probably false: Ash – Fir (+8)"
-    assert told["dearer"] == 1
+    assert told["costlier"] == 1
     (suspect,) = rows("wayfield-mend/suspects.csv")
     assert suspect["kind"] == "false"
 
@@ -145,9 +145,9 @@ def test_suspects_stand_out_from_what_all_edges_have_in_common() -> None:
     dearer = wf.Graph(ring.indptr, ring.indices, lengths, directed=False)
     found = wf.mend(ring, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(dearer))
     columns = suspect_columns(found, wf.Names(JUNCTIONS))
-    assert columns["kind"] == ["false", "slow", "dearer"]
+    assert columns["kind"] == ["false", "slow", "costlier"]
     assert columns["from"] == ["Ash", "Elm", "Hill"]
-    assert (found.added > 0).all(), "all are dearer than believed"
+    assert (found.added > 0).all(), "all are costlier than given"
 
 
 def test_every_false_edge_is_listed_and_three_are_named() -> None:
@@ -190,19 +190,17 @@ def test_a_slow_place_is_named() -> None:
     slow[near[lengths.tails] & near[lengths.indices]] *= 2.4
     graph = wf.Graph(lengths.indptr, lengths.indices, slow, directed=False)
     found = wf.mend(lengths, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(graph))
-    assert found.finding() == "slow around 27, 2.4 times"
+    assert found.finding() == "edges cost 2.4 times what the graph says around 27"
     everywhere = wf.Graph(lengths.indptr, lengths.indices, 1.9 * lengths.lengths, directed=False)
     found = wf.mend(lengths, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(everywhere))
-    assert found.finding() == "everything 1.9 times what was believed"
+    assert found.finding() == "edges cost 1.9 times what the graph says overall"
     quick = wf.Graph(lengths.indptr, lengths.indices, lengths.lengths**2 / slow, directed=False)
     found = wf.mend(lengths, wf.Labels([0, 1], [0.0, 1.0]), 0, _Fixed(quick))
-    assert found.finding() == "quick around 27, 0.42 times"
+    assert found.finding() == "edges cost 0.42 times what the graph says around 27"
 
 
-class _Fixed:
-    """A way of mending that knows its answer."""
-
-    name = "fixed"
+class _Fixed(MendMethod):
+    """A mend method that knows its answer."""
 
     def __init__(self, graph: wf.Graph) -> None:
         self.graph = graph
@@ -220,7 +218,7 @@ def test_the_summary_is_for_people() -> None:
         "advice",
     ]  # fmt: skip
     assert "trips.csv is read as trips; --labels if it has labels" in answer.out
-    assert "2 of 2 trips prove the graph too optimistic, by up to 8" in answer.out
+    assert "2 of 2 trips exceed the graph's shortest paths, by up to 8" in answer.out
 
 
 def test_foreign_files_are_not_replaced() -> None:
@@ -255,7 +253,7 @@ def test_what_upper_bounds_prove() -> None:
     assert told["against"]["over_by_up_to"] == 1.0
 
 
-def test_upper_bounds_never_make_dearer() -> None:
+def test_upper_bounds_never_make_costlier() -> None:
     told = mended("roads.csv", "trips.csv", "--bound", "upper")
     assert told["changed"] == 0
     assert told["trips"]["upper_bounds"] is True
@@ -312,7 +310,7 @@ def test_labels_are_counted_as_plan_counts_them() -> None:
     assert told["against"] == planned["contradictions"]
     answer = wayfield("mend", *words[:-1], "--method", "least-change")
     assert "labels    3 (30 % of the vertices), values 0 to 10; goal Ash\n" in answer.out
-    assert "2 of 3 labels prove the graph too optimistic" in answer.out
+    assert "2 of 3 labels exceed the graph's shortest paths" in answer.out
 
 
 @pytest.mark.parametrize("data", [("trips.csv",), ("known.csv", "--goal", "Ash")])
@@ -399,7 +397,7 @@ def test_trips_that_contradict_each_other() -> None:
 def test_a_pair_without_a_way_between() -> None:
     write("one.csv", "from,to,length,oneway\nAsh,Fir,1,yes\nFir,Gate,1,no\n")
     told = refused("one.csv", write("t.csv", "start,end,cost\nGate,Ash,5\nFir,Ash,2\n"))
-    assert "t.csv: the graph has no way from 'Fir' to 'Ash', though going there cost 2" in told
+    assert "t.csv: the graph has no path from 'Fir' to 'Ash', though going there cost 2" in told
     assert "(and 1 more): is an edge missing, or one-way?" in told
 
 
@@ -411,7 +409,7 @@ def test_a_pair_without_a_way_between() -> None:
         (KNOWN, ("--goal", "Elm"), "the goal 'Elm' is labelled 8, not 0"),
         ("v,t\nFir,-2\n", ("--goal", "Ash"), "'Fir' is labelled -2, but it is not the goal"),
         ("v,t\nAsh,0\n", ("--goal", "Ash"), "only the goal is labelled"),
-        (KNOWN, ("--goal", "Ash", "--bound", "lower"), "--bound must be upper, not 'lower'"),
+        (KNOWN, ("--goal", "Ash", "--bound", "lower"), "--bound must be upper, got 'lower'"),
         (KNOWN, ("--start", "Elm"), "--start shows a route to the goal: pass --goal, too"),
         (KNOWN, ("--goal", "Ash", "--start", "X"), "--start 'X' is not a vertex"),
         ("a,b\n1,2\n", ("--trips",), "has no column for the cost of a trip"),
@@ -430,8 +428,8 @@ def test_an_unknown_method() -> None:
 def test_fewer_labels_than_can_be_held_out() -> None:
     answer = wayfield("mend", "roads.csv", "trips.csv")
     assert answer.code == 2
-    assert "2 are too few to hold any out" in answer.err
-    assert "name one way instead, such as --method smooth" in answer.err
+    assert "Best() needs at least 3 labels or trips, got 2" in answer.err
+    assert "name one method instead, such as --method smooth" in answer.err
     assert answer.err.count("\n") == 1
 
 
@@ -587,7 +585,7 @@ def test_osrm_says_what_it_needs() -> None:
     told = refused("streets.csv", "t.csv", "--osrm", "traffic.csv", "--length-unit", 120)
     assert "the median speed would be" in told
     told = refused("roads.csv", "trips.csv", "--osrm", "traffic.csv", "--length-unit", 0.12)
-    assert "ids of OpenStreetMap's nodes as names, not 'Ash'" in told
+    assert "ids of OpenStreetMap's nodes as names, got 'Ash'" in told
 
 
 def test_plan_takes_speeds_too() -> None:

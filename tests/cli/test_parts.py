@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import pickle
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
@@ -15,10 +19,11 @@ from matplotlib.text import Text
 from rich.console import Console
 
 import wayfield as wf
-from wayfield.cli._common import Stages
-from wayfield.cli._output import draw, why_not_drawn
-from wayfield.cli._show import show, tell
+from wayfield.cli import app
+from wayfield.cli._common import Stages, flag, in_flags
+from wayfield.cli._output import draw, report, show, why_not_drawn
 from wayfield.cli._terminal import picture
+from wayfield.errors import Option
 from wayfield.pipeline import Answer
 from wayfield.plots._answer import MOST_PLACED
 from wayfield.plots._places import place_names, spread
@@ -227,6 +232,43 @@ def test_large_graphs_need_places() -> None:
     assert why_not_drawn(path.with_positions(np.zeros((MOST_PLACED + 1, 2)))) is None
 
 
+# ------------------------------------------------------------------ options in messages
+
+
+def test_every_option_that_a_message_names_is_a_flag() -> None:
+    group: Any = typer.main.get_command(app)
+    params = [param for command in group.commands.values() for param in command.params]
+    known = {word for param in params for word in (*param.opts, *param.secondary_opts)}
+    named = set()
+    for file in Path(wf.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Option":
+                continue
+            name, *others = node.args
+            place = [each.value for each in node.keywords if each.arg == "within"] + others[1:]
+            if isinstance(name, ast.Constant):
+                within = place[0].value if place else ""  # type: ignore[attr-defined]
+                named.add(flag(Option(name.value, within=within)))
+    assert {"--thousands", "--directed", "--error", "--method", "--length", "--force"} <= named
+    assert named <= known
+    columns = ("from", "to", "length", "oneway", "speed", "vertex", "value", "start", "end", "cost")
+    assert {flag(Option(role, within="columns")) for role in columns} <= known
+
+
+def test_an_error_carries_its_options_and_survives_a_pickle() -> None:
+    error = wf.InputError("pass ", Option("decimal", ",", "Style"), " or ", Option("force", True))
+    again = pickle.loads(pickle.dumps(error))
+    for each in (error, again):
+        assert str(each) == 'pass Style(decimal=",") or force=True'
+        assert [(option.name, option.value) for option in each.options] == [
+            ("decimal", ","),
+            ("force", True),
+        ]
+        assert in_flags(each.message) == "pass --decimal , or --force"
+    wrapped = wf.InputError("roads.csv: ", error.message)
+    assert wrapped.options == error.options
+
+
 # ------------------------------------------------------------------ the terminal
 
 
@@ -259,7 +301,7 @@ def test_summaries_wrap_in_a_terminal() -> None:
 
 def test_what_was_written_stands_above_the_advice(capsys: pytest.CaptureFixture[str]) -> None:
     more = {"files": ["a.csv"], "no_picture": "too large", "removed": ["b.csv"]}
-    tell(answer(wf.AMLE()), None, (), more, as_json=False)
+    report(answer(wf.AMLE()), None, (), more, as_json=False)
     *_, wrote, removed, advice = capsys.readouterr().out.splitlines()
     assert wrote == "wrote     a.csv; no picture: too large"
     assert removed == "removed   b.csv, of an earlier run"

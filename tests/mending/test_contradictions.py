@@ -14,7 +14,7 @@ def distances(graph: wf.Graph) -> np.ndarray:
     return np.column_stack([wf.cost_to_go(graph, y) for y in range(graph.num_vertices)])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(5))
 def test_agrees_with_all_pairs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, _, labels = contradicted(rng, int(rng.integers(3, 25)), directed=seed % 2 == 1)
@@ -51,7 +51,7 @@ def test_agrees_with_all_pairs(seed: int) -> None:
     assert np.allclose(np.sort(found.pessimistic.excess), np.sort(gap[gap > 1e-9]))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_votes_are_those_of_walks_too_short_for_their_labels(seed: int) -> None:
     """Votes and blame are a flow from the labels to their witnesses, along suspect arcs only."""
     graph, _, labels = contradicted(np.random.default_rng(seed), 25, directed=seed % 2 == 1)
@@ -76,7 +76,7 @@ def test_arcs_on_every_witness_walk() -> None:
     assert ends == [(5, 0)]
     assert found.votes[found.common].tolist() == [3]
     assert repr(found) == (
-        "Contradictions(3 of 4 labels prove the graph too optimistic, by up to 4)"
+        "Contradictions(3 of 4 labels exceed the graph's shortest paths, by up to 4)"
     )
 
 
@@ -93,7 +93,8 @@ def test_too_pessimistic() -> None:
     assert found.pessimistic.labels.tolist() == [3]
     assert found.pessimistic.excess.tolist() == [2.0]
     assert (
-        repr(found) == "Contradictions(1 of 2 labels proves the graph too pessimistic, by up to 2)"
+        repr(found)
+        == "Contradictions(1 of 2 labels is below the graph's shortest paths, by up to 2)"
     )
 
 

@@ -14,7 +14,7 @@ import wayfield as wf
 from wayfield.kernels.csr import Arcs
 from wayfield.kernels.detour import detours
 from wayfield.kernels.driving import plan_ahead, room_for_search
-from wayfield.mending import Fit, MendProblem
+from wayfield.mending import Fit, MendMethod, MendProblem
 from worlds import arcs, network, path, random_graph
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ def by_hand(
 
 
 @pytest.mark.parametrize("memory", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(5))
 def test_agrees_with_planning_anew_at_every_step(seed: int, memory: bool) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 20, "real", backbone="tree", directed=seed % 2 == 1, two_way=0.8)
@@ -83,7 +83,7 @@ def test_agrees_with_planning_anew_at_every_step(seed: int, memory: bool) -> Non
 
 
 @pytest.mark.parametrize("memory", [False, True])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_function_for_a_world_is_the_same_walk(seed: int, memory: bool) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 25, backbone="grid", directed=seed % 2 == 1, two_way=0.8)
@@ -96,7 +96,7 @@ def test_a_function_for_a_world_is_the_same_walk(seed: int, memory: bool) -> Non
     assert arcs(one.graph) == arcs(other.graph)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_with_the_truth_every_start_pays_the_least_cost(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 40, ("unit", "whole"), backbone="tree", directed=True, two_way=0.8)
@@ -111,7 +111,7 @@ def test_with_the_truth_every_start_pays_the_least_cost(seed: int) -> None:
     assert trip.refuted.size == 0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_arrives_wherever_the_world_allows(seed: int) -> None:
     """Undirected worlds, so that no bump and no step can lead into a trap."""
     rng = np.random.default_rng(seed)
@@ -163,8 +163,8 @@ def test_a_mended_graph_is_planned_with_and_bumps_cost_what_was_believed() -> No
 
 
 @dataclass(frozen=True)
-class Dearer:
-    """A way of mending that knows nothing: it makes some edges dearer."""
+class Costlier(MendMethod):
+    """A mend method that knows nothing: it makes some edges costlier."""
 
     factors: tuple[float, ...]
 
@@ -175,12 +175,12 @@ class Dearer:
         return Fit(graph.lengths * factor)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_doubting_a_mend_is_the_same_walk_in_a_graph_and_by_steps(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 25, backbone="grid", edges=30)
     world = wrong_world(rng, graph, missing=0.2)
-    method = Dearer(tuple(rng.choice([1.0, 1.0, 4.0], 50)))
+    method = Costlier(tuple(rng.choice([1.0, 1.0, 4.0], 50)))
     mended = wf.mend(graph, wf.Labels([3], [1.0]), 0, method)
     starts = rng.integers(0, 25, 60)
     one = wf.drive(mended, world, starts, 0, memory=True)
@@ -193,7 +193,7 @@ def test_memory_overrules_a_mend_that_was_wrong() -> None:
     """A mend has made the short side of a ring dear: sooner or later it is tried, and kept."""
     ring = wf.Graph.from_edges(range(10), [*range(1, 10), 0])
     short = (ring.tails < 4) & (ring.indices < 4)
-    mended = wf.mend(ring, wf.Labels([5], [1.0]), 0, Dearer(tuple(np.where(short, 9.0, 1.0))))
+    mended = wf.mend(ring, wf.Labels([5], [1.0]), 0, Costlier(tuple(np.where(short, 9.0, 1.0))))
     forgetful = wf.drive(mended, ring, np.full(20, 3), 0)
     assert (forgetful.paid == 7.0).all()
     for world in (ring, as_step(ring, ring)):
@@ -206,7 +206,7 @@ def test_doubt_risks_no_more_than_its_share() -> None:
     ring = wf.Graph.from_edges(range(40), [*range(1, 40), 0])
     slow = np.where((ring.tails < 16) & (ring.indices < 16), 9.0, 1.0)
     world = wf.Graph.from_edges(ring.tails, ring.indices, slow, 40)
-    mended = wf.mend(ring, wf.Labels([20], [1.0]), 0, Dearer(tuple(slow)))
+    mended = wf.mend(ring, wf.Labels([20], [1.0]), 0, Costlier(tuple(slow)))
     trip = wf.drive(mended, world, np.full(100, 15), 0, memory=True)
     lost = trip.paid - 25.0  # the way by the other side
     assert trip.reached.all()
@@ -274,7 +274,7 @@ def test_arcs_of_the_world_that_the_graph_lacks_are_counted() -> None:
 @pytest.mark.parametrize(
     ("world", "starts", "more", "message"),
     [
-        (path(5), [3], {}, "the world has 5 vertices, but the graph has 4"),
+        (path(5), [3], {}, "world must have the 4 vertices of the graph, got 5"),
         (
             wf.Graph.from_edges([0, 3], [2, 1]),
             [3],
@@ -287,9 +287,9 @@ def test_arcs_of_the_world_that_the_graph_lacks_are_counted() -> None:
         (path(4), [3], {"memory": "yes"}, "memory must be True or False"),
         (path(4), [3], {"patience": 0}, "patience must be a whole number of at least 1"),
         (path(4), [3], {"max_steps": -1}, "max_steps must be a whole number of at least 0"),
-        (lambda x, y: y, [3], {}, "step from 3 to 2 must be a vertex and a cost, not 2"),
-        (lambda x, y: (9, 1.0), [3], {}, r"step from 3 to 2 must be a vertex and a cost, not \(9"),
-        (lambda x, y: (y, "dear"), [3], {}, "must be a vertex and a cost"),
+        (lambda x, y: y, [3], {}, "step from 3 to 2 must be a vertex and a cost, got 2"),
+        (lambda x, y: (9, 1.0), [3], {}, r"step from 3 to 2 must be a vertex and a cost, got \(9"),
+        (lambda x, y: (y, "much"), [3], {}, "must be a vertex and a cost"),
         (lambda x, y: (y, 0.0), [3], {}, "step from 3 to 2 cost 0.0, which is not positive"),
         (lambda x, y: (y, float("nan")), [3], {}, "cost nan, which is not positive"),
     ],
@@ -303,7 +303,7 @@ def test_bad_input(world: Any, starts: list[int], more: dict[str, Any], message:
 # ------------------------------------------------------------------ kernels
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(5))
 def test_plans_stay_shortest_while_arcs_vanish(seed: int) -> None:
     """One search after another with the heuristic they raise, beside Dijkstra from scratch."""
     rng = np.random.default_rng(seed)
@@ -327,7 +327,7 @@ def test_plans_stay_shortest_while_arcs_vanish(seed: int) -> None:
             twin.remove_edge(*pair)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(5))
 def test_ways_round_every_arc(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 20, backbone="tree", directed=seed % 2 == 1, two_way=0.8)

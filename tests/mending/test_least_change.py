@@ -16,7 +16,7 @@ import wayfield as wf
 from wayfield.extension import Status
 from wayfield.kernels.csr import reverse_slots
 from wayfield.kernels.network_simplex import Network, circulation
-from wayfield.mending import Mended, Repair
+from wayfield.mending import Change, Mended
 from wayfield.mending.fitting import make_problem
 from worlds import contradicted, path, random_graph
 
@@ -60,7 +60,7 @@ def by_highs(
 
 def changed(
     graph: wf.Graph, goal: int, labels: wf.Labels, method: wf.LeastChange
-) -> tuple[Mended, Repair]:
+) -> tuple[Mended, Change]:
     mended = wf.mend(graph, labels, goal, method)
     (change,) = mended.details["changes"]
     return mended, change
@@ -74,7 +74,7 @@ def random_price(rng: np.random.Generator, graph: wf.Graph) -> Floats:
 # ------------------------------------------------------------------ value and proof
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(20))
 def test_value_is_that_of_highs_and_the_flow_proves_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(rng, int(rng.integers(4, 40)), directed=seed % 2 == 1)
@@ -104,7 +104,7 @@ def test_value_is_that_of_highs_and_the_flow_proves_it(seed: int) -> None:
         assert not added[wf.contradictions(graph, labels).arcs == 0].any()  # others are acquitted
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(5))
 def test_labels_are_far_enough_apart_afterwards(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(rng, 30, directed=seed % 2 == 1)
@@ -114,7 +114,7 @@ def test_labels_are_far_enough_apart_afterwards(seed: int) -> None:
         assert (labels.values - value <= distance + 1e-9 * labels.span).all()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(5))
 def test_exact_where_data_are_whole(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(
@@ -146,7 +146,7 @@ def test_exact_where_data_are_whole(seed: int) -> None:
     assert value == bound == Fraction(change.value) == Fraction(change.bound)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_every_field_is_a_repair_and_none_is_cheaper(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(rng, 25)
@@ -161,7 +161,7 @@ def test_every_field_is_a_repair_and_none_is_cheaper(seed: int) -> None:
 # ------------------------------------------------------------------ what must be so
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("price", ["detour", "unit"])
 def test_scales_with_lengths_and_labels(seed: int, price: str) -> None:
     rng = np.random.default_rng(seed)
@@ -176,7 +176,7 @@ def test_scales_with_lengths_and_labels(seed: int, price: str) -> None:
     assert large.value == (small.value if price == "detour" else 4.0 * small.value)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_right_graph_is_left_as_it_is(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 30, backbone="tree", directed=seed % 2 == 1, two_way=0.8)
@@ -217,7 +217,7 @@ def test_only_odd_edges_are_lengthened_though_the_value_is_of_all() -> None:
     assert odd.value == every.value == every.details["applied"] > 0.0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_unit_price_does_not_see_subdivision(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(rng, 20, directed=seed % 2 == 1)
@@ -235,7 +235,7 @@ def test_unit_price_does_not_see_subdivision(seed: int) -> None:
     assert values[0] == pytest.approx(values[1], abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("price", ["detour", "unit"])
 def test_numbering_does_not_matter_to_the_value(seed: int, price: str) -> None:
     rng = np.random.default_rng(seed)
@@ -250,7 +250,7 @@ def test_numbering_does_not_matter_to_the_value(seed: int, price: str) -> None:
     assert wf.mend(other, moved, int(new[goal]), method).value == pytest.approx(value, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_convex_in_the_labels_and_larger_with_more_of_them(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(rng, 25, directed=seed % 2 == 1)
@@ -271,7 +271,7 @@ def test_convex_in_the_labels_and_larger_with_more_of_them(seed: int) -> None:
     assert value(one, fewer) <= value(one) + slack
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_less_trust_costs_less_and_none_costs_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, goal, labels = contradicted(rng, 25, directed=seed % 2 == 1)
@@ -285,7 +285,7 @@ def test_less_trust_costs_less_and_none_costs_nothing(seed: int) -> None:
 
 def test_labels_far_below_the_distances_are_proved_too() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(5):
         graph = random_graph(rng, 15, backbone="tree", directed=True, two_way=1.0)
         lengths = rng.uniform(0.02, 1.0, graph.num_arcs)
         graph = wf.Graph.from_edges(graph.tails, graph.indices, lengths, 15, directed=True)
@@ -320,7 +320,7 @@ def test_upper_bounds_contradict_no_optimist() -> None:
 # ------------------------------------------------------------------ several goals
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_trips_to_several_ends(seed: int) -> None:
     rng = np.random.default_rng(seed)
     graph, _, labels = contradicted(rng, 25)
@@ -395,7 +395,7 @@ def test_prices_of_another_graph_are_refused() -> None:
 # ------------------------------------------------------------------ the kernel by itself
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(5))
 def test_circulation_of_any_costs(seed: int) -> None:
     """Costs of either sign on random arcs, beside arcs into the root that close the tree."""
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""No shortcuts, both, and the referee: what is false is found, and what is right stays."""
+"""No shortcuts, both, and model selection: what is false is found, and what is right stays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.mending import Fit, MendProblem
+from wayfield.mending import Fit, MendMethod, MendProblem
 from wayfield.mending.fitting import make_problem
 from worlds import network, path, random_graph
 
@@ -50,14 +50,14 @@ def test_every_shortcut_is_found_though_they_hide_one_another(count: int, seed: 
 def test_without_peeling_some_would_be_missed() -> None:
     _, graph, false = with_shortcuts(20, 30, 0)
     problem = make_problem(graph, wf.Labels([0, 5], [0.0, 5.0]), 0)
-    from wayfield.mending.shortcuts import _ways_round
+    from wayfield.mending.shortcuts import _detours
 
     every = np.ones(graph.num_arcs, bool)
-    odd = _ways_round(problem, graph.lengths, every, 4.0) >= 4.0
+    odd = _detours(problem, graph.lengths, every, 4.0) >= 4.0
     assert 0 < odd.sum() < len(false)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("directed", [False, True])
 def test_nothing_falls_apart(seed: int, directed: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def test_bridges_are_honest() -> None:
     assert wf.mend(path(5), wf.Labels([0, 4], [0.0, 4.0]), 0, wf.NoShortcuts()).unchanged
 
 
-def test_a_way_round_beyond_all_bounds_is_dear_enough() -> None:
+def test_a_detour_beyond_all_bounds_is_costly_enough() -> None:
     ring = 300
     heads = [(x + 1) % ring for x in range(ring)]
     rails = [ring + x for x in range(ring)]
@@ -179,7 +179,7 @@ def test_false_edges_are_found_and_named_first() -> None:
     assert mended.scores[mended.chosen].error < 0.1 * mended.scores["plain"].error
 
 
-class Told:
+class Scaled(MendMethod):
     """A candidate that makes every arc a given times as long."""
 
     def __init__(self, factor: float) -> None:
@@ -194,13 +194,13 @@ def test_scores_are_those_of_the_formula_and_candidates_keep_apart() -> None:
     vertices = np.arange(1, 30, 2)
     costs = 2.0 * vertices + rng.normal(size=vertices.size)
     trips = wf.Trips(vertices, np.zeros_like(vertices), costs)
-    candidates = (Told(2.0), Told(3.0))
+    candidates = (Scaled(2.0), Scaled(3.0))
     mended = wf.mend(graph, trips, method=wf.Best(candidates))
-    assert list(mended.scores) == ["Told", "Told 2", "plain"]
-    assert mended.chosen == "Told"
+    assert list(mended.scores) == ["Scaled", "Scaled 2", "plain"]
+    assert mended.chosen == "Scaled"
     assert (mended.graph.lengths == 2.0).all()
     plain = np.abs(vertices - costs)
-    for name, factor in (("Told", 2.0), ("Told 2", 3.0), ("plain", 1.0)):
+    for name, factor in (("Scaled", 2.0), ("Scaled 2", 3.0), ("plain", 1.0)):
         error = np.abs(factor * vertices - costs)
         gain = plain - error
         score = mended.scores[name]
@@ -209,7 +209,7 @@ def test_scores_are_those_of_the_formula_and_candidates_keep_apart() -> None:
         assert score.spread == pytest.approx(gain.std(ddof=1) / np.sqrt(gain.size))
 
 
-class Spy:
+class Spy(MendMethod):
     """A candidate that remembers which trips it has seen."""
 
     def __init__(self) -> None:
@@ -239,11 +239,11 @@ def test_the_first_that_none_beats_by_a_standard_error_is_preferred() -> None:
     costs = 2.0 * vertices + rng.normal(size=vertices.size)
     trips = wf.Trips(vertices, np.zeros_like(vertices), costs)
     for factors, chosen in (
-        ((2.0, 2.01), "Told"),
-        ((2.5, 2.0), "Told 2"),
-        ((2.5, 2.0, 2.01), "Told 2"),
+        ((2.0, 2.01), "Scaled"),
+        ((2.5, 2.0), "Scaled 2"),
+        ((2.5, 2.0, 2.01), "Scaled 2"),
     ):
-        best = wf.Best(tuple(Told(factor) for factor in factors))
+        best = wf.Best(tuple(Scaled(factor) for factor in factors))
         assert wf.mend(graph, trips, method=best).chosen == chosen
 
 
@@ -251,8 +251,8 @@ def test_a_candidate_must_win_by_a_standard_error() -> None:
     starts = np.arange(1, 9)
     costs = starts * np.where(starts % 2, 1.0, 1.2)  # half the trips say 1, half say 1.2
     trips = wf.Trips(starts, np.zeros_like(starts), costs)
-    mended = wf.mend(path(9), trips, method=wf.Best((Told(1.11),)))
-    assert mended.scores["Told"].gain < mended.scores["Told"].spread
+    mended = wf.mend(path(9), trips, method=wf.Best((Scaled(1.11),)))
+    assert mended.scores["Scaled"].gain < mended.scores["Scaled"].spread
     assert mended.chosen == "plain"
 
 
@@ -274,7 +274,9 @@ def test_upper_bounds_prove_no_arc_false() -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_too_few_costs_to_hold_any_out(count: int) -> None:
     vertices = np.arange(count + 1)
-    with pytest.raises(wf.errors.InputError, match=f"{count} (is|are) too few.*Smooth"):
+    with pytest.raises(
+        wf.errors.InputError, match=rf"at least 3 labels or trips, got {count}: .* Smooth\(\)"
+    ):
         wf.mend(path(4), wf.Labels(vertices, 2.0 * vertices), 0)
 
 
@@ -282,8 +284,8 @@ def test_too_few_costs_to_hold_any_out(count: int) -> None:
     ("settings", "message"),
     [
         ({"candidates": ()}, "empty"),
-        ({"candidates": (wf.Smooth,)}, "way of mending"),
-        ({"candidates": ("smooth",)}, "way of mending"),
+        ({"candidates": (wf.Smooth,)}, "mend methods such as Smooth"),
+        ({"candidates": ("smooth",)}, "mend methods such as Smooth"),
         ({"folds": 1}, "folds"),
         ({"seed": -1}, "seed"),
     ],
@@ -295,7 +297,7 @@ def test_settings_that_make_no_sense(settings: dict[str, object], message: str) 
 
 def test_candidates_that_cannot_be_told_apart() -> None:
     @dataclass
-    class Loose:
+    class Loose(MendMethod):
         def fit(self, problem: MendProblem) -> Fit:
             return Fit(problem.graph.lengths)
 

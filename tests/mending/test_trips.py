@@ -88,7 +88,7 @@ def test_bad_trips(
         (
             wf.Trips([1, 3, 2], [3, 0, 0], [1.0, 5.0, 4.0]),
             {},
-            r"no way from 2 to 0, though going there cost 4.0 \(and 1 more\)",
+            r"no path from 2 to 0, though going there cost 4 \(and 1 more\)",
         ),
         (wf.Labels([1, 3], [2.0, 0.0]), {}, "labels are costs to a goal: pass goal="),
         (wf.Labels([1, 3], [2.0, 0.0]), {"goal": 4}, "goal 4 is not a vertex"),
@@ -101,13 +101,13 @@ def test_bad_trips(
         (wf.Labels([1, 3], [-2.0, 0.0]), {"goal": 3}, r"values\[0\] = -2.0 is not positive"),
         (wf.Labels([1, 3], [0.0, 0.0]), {"goal": 3}, r"values\[0\] = 0.0 is not positive"),
         (wf.Labels([3], [0.0]), {"goal": 3}, "only the goal 3 is labelled"),
-        (wf.Labels([0, 2], [0.0, 2.0]), {"goal": 0}, "no way from 2 to 0, though going there"),
+        (wf.Labels([0, 2], [0.0, 2.0]), {"goal": 0}, "no path from 2 to 0, though going there"),
         (wf.Labels([1, 3], [2.0, 0.0]), {"goal": 3, "bound": "lower"}, "bound must be one of"),
         ([1.0, 2.0], {"goal": 3}, "labels must be wayfield.Labels, not list"),
         (
             wf.Labels([1], [2.0]),
             {"goal": 3, "method": wf.AMLE()},
-            "must be a way of mending",
+            "must be a mend method",
         ),
         (wf.Labels([1], [2.0]), {"goal": 3, "method": wf.LeastChange}, r"such as Best\(\)"),
     ],
@@ -129,12 +129,12 @@ def test_the_goal_needs_no_label_and_may_be_off_by_the_error() -> None:
 def test_mended_says_what_changed() -> None:
     slow = wf.Labels([0, 1, 3], [0.0, 1.0, 7.0])
     mended = wf.mend(path(4), slow, 0, wf.LeastChange("unit", only_odd=None))
-    assert repr(mended) == "Mended(1 of 3 edges dearer, by 4 in all)"
+    assert repr(mended) == "Mended(1 of 3 edges costlier, by 4 in all)"
     assert mended.believed.is_unit
     assert mended.added.sum() == 8.0  # both ways
     assert mended.seconds >= 0.0
     one_way = wf.mend(ONE_WAY, wf.Labels([0], [5.0]), 3, wf.LeastChange("unit", only_odd=None))
-    assert repr(one_way) == "Mended(1 of 3 arcs dearer, by 2 in all)"
+    assert repr(one_way) == "Mended(1 of 3 arcs costlier, by 2 in all)"
     same = wf.mend(path(4), wf.Labels([3], [3.0]), 0, wf.LeastChange())
     assert repr(same) == "Mended(the graph as it is)"
 
@@ -144,7 +144,7 @@ def test_mended_says_what_changed() -> None:
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9])
 @pytest.mark.parametrize("count", [9, 40, 99])
-def test_promises_are_kept_as_often_as_they_say(level: float, count: int) -> None:
+def test_cost_bounds_hold_as_often_as_they_say(level: float, count: int) -> None:
     """Scores of any distribution: level ≤ coverage ≤ level + 1 / (count + 1), over many draws."""
     rng = np.random.default_rng(count)
     kept, draws = 0, 4000
@@ -168,11 +168,11 @@ def test_promise_is_an_order_statistic() -> None:
 @pytest.mark.parametrize(
     ("predicted", "paid", "level", "message"),
     [
-        (np.ones(8), np.ones(8), 0.9, "at level 0.9 needs at least 9 walks, not 8"),
-        (np.ones(20), np.ones(20), 0.99, "needs at least 99 walks, not 20"),
-        ([], [], 0.5, "needs at least 1 walks, not 0"),
-        (np.ones(9), np.ones(9), 1.0, "level must lie between 0 and 1, not be 1.0"),
-        (np.ones(9), np.ones(9), 0.0, "level must lie between 0 and 1, not be 0.0"),
+        (np.ones(8), np.ones(8), 0.9, "at level 0.9 needs at least 9 walks, got 8"),
+        (np.ones(20), np.ones(20), 0.99, "needs at least 99 walks, got 20"),
+        ([], [], 0.5, "needs at least 1 walks, got 0"),
+        (np.ones(9), np.ones(9), 1.0, "level must be between 0 and 1, got 1.0"),
+        (np.ones(9), np.ones(9), 0.0, "level must be between 0 and 1, got 0.0"),
         ([1.0, 0.0], [1.0, 1.0], 0.5, r"predicted\[1\] = 0.0 is not positive"),
         ([1.0, np.inf], [1.0, 1.0], 0.5, r"predicted\[1\] = inf is not finite"),
         ([1.0, 1.0], [np.nan, 1.0], 0.5, r"paid\[0\] = nan is neither a cost nor inf"),
@@ -182,7 +182,7 @@ def test_promise_is_an_order_statistic() -> None:
     ],
     ids=str,
 )
-def test_bad_promises(predicted: Any, paid: Any, level: float, message: str) -> None:
+def test_bad_cost_bounds(predicted: Any, paid: Any, level: float, message: str) -> None:
     with pytest.raises(wf.InputError, match=message):
         wf.cost_bound(predicted, paid, level)
 
@@ -198,7 +198,7 @@ def test_what_is_less_slow_than_the_rest_is_not_called_quick() -> None:
     lengths = np.where((graph.tails < 20) & (graph.indices < 20), 2.0, 1.1)
     slow = wf.Labels(np.arange(30), wf.cost_to_go(replace(graph, lengths=lengths), 0))
     found = wf.mend(graph, slow, 0, wf.LeastChange("unit", only_odd=None)).finding()
-    assert found == "less slow around 20, 1.1 times; all in all 2 times what was believed"
+    assert found == "edges cost 1.1 times what the graph says around 20, 2 times overall"
 
 
 @pytest.mark.parametrize(("method", "false"), [(wf.LeastChange(), 8000), (wf.NoShortcuts(), 0)])

@@ -170,7 +170,7 @@ def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:
     told = ask("contradictions", scene)
     assert told["labels"] == wf.contradictions(ring, labels).optimistic.labels.tolist()
     assert [5, 0] in told["edges"]
-    assert told["finding"] == "2 of 7 labels prove the graph too optimistic, by up to 4."
+    assert told["finding"] == "2 of 7 labels exceed the graph's shortest paths, by up to 4."
     mended = wf.mend(ring, labels, 0)
     told = ask("mend", scene)
     assert told["finding"].lower() == f"{mended.finding()}.".lower()

@@ -12,9 +12,9 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from ..errors import NotConverged, WayfieldError
+from ..errors import InputError, NotConverged, WayfieldError
 from ._common import in_flags, notes, say
-from ._help import Command, Group, paragraphs
+from ._options import Command, Group, paragraphs
 from .comparison import compare
 from .doctor import doctor
 from .explorer import explore
@@ -80,40 +80,37 @@ def main() -> None:
         code = STOPPED
     except NotConverged as error:
         code = _complain(str(error), FAILED)
+    except InputError as error:
+        code = _complain(in_flags(error.message), BAD_INPUT)
     except WayfieldError as error:
         code = _complain(str(error), BAD_INPUT)
     except OSError as error:
-        told = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        code = _complain(told, BAD_INPUT)
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        code = _complain(what, BAD_INPUT)
     except MemoryError:
         code = _complain("not enough memory for a graph of this size", FAILED)
     except Exception as error:
-        code = _unexpected(error)
+        format_message = getattr(error, "format_message", None)
+        if format_message is not None:  # click's errors, whichever package vendors click
+            code = BAD_INPUT
+            if format_message():  # empty: no command at all, and the help has been printed
+                context = getattr(error, "ctx", None)
+                path = context.command_path if context is not None else "wayfield"
+                _complain(f"{format_message()} Try '{path} --help'.", BAD_INPUT)
+        elif os.environ.get("WAYFIELD_TRACEBACK"):
+            raise
+        else:
+            what = f"{type(error).__name__}: {error}"
+            where = "(WAYFIELD_TRACEBACK=1 shows where)"
+            code = _complain(f"internal error; please report it: {what} {where}", FAILED)
     if code == STOPPED:  # said here, since typer hands some of Ctrl-C over as this number
         _complain("stopped", STOPPED)
     sys.exit(code or 0)
 
 
 def _complain(text: str, code: int) -> int:
-    say(notes(), f"wayfield: {' '.join(in_flags(text).split())}")
+    say(notes(), f"wayfield: {' '.join(text.split())}")
     return code
-
-
-def _unexpected(error: Exception) -> int:
-    """Explain a wrong use of the options, or own up to a mistake of ours."""
-    format_message = getattr(error, "format_message", None)
-    if format_message is not None and not format_message():
-        return BAD_INPUT  # no command at all: the help has been printed, and is enough
-    if format_message is not None:  # click's errors, whoever vendors click
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context is not None else "wayfield"
-        return _complain(f"{format_message()} Try '{path} --help'.", BAD_INPUT)
-    if os.environ.get("WAYFIELD_TRACEBACK"):
-        raise error
-    told = f"{type(error).__name__}: {error}"
-    return _complain(
-        f"a mistake of ours, please report it: {told} (WAYFIELD_TRACEBACK=1 shows where)", FAILED
-    )
 
 
 def _print_version(asked: bool) -> None:

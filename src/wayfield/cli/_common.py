@@ -1,4 +1,4 @@
-"""What the commands share: consoles, what they say while one waits, reading a layout."""
+"""What the commands share: consoles, progress, options as flags, reading a layout."""
 
 from __future__ import annotations
 
@@ -13,40 +13,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 
-from ..errors import InputError, WayfieldError
+from ..errors import InputError, Message, Option, WayfieldError
 
 if TYPE_CHECKING:
     from ..extension import Method
     from ..layouts import Layout
     from ..mending import MendMethod
 
-METHODS = (
-    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
-    "whitney."
-)
-"""The words that --method takes, for the help: asking the library would load all of it."""
-
 SLOW = 1.5
-"""Seconds after which a person should be told what is going on."""
+"""Seconds after which a person should see what is going on."""
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
 """Characters that a terminal obeys instead of showing them, those that turn text round included."""
-
-
-_FLAGS = {
-    r'columns=\{"oneway": "none"\}': "--no-oneway",
-    r'columns=\{"from": …\}': "--tail",
-    r'columns=\{"to": …\}': "--head",
-    r'columns=\{"(\w+)": …\}': r"--\1",
-    r'Style\((\w+)="([^"]+)"\)': r"--\1 \2",
-    r"\bStyle\.(\w+)": r"--\1",
-    r"\b(directed|force)=True": r"--\1",
-    r"\berror=([\d.e+-]+)": r"--error \1",
-    r'\bbound="upper"': "--bound upper",
-    r"\bSmooth\(\)": "--method smooth",
-    r"\btime_limit\b": "--time-limit",
-}
-"""Arguments of `wayfield.files`, and the options that stand for them."""
 
 
 def printable(text: str) -> str:
@@ -54,17 +32,29 @@ def printable(text: str) -> str:
     return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def in_flags(text: str) -> str:
-    """Return a message of the library with its arguments as a user of the command line types them.
+def flag(option: Option) -> str:
+    """Return an option of the library as a user of the command line types it.
 
     Examples
     --------
-    >>> in_flags('pass Style(decimal=",") or columns={"from": …}, or force=True')
-    'pass --decimal , or --tail, or --force'
+    >>> flag(Option("decimal", ",", "Style")), flag(Option("from", within="columns"))
+    ('--decimal ,', '--tail')
+    >>> flag(Option("force", True)), flag(Option("oneway", "none", "columns"))
+    ('--force', '--no-oneway')
     """
-    for pattern, flag in _FLAGS.items():
-        text = re.sub(pattern, flag, text)
-    return text
+    name, value = option.name, option.value
+    if option.within == "columns":
+        if (name, value) == ("oneway", "none"):
+            return "--no-oneway"
+        name = {"from": "tail", "to": "head"}.get(name, name)
+        name = f"trip-{name}" if name in ("start", "end", "cost") else name
+    shown = f"{value:.3g}" if isinstance(value, float) else value
+    return f"--{name.replace('_', '-')}" + ("" if value in (None, True) else f" {shown}")
+
+
+def in_flags(text: str) -> str:
+    """Return a message of the library with its options as flags."""
+    return text.render(flag) if isinstance(text, Message) else text
 
 
 def notes() -> Console:
@@ -107,7 +97,7 @@ def compile_kernels(
     what = f"the kernels of {method_word(methods[0])}" if len(methods) == 1 else "the kernels"
     what += "" if mend is None else " and those of mending" if methods else " of mending"
     half = "half " if len(methods) == 1 and mend is None else ""
-    kept = "" if shortfall() else "; later runs need not"
+    kept = "" if shortfall() else "; once only"
     message = f"compiling {what}, about {half}a minute{kept} …"
     with event.install_listener("numba:compile", Watch()), explained(console, message, begun):
         if mend is not None:
@@ -158,8 +148,8 @@ class Stages:
     --------
     >>> from io import StringIO
     >>> with Stages(Console(file=StringIO())) as stages:
-    ...     tell = stages.begin("reading")
-    ...     tell(1, 2)
+    ...     progress = stages.begin("reading")
+    ...     progress(1, 2)
     """
 
     def __init__(self, console: Console) -> None:
@@ -191,21 +181,21 @@ class Stages:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Take the display away while something is printed."""
+        """Hide the display while something is printed."""
         self.display.stop()
         yield
         self.display.start()
 
     def begin(self, name: str) -> Callable[[int, int], None]:
-        """End the stage before and begin this one; the answer is to be told how far it is."""
+        """End the stage before and begin this one; return what to call with (done, total)."""
         for task in self.display.tasks:
             task.visible = False
         number = self.display.add_task(printable(name), total=None)
 
-        def tell(done: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             self.display.update(number, completed=done, total=total)
 
-        return tell
+        return progress
 
 
 def read_layout(name: str) -> Layout:
@@ -225,5 +215,5 @@ def read_layout(name: str) -> Layout:
     except OSError as error:
         raise WayfieldError(f"cannot read {name}: {error.strerror}") from error
     except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{name}: ", error.message) from error
     raise InputError(f"{name} is empty")

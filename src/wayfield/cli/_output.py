@@ -1,22 +1,144 @@
-"""What the commands write: tables of values and routes, and the picture."""
+"""What commands print and write: a summary or one JSON document, tables, and pictures."""
 
 from __future__ import annotations
 
+import json
+import sys
 import warnings
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+from .. import __version__
 from .._optional import missing, need
-from ..graph import Graph
-from ..names import Names
-from ..pipeline import Answer
-from ..plans import Plan
-from ..plots import answer as draw_answer
-from ..plots._answer import MOST_PLACED, has_places
+from ..errors import InputError
+from ._common import UNSEEN, in_flags, printable
+
+if TYPE_CHECKING:
+    from ..files import Outbox
+    from ..graph import Graph
+    from ..names import Names
+    from ..pipeline import Answer
+
+Line = tuple[str, str]
+"""A word for the margin, and what there is to say about it."""
+
+_STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised", "rounding", "units"), "yellow")
+_STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
+AS_OPTIONS = {
+    "amle": "--method amle",
+    "cost": "--method amle-cost",
+    "lift": "--lift",
+    "drop": "--drop-false-sinks",
+    "route": "--start NAME",
+    "compare": "`wayfield compare`",
+    "mend": "`wayfield mend`",
+    "unit": "pass --length-unit",
+    "limit": "a larger --time-limit",
+}
+"""What the advice recommends, as a user of the command line types it."""
+
+NOTHING_WRITTEN: dict[str, Any] = {
+    "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
+}  # fmt: skip
+"""What there is to say about files if there are none."""
+
+
+def show(lines: Iterable[Line], console: Console) -> None:
+    """Print the summary: wrapped beside its margin in a terminal, one line each elsewhere."""
+    if not console.is_terminal:
+        for word, text in lines:
+            line = Text(f"{word:<9} {printable(text)}")
+            console.print(line, soft_wrap=True, highlight=False)
+        return
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style="bold", no_wrap=True, min_width=9)
+    table.add_column()
+    for word, text in lines:
+        table.add_row(word, Text(printable(text), style=_STYLES.get(word, "")))
+    console.print(table, highlight=False)
+
+
+def report(
+    answer: Answer,
+    names: Names | None,
+    starts: tuple[int, ...],
+    more: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Print the summary, or all facts as one JSON document; exit with 1 if something failed."""
+    from ..pipeline.advice import advise
+    from ..pipeline.text import lines
+
+    found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
+    found["advice"] = advise(answer, found, AS_OPTIONS)
+    if as_json:
+        print_json(found)
+    else:
+        *summary, last = lines(found)
+        show([*summary, *about_files(found), last], Console())
+    well = answer.field.status.good and answer.plan.reached[list(starts)].all()
+    if not well or found["not_written"]:
+        raise typer.Exit(1)
+
+
+def print_json(found: dict[str, Any]) -> None:
+    """Print one JSON document on standard output, escaped if that cannot show every letter."""
+    escaped = "utf" not in (sys.stdout.encoding or "utf-8").lower()
+    text = json.dumps(found, ensure_ascii=escaped, indent=2, allow_nan=False)
+    typer.echo(UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text))
+
+
+def about_files(found: dict[str, Any]) -> list[Line]:
+    """Return lines on what was written, what is missing and why, and what was removed."""
+    rows = []
+    if found["not_written"]:
+        rows.append(("wrote", f"nothing: {found['not_written']}"))
+    if found.get("proof"):
+        rows.append(("proof", f"{found['proof']}: python -m wayfield_verify checks it"))
+    if found["files"]:
+        reasons = {"no picture": "no_picture", "no values.parquet": "no_parquet"}
+        lacking = [f"{word}: {found[key]}" for word, key in reasons.items() if found[key]]
+        rows.append(("wrote", "; ".join([", ".join(found["files"]), *lacking])))
+    if found["removed"]:
+        rows.append(("removed", f"{', '.join(found['removed'])}, of an earlier run"))
+    return rows
+
+
+def check_results(
+    out: Path,
+    results: Iterable[str],
+    inputs: Iterable[Path | None],
+    force: bool,
+    unwritten: str = "",
+) -> None:
+    """Raise if a result would overwrite what it is made from, or a file that is not ours."""
+    from ..files import check_outputs
+
+    names = list(results)
+    for file in inputs:
+        if file is not None and file.name in names and file.resolve().parent == out.resolve():
+            raise InputError(f"the results would overwrite {file}: choose another --out folder")
+    check_outputs(out, [name for name in names if name != unwritten], force)
+
+
+def write_results(box: Outbox, write: Callable[[Outbox], dict[str, Any]]) -> dict[str, Any]:
+    """Write results into a box, and say which; what a full disk prevents is said, not raised."""
+    try:
+        with box:
+            said = write(box)
+    except OSError as error:
+        return {"not_written": f"{error.strerror or error} ({box.folder})"}
+    except InputError as error:  # someone has put a file there meanwhile
+        return {"not_written": in_flags(error.message)}
+    files = {"files": [str(file) for file in box.files]}
+    return files | said | {"removed": [str(file) for file in box.removed]}
 
 
 def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
@@ -25,9 +147,18 @@ def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
     The values are those that the plan stands on. With lift a column says by how much they were
     raised above the extension, which `lower` and `upper` are bounds for.
     """
+    import numpy as np
+
     field, moves, called = answer.field, answer.plan, names.as_numbers()
     unknown = np.full(field.values.size, np.nan)
     raised = {} if answer.lifted is None else {"raised": np.ma.masked_invalid(answer.raised)}
+    halts = np.zeros(moves.successor.size, dtype=bool)
+    halts[moves.dead_ends] = True  # no next state there
+    if isinstance(called, np.ndarray):
+        successor: Any = np.ma.masked_array(called[moves.successor], halts)
+    else:
+        heads = zip(moves.successor.tolist(), halts.tolist(), strict=True)
+        successor = [None if none else called[y] for y, none in heads]
     return {
         "name": called,
         "value": np.ma.masked_invalid(answer.values),
@@ -35,7 +166,7 @@ def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
         "lower": np.ma.masked_invalid(unknown if field.lower is None else field.lower),
         "upper": np.ma.masked_invalid(unknown if field.upper is None else field.upper),
         "labelled": answer.labels.mask(answer.graph),
-        "successor": _taken(called, moves),
+        "successor": successor,
         "outcome": list(map(str, answer.outcomes)),
         "steps": np.ma.masked_array(moves.steps, ~moves.reached),
         "cost": np.ma.masked_invalid(moves.cost),
@@ -45,22 +176,43 @@ def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
 
 def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
     """One row per state of every route, in walking order."""
-    paths = [answer.route(start).path for start in starts]
+    import numpy as np
+
+    paths, costs, graph = [answer.route(start).path for start in starts], [], answer.graph
+    for path in paths:  # cost from the start to each of its states
+        total = 0.0
+        costs.append(total)
+        for x, y in zip(path[:-1].tolist(), path[1:].tolist(), strict=True):
+            row = slice(graph.indptr[x], graph.indptr[x + 1])
+            total += float(graph.lengths[row][graph.indices[row] == y][0])
+            costs.append(total)
     states = np.concatenate(paths)
     return {
         "start": [names[path[0]] for path in paths for _ in path],
         "step": np.concatenate([np.arange(path.size) for path in paths]),
         "name": names[states],
         "value": np.ma.masked_invalid(answer.values[states]),
-        "cost": np.concatenate([_walked(answer.graph, path) for path in paths]),
+        "cost": np.array(costs),
     }
 
 
 def why_not_drawn(graph: Graph) -> str | None:
     """Return why there can be no picture of a graph, None if there can."""
+    from ..plots._answer import MOST_PLACED, has_places
+
     if not has_places(graph) and graph.num_vertices > MOST_PLACED:
         return f"the graph has over {MOST_PLACED:,} vertices, and no positions (--positions FILE)"
     return missing("matplotlib", "plots")
+
+
+@contextmanager
+def picture(path: Path) -> Iterator[Any]:
+    """Open axes to draw on, and save them in a file."""
+    figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
+    yield figure.subplots()
+    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure.savefig(path)
 
 
 def draw(
@@ -71,27 +223,7 @@ def draw(
     diagram: bool | None = None,
 ) -> None:
     """Draw the field, the plan, the labels and the routes into a file."""
-    figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
-    draw_answer(answer, names, starts, figure.subplots(), diagram=diagram)
-    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(path)
+    from ..plots import answer as draw_answer
 
-
-def _walked(graph: Graph, path: NDArray[np.int64]) -> list[float]:
-    """Cost from the start of a path to each of its states."""
-    lengths = [0.0]
-    for x, y in pairwise(path.tolist()):
-        row = slice(graph.indptr[x], graph.indptr[x + 1])
-        lengths.append(float(graph.lengths[row][graph.indices[row] == y][0]))
-    return list(accumulate(lengths))
-
-
-def _taken(called: NDArray[np.int64] | list[str], moves: Plan) -> Any:
-    """Names of the next states, none where there is no move."""
-    halts = np.zeros(moves.successor.size, dtype=bool)
-    halts[moves.dead_ends] = True
-    if isinstance(called, np.ndarray):
-        return np.ma.masked_array(called[moves.successor], halts)
-    heads = zip(moves.successor.tolist(), halts.tolist(), strict=True)
-    return [None if none else called[y] for y, none in heads]
+    with picture(path) as axes:
+        draw_answer(answer, names, starts, axes, diagram=diagram)

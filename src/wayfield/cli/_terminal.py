@@ -7,7 +7,6 @@ block in which some walk never arrives is marked, and one that holds a loop more
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.text import Text
 
 from ..pipeline import Answer
@@ -28,39 +27,16 @@ _NEAR, _FAR = np.array([222.0, 235.0, 247.0]), np.array([8.0, 48.0, 107.0])
 
 def picture(answer: Answer, refinement: int, width: int, colour: bool) -> Text:
     """Draw a maze of the given refinement in at most `width` characters, if its cells allow."""
-    kind, share = _blocks(answer, _side(answer, refinement, width))
-    text = Text(no_wrap=True, end="")
-    for kinds, shares in zip(kind, share, strict=True):
-        for what, level in zip(kinds.tolist(), shares.tolist(), strict=True):
-            if what != _FREE:
-                text.append(_MARKS[what], _COLOURS[what] if colour else "")
-            elif colour:
-                shade = np.round(_NEAR + level * (_FAR - _NEAR)).astype(int)
-                text.append("  ", f"on rgb({','.join(map(str, shade))})")
-            else:
-                text.append(_SHADES[min(int(4 * level), 3)])
-        text.append("\n")
-    text.append(_legend(answer, kind))
-    return text
-
-
-def _side(answer: Answer, refinement: int, width: int) -> int:
-    """Vertices along a block: the least divisor of a cell's side that fits, or a whole cell."""
-    places = answer.graph.positions
-    assert places is not None
-    columns = np.ptp(places[:, 0]) + 1
-    sides = (k for k in range(1, refinement + 1) if refinement % k == 0)
-    fits = [k for k in sides if 2 * (columns / k + 2) <= width]  # two for the wall all round
-    return min(fits, default=refinement)
-
-
-def _blocks(answer: Answer, side: int) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """(rows, columns) each: what a block is, and its value as a share of the largest.
-
-    The wall all round is one block thick, however thick it is in the maze.
-    """
+    # 1. vertices along a block: the least divisor of a cell's side that fits, or a whole cell
     places, values, plan = answer.graph.positions, answer.values, answer.plan
     assert places is not None
+    extent = np.ptp(places[:, 0]) + 1
+    sides = (k for k in range(1, refinement + 1) if refinement % k == 0)
+    fits = [k for k in sides if 2 * (extent / k + 2) <= width]  # two for the wall all round
+    side = min(fits, default=refinement)
+
+    # 2. what each block is, and its value as a share of the largest; the wall all round is one
+    # block thick, however thick it is in the maze
     columns = (places[:, 0] - places[:, 0].min()).astype(np.int64)
     rows = (places[:, 1].max() - places[:, 1]).astype(np.int64)
     at = rows // side + 1, columns // side + 1
@@ -70,8 +46,8 @@ def _blocks(answer: Answer, side: int) -> tuple[NDArray[np.int8], NDArray[np.flo
     inside = at[0][known], at[1][known]
     np.add.at(total, inside, values[known])
     np.add.at(count, inside, 1.0)
-    level = np.divide(total, count, out=np.zeros(shape), where=count > 0)
-    low, high = level[count > 0].min(initial=0.0), level[count > 0].max(initial=0.0)
+    mean = np.divide(total, count, out=np.zeros(shape), where=count > 0)
+    low, high = mean[count > 0].min(initial=0.0), mean[count > 0].max(initial=0.0)
     kind = np.full(shape, _WALL, np.int8)
     looping = np.zeros(values.size, dtype=bool)
     looping[plan.cycle_members] = True
@@ -84,13 +60,24 @@ def _blocks(answer: Answer, side: int) -> tuple[NDArray[np.int8], NDArray[np.flo
         (_GOAL, np.arange(values.size) == answer.goal),
     ):
         kind[at[0][chosen], at[1][chosen]] = mark
-    return kind, (level - low) / max(high - low, 1e-300)
+    share = (mean - low) / max(high - low, 1e-300)
 
-
-def _legend(answer: Answer, kind: NDArray[np.int8]) -> str:
-    known = answer.values[np.isfinite(answer.values)]
-    words = [f"GG goal, light to dark: value {known.min():g} to {known.max():g}"]
+    # 3. two characters for each
+    text = Text(no_wrap=True, end="")
+    for kinds, shares in zip(kind, share, strict=True):
+        for what, level in zip(kinds.tolist(), shares.tolist(), strict=True):
+            if what != _FREE:
+                text.append(_MARKS[what], _COLOURS[what] if colour else "")
+            elif colour:
+                shade = np.round(_NEAR + level * (_FAR - _NEAR)).astype(int)
+                text.append("  ", f"on rgb({','.join(map(str, shade))})")
+            else:
+                text.append(_SHADES[min(int(4 * level), 3)])
+        text.append("\n")
+    span = f"{values[known].min():g} to {values[known].max():g}"
+    legend = [f"GG goal, light to dark: value {span}"]
     for mark, word in ((_FAILS, "never arrives"), (_LOOP, "loop"), (_LOST, "cannot reach")):
         if (kind == mark).any():
-            words.append(f"{_MARKS[mark]} {word}")
-    return ", ".join(words)
+            legend.append(f"{_MARKS[mark]} {word}")
+    text.append(", ".join(legend))
+    return text

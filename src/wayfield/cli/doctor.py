@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,8 +23,8 @@ from rich.console import Console
 from .. import __version__
 from .._text import number_of
 from ._common import compile_kernels, notes
-from ._inputs import Json
-from ._show import print_json
+from ._options import Json
+from ._output import print_json
 
 if TYPE_CHECKING:
     from ..extension import Extension
@@ -47,107 +47,87 @@ class Diagnosis(NamedTuple):
 def doctor(
     json_wanted: Json = False,
 ) -> None:
-    """Say what is installed and compiled, and check the answers against exact ones.
+    """Report what is installed and compiled, and check the answers against exact ones.
 
     Takes about five seconds, longer the first time, when the kernels are compiled. The exit code
     is 1 if a check fails.
     """
-    found = []
+    found, console = [], Console()
     for each in _diagnoses():
         found.append(each)
         if not json_wanted:
-            _print(each)
+            mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}[each.well]
+            console.print(mark, end=" ")
+            line = f"{each.what:<{_WIDE}}  {each.found}"
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     failed = sum(each.well is False for each in found)
     if json_wanted:
         findings = [each._asdict() for each in found]
         print_json({"wayfield": __version__, "well": not failed, "findings": findings})
     else:
         verdict = f"{number_of(failed, 'checks')} failed" if failed else "all is well"
-        Console().print(verdict, style="bold red" if failed else "bold green", highlight=False)
+        console.print(verdict, style="bold red" if failed else "bold green", highlight=False)
     if failed:
         raise typer.Exit(1)
 
 
 def _diagnoses() -> Iterator[Diagnosis]:
     """All there is to say, as soon as it is known; kernels are counted once they are compiled."""
-    from .._warmup import COMMON
-    from ..extension import PLaplacian
-
-    yield from _versions()
-    yield from _extras()
-    compile_kernels(notes(), [*COMMON, PLaplacian(8)], directed=True)
-    yield from _kernels()
-    yield from map(_checked, (_path, _seven_nodes, _random_grid, _one_way, _proof))
-
-
-def _print(each: Diagnosis) -> None:
-    console = Console()
-    console.print({True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}[each.well], end=" ")
-    line = f"{each.what:<{_WIDE}}  {each.found}"
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _versions() -> Iterator[Diagnosis]:
     from importlib import metadata
 
+    import numba
+
+    from .._warmup import COMMON
+    from ..extension import PLaplacian
+    from ..kernels._jit import shortfall
+    from ..kernels.planning import first_moves
+
+    # versions
     yield Diagnosis("wayfield", None, __version__)
     yield Diagnosis("Python", None, f"{platform.python_version()} on {platform.system()}")
     for package in ("numpy", "scipy", "numba"):
         yield Diagnosis(package, None, metadata.version(package))
 
-
-def _extras() -> Iterator[Diagnosis]:
-    """Which extras are there, by this package's own list of them."""
-    from importlib import metadata
-
-    wanted: dict[str, list[str]] = {}
+    # extras, by this package's own list of them
+    wanted: dict[str, dict[str, str | None]] = {}
     for line in metadata.requires("wayfield") or ():
         found = re.match(r"([\w.-]+).*;\s*extra == ['\"]([\w-]+)['\"]", line)
         if found and found[1] != "wayfield" and found[2] not in _NOT_FOR_USERS:
-            wanted.setdefault(found[2], []).append(found[1])
+            try:
+                version = metadata.version(found[1])
+            except metadata.PackageNotFoundError:
+                version = None
+            wanted.setdefault(found[2], {})[found[1]] = version
     for extra, packages in wanted.items():
-        missing = [package for package in packages if not _installed(package)]
-        line = f"missing {', '.join(missing)}: pip install 'wayfield[{extra}]'"
-        there = ", ".join(f"{package} {_installed(package)}" for package in packages)
-        yield Diagnosis(f"extra {extra}", None if missing else True, line if missing else there)
+        missing = [package for package, version in packages.items() if version is None]
+        lacks = f"missing {', '.join(missing)}: pip install 'wayfield[{extra}]'"
+        there = ", ".join(f"{package} {version}" for package, version in packages.items())
+        yield Diagnosis(f"extra {extra}", None if missing else True, lacks if missing else there)
 
-
-def _installed(package: str) -> str | None:
-    from importlib import metadata
-
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _kernels() -> Iterator[Diagnosis]:
-    import numba
-
-    from ..kernels._jit import shortfall
-    from ..kernels.planning import first_moves
-
+    # kernels
+    compile_kernels(notes(), [*COMMON, PLaplacian(8)], directed=True)
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         yield Diagnosis("kernels", None, "run as plain Python: NUMBA_DISABLE_JIT is set, so slow")
-        return
-    if shortfall():
-        yield Diagnosis("kernels", None, shortfall())
     else:
-        compiled: Any = first_moves
-        folder = Path(compiled.stats.cache_path)
-        yield Diagnosis("kernels", True, f"{len(list(folder.glob('*.nbc')))} compiled; in {folder}")
-    yield Diagnosis("threads", None, f"{numba.get_num_threads()} of {os.cpu_count()} processors")
+        if shortfall():
+            yield Diagnosis("kernels", None, shortfall())
+        else:
+            compiled: Any = first_moves
+            folder = Path(compiled.stats.cache_path)
+            count = len(list(folder.glob("*.nbc")))
+            yield Diagnosis("kernels", True, f"{count} compiled; in {folder}")
+        threads = f"{numba.get_num_threads()} of {os.cpu_count()} processors"
+        yield Diagnosis("threads", None, threads)
 
-
-def _checked(check: Callable[[], str]) -> Diagnosis:
-    """Run a check; whatever it raises, it has failed."""
-    what = (check.__doc__ or "").rstrip(".")
-    began = time.perf_counter()
-    try:
-        found, well = check(), True
-    except Exception as error:  # a broken installation may raise anything
-        found, well = f"{type(error).__name__}: {error}".splitlines()[0], False
-    return Diagnosis(what, well, f"{found} ({time.perf_counter() - began:.2f} s)")
+    # answers
+    for check in (_path, _seven_nodes, _random_grid, _one_way, _proof):
+        began = time.perf_counter()
+        try:
+            said, well = check(), True
+        except Exception as error:  # a broken installation may raise anything
+            said, well = f"{type(error).__name__}: {error}".splitlines()[0], False
+        what = (check.__doc__ or "").rstrip(".")
+        yield Diagnosis(what, well, f"{said} ({time.perf_counter() - began:.2f} s)")
 
 
 def _path() -> str:
@@ -203,7 +183,7 @@ def _one_way() -> str:
 
 
 def _proof() -> str:
-    """Certificate file."""
+    """Proof file."""
     from .. import grid_graph, load_layout, sample_labels, solve
 
     graph = grid_graph(load_layout("teleport"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -11,10 +11,8 @@ from rich.console import Console
 from .._optional import need
 from ..errors import InputError
 from ._common import Stages, explained, notes, read_layout, say
-from ._inputs import Directed, Goal, GoalValue, Places, Wanted
-
-if TYPE_CHECKING:
-    from ..web.scene import Scene
+from ._inputs import Source
+from ._options import Directed, Goal, GoalValue, Places, Reading
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")
 """What the name of a table ends in, in lower case; other files are mazes."""
@@ -72,24 +70,47 @@ def explore(
     """
     need("starlette", "web")
     need("uvicorn", "web")
-    from ..web.server import LOOPBACK, Pool, listen, run
+    import threading
+    import webbrowser
+
+    from ..extension._names import parse_method
+    from ..web.compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
+    from ..web.scene import DISTANCE, MENDED, Scene, Settings, read_json, scene_of
+    from ..web.server import LARGEST_BODY, LOOPBACK, Pool, listen, run
 
     files = [Path(name) for name in what or []]
     if len(files) > 2:
-        raise InputError(f"explore takes a maze, or EDGES and LABELS, not {len(files)} arguments")
-    if method is not None:
-        _check_method(method)
+        raise InputError(f"explore takes a maze, or EDGES and LABELS, got {len(files)} arguments")
+    if method not in (None, DISTANCE, MENDED):
+        parse_method(method)
+    opening: Scene
     if len(files) == 2 or (files and files[0].name.lower().endswith(_TABLES)):
-        wanted = Wanted(
-            files[0], files[1] if len(files) == 2 else None,
-            goal, goal_value, directed, positions, None, {}, {}, (None,) * 5,
-        )  # fmt: skip
-        opening = _from_files(wanted, method or "amle")
+        known = files[1] if len(files) == 2 else None
+        reading = Reading(directed=directed)
+        source = Source(files[0], known, goal, goal_value, positions, reading=reading)
+        with Stages(notes()) as stages:
+            given = source.read(stages, lambda _: None)
+        called = [str(name) for name in given.names]
+        settings = [Settings(method or "amle")]
+        opening = scene_of(given.graph, given.labels, given.goal, called, settings)
     elif files and files[0].suffix.lower() == ".json":
-        opening = _from_scene(files[0])
-    else:
-        name = what[0] if what else None
-        opening = _from_maze(name, goal, method, refinement, label_fraction, seed)
+        with files[0].open("rb") as file:
+            data = file.read(LARGEST_BODY + 1)
+        if len(data) > LARGEST_BODY:
+            raise InputError(
+                f"{files[0]} is larger than a scene can be: over {LARGEST_BODY:,} bytes"
+            )
+        try:
+            opening = Scene.from_json(read_json(data))
+        except InputError as error:
+            raise InputError(f"{files[0]}: ", error.message) from error
+    else:  # a maze; without a name, one whose harmonic plan loops
+        if goal is not None and not (goal.isascii() and goal.isdigit()):
+            raise InputError(f"--goal of a maze is the number of a vertex, got {goal!r}")
+        usual, how = (0, "amle") if what else (FIRST_GOAL, FIRST_METHOD)
+        layout = read_layout(what[0] if what else FIRST_MAZE)
+        vertex = usual if goal is None else int(goal[:20])
+        opening = maze_scene(layout, refinement, vertex, label_fraction, seed, method or how)
     with listen(host, port) as listening:
         with explained(
             notes(), "loading the solvers; the first time they are compiled, in a few minutes …"
@@ -98,63 +119,8 @@ def explore(
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/"
         say(Console(), f"explorer: {address} (Ctrl-C ends it)")
-        if browser:
-            _open_soon(address)
+        if browser:  # once the server, which is about to start, has had a moment
+            timer = threading.Timer(0.5, webbrowser.open, [address])
+            timer.daemon = True
+            timer.start()
         run(opening, pool, listening, {*LOOPBACK, shown})
-
-
-def _open_soon(address: str) -> None:
-    """Open the page once the server, which is about to start, has had a moment."""
-    import threading
-    import webbrowser
-
-    timer = threading.Timer(0.5, webbrowser.open, [address])
-    timer.daemon = True
-    timer.start()
-
-
-def _check_method(method: str) -> None:
-    from ..extension._names import parse_method
-    from ..web.scene import DISTANCE, MENDED
-
-    if method not in (DISTANCE, MENDED):
-        parse_method(method)
-
-
-def _from_maze(
-    name: str | None, goal: str | None, method: str | None, refinement: int, share: float, seed: int
-) -> Scene:
-    """Return a maze; without a name, one whose harmonic plan loops."""
-    from ..web.compute import FIRST_GOAL, FIRST_MAZE, FIRST_METHOD, maze_scene
-
-    if goal is not None and not (goal.isascii() and goal.isdigit()):
-        raise InputError(f"--goal of a maze is the number of a vertex, not {goal!r}")
-    usual, how = (FIRST_GOAL, FIRST_METHOD) if name is None else (0, "amle")
-    layout = read_layout(FIRST_MAZE if name is None else name)
-    vertex = usual if goal is None else int(goal[:20])
-    return maze_scene(layout, refinement, vertex, share, seed, method or how)
-
-
-def _from_files(wanted: Wanted, method: str) -> Scene:
-    from ..web.scene import Settings, scene_of
-
-    with Stages(notes()) as stages:
-        contents = wanted.read(stages)
-        stages.begin("building the graph")
-        given = contents.build()
-    called = [str(name) for name in given.names]
-    return scene_of(given.graph, given.labels, given.goal, called, [Settings(method)])
-
-
-def _from_scene(path: Path) -> Scene:
-    from ..web.scene import Scene, read_json
-    from ..web.server import LARGEST_BODY
-
-    with path.open("rb") as file:
-        data = file.read(LARGEST_BODY + 1)
-    if len(data) > LARGEST_BODY:
-        raise InputError(f"{path} is larger than a scene can be: over {LARGEST_BODY:,} bytes")
-    try:
-        return Scene.from_json(read_json(data))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error

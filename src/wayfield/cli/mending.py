@@ -2,57 +2,68 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 
 from .. import __version__
-from .._optional import need
-from ..errors import InputError
-from ._common import Stages, compile_kernels, in_flags, notes
-from ._inputs import (
-    Decimal,
-    Delimiter,
-    Directed,
+from .._text import quoted
+from ..errors import InputError, Message, Option
+from ._common import Stages, compile_kernels, flag, notes
+from ._inputs import Source, describe_files
+from ._options import (
+    MENDS,
     EdgeFile,
-    Encoding,
+    Files,
     Force,
     Goal,
-    HeadColumn,
-    Header,
     Json,
-    LengthColumn,
-    NoOneWay,
-    OneWayColumn,
+    Out,
     Places,
-    SpeedColumn,
-    TailColumn,
-    Thousands,
-    ValueColumn,
-    VertexColumn,
-    Wanted,
+    Reading,
     column_option,
+    named,
+    with_options,
 )
-from ._show import NOTHING_WRITTEN, about_files, print_json, show
-from ._solving import LengthUnit
+from ._output import (
+    NOTHING_WRITTEN,
+    about_files,
+    check_results,
+    picture,
+    print_json,
+    show,
+    why_not_drawn,
+    write_results,
+)
 
 if TYPE_CHECKING:
-    from ..files import Outbox
-    from ..mending import Mended, MendMethod
-    from ._mending import Evidence
+    from ..files import EdgeTable, Outbox
+    from ..graph import Graph
+    from ..labels import Labels
+    from ..mending import Trips
+    from ._inputs import Ready, Table
+    from ._output import Line
 
-MENDS = (
-    "best (of the others, or none of them), smooth, both, no-shortcuts, least-change, "
-    "least-change-all."
-)
-"""The words that --method takes, for the help: asking the library would load all of it."""
 _FILES = ("mended.csv", "suspects.csv", "summary.json", "mended.png")
+_FOR_OSRM = (
+    "--osrm needs lengths in metres and costs in seconds: pass --speed COLUMN, or --length-unit "
+    "with the seconds that a metre takes (0.12 at 30 km/h)"
+)
+_UNITS = frozenset(
+    {
+        *("s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
+        *("m", "metre", "metres", "meter", "meters", "km", "mile", "miles"),
+    }
+)
+"""Headings that name a unit."""
 
 
+@with_options
 def mend(
     edges: EdgeFile,
     data: Annotated[
@@ -66,7 +77,9 @@ def mend(
     goal: Goal = None,
     method: Annotated[
         str,
-        typer.Option("--method", "-m", metavar="METHOD", help=MENDS),
+        typer.Option(
+            "--method", "-m", metavar="METHOD", help=f"{MENDS}. best: of the others, or none."
+        ),
     ] = "best",
     start: Annotated[
         list[str] | None,
@@ -86,12 +99,8 @@ def mend(
         str | None,
         typer.Option(metavar="upper", help="Costs were paid on routes that may not be cheapest."),
     ] = None,
-    directed: Directed = False,
-    length_unit: LengthUnit = 1.0,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
-        "wayfield-mend"
-    ),
-    files: Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")] = True,
+    out: Out = Path("wayfield-mend"),
+    files: Files = True,
     osrm: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also write speeds for OSRM's traffic updates."),
@@ -99,22 +108,11 @@ def mend(
     force: Force = False,
     json_wanted: Json = False,
     positions: Places = None,
-    tail: TailColumn = None,
-    head: HeadColumn = None,
-    length: LengthColumn = None,
-    oneway: OneWayColumn = None,
-    no_oneway: NoOneWay = False,
-    speed: SpeedColumn = None,
-    vertex: VertexColumn = None,
-    value: ValueColumn = None,
     trip_start: Annotated[str | None, column_option("--trip-start", "TRIPS: start.")] = None,
     trip_end: Annotated[str | None, column_option("--trip-end", "TRIPS: end.")] = None,
     trip_cost: Annotated[str | None, column_option("--trip-cost", "TRIPS: cost.")] = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
+    *,
+    reading: Reading,
 ) -> None:
     """Find where a graph is wrong, from a few measured costs, and mend its edges.
 
@@ -124,7 +122,7 @@ def mend(
     held-out costs better.
 
     Writes mended.csv (every edge: believed, added, length; a graph that plan reads), suspects.csv
-    (the edges that stand out as dearer, and how), summary.json, and mended.png if positions are
+    (the edges that stand out as costlier, and how), summary.json, and mended.png if positions are
     given or the graph has up to 5,000 vertices. --osrm FILE also writes from,to,km/h of every arc,
     for lengths in metres, costs in seconds and OpenStreetMap's ids as names.
 
@@ -132,144 +130,222 @@ def mend(
 
     Example: wayfield mend roads.csv known.csv --goal Bern --start Genève
     """
-    from ..files import Outbox, check_outputs
-    from ..mending import mend as fit
-    from ..mending._names import parse_mend
-    from . import _mending as mending
+    import numpy as np
 
+    from .. import plots
+    from ..files import Outbox, check_outputs, write_table
+    from ..mending import mend as fit
+    from ..mending.findings import edge_columns, suspect_columns
+    from ..mending.selection import parse_mend
+    from ..mending.text import lines
+
+    # 1. options, and files that must stay
     if bound not in (None, "upper"):
-        raise InputError(f"--bound must be upper, not {bound!r}")
+        raise InputError(f"--bound must be upper, got {bound!r}")
     chosen = parse_mend(method)
-    trip_columns = {"start": trip_start, "end": trip_end, "cost": trip_cost}
-    label_columns = {"vertex": vertex, "value": value}
-    columns = {None: label_columns | trip_columns, True: trip_columns, False: label_columns}[kind]
-    wanted = Wanted(
-        edges, data, goal, None, directed, positions, None,
-        {
-            "from": tail, "to": head, "length": length,
-            "oneway": "none" if no_oneway else oneway, "speed": speed,
-        },
-        columns,
-        (delimiter, header, encoding, decimal, thousands),
-    )  # fmt: skip
     if start and goal is None:
         raise InputError("--start shows a route to the goal: pass --goal, too")
     if files:
-        for file in (edges, data, positions):
-            if file is not None and file.name in _FILES and file.resolve().parent == out.resolve():
-                raise InputError(f"the results would overwrite {file}: choose another --out folder")
-        check_outputs(out, _FILES, force)
+        check_results(out, _FILES, (edges, data, positions), force)
     if osrm is not None:
         check_outputs(osrm.parent, [osrm.name], force)
-    upper, words = bound == "upper", {None: None, True: "trips", False: "labels"}
+
     with Stages(notes()) as stages:
-        asked = mending.Asked(words[kind], columns, error, upper, length_unit)
-        given = mending.read_evidence(wanted, asked, stages, partial(_make_ready, stages, chosen))
-        starts = [given.names.index(name, "--start ") for name in start or ()]
+        # 2. read
+        starts: list[int] = []
+
+        def ready(table: EdgeTable) -> None:
+            starts.extend(table.names.index(name, "--start ") for name in start or ())
+            with stages.aside():
+                compile_kernels(notes(), mend=chosen, directed=table.one_way)
+
+        source = Source(edges, data, goal, positions=positions, reading=reading)
+        trip_columns = named({"start": trip_start, "end": trip_end, "cost": trip_cost})
+        given = _read(source, kind, trip_columns, error, bound, stages, ready)
+        graph, names, target, word = given.graph, given.edges.names, given.goal, given.word
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
+
+        # 3. mend
         stages.begin(f"mending ({method})")
-        labels = given.word == "labels"
-        found = fit(
-            given.graph,
-            given.data,
-            given.goal if labels else None,
-            chosen,
-            bound="upper" if upper and labels else None,
-        )
-        told: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
-        told |= mending.facts(given, found, upper, starts)
-        told["advice"] = _advice(
-            given, found, out if files else None, positions, told["against"]["too_optimistic"]
-        )
-        speeds = None if osrm is None else mending.osrm_rows(given, found, length_unit)
+        found = fit(graph, given.data, given.data_goal, chosen, bound=given.data_bound)
+        result: dict[str, Any] = {"wayfield": __version__, "input": given.facts}
+        result |= found.facts(names, starts, target)
+
+        def spell(option: Option) -> str:
+            """Return an option as a flag; a unit is one of lengths as they stand in the file."""
+            if option.name != "length_unit":
+                return flag(option)
+            unit = reading.length_unit * result[word]["per_graph_distance"]
+            return f"pass {flag(replace(option, value=unit))}"
+
+        def in_own_flags(text: str) -> str:
+            return text.render(spell) if isinstance(text, Message) else text
+
+        result["units"] = in_own_flags(result["units"]) if result["units"] else None
+
+        # 4. advise, as a command that can be run
+        proofs = result["against"]["too_optimistic"]
+        if found.unchanged and proofs:
+            advice = (
+                f"more {word} would tell where; `--method least-change` shows the least change "
+                "that explains these, though others may, too"
+            )
+        elif found.unchanged:
+            advice = f"plan on the graph as it is; more {word} might show a fault"
+        elif not files:
+            advice = "leave out --no-files to write the mended graph, which `wayfield plan` reads"
+        else:
+            if target is None:  # the end of most trips
+                ends, counts = np.unique(found.problem.ends, return_counts=True)
+                target = int(ends[np.argmax(counts)])
+            words = ["wayfield", "plan", str(out / "mended.csv"), "--goal", str(names[target])]
+            words += [] if positions is None else ["--positions", str(positions)]
+            look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
+            look = look if found.suspects.size else ""
+            advice = f"{look}`{shlex.join(words)}` plans on the mended graph"
+        result["advice"] = advice
+
+        # 5. write
+        speeds = None
+        if osrm is not None:
+            ids, metres = names.as_numbers(), given.edges.metres_of(graph)
+            if not isinstance(ids, np.ndarray):
+                bad = next(name for name in ids if not name.isdecimal())
+                raise InputError(f"--osrm needs ids of OpenStreetMap's nodes as names, got {bad!r}")
+            if metres is None and reading.length_unit == 1.0:
+                raise InputError(_FOR_OSRM)
+            speeds = found.osrm_speeds(
+                ids, graph.lengths / reading.length_unit if metres is None else metres
+            )
+
+        def write(box: Outbox) -> dict[str, Any]:
+            write_table(edge_columns(found, names), box.path("mended.csv"))
+            write_table(suspect_columns(found, names), box.path("suspects.csv"))
+            summary = json.dumps(result, ensure_ascii=False, indent=1, allow_nan=False)
+            box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
+            no_picture = why_not_drawn(graph)
+            if no_picture is None:
+                unit = given.heading if given.heading.strip().lower() in _UNITS else ""
+                with picture(box.path("mended.png")) as axes:
+                    plots.mended(found, names, given.data, given.goal, axes, unit=unit)
+            for name in _FILES:
+                box.discard(name)
+            return {"no_picture": no_picture}
+
         stages.begin("writing")
-        told |= _written(Outbox(out, force) if files else None, given, found, told)
+        result |= NOTHING_WRITTEN | (write_results(Outbox(out, force), write) if files else {})
         if osrm is not None and speeds is not None:
             with Outbox(osrm.parent, force) as box:
                 box.path(osrm.name).write_text(speeds, encoding="utf-8")
-            told["files"] = [*told["files"], str(osrm)]
+            result["files"] = [*result["files"], str(osrm)]
     if json_wanted:
-        print_json(told)
+        print_json(result)
     else:
-        summary = mending.lines(told, given.word)
-        show([*summary, *about_files(told), ("advice", told["advice"])], Console())
-    if not found.status.good or told["not_written"]:
+        summary = [(margin, in_own_flags(text)) for margin, text in lines(result)]
+        show([*summary, *about_files(result), ("advice", advice)], Console())
+    if not found.status.good or result["not_written"]:
         raise typer.Exit(1)
 
 
-def _make_ready(stages: Stages, method: MendMethod, directed: bool) -> None:
-    with stages.aside():
-        compile_kernels(notes(), mend=method, directed=directed)
+class Evidence(NamedTuple):
+    """A graph, and labels or trips that may contradict it.
 
-
-def _advice(
-    given: Evidence, found: Mended, out: Path | None, positions: Path | None, proofs: int
-) -> str:
-    """Say what to do next, as a command that can be run.
-
-    `proofs` is how many of the data prove the graph too optimistic.
+    `goal` is where routes lead; `data_goal` and `data_bound` are what `wayfield.mend` takes beside
+    labels, and None for trips. `said` and `facts` are how the files were understood.
     """
-    if found.unchanged and proofs:
-        return (
-            f"more {given.word} would tell where; `--method least-change` shows the least change "
-            "that explains these, though others may, too"
-        )
-    if found.unchanged:
-        return f"plan on the graph as it is; more {given.word} might show a fault"
-    if out is None:
-        return "leave out --no-files to write the mended graph, which `wayfield plan` reads"
-    look = f"check the edges in {out / 'suspects.csv'}, starting at the top; "
-    words = ["wayfield", "plan", str(out / "mended.csv"), "--goal", given.some_goal]
-    words += [] if positions is None else ["--positions", str(positions)]
-    return f"{look if found.suspects.size else ''}`{shlex.join(words)}` plans on the mended graph"
+
+    edges: EdgeTable
+    graph: Graph
+    data: Labels | Trips
+    goal: int | None
+    data_goal: int | None
+    data_bound: Any
+    heading: str
+    said: list[Line]
+    facts: dict[str, Any]
+
+    @property
+    def word(self) -> str:
+        """What the data are called."""
+        return "trips" if self.data_goal is None else "labels"
 
 
-def _written(
-    box: Outbox | None, given: Evidence, found: Mended, told: dict[str, Any]
-) -> dict[str, Any]:
-    """Write the results; what a full disk or the like prevents is said, and the result stays."""
-    nothing = dict(NOTHING_WRITTEN)
-    if box is None:
-        return nothing
+def _read(
+    source: Source,
+    kind: bool | None,
+    trip_columns: dict[str, str],
+    error: float,
+    bound: Any,
+    stages: Stages,
+    ready: Ready,
+) -> Evidence:
+    """Read the files, or raise `InputError` with the file, the row and the column.
+
+    `kind` says whether the data are trips; None: the header decides.
+    """
+    from ..files import are_trips, read_labels, read_positions, read_trips
+    from ..mending import Trips
+    from ..mending.fitting import make_problem
+
+    edges, path, reading = source.read_edges(stages), source.labels, source.reading
+    assert path is not None
+    names, style = edges.names, reading.style
+    goal = None if source.goal is None else names.index(source.goal, "--goal ")
+    progress = stages.begin(f"reading {path.name}")
+    both = reading.label_columns | trip_columns
+    trips = kind if kind is not None else are_trips(path, names, both, style)
+    read: dict[str, tuple[Path, Table]] = {}
+    data: Labels | Trips
+    if trips:
+        columns = both if kind is None else trip_columns
+        rows = read_trips(path, names, columns, style, error, bound == "upper", progress)
+        data = Trips(rows.starts, rows.ends, rows.costs, error, bound)
+        read["trips"], heading = (path, rows), rows.heading
+    else:
+        columns = both if kind is None else reading.label_columns
+        table = read_labels(path, names, columns, style, error, progress)
+        assert table.labels is not None
+        # labels that are no costs to the goal are refused by name; the goal's own may be missing
+        data = labels = table.labels
+        if goal is None:
+            least = int(labels.values.argmin())
+            lowest = quoted(str(names[labels.vertices[least]]))
+            raise InputError(
+                f"labels are costs to a goal: pass --goal (the smallest label is "
+                f"{labels.values[least]:g}, at {lowest}); or, if {path.name} has trips, pass "
+                "--trips"
+            )
+        own = labels.values[labels.vertices == goal]
+        if (abs(own) > labels.error).any():
+            raise InputError(f"{path}: the goal {names[goal]!r} is labelled {own[0]:g}, not 0")
+        for vertex, value in zip(labels.vertices.tolist(), labels.values.tolist(), strict=True):
+            if vertex != goal and value <= 0.0:
+                raise InputError(
+                    f"{path}: {names[vertex]!r} is labelled {value:g}, but it is not the goal: its "
+                    "cost to the goal is positive"
+                )
+        if not (labels.vertices != goal).any():
+            raise InputError(f"{path}: only the goal is labelled, so there is nothing to mend by")
+        read["labels"], heading = (path, table), table.heading
+    places = None
+    if source.positions is not None:
+        positions = read_positions(source.positions, names, None, style)
+        read["positions"], places = (source.positions, positions), positions.positions
+    ready(edges)
+    stages.begin("building the graph")
+    graph, said, facts = describe_files(source.edges, edges, read, places)
+    graph = reading.scale(graph)
+    if kind is None:
+        word, other = ("trips", "labels") if trips else ("labels", "trips")
+        note = f"{path.name} is read as {word}; --{other} if it has {other}"
+        said.append(("note", note))
+        facts["notes"].append(note)
+    data_goal, data_bound = (None, None) if trips else (goal, bound)
     try:
-        with box:
-            said = _write(box, given, found, told)
-    except OSError as error:
-        return nothing | {"not_written": f"{error.strerror or error} ({box.folder})"}
-    except InputError as error:  # someone has put a file there meanwhile
-        return nothing | {"not_written": in_flags(str(error))}
-    return nothing | said | {"removed": [str(file) for file in box.removed]}
-
-
-def _write(box: Outbox, given: Evidence, found: Mended, told: dict[str, Any]) -> dict[str, Any]:
-    import json
-
-    from ..files import write_table
-    from ._mending import edge_columns, suspect_columns
-    from ._output import why_not_drawn
-
-    write_table(edge_columns(found, given.names), box.path("mended.csv"))
-    write_table(suspect_columns(found, given.names), box.path("suspects.csv"))
-    summary = json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
-    box.path("summary.json").write_text(summary + "\n", encoding="utf-8")
-    no_picture = why_not_drawn(given.graph)
-    if no_picture is None:
-        _draw(given, found, box.path("mended.png"))
-    for name in _FILES:
-        box.discard(name)
-    return {"files": [str(file) for file in box.files], "no_picture": no_picture}
-
-
-def _draw(given: Evidence, found: Mended, path: Path) -> None:
-    import warnings
-
-    from ..plots import mended
-
-    figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
-    where = given.data, given.goal, figure.subplots()
-    mended(found, given.names, *where, unit=given.measured_in)
-    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(path)
+        make_problem(graph, data, data_goal, data_bound, names)
+    except InputError as wrong:
+        raise InputError(f"{path}: ", wrong.message) from wrong
+    given = edges, graph, data, goal, data_goal, data_bound
+    return Evidence(*given, heading, said, facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,56 +11,52 @@ from rich.console import Console
 from .._optional import missing
 from .._text import number_of
 from ..errors import InputError
-from ._common import METHODS, Stages, compile_kernels, in_flags, notes
-from ._inputs import (
-    Decimal,
-    Delimiter,
-    Directed,
+from ._common import Stages, compile_kernels, notes
+from ._inputs import Source
+from ._options import (
+    DISTANCE,
+    METHODS,
     EdgeFile,
-    Encoding,
-    Error,
+    Files,
     Force,
     Goal,
     GoalValue,
-    HeadColumn,
-    Header,
     Json,
-    LabelFile,
-    LengthColumn,
-    Lift,
-    NoOneWay,
-    OneWayColumn,
+    Out,
     Places,
-    SpeedColumn,
-    TailColumn,
-    Thousands,
-    ValueColumn,
-    VertexColumn,
-    Wanted,
-)
-from ._show import show, tell
-from ._solving import (
-    DISTANCE,
-    Drop,
-    LengthUnit,
-    NumFolds,
-    Prior,
-    Request,
+    Reading,
+    Solving,
     check_direction,
-    in_units,
+    with_options,
+)
+from ._output import (
+    check_results,
+    draw,
+    report,
+    route_columns,
+    show,
+    value_columns,
+    why_not_drawn,
+    write_results,
 )
 
 if TYPE_CHECKING:
-    from ..files import Outbox
-    from ..names import Names
-    from ..pipeline import Answer
+    from ..files import EdgeTable, Outbox
 
 _FILES = ("values.csv", "values.parquet", "routes.csv", "plan.png")
 
 
+@with_options
 def plan(
     edges: EdgeFile,
-    labels: LabelFile = None,
+    labels: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="LABELS",
+            help="Known values: vertex, value. Without them: the graph's own distances.",
+            show_default=False,
+        ),
+    ] = None,
     goal: Goal = None,
     method: Annotated[
         str | None,
@@ -73,22 +68,20 @@ def plan(
         list[str] | None,
         typer.Option(metavar="NAME", help="Show the route from here; may be given again."),
     ] = None,
-    directed: Directed = False,
-    lift: Lift = False,
-    drop_false_sinks: Drop = False,
-    prior: Prior = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|distance",
+            help="A field that the labels correct: vertex, value; or the graph's own distances.",
+        ),
+    ] = None,
     mend: Annotated[
         bool,
         typer.Option("--mend", help="Mend the graph by the labels, and plan on its own distances."),
     ] = False,
-    length_unit: LengthUnit = 1.0,
-    error: Error = 0.0,
-    folds: NumFolds = 5,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")] = Path(
-        "wayfield-plan"
-    ),
-    files: Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")] = True,
-    certificate: Annotated[
+    out: Out = Path("wayfield-plan"),
+    files: Files = True,
+    proof: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Write the proof of field and plan, for python -m wayfield_verify."
@@ -102,19 +95,9 @@ def plan(
     ] = "say",
     goal_value: GoalValue = None,
     positions: Places = None,
-    tail: TailColumn = None,
-    head: HeadColumn = None,
-    length: LengthColumn = None,
-    oneway: OneWayColumn = None,
-    no_oneway: NoOneWay = False,
-    speed: SpeedColumn = None,
-    vertex: VertexColumn = None,
-    value: ValueColumn = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    thousands: Thousands = None,
+    *,
+    solving: Solving,
+    reading: Reading,
 ) -> None:
     """Plan on a graph of your own, from the few values that you know.
 
@@ -132,126 +115,91 @@ def plan(
 
     Example: wayfield plan wayfield-mend/mended.csv --goal Bern
     """
+    import numpy as np
+
     from .._proof_file import check_path
     from ..extension import AMLE
     from ..extension._names import parse_method
-    from ..files import Outbox
-    from ..mending._names import DEFAULT, parse_mend
+    from ..files import Outbox, write_table
+    from ..mending.selection import Best
     from ..shortest_paths import cost_to_go
 
+    # 1. options that do not go together, and files that must stay
     if unreachable not in ("say", "error"):
-        raise InputError(f"--unreachable must be say or error, not {unreachable!r}")
-    prior_file = None if prior in (None, DISTANCE) else Path(prior)
-    wanted = Wanted(
-        edges, labels, goal, goal_value, directed, positions, prior_file,
-        {
-            "from": tail, "to": head, "length": length,
-            "oneway": "none" if no_oneway else oneway, "speed": speed,
-        },
-        {"vertex": vertex, "value": value},
-        (delimiter, header, encoding, decimal, thousands),
-    )  # fmt: skip
+        raise InputError(f"--unreachable must be say or error, got {unreachable!r}")
     if mend and prior is not None:
         raise InputError("--mend and --prior exclude each other: a mended graph is its own prior")
-    if mend and drop_false_sinks and method is None:
+    if mend and solving.drop_false_sinks and method is None:
         raise InputError("--mend leaves no false sinks to drop: leave out --drop-false-sinks")
     if labels is None:
-        needed = {"--mend": mend, "--prior": prior, "--method": method, "--lift": lift}
-        needed |= {"--drop-false-sinks": drop_false_sinks}
+        needed = {"--mend": mend, "--prior": prior, "--method": method, "--lift": solving.lift}
+        needed |= {"--drop-false-sinks": solving.drop_false_sinks}
         for option, given_option in needed.items():
             if given_option:
                 raise InputError(f"{option} needs LABELS: without them, distances are planned on")
     by_distance = labels is None or (mend and method is None)
     chosen = None if by_distance else parse_method(method or "amle")
-    mending = parse_mend(DEFAULT) if mend else None
-    if certificate is not None and not force:
-        check_path(certificate)
+    prior_file = None if prior in (None, DISTANCE) else Path(prior)
+    if proof is not None and not force:
+        check_path(proof)
     if files:
-        _spare(out, (edges, labels, positions, prior_file), bool(start), force)
+        inputs = edges, labels, positions, prior_file
+        check_results(out, _FILES, inputs, force, "" if start else "routes.csv")
+    source = Source(edges, labels, goal, goal_value, positions, prior_file, reading)
+    mending, starts = Best() if mend else None, tuple[int, ...]()
     with Stages(notes()) as stages:
-        contents = wanted.read(stages, error)
-        starts = tuple(contents.names.index(name, "--start ") for name in start or ())
-        if chosen is not None:
-            check_direction(contents.directed, chosen)
-        with stages.aside():
-            used = [chosen] if chosen is not None else [AMLE(fill="flat")]
-            compile_kernels(notes(), used, contents.directed, mend=mending)
-        stages.begin("building the graph")
-        given = contents.build()
+        # 2. read, and compile what will be needed
+        def ready(table: EdgeTable) -> None:
+            nonlocal starts
+            starts = tuple(table.names.index(name, "--start ") for name in start or ())
+            if chosen is not None:
+                check_direction(table.one_way, chosen)
+            with stages.aside():
+                used = [chosen] if chosen is not None else [AMLE(fill="flat")]
+                compile_kernels(notes(), used, table.one_way, mend=mending)
+
+        given = source.read(stages, ready, solving.error)
+        graph = given.graph
         if not json_wanted:
             with stages.aside():
                 show(given.said, Console())
-        graph = in_units(given.graph, length_unit)
-        measured = prior == DISTANCE or labels is None
-        field = cost_to_go(graph, given.goal) if measured else given.prior
+
+        # 3. solve
         doing = "mending, " if mend else "extending, " if chosen is not None else ""
         stages.begin(f"{doing}planning, certifying")
+        measured = prior == DISTANCE or labels is None
+        field = cost_to_go(graph, given.goal) if measured else given.prior
         how = AMLE(fill="flat") if labels is None else chosen  # 0 to add: the distances themselves
-        request = Request(
-            graph, given.labels, given.goal, how, field,
-            drop_false_sinks, lift, error, folds, mending,
-        )  # fmt: skip
-        answer, held_out = request.solve()
+        answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mending)
         if unreachable == "error" and not answer.plan.reachable.all():
-            raise InputError(_lost(answer, given.names))
+            lost = np.flatnonzero(~answer.plan.reachable)
+            raise InputError(
+                f"{lost.size:,} of {number_of(graph.num_vertices, 'states')} cannot reach the "
+                f"goal, such as {given.names[lost[0]]!r}; leave out --unreachable error to go on "
+                "without them"
+            )
+
+        # 4. write
         more: dict[str, Any] = {"input": given.facts, **held_out}
-        if certificate is not None:
-            stages.begin("writing the certificate")
-            more["certificate"] = str(answer.write_proof(certificate))
+        if proof is not None:
+            stages.begin("writing the proof")
+            more["proof"] = str(answer.write_proof(proof))
+
+        def write(box: Outbox) -> dict[str, Any]:
+            columns, no_parquet = value_columns(answer, given.names), missing("pyarrow", "files")
+            write_table(columns, box.path("values.csv"))
+            if no_parquet is None:
+                write_table(columns, box.path("values.parquet"))
+            if starts:
+                write_table(route_columns(answer, given.names, starts), box.path("routes.csv"))
+            no_picture = why_not_drawn(answer.graph)
+            if no_picture is None:
+                draw(answer, box.path("plan.png"), given.names, starts)
+            for name in _FILES:
+                box.discard(name)
+            return {"no_picture": no_picture, "no_parquet": no_parquet}
+
         if files:
             stages.begin("writing")
-            more |= _written(Outbox(out, force), answer, given.names, starts)
-    tell(answer, given.names, starts, more, json_wanted)
-
-
-def _spare(out: Path, inputs: Iterable[Path | None], routes: bool, force: bool) -> None:
-    """Raise if a result would overwrite what it is made from, or a file that is not ours."""
-    from ..files import check_outputs
-
-    for file in inputs:
-        if file is not None and file.name in _FILES and file.resolve().parent == out.resolve():
-            raise InputError(f"the results would overwrite {file}: choose another --out folder")
-    check_outputs(out, [name for name in _FILES if routes or name != "routes.csv"], force)
-
-
-def _lost(answer: Answer, names: Names) -> str:
-    import numpy as np
-
-    lost = np.flatnonzero(~answer.plan.reachable)
-    return (
-        f"{lost.size:,} of {number_of(answer.graph.num_vertices, 'states')} cannot reach the goal, "
-        f"such as {names[lost[0]]!r}; leave out --unreachable error to go on without them"
-    )
-
-
-def _written(box: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
-    """Write the results; what a full disk or the like prevents is said, and the result stays."""
-    try:
-        with box:
-            said = _write(box, answer, names, starts)
-    except OSError as error:
-        return {"not_written": f"{error.strerror or error} ({box.folder})"}
-    except InputError as error:  # someone has put a file there meanwhile
-        return {"not_written": in_flags(str(error))}
-    return said | {"removed": [str(file) for file in box.removed]}
-
-
-def _write(outbox: Outbox, answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
-    """Write the results into the box; say which files there will be, and why some are not."""
-    from ..files import write_table
-    from ._output import draw, route_columns, value_columns, why_not_drawn
-
-    columns = value_columns(answer, names)
-    write_table(columns, outbox.path("values.csv"))
-    no_parquet = missing("pyarrow", "files")
-    if no_parquet is None:
-        write_table(columns, outbox.path("values.parquet"))
-    if starts:
-        write_table(route_columns(answer, names, starts), outbox.path("routes.csv"))
-    no_picture = why_not_drawn(answer.graph)
-    if no_picture is None:
-        draw(answer, outbox.path("plan.png"), names, starts)
-    for name in _FILES:
-        outbox.discard(name)
-    files = [str(file) for file in outbox.files]
-    return {"files": files, "no_picture": no_picture, "no_parquet": no_parquet}
+            more |= write_results(Outbox(out, force), write)
+    report(answer, given.names, starts, more, json_wanted)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from ..errors import InputError
 from ._common import compile_kernels, explained, notes, read_layout, say
-from ._inputs import Force
+from ._options import DISTANCE, Force
 
-if TYPE_CHECKING:
-    from ..sim import Maze
-
-DISTANCE = "distance"
 MAZE, REFINEMENT = "antmaze-medium", 4
 GOAL, START, SEED = 22, 390, 58
 """A case in that maze in which the harmonic ant goes round for ever and the AMLE's arrives."""
@@ -59,7 +55,7 @@ def watch(
     ] = Path("walk.gif"),
     force: Force = False,
 ) -> None:
-    """Let a body walk plans in a MuJoCo maze, and film it. Needs the extra sim.
+    """Film a body that walks plans in a MuJoCo maze. Needs the extra sim.
 
     In the default maze, if neither goal nor start nor seed is given, they are those of a case in
     which the harmonic plan's ant goes round for ever and the AMLE's arrives: 22, 390 and 58.
@@ -82,7 +78,7 @@ def watch(
     if not out.parent.is_dir():
         raise InputError(f"cannot write {out}: there is no folder {out.parent}")
     check_outputs(out.parent, [out.name], force)
-    body = _open(maze)
+    body = sim.make(read_layout(maze) if any(mark in maze for mark in "./\\") else maze)
     if (maze, refinement) == (MAZE, REFINEMENT) and (goal, start, seed) == (None, None, None):
         goal, start, seed = GOAL, START, SEED
     seed = seed or 0
@@ -110,10 +106,3 @@ def watch(
     with explained(notes(), "filming …"), Outbox(out.parent, force) as outbox:
         plots.film(walks, plans, body, outbox.path(out.name), names, labels)
     say(Console(), f"film: {out}")
-
-
-def _open(maze: str) -> Maze:
-    """Open an environment by its name, or build one from a file."""
-    from ..sim import make
-
-    return make(read_layout(maze) if any(mark in maze for mark in "./\\") else maze)

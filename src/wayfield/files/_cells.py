@@ -1,15 +1,76 @@
-"""Cells of a column as names, and complaints about a cell that is not what it should be."""
+"""Cells of a column as names, as ways of an edge, and as speeds.
+
+**Ways**: which way an edge may be taken, as OpenStreetMap's ``oneway`` says it.
+
+| cell                                   | ways                                     |
+|----------------------------------------|------------------------------------------|
+| yes, true, 1; FT                       | from → to only                           |
+| -1, reverse; TF                        | to → from only: against the drawing      |
+| no, false, 0, both, empty              | both                                     |
+| reversible, alternating                | both: each at its time, which is noted   |
+| F, T and B, if there is a B among them | from → to, to → from, both               |
+| [False, True]: streets joined by osmnx | as the one-way one among them            |
+
+**Speeds** as OpenStreetMap writes them, in km/h.
+
+| cell                              | km/h                                                       |
+|-----------------------------------|------------------------------------------------------------|
+| 30, 30.0, 30 km/h                 | as it says                                                 |
+| 30 mph, 12 knots                  | 48.28, 22.22                                               |
+| FI:urban, DE:rural, GB:nsl_single | what the law of the place says: `_LAWS`, else `_ZONES`     |
+| walk, living_street               | 5, 20                                                      |
+| ['30', '50'], 30;50, 30|50        | the mean: streets that a tool has joined, or lanes         |
+| empty, none, signals, variable    | not known; "none" is no limit, which is not a speed either |
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..kernels._types import BoolArray
-from ..names import canonical
+from .._arrays import LARGEST, frozen
+from ..errors import InputError, Message, Option
+from ..kernels._types import BoolArray, FloatArray
+from ..names import Numbering, canonical
 from ._sheet import Piece, Sheet
+
+FORWARD, BOTH, BACKWARD = 1, 0, -1
+_AT_TIMES = ("reversible", "alternating")
+_WAYS = (
+    dict.fromkeys(("yes", "true", "1", "1.0", "ft", "forward"), FORWARD)
+    | dict.fromkeys(("-1", "-1.0", "−1", "reverse", "tf", "backward"), BACKWARD)
+    | dict.fromkeys(("no", "false", "0", "0.0", "", "none", "nan", "both", *_AT_TIMES), BOTH)
+)
+_LETTERS = {"f": FORWARD, "t": BACKWARD, "b": BOTH, "": BOTH}
+"""Another habit; without a ``B`` its letters may as well be false and true."""
+
+MPH, KNOT = 1.609344, 1.852
+_MOST_NAMED = 6
+_UNITS = {"": 1.0, "km/h": 1.0, "kmh": 1.0, "kph": 1.0, "mph": MPH, "knots": KNOT}
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?)\s*([a-z/]*)")
+_UNKNOWN = ("", "nan", "none", "null", "na", "<na>", "signals", "variable", "unposted", "implicit")
+_ZONES = {
+    "walk": 5.0, "pedestrian_zone": 5.0, "living_street": 20.0, "bicycle_road": 30.0,
+    "school": 30.0, "urban": 50.0, "rural": 80.0, "trunk": 100.0, "motorway": 120.0,
+}  # fmt: skip
+"""Usual limits of a kind of place."""
+_LAWS = {
+    "at:rural": 100.0, "at:motorway": 130.0, "au:rural": 100.0, "cz:rural": 90.0,
+    "cz:motorway": 130.0, "de:living_street": 7.0, "de:rural": 100.0, "dk:motorway": 130.0,
+    "es:rural": 90.0, "fr:motorway": 130.0, "gb:motorway": 70 * MPH, "gb:nsl_dual": 70 * MPH,
+    "gb:nsl_restricted": 30 * MPH, "gb:nsl_single": 60 * MPH, "gb:rural": 60 * MPH,
+    "gb:urban": 30 * MPH, "hu:rural": 90.0, "hu:motorway": 130.0, "it:rural": 90.0,
+    "it:motorway": 130.0, "pl:rural": 90.0, "pl:motorway": 140.0, "pt:rural": 90.0,
+    "ru:urban": 60.0, "ru:rural": 90.0, "ru:motorway": 110.0, "se:rural": 70.0,
+    "se:motorway": 110.0,
+}  # fmt: skip
+"""Limits that differ from those of `_ZONES`."""
+
+Meaning = TypeVar("Meaning")
 
 
 def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
@@ -33,20 +94,15 @@ def as_names(sheet: Sheet, index: int, piece: Piece, row: int) -> Sequence[str]:
         for i in np.flatnonzero(missing).tolist():
             names[i] = ""
     if not all(map(canonical, names)) or "\n" in "".join(names):
-        _refuse_name(sheet, index, names, row)
+        for number, name in enumerate(names, row):
+            if not canonical(name):
+                raise InputError(f"{sheet.place(number, index)}: the vertex name is missing")
+            if "\n" in name:
+                raise InputError(
+                    f"{sheet.place(number, index)}: {shortened(name)!r} runs over several lines; "
+                    "is a quotation mark not closed?"
+                )
     return names
-
-
-def _refuse_name(sheet: Sheet, index: int, names: Sequence[str], row: int) -> None:
-    """Complain about the first name that is empty, or runs over several lines."""
-    for number, name in enumerate(names, row):
-        if not canonical(name):
-            raise InputError(f"{sheet.place(number, index)}: the vertex name is missing")
-        if "\n" in name:
-            raise InputError(
-                f"{sheet.place(number, index)}: {shortened(name)!r} runs over several lines; "
-                "is a quotation mark not closed?"
-            )
 
 
 def refuse_cells(bad: BoolArray, sheet: Sheet, index: int, why: str | Callable[[str], str]) -> None:
@@ -54,12 +110,192 @@ def refuse_cells(bad: BoolArray, sheet: Sheet, index: int, why: str | Callable[[
     if bad.any():
         row = int(np.argmax(bad))
         shown = shortened(sheet.cell(row, index)) or "an empty cell"
-        told = why if isinstance(why, str) else why(shown)
+        reason = why if isinstance(why, str) else why(shown)
         more = int(bad.sum()) - 1
         also = f" (and {more:,} more)" if more else ""
-        raise InputError(f"{sheet.place(row, index)}: {shown} {told}{also}")
+        raise InputError(f"{sheet.place(row, index)}: {shown} {reason}{also}")
+
+
+def checked_costs(sheet: Sheet, index: int, values: FloatArray, what: str) -> FloatArray:
+    """Return the numbers of a column if all are lengths or costs, else raise `InputError`."""
+    refuse_cells(np.isnan(values), sheet, index, f"is not a {what}")
+    refuse_cells(~(values > 0), sheet, index, f"is not a positive {what}")
+    beyond = (values > LARGEST) | (values < 1 / LARGEST)
+    refuse_cells(beyond, sheet, index, f"is not between {1 / LARGEST:g} and {LARGEST:g}")
+    return frozen(values)
 
 
 def shortened(text: str, most: int = 60) -> str:
     """Return text that fits into a message."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+class WordColumn:
+    """The words of one column, read piece by piece."""
+
+    def __init__(self, sheet: Sheet, index: int) -> None:
+        self.sheet, self.index = sheet, index
+        self.notes: list[str] = []
+        self._words = Numbering()
+        self._pieces: list[NDArray[np.int32]] = []
+
+    def add(self, piece: Piece) -> None:
+        """Read more rows."""
+        cells = piece.tolist() if isinstance(piece, np.ma.MaskedArray) else piece
+        words = ["" if cell is None else str(cell) for cell in cells]
+        self._pieces.append(self._words.number([self._spelt(word) for word in words]))
+
+    def _spelt(self, word: str) -> str:
+        """How a word is kept."""
+        return word
+
+    def _read(self) -> tuple[list[str], NDArray[np.int32]]:
+        """Return the words, and which one each row has."""
+        return [str(word) for word in self._words], np.concatenate(self._pieces)
+
+    def _meanings(
+        self,
+        words: list[str],
+        number: NDArray[np.int32],
+        meaning: Callable[[str], Meaning | None],
+        *missing: str | Option,
+    ) -> list[Meaning]:
+        """Return what every word means; an `InputError` names the first row whose word has none."""
+        meanings = []
+        for i, word in enumerate(words):
+            found = meaning(word)
+            if found is None:
+                row = int(np.argmax(number == i))
+                cell = shortened(self.sheet.cell(row, self.index))
+                raise InputError(f"{self.sheet.place(row, self.index)}: {cell!r} ", *missing)
+            meanings.append(found)
+        return meanings
+
+
+def ways_of(cells: Sequence[object]) -> NDArray[np.int8]:
+    """Return the ways of many cells; one that says nothing is both ways.
+
+    Examples
+    --------
+    >>> ways_of(["yes", None, "-1", "no"])
+    array([ 1,  0, -1,  0], dtype=int8)
+    """
+    words = ["" if cell is None else str(cell).lower() for cell in cells]
+    return np.array([_WAYS.get(word, BOTH) for word in words], dtype=np.int8)
+
+
+class WayColumn(WordColumn):
+    """The ways of one column, read piece by piece."""
+
+    def _spelt(self, word: str) -> str:
+        return word.lower()
+
+    def ways(self) -> NDArray[np.int8]:
+        """Return the way of every row, or raise `InputError` at the first that says nothing."""
+        words, number = self._read()
+        meaning = _LETTERS if "b" in words and set(words) <= set(_LETTERS) else _WAYS
+
+        def way(word: str) -> int | None:
+            """Return what a word says, or a list of words: None if nothing, or both one ways."""
+            if not word.startswith("["):
+                return meaning.get(word)
+            parts = (part.strip(" '\"") for part in word.strip("[]").split(","))
+            found = {meaning.get(part) for part in parts} - {BOTH}
+            return (found or {BOTH}).pop() if len(found) < 2 else None
+
+        ignored, why = Option("oneway", "none", "columns"), "does not say which way an edge leads"
+        meanings = self._meanings(
+            words, number, way, f"{why} (yes, no, -1 …); ", ignored, " ignores it"
+        )
+        counts = np.bincount(number, minlength=len(words))
+        at_times = sum(int(n) for n, word in zip(counts, words, strict=True) if word in _AT_TIMES)
+        ways = np.array(meanings, dtype=np.int8)[number]
+        count, by = int(np.count_nonzero(ways)), f"by {self.sheet.called(self.index)}"
+        self.notes = [f"{self.sheet.path}: {by} no edge is one-way"]
+        if count:
+            one_way = (
+                f"{count:,} of {ways.size:,} {'edge is' if count == 1 else 'edges are'} one-way"
+            )
+            so = f"{self.sheet.path}: {by} {one_way}, so the graph is directed; "
+            self.notes = [Message(so, ignored, " ignores the column")]
+        if at_times:
+            rows = "1 edge is" if at_times == 1 else f"{at_times:,} edges are"
+            note = f"{self.sheet.path}: {rows} reversible or alternating, taken both ways"
+            self.notes.append(note)
+        return ways
+
+
+def kmh(cell: str) -> float | None:
+    """Return the speed that a cell says, NaN if it says that none is known, None if it is no speed.
+
+    Examples
+    --------
+    >>> kmh("30"), round(kmh("30 mph"), 2), kmh("FI:urban"), kmh("['30', '50']"), kmh("signals")
+    (30.0, 48.28, 50.0, 40.0, nan)
+    >>> kmh("brisk")
+    """
+    known = []
+    for part in re.split(r"[,;|]", cell.strip().strip("[]()")):
+        word = part.strip().strip("'\"").lower()
+        number = _NUMBER.fullmatch(word)
+        if word in _UNKNOWN:
+            continue
+        if number is not None:
+            speed = _UNITS.get(number[2], 0.0) * float(number[1]) or None
+        else:
+            # the limit of a zone that is named by its speed: DE:zone30, FR:zone:20
+            zone = re.fullmatch(r"[a-z]{2}(?:-[a-z]+)?:(?:zone:?)?([0-9]+)", word)
+            other = float(zone[1]) if zone else None
+            speed = _LAWS.get(word, _ZONES.get(word.partition(":")[2] or word, other))
+        if speed is None:
+            return None
+        known.append(speed)
+    return float(np.mean(known)) if known else np.nan
+
+
+def speeds(cells: Sequence[object]) -> FloatArray:
+    """Return the speeds of many cells, NaN where none is known or a cell is no speed.
+
+    Examples
+    --------
+    >>> speeds(["40", None, "10 mph"])
+    array([40.     ,      nan, 16.09344])
+    """
+    known = {cell: kmh("" if cell is None else str(cell)) for cell in set(cells)}
+    return np.array([np.nan if known[cell] is None else known[cell] for cell in cells], float)
+
+
+class SpeedColumn(WordColumn):
+    """The speeds of one column, read piece by piece."""
+
+    def values(self) -> FloatArray:
+        """Return the speed of every row in km/h; where none is known, the median of the others.
+
+        Raises
+        ------
+        InputError
+            At the first cell that is no speed, or if no row has any.
+        """
+        words, number = self._read()
+        meanings = self._meanings(words, number, kmh, "is not a speed (30, 30 mph, FI:urban …)")
+        speed = np.array(meanings, dtype=float)[number]
+        unknown = np.isnan(speed)
+        if unknown.all():
+            where = f"{self.sheet.path}, column {self.sheet.called(self.index)}"
+            raise InputError(f"{where}: no speed at all")
+        middle = float(np.median(speed[~unknown]))
+        path = self.sheet.path
+        meant = [
+            f"{word} as {limit:g}"
+            for word, limit in zip(words, meanings, strict=True)
+            if word[:1].isalpha() and limit > 0
+        ]
+        if meant:
+            more = f" and {len(meant) - _MOST_NAMED} more" if len(meant) > _MOST_NAMED else ""
+            self.notes.append(f"{path}: {', '.join(meant[:_MOST_NAMED])}{more} km/h")
+        count = int(unknown.sum())
+        if count:
+            get = "has no speed, and gets" if count == 1 else "have no speed, and get"
+            of = f"{count:,} of {speed.size:,} rows"
+            self.notes.append(f"{path}: {of} {get} the median one, {middle:g} km/h")
+        return np.where(unknown, middle, speed)

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..errors import InputError
-from ._rows import BLANKS, SEP, cut, is_nothing
-from ._text import TextFile
+from ._text import BLANKS, SEP, TextFile, cut, is_nothing
 
 _SAMPLE = 200
 """Lines that are looked at."""
@@ -89,12 +88,21 @@ def guess_dialect(
         lines = lines[1:]
     if not lines:
         raise InputError(f"{file.path} is empty")
-    delimiter = _named_delimiter(style.delimiter or (declared and declared[1]))
-    delimiter = delimiter or _guess_delimiter(lines)
+    given = style.delimiter or (declared[1] if declared else None)
+    delimiter = _guess_delimiter(lines) if given is None else _ALIASES.get(given.lower(), given)
+    if len(delimiter) != 1 or delimiter in '"\n\r':
+        raise InputError(f"the delimiter must be one character, tab or space, got {given!r}")
     rows = _split(lines, delimiter)
     found = style.header
     if found is None:
-        found = is_header(rows) or _stands_above_numbers(rows)
+        # a header holds no number, but a word above a column of mostly numbers
+        found = is_header(rows) or (
+            not any(map(begins_as_number, rows[0]))
+            and any(
+                cell.strip().lower() not in _MISSING and mostly_numbers(column)
+                for cell, column in zip(rows[0], columns_below(rows), strict=False)
+            )
+        )
     header = tuple(cell.strip() for cell in rows[0]) if found else None
     body = tuple(tuple(row) for row in rows[int(found) :])
     if not body:
@@ -126,15 +134,6 @@ def begins_as_number(cell: str) -> bool:
     return _NUMBER_BEGUN.match(cell) is not None
 
 
-def _named_delimiter(text: str | None) -> str | None:
-    if text is None:
-        return None
-    mark = _ALIASES.get(text.lower(), text)
-    if len(mark) != 1 or mark in '"\n\r':
-        raise InputError(f"the delimiter must be one character, tab or space, not {text!r}")
-    return mark
-
-
 def _guess_delimiter(lines: list[str]) -> str:
     """Choose the candidate that cuts the most lines alike, then into the most columns."""
     best, merit = BLANKS, (0.0, 1, 0)
@@ -151,17 +150,6 @@ def _guess_delimiter(lines: list[str]) -> str:
         return best
     occurs = (mark for mark in _CANDIDATES if 2 * sum(mark in line for line in lines) > len(lines))
     return next(occurs, BLANKS)  # rows of different lengths: to be complained about
-
-
-def _stands_above_numbers(rows: list[list[str]]) -> bool:
-    """Whether the first row holds no number, but a word above a column of mostly numbers."""
-    first = rows[0]
-    if any(map(begins_as_number, first)):
-        return False
-    return any(
-        cell.strip().lower() not in _MISSING and mostly_numbers(column)
-        for cell, column in zip(first, columns_below(rows), strict=False)
-    )
 
 
 def columns_below(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

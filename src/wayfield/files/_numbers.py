@@ -19,14 +19,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, Message, Option
 from ..kernels._types import BoolArray, FloatArray
+from ._cells import shortened
 from ._dialect import Style
 from ._sheet import Piece, Sheet
 
@@ -68,14 +70,13 @@ class Notation:
     thousands: str | None
 
     @classmethod
-    def told(cls, style: Style) -> Notation:
+    def of(cls, style: Style) -> Notation:
         """Return what the user says."""
         decimal = _named("decimal", style.decimal, _DECIMAL)
         thousands = _named("thousands", style.thousands, _THOUSANDS)
         if decimal is not None and decimal == thousands:
-            raise InputError(
-                f"Style.decimal and Style.thousands cannot both be the {_WORDS[decimal]}"
-            )
+            both = Option("decimal", within="Style"), " and ", Option("thousands", within="Style")
+            raise InputError(*both, f" cannot both be the {_WORDS[decimal]}")
         return cls(decimal or _OTHER.get(thousands or ""), thousands)
 
     @cached_property
@@ -165,8 +166,10 @@ class NumberColumn:
         text = "\n".join(cells)
         if self.notation.decimal is None:
             self._look(text, cells)
-        values = None if self.notation.plain.search(text) else _floats(cells)
-        empty = np.zeros(len(cells), dtype=bool)
+        values, empty = None, np.zeros(len(cells), dtype=bool)
+        if not self.notation.plain.search(text):  # Python's own numbers: quick, for most columns
+            with suppress(ValueError):
+                values = np.fromiter(map(float, cells), np.float64, len(cells))
         if values is None:
             read = [self.notation.value(cell) for cell in cells]
             if None in read:
@@ -189,19 +192,23 @@ class NumberColumn:
                 self.seen[mark] = Seen(self._rows + row, cells[row], found is not None)
 
     def _not_a_number(self, row: int, cells: Sequence[str]) -> InputError:
-        cell, decimal = cells[row], self.notation.decimal
-        told = f"{self.sheet.place(self._rows + row, self.index)}: {_short(cell)!r} is not a number"
-        if decimal is not None:
-            told += f" with a decimal {_WORDS[decimal]}"
-        return InputError(told + _hint(cell, self.notation))
+        cell, notation = cells[row], self.notation
+        where = self.sheet.place(self._rows + row, self.index)
+        text = f"{where}: {shortened(cell)!r} is not a number"
+        if notation.decimal is not None:
+            text += f" with a decimal {_WORDS[notation.decimal]}"
+        # perhaps it has something between thousands that nobody has announced
+        found = _GROUPED.fullmatch(cell)
+        mark = next((m for m in _WORDS if found and found[1] in _ALIKE.get(m, m)), None)
+        if mark is None or mark == notation.thousands:
+            return InputError(text)
+        announced = _between(mark if mark in ".,_" else _WORDS[mark])
+        return InputError(text, "; ", announced, f" if the {_WORDS[mark]} stands between thousands")
 
 
-def _floats(cells: Sequence[str]) -> FloatArray | None:
-    """Read numbers as Python has them, None if some cell is not one: quick, for most columns."""
-    try:
-        return np.fromiter(map(float, cells), np.float64, len(cells))
-    except ValueError:
-        return None
+def _between(mark: str) -> Option:
+    """Return what to pass if a mark stands between thousands."""
+    return Option("thousands", mark, "Style")
 
 
 def judge(columns: Iterable[NumberColumn]) -> list[str]:
@@ -212,78 +219,51 @@ def judge(columns: Iterable[NumberColumn]) -> list[str]:
     judged = [column for column in columns if column.notation.decimal is None]
     for column in judged:
         if len(column.seen) > 1:
-            raise InputError(_mixed(column))
+            raise _mixed(column)
     settled = {mark for column in judged for mark, seen in column.seen.items() if seen.settled}
-    notes = []
+    notes: list[str] = []
     for column in judged:
         for mark, seen in column.seen.items():
             if seen.settled or settled == {mark} or column.notation.thousands is not None:
                 continue
+            readings = Notation(mark, None), Notation(_OTHER[mark], mark)
+            one, other = (f"{each.value(seen.cell):.15g}" for each in readings)
             if mark == "," or settled or column.sheet.delimiter == ";":
-                raise InputError(_doubtful(column, mark, seen))
-            one, other = _readings(seen.cell, mark)
+                where = column.sheet.place(seen.row, column.index)
+                raise InputError(
+                    f"{where}: {seen.cell} may be {one} or {other}; pass ",
+                    Option("decimal", mark, "Style"),
+                    " for the first, ",
+                    _between(mark),
+                    " for the second",
+                )
             where = f"{column.sheet.path}, column {column.sheet.called(column.index)}"
-            notes.append(
-                f"{where}: {seen.cell} is read as {one}, not {other}; "
-                f"{_style('thousands', mark)} if the point stands between thousands"
-            )
+            text = f"{where}: {seen.cell} is read as {one}, not {other}; "
+            notes.append(Message(text, _between(mark), " if the point stands between thousands"))
     return notes
 
 
-def _mixed(column: NumberColumn) -> str:
-    """Say that a column has points and commas, and how it would be read in either way."""
+def _mixed(column: NumberColumn) -> InputError:
+    """Return an error for a column with points and commas, with how it would be read either way."""
     sheet, both = column.sheet, sorted(column.seen.values())
+
+    def read(notation: Notation) -> str:
+        return " and ".join(f"{notation.value(seen.cell):.15g}" for seen in both)
+
     rows = ", ".join(f"row {sheet.row_number(seen.row)} has {seen.cell}" for seen in both)
-    told = [f"{sheet.path}, column {sheet.called(column.index)}: points and commas, {rows}"]
-    told.append(f"{_read_as(both, column.notation)} if both are decimal: write one of them only")
+    text: list[str | Option] = [
+        f"{sheet.path}, column {sheet.called(column.index)}: points and commas, {rows}; "
+        f"{read(column.notation)} if both are decimal: write one of them only"
+    ]
     for mark, seen in column.seen.items():
         if not seen.settled and column.notation.thousands is None:
-            told.append(
-                f"{_read_as(both, Notation(_OTHER[mark], mark))} with {_style('thousands', mark)}"
-            )
-    return "; ".join(told)
-
-
-def _read_as(both: Iterable[Seen], notation: Notation) -> str:
-    return " and ".join(f"{notation.value(seen.cell):.15g}" for seen in both)
-
-
-def _doubtful(column: NumberColumn, mark: str, seen: Seen) -> str:
-    one, other = _readings(seen.cell, mark)
-    return (
-        f"{column.sheet.place(seen.row, column.index)}: {seen.cell} may be {one} or {other}; "
-        f"pass {_style('decimal', mark)} for the first, {_style('thousands', mark)} for the second"
-    )
-
-
-def _readings(cell: str, mark: str) -> tuple[str, str]:
-    """Return what a cell is with a decimal mark, and with one between thousands."""
-    decimal, between = Notation(mark, None).value(cell), Notation(_OTHER[mark], mark).value(cell)
-    return f"{decimal:.15g}", f"{between:.15g}"
-
-
-def _hint(cell: str, notation: Notation) -> str:
-    """Say how to announce what stands between thousands."""
-    found = _GROUPED.fullmatch(cell)
-    mark = next((m for m in _WORDS if found and found[1] in _ALIKE.get(m, m)), None)
-    if mark is None or mark == notation.thousands:
-        return ""
-    told = mark if mark in ".,_" else _WORDS[mark]
-    return f"; {_style('thousands', told)} if the {_WORDS[mark]} stands between thousands"
-
-
-def _style(option: str, mark: str) -> str:
-    """Return what to pass so that a mark has this meaning."""
-    return f'Style({option}="{mark}")'
+            text += [f"; {read(Notation(_OTHER[mark], mark))} with ", _between(mark)]
+    return InputError(*text)
 
 
 def _named(option: str, text: str | None, words: dict[str, str]) -> str | None:
     mark = None if text is None else words.get(text.lower(), text)
     if mark is not None and mark not in words.values():
         listed = ", ".join(words)
-        raise InputError(f"Style.{option} must be one of {listed}, not {text!r}")
+        raise InputError(Option(option, within="Style"), f" must be one of {listed}, got {text!r}")
     return mark
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

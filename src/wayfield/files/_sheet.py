@@ -1,7 +1,11 @@
-"""One table, whatever file it lies in: its columns, its rows on demand, and where a row stands."""
+"""One table, whatever file it lies in: its columns, its rows on demand, and where a row stands.
+
+Text, Parquet, or the arrays of an npz: decided by what the file holds, not by its name.
+"""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,18 +14,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import InputError
+from .._npz import read_arrays, refuse_bomb
+from .._optional import need
+from ..errors import InputError, Option
+from ._columns import looks_like_header
 from ._dialect import Style, guess_dialect, mostly_numbers
-from ._roles import looks_like_header
-from ._rows import Rows
-from ._text import Progress, TextFile
+from ._text import Progress, Rows, TextFile
 
 Piece = Sequence[str] | np.ma.MaskedArray[Any, Any]
 """Some rows of a column: text, or numbers that are masked where there are none."""
 
 _BATCH = 1024
 """Rows in a piece. Few, so that they are gone before Python's collector looks for garbage."""
+_ARRAY_BATCH = 1 << 16
+_SAMPLE_ROWS = 200
+_OTHERS = {
+    rb"SQLite format 3": (
+        "a database, such as a GeoPackage: save its table of edges as CSV or Parquet"
+    ),
+    rb"\x00\x00\x27\x0a": "a shapefile: save its table of edges as CSV or Parquet",
+    rb"%%MatrixMarket": "a Matrix Market file: save the matrix with scipy's save_npz",
+    rb"version https://git-lfs": "a pointer to a file in Git LFS, not the file: git lfs pull",
+    rb"(?i)(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml|graphml|gexf|osm)\b": (
+        "HTML or XML, not a table: save it as CSV"
+    ),
+    rb"(\xef\xbb\xbf)?\s*[\[{]\s*[\[{\"]": "JSON, not a table: save it as CSV",
+    rb"(c[^\n]*\n)*p sp ": ("a DIMACS file: keep the lines that begin with a, as CSV, and pass "),
+}
+"""What else a file may be, by its beginning."""
 
 
 class Sheet(ABC):
@@ -80,13 +102,13 @@ class Sheet(ABC):
         return []
 
     def understood(self, at: Mapping[str, int], besides: str = "") -> str:
-        """Say which column is taken for what, and how the file is written."""
+        """Return which column is taken for what, and how the file is written, in words."""
         word = "column " if self.header is None else ""
-        told = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
-        return f"{told}{besides}; {self.width} columns, {self.said}"
+        text = ", ".join(f"{role} = {word}{self.called(i)}" for role, i in at.items())
+        return f"{text}{besides}; {self.width} columns, {self.said}"
 
     def place(self, row: int, column: int) -> str:
-        """Say where a cell stands: file, row and column."""
+        """Return where a cell stands: file, row and column."""
         return f"{self.path}, row {self.row_number(row)}, column {self.called(column)}"
 
 
@@ -121,7 +143,7 @@ class TextSheet(Sheet):
         self._first_within = source.first_within
 
     def _refuse_title(self) -> None:
-        """Complain about a first line that stands alone above the table."""
+        """Raise `InputError` if the first line stands alone above the table."""
         usual = Counter(map(len, self.rows)).most_common(1)[0][0]
         if self.width == 1 < usual:
             source = Rows(self.text, self.delimiter)
@@ -147,14 +169,14 @@ class TextSheet(Sheet):
 
     @property
     def notes(self) -> list[str]:
-        """Say how many lines were taken for comments, or for parts of cells."""
+        """How many lines were taken for comments, or for parts of cells."""
         notes = []
         if self._comments:
-            told = "1 line below the first row begins with # or % and is skipped as a comment"
+            text = "1 line below the first row begins with # or % and is skipped as a comment"
             if self._comments > 1:
                 count = f"{self._comments:,} lines below the first row"
-                told = f"{count} begin with # or % and are skipped"
-            notes.append(f"{self.path}: {told}; a name that begins so needs quotes")
+                text = f"{count} begin with # or % and are skipped"
+            notes.append(f"{self.path}: {text}; a name that begins so needs quotes")
         if self._within:
             lines = "1 line is" if self._within == 1 else f"{self._within:,} lines are"
             notes.append(
@@ -164,7 +186,7 @@ class TextSheet(Sheet):
         return notes
 
     def _ragged(self, row: int, cells: Sequence[str], last: bool) -> InputError:
-        """Complain about a row that has too few columns, or too many."""
+        """Return an error for a row that has too few columns, or too many."""
         found = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
         why = "are quotes missing?"
         if len(cells) < self.width:
@@ -175,3 +197,146 @@ class TextSheet(Sheet):
             why = "are quotes missing, or are there decimal commas?"
         number = self.row_number(row)
         return InputError(f"{self.path}, row {number}: {found}, but {self.width} expected; {why}")
+
+
+class ParquetSheet(Sheet):
+    """A table in a Parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        parquet, pa = need("pyarrow.parquet", "files"), need("pyarrow", "files")
+        try:
+            self.file = parquet.ParquetFile(path)
+            self.header = tuple(self.file.schema_arrow.names)
+            first = next(self.file.iter_batches(_SAMPLE_ROWS), None)
+            if first is not None:
+                first.validate(full=True)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} is not a Parquet file, or is cut off: {error}") from error
+        if first is None or not first.num_rows:
+            raise InputError(f"{path} has columns but no rows")
+        refuse_bomb(path, path.stat().st_size, self.file.metadata.num_rows)
+        columns = [map(_as_cell, column.to_pylist()) for column in first.columns]
+        self.rows = tuple(zip(*columns, strict=True))
+        self.said = "Parquet"
+
+    def pieces(
+        self, columns: Sequence[int], progress: Progress | None = None
+    ) -> Iterator[Sequence[Piece]]:
+        """Read some columns, row group by row group."""
+        pa = need("pyarrow", "files")
+        assert self.header is not None
+        wanted = [self.header[i] for i in dict.fromkeys(columns)]
+        twice = next((name for name in wanted if self.header.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"{self.path} has two columns {twice!r}")
+        for i in range(self.file.num_row_groups):
+            try:
+                table = self.file.read_row_group(i, columns=wanted)
+                table.validate(full=True)  # text of a damaged file need not be UTF-8
+                yield [self._piece(table.column(self.header[j]), j) for j in columns]
+            except (pa.ArrowException, OSError) as error:
+                raise InputError(f"{self.path} is cut off or damaged: {error}") from error
+            if progress is not None:
+                progress(i + 1, self.file.num_row_groups)
+
+    def cell(self, row: int, column: int) -> str:
+        """Read the column again as far as the cell."""
+        for (piece,) in self.pieces([column]):
+            if row < len(piece):
+                return _as_cell(piece[row])
+            row -= len(piece)
+        raise AssertionError("the file has no such row")
+
+    def _piece(self, column: Any, index: int) -> Piece:
+        """Return an Arrow column as text or as numbers."""
+        pa, compute = need("pyarrow", "files"), need("pyarrow.compute", "files")
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = column.type
+        if pa.types.is_decimal(kind):
+            column, kind = column.cast(pa.float64()), pa.float64()
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            numbers = np.asarray(compute.fill_null(column, 0).to_numpy())
+            return np.ma.masked_array(numbers, np.asarray(compute.is_null(column).to_numpy()))
+        try:
+            return list(compute.fill_null(column.cast(pa.string()), "").to_pylist())
+        except pa.ArrowException as error:
+            where = f"{self.path}, column {self.called(index)}"
+            raise InputError(f"{where}: {kind} is neither a name nor a number") from error
+
+
+class ArraySheet(Sheet):
+    """The arrays of one ``.npz`` file, each a column; the columns of a matrix are several."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        columns: dict[str, NDArray[Any]] = {}
+        for name, array in read_arrays(path).items():
+            if array.ndim == 1:
+                columns[name] = array
+            elif array.ndim == 2:
+                tall = array.T if array.shape[0] <= 3 < array.shape[1] else array
+                columns |= {f"{name}.{i}": tall[:, i] for i in range(min(tall.shape[1], 16))}
+        if not columns:
+            raise InputError(f"{path} holds no arrays of rows")
+        sizes = {name: column.size for name, column in columns.items()}
+        if len(set(sizes.values())) > 1:
+            text = ", ".join(f"{name} {size}" for name, size in sizes.items())
+            raise InputError(f"the arrays of {path} are not of one length: {text}")
+        self.header, self.arrays = tuple(columns), tuple(columns.values())
+        if not self.arrays[0].size:
+            raise InputError(f"{path} has arrays but no rows")
+        sample = [map(_as_cell, array[:_SAMPLE_ROWS].tolist()) for array in self.arrays]
+        self.rows = tuple(zip(*sample, strict=True))
+        self.said = "npz"
+
+    def pieces(
+        self, columns: Sequence[int], progress: Progress | None = None
+    ) -> Iterator[Sequence[Piece]]:
+        """Yield rows of some of the arrays."""
+        for start in range(0, self.arrays[0].size, _ARRAY_BATCH):
+            yield [self._piece(i, slice(start, start + _ARRAY_BATCH)) for i in columns]
+
+    def cell(self, row: int, column: int) -> str:
+        """Return one entry."""
+        return _as_cell(self.arrays[column][row])
+
+    def _piece(self, column: int, rows: slice) -> Piece:
+        array = self.arrays[column][rows]
+        if array.dtype.kind in "biuf":
+            return np.ma.masked_array(array)
+        if array.dtype.kind in "US":
+            return [_as_cell(entry) for entry in array.tolist()]
+        where = f"{self.path}, column {self.called(column)}"
+        raise InputError(f"{where}: {array.dtype} is neither a name nor a number")
+
+
+def _as_cell(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return "" if value is None or value is np.ma.masked else str(value)
+
+
+def open_sheet(path: str | Path, style: Style, roles: Sequence[str]) -> Sheet:
+    """Open a table; `roles` are the columns one hopes to find."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is a stream, which cannot be read twice: save it to a file first")
+    with path.open("rb") as file:
+        start = file.read(200)
+    if not start:
+        raise InputError(f"{path} is empty")
+    if start.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
+        return ParquetSheet(path)
+    if path.suffix.lower() == ".npz":
+        return ArraySheet(path)
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        raise InputError(f"{path} is a workbook or an archive: save the sheet as CSV")
+    for pattern, what in _OTHERS.items():
+        if re.match(pattern, start):
+            directed = [Option("directed", True)] if what.endswith("pass ") else []
+            raise InputError(f"{path} is {what}", *directed)
+    return TextSheet(path, style, roles)

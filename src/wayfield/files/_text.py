@@ -1,13 +1,17 @@
-"""Text files as lines: compression, encoding and the ends of lines dealt with.
+"""Text files as lines, and lines as rows of cells.
 
-A file is read in pieces, of which one is in memory at a time. Nothing about it is believed: not
-that it is text, not that a line ever ends, not that it is as small unpacked as it is packed.
+Compression, encoding and the ends of lines are dealt with; comments and blank lines are left out.
+Cells are in quotes or not, as in CSV; a cell in quotes may run over several lines.
+
+A file is read in pieces, of which one is in memory at a time. Nothing about it is taken for
+granted: not that it is text, not that a line ever ends, not that it is as small unpacked as packed.
 """
 
 from __future__ import annotations
 
 import bz2
 import codecs
+import csv
 import gzip
 import lzma
 import re
@@ -19,10 +23,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from .._npz import refuse_bomb
-from ..errors import InputError
+from ..errors import InputError, Option
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes of how many have been read."""
+"""Called with how many bytes have been read, and of how many."""
 
 PIECE = 4 << 20
 """Bytes read at a time."""
@@ -43,6 +47,17 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _NEVER_IN_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+BLANKS = " "
+"""Delimiter that stands for any run of blanks and tabs."""
+
+SEP = re.compile(r'"?sep=(.)"?[,;\t| ]*', re.IGNORECASE)
+"""First line of some files, written and read by spreadsheets: what stands between columns."""
+
+_SUSPECTS = "#% \t,;|\x1a"
+"""Beginnings of lines that may hold nothing; the last is how files ended on DOS."""
+_RUN = re.compile(r"[ \t]+")
+_RUN_OR_QUOTED = re.compile(r'("(?:[^"]|"")*")|[ \t]+')
 
 
 @dataclass(frozen=True)
@@ -147,7 +162,78 @@ class TextFile:
             before = error.object[: error.start].replace(b"\r\n", b"\n")
             lines += before.count(b"\n") + before.count(b"\r")
             what = f"byte 0x{error.object[error.start]:02x} cannot be read"
-        hint = (
-            "" if self.encoding else '; if it is Latin-1 (Windows), pass Style(encoding="latin-1")'
+        text = f"{self.path}, row {lines + 1}: not {encoding} text, {what}"
+        if self.encoding:
+            return InputError(text)
+        latin = Option("encoding", "latin-1", "Style")
+        return InputError(text, "; if it is Latin-1 (Windows), pass ", latin)
+
+
+class Rows:
+    """The rows of a text table, from its beginning.
+
+    Attributes
+    ----------
+    line : int
+        Line on which the last row began, counted from 1.
+    comments : int
+        Comments below the first row, so far.
+    within, first_within : int
+        Lines that belong to a cell begun on a line before, so far, and the first such row's line.
+    """
+
+    def __init__(self, file: TextFile, delimiter: str, progress: Progress | None = None) -> None:
+        self.file, self.delimiter, self.progress = file, delimiter, progress
+        self.line = self.comments = self.within = self.first_within = 0
+        self._begun = False
+
+    def __iter__(self) -> Iterator[list[str]]:
+        self.line = self.comments = self.within = self.first_within = 0
+        self._begun = False
+        try:
+            for row in cut(self._lines(), self.delimiter, strict=True):
+                self._begun = False
+                yield row
+        except csv.Error as error:
+            why = "a quotation mark is not closed"
+            if "expected after" in str(error):
+                why = "a cell goes on after its closing quotation mark"
+            if "field limit" in str(error):
+                most = csv.field_size_limit()
+                why = f"a cell of over {most:,} characters; is a quotation mark not closed?"
+            raise InputError(f"{self.file.path}, row {self.line}: {why}") from error
+
+    def _lines(self) -> Iterator[str]:
+        """Lines that hold something; once a row is begun, every line until it is whole."""
+        for number, line in enumerate(self.file.lines(self.progress), 1):
+            if self._begun:
+                self.within += 1
+                self.first_within = self.first_within or self.line
+            elif line[:1] in _SUSPECTS and is_nothing(line):
+                self.comments += self.line > 0 and line.strip(_SUSPECTS[2:]) != ""
+                continue
+            elif number == 1 and SEP.fullmatch(line):
+                continue
+            else:
+                self._begun, self.line = True, number
+            yield line
+
+
+def cut(lines: Iterator[str], delimiter: str, strict: bool = False) -> Iterator[list[str]]:
+    """Cut lines into cells; `strict` about quotation marks."""
+    mark = delimiter
+    if delimiter == BLANKS:  # runs of blanks outside quotes become one tab
+        bare, mark = (line.strip(" \t") for line in lines), "\t"
+        lines = (
+            _RUN_OR_QUOTED.sub(lambda found: found[1] or "\t", line)
+            if '"' in line
+            else _RUN.sub("\t", line)  # the same, and quicker
+            for line in bare
         )
-        return InputError(f"{self.path}, row {lines + 1}: not {encoding} text, {what}{hint}")
+    ended = (f"{line}\n" for line in lines)
+    return csv.reader(ended, delimiter=mark, skipinitialspace=True, strict=strict)
+
+
+def is_nothing(line: str) -> bool:
+    """Whether a line is blank, a comment, or nothing but delimiters."""
+    return not line.strip(_SUSPECTS[2:]) or line.lstrip(" \t")[:1] in ("#", "%")

@@ -19,20 +19,24 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import _npz
-from .._arrays import LARGEST, frozen
-from ..errors import InputError, InputWarning
+from .._arrays import frozen
+from ..errors import InputError, InputWarning, Message, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..names import Names, Numbering
-from ._cells import as_names, refuse_cells
-from ._choice import doubts, unused, unused_note
+from ._cells import BACKWARD, FORWARD, SpeedColumn, WayColumn, as_names, checked_costs
+from ._columns import (
+    doubts,
+    matching_columns,
+    named_columns,
+    oneway_columns,
+    unnamed_last,
+    unused,
+    unused_note,
+)
 from ._dialect import Style
 from ._numbers import Notation, NumberColumn, judge
-from ._oneway import BACKWARD, FORWARD, WayColumn
-from ._open import open_sheet
-from ._roles import matching_columns, named_columns, oneway_columns, unnamed_last
-from ._sheet import Piece, Sheet
-from ._speeds import SpeedColumn
+from ._sheet import Piece, Sheet, open_sheet
 from ._text import Progress
 
 ROLES = ("from", "to", "length", "oneway", "speed")
@@ -150,7 +154,7 @@ def read_edges(
     style : Style, optional
         What is known about a text file; the rest is guessed.
     progress : callable, optional
-        Told how much has been read, of how much.
+        Called with how much has been read, and of how much.
     directed : bool
         Whether every row is an arc, from tail to head; a column of ways is not used then.
 
@@ -169,19 +173,28 @@ def read_edges(
     stored = _stored_graph(Path(path)) if Path(path).suffix.lower() == ".npz" else None
     if stored is not None:
         return replace(stored, directed=stored.directed or directed)
-    style, told = style or Style(), dict(columns or {})
+    style, wanted = style or Style(), dict(columns or {})
     sheet = open_sheet(path, style, ROLES[:3])
-    declined = {r for r in ROLES[2:4] if told.get(r) == NONE and NONE not in (sheet.header or ())}
-    told = {role: column for role, column in told.items() if role not in declined}
-    at = _edge_columns(sheet, told, declined | ({"oneway"} if directed else set()))
+    declined = {r for r in ROLES[2:4] if wanted.get(r) == NONE and NONE not in (sheet.header or ())}
+    wanted = {role: column for role, column in wanted.items() if role not in declined}
+    at = _edge_columns(sheet, wanted, declined | ({"oneway"} if directed else set()))
     if "speed" in at and "length" not in at:
         raise InputError(f"{sheet.path}: a speed needs a length to divide, and there is none")
-    ends, length, way, speed = _read(sheet, at, Notation.told(style), progress)
-    notes = [*doubts(sheet, at, told), *sheet.notes, *judge([length] if length else [])]
-    lengths, ways = None, None
+    notation, ends = Notation.of(style), _Ends(sheet, at["from"], at["to"])
+    length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
+    way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
+    speed = SpeedColumn(sheet, at["speed"]) if "speed" in at else None
+    others = {"length": length, "oneway": way, "speed": speed}
+    for pieces in sheet.pieces(list(at.values()), progress):
+        cells = dict(zip(at, pieces, strict=True))
+        ends.add(cells["from"], cells["to"])
+        for role, column in others.items():
+            if column is not None:
+                column.add(cells[role])
+    notes = [*doubts(sheet, at, wanted), *sheet.notes, *judge([length] if length else [])]
+    lengths, ways, metres = None, None, None
     if length is not None:
-        lengths = _lengths(sheet, at["length"], length.values)
-    metres = None
+        lengths = checked_costs(sheet, at["length"], length.values, "length")
     if lengths is not None and speed is not None:
         metres = lengths
         lengths = frozen(KMH * lengths / speed.values())
@@ -192,40 +205,20 @@ def read_edges(
         notes += way.notes
     left = unused(sheet, at)
     if length is None and left and "length" not in declined:
-        notes.append(
-            f"{sheet.path}: no length found (columns left: {', '.join(left)}), so every edge is "
-            '1 long; columns={"length": …} names one'
-        )
+        found = f"{sheet.path}: no length found (columns left: {', '.join(left)}), "
+        named = Option("length", within="columns")
+        notes.append(Message(found, "so every edge is 1 long; ", named, " names one"))
     else:
         notes += unused_note(sheet, at)
     if directed and any(i not in at.values() for i in oneway_columns(sheet.header)):
-        notes.append(f"{sheet.path}: every row is an arc by directed=True, whatever its way")
+        arcs = f"{sheet.path}: every row is an arc by "
+        notes.append(Message(arcs, Option("directed", True), ", whatever its way"))
     said = sheet.understood(at, "" if length else ", every edge 1 long")
     decimal = length.decimal if length else None
     names = Names.numbered(ends.numbering)
     return EdgeTable(
         names, *ends.indices(), lengths, said, directed, ways, decimal, None, tuple(notes), metres
     )
-
-
-def _read(
-    sheet: Sheet, at: Mapping[str, int], notation: Notation, progress: Progress | None
-) -> tuple[_Ends, NumberColumn | None, WayColumn | None, SpeedColumn | None]:
-    """Read the columns that have a role."""
-    ends = _Ends(sheet, at["from"], at["to"])
-    length = NumberColumn(sheet, at["length"], notation) if "length" in at else None
-    way = WayColumn(sheet, at["oneway"]) if "oneway" in at else None
-    speed = SpeedColumn(sheet, at["speed"]) if "speed" in at else None
-    for pieces in sheet.pieces(list(at.values()), progress):
-        cells = dict(zip(at, pieces, strict=True))
-        ends.add(cells["from"], cells["to"])
-        if length is not None:
-            length.add(cells["length"])
-        if way is not None:
-            way.add(cells["oneway"])
-        if speed is not None:
-            speed.add(cells["speed"])
-    return ends, length, way, speed
 
 
 class _Ends:
@@ -283,14 +276,6 @@ def _edge_columns(
     if header is None or len(left) == 1:
         take("length", filter(sheet.numeric, left))
     return {role: at[role] for role in ROLES if role in at}
-
-
-def _lengths(sheet: Sheet, index: int, lengths: FloatArray) -> FloatArray:
-    refuse_cells(np.isnan(lengths), sheet, index, "is not a length")
-    refuse_cells(~(lengths > 0), sheet, index, "is not a positive length")
-    beyond = (lengths > LARGEST) | (lengths < 1 / LARGEST)
-    refuse_cells(beyond, sheet, index, f"is not between {1 / LARGEST:g} and {LARGEST:g}")
-    return frozen(lengths)
 
 
 def _stored_graph(path: Path) -> EdgeTable | None:

@@ -14,17 +14,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import LARGEST, frozen
-from ..errors import InputError
+from .._arrays import frozen
+from ..errors import InputError, Option
 from ..kernels._types import FloatArray
 from ..names import Names
-from ._cells import as_names, refuse_cells
-from ._choice import doubts, unused_note
+from ._cells import as_names, checked_costs, refuse_cells
+from ._columns import doubts, matching_columns, named_columns, unnamed_last, unused_note
 from ._dialect import Style
 from ._numbers import Notation, NumberColumn, judge
-from ._open import open_sheet
-from ._roles import matching_columns, named_columns, unnamed_last
-from ._sheet import Sheet
+from ._sheet import Sheet, open_sheet
 from ._text import Progress
 
 ROLES = ("start", "end", "cost")
@@ -74,9 +72,9 @@ def are_trips(
     Without one, the first two of three columns or more are vertices. A column that the user names
     for a role decides before all.
     """
-    told = set(columns or ())
-    if told & set(ROLES) or told & {"vertex", "value"}:
-        return bool(told & set(ROLES))
+    named = set(columns or ())
+    if named & set(ROLES) or named & {"vertex", "value"}:
+        return bool(named & set(ROLES))
     sheet = open_sheet(path, style or Style(), (*ROLES, "vertex", "value"))
     if sheet.width < 3:
         return False
@@ -113,7 +111,7 @@ def read_trips(
     upper : bool
         Whether the costs are upper bounds: then the same trip may have any.
     progress : callable, optional
-        Told how much has been read, of how much.
+        Called with how much has been read, and of how much.
 
     Examples
     --------
@@ -127,8 +125,22 @@ def read_trips(
     """
     style = style or Style()
     sheet = open_sheet(path, style, ROLES)
-    at = _trip_columns(sheet, columns or {})
-    cost = NumberColumn(sheet, at["cost"], Notation.told(style))
+    width, header = sheet.width, sheet.header
+    found_at = named_columns(columns or {}, header, width, sheet.path)
+    for role in ROLES:
+        likely = [*matching_columns(role, header)]
+        if role == "cost":
+            likely += [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
+        likely += unnamed_last(range(width), header)
+        free = [i for i in likely if i not in found_at.values()]
+        if role not in found_at and not free:
+            raise InputError(
+                f"{sheet.path} has no column for the {role} of a trip ({width} found: "
+                f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
+            )
+        found_at.setdefault(role, free[0] if free else -1)
+    at = {role: found_at[role] for role in ROLES}
+    cost = NumberColumn(sheet, at["cost"], Notation.of(style))
     found: dict[str, list[NDArray[np.int64]]] = {"start": [], "end": []}
     done = 0
     for *ends, costs in sheet.pieces([at[role] for role in ROLES], progress):
@@ -144,19 +156,32 @@ def read_trips(
             at[role],
             lambda name: f"is not a vertex of the graph{names.near(name)}",
         )
-    values = cost.values
-    refuse_cells(np.isnan(values), sheet, at["cost"], "is not a cost")
-    refuse_cells(~(values > 0), sheet, at["cost"], "is not a positive cost")
-    beyond = (values > LARGEST) | (values < 1 / LARGEST)
-    refuse_cells(beyond, sheet, at["cost"], f"is not between {1 / LARGEST:g} and {LARGEST:g}")
+    values = checked_costs(sheet, at["cost"], cost.values, "cost")
     refuse_cells(start == end, sheet, at["end"], "is the start of this trip as well")
     if not upper:
-        _refuse_two_costs(sheet, at["cost"], (start, end, values), 2.0 * error, names)
+        # costs of the same trip, by rows: the least and the largest may differ by twice the error
+        order = np.lexsort((values, end, start))
+        new = np.ones(order.size, dtype=bool)
+        new[1:] = (np.diff(start[order]) != 0) | (np.diff(end[order]) != 0)
+        first = np.flatnonzero(new)
+        least, largest = order[first], order[np.append(first[1:], order.size) - 1]
+        clash = values[largest] - values[least] > 2.0 * error
+        if clash.any():
+            one, two = sorted((int(least[np.argmax(clash)]), int(largest[np.argmax(clash)])))
+            raise InputError(
+                f"{sheet.place(two, at['cost'])}: the trip from {names[start[one]]!r} to "
+                f"{names[end[one]]!r} costs {values[two]:g} here and {values[one]:g} in row "
+                f"{sheet.row_number(one)}: pass ",
+                Option("error", float(abs(values[two] - values[one]) / 2)),
+                " if costs are as uncertain as that, or ",
+                Option("bound", "upper"),
+                " if they are what was paid",
+            )
     notes = [*doubts(sheet, at, columns or {}), *sheet.notes, *judge([cost])]
     return TripTable(
         frozen(start),
         frozen(end),
-        frozen(values),
+        values,
         sheet.understood(at),
         (*notes, *unused_note(sheet, at)),
         cost.decimal,
@@ -164,52 +189,7 @@ def read_trips(
     )
 
 
-def _trip_columns(sheet: Sheet, columns: Mapping[str, str]) -> dict[str, int]:
-    """Decide which column is which."""
-    width, header = sheet.width, sheet.header
-    at = named_columns(columns, header, width, sheet.path)
-    for role in ROLES:
-        likely = [*matching_columns(role, header)]
-        if role == "cost":
-            likely += [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
-        likely += unnamed_last(range(width), header)
-        free = [i for i in likely if i not in at.values()]
-        if role not in at and not free:
-            raise InputError(
-                f"{sheet.path} has no column for the {role} of a trip ({width} found: "
-                f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
-            )
-        at.setdefault(role, free[0] if free else -1)
-    return {role: at[role] for role in ROLES}
-
-
 def _mostly_named(sheet: Sheet, column: int, names: Names) -> bool:
     """Whether half of the column's first cells or more are names of vertices."""
     cells = [row[column] for row in sheet.rows if column < len(row)]
     return 2 * int((names.find(cells) >= 0).sum()) >= len(cells)
-
-
-def _refuse_two_costs(
-    sheet: Sheet,
-    column: int,
-    trips: tuple[NDArray[np.int64], NDArray[np.int64], FloatArray],
-    slack: float,
-    names: Names,
-) -> None:
-    """Raise `InputError` for a trip whose costs differ by more than errors allow."""
-    start, end, cost = trips
-    order = np.lexsort((cost, end, start))
-    new = np.ones(order.size, dtype=bool)
-    new[1:] = (np.diff(start[order]) != 0) | (np.diff(end[order]) != 0)
-    first = np.flatnonzero(new)
-    least, largest = order[first], order[np.append(first[1:], order.size) - 1]
-    clash = cost[largest] - cost[least] > slack
-    if clash.any():
-        one, two = sorted((int(least[np.argmax(clash)]), int(largest[np.argmax(clash)])))
-        trip = f"{names[start[one]]!r} to {names[end[one]]!r}"
-        half = abs(cost[two] - cost[one]) / 2
-        raise InputError(
-            f"{sheet.place(two, column)}: the trip from {trip} costs {cost[two]:g} here and "
-            f"{cost[one]:g} in row {sheet.row_number(one)}: pass error={half:g} if costs are as "
-            'uncertain as that, or bound="upper" if they are what was paid'
-        )

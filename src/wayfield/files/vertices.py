@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 
 from .._arrays import LARGEST, frozen
 from ..errors import InputError
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..names import Names
 from ._cells import as_names, refuse_cells
-from ._choice import doubts, unused_note
+from ._columns import doubts, matching_columns, named_columns, unnamed_last, unused_note
 from ._dialect import Style
 from ._numbers import Notation, NumberColumn, judge
-from ._open import open_sheet
-from ._roles import matching_columns, named_columns, unnamed_last
-from ._sheet import Sheet
+from ._sheet import Sheet, open_sheet
 from ._text import Progress
 
 ROLES = ("vertex", "value", "x", "y")
@@ -85,7 +83,7 @@ def read_labels(
     error : float
         Bound on how wrong the values are.
     progress : callable, optional
-        Told how much has been read, of how much.
+        Called with how much has been read, and of how much.
 
     Examples
     --------
@@ -102,7 +100,7 @@ def read_labels(
     style = style or Style()
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="value")
-    vertex, numbers, notes = _read(sheet, at, names, Notation.told(style), progress)
+    vertex, numbers, notes = _read(sheet, at, names, Notation.of(style), progress)
     value, given = numbers["value"].values, ~numbers["value"].empty
     finite = np.isfinite(value)
     refuse_cells(
@@ -121,13 +119,22 @@ def read_labels(
     )
     if not given.any():
         raise InputError(f"{sheet.path}, column {sheet.called(at['value'])}: no value at all")
-    _refuse_two_values(sheet, at, vertex, value, given, names)
+    rows = np.flatnonzero(given)
+    order = rows[np.argsort(vertex[rows], kind="stable")]
+    one, two = order[:-1], order[1:]
+    clash = (vertex[one] == vertex[two]) & (value[one] != value[two])
+    if clash.any():
+        i = int(np.argmax(clash))
+        raise InputError(
+            f"{sheet.place(int(two[i]), at['value'])}: {names[vertex[two[i]]]!r} is labelled "
+            f"{value[two[i]]:g} here and {value[one[i]]:g} in row {sheet.row_number(int(one[i]))}"
+        )
     if not given.all():
         empty = int((~given).sum())
-        told = "1 row without a value is no label"
+        text = "1 row without a value is no label"
         if empty > 1:
-            told = f"{empty:,} rows without a value are no labels"
-        notes.append(f"{sheet.path}: {told}")
+            text = f"{empty:,} rows without a value are no labels"
+        notes.append(f"{sheet.path}: {text}")
     return VertexTable(
         Labels(vertex[given], value[given], error),
         _positions(sheet, at, numbers, vertex, len(names)),
@@ -162,7 +169,7 @@ def read_positions(
     sheet = open_sheet(path, style, ROLES)
     at = _vertex_columns(sheet, columns or {}, names, needed="x")
     at.pop("value", None)
-    vertex, numbers, notes = _read(sheet, at, names, Notation.told(style), progress)
+    vertex, numbers, notes = _read(sheet, at, names, Notation.of(style), progress)
     positions = _positions(sheet, at, numbers, vertex, len(names))
     assert positions is not None
     lost = np.isnan(positions).any(axis=1)
@@ -174,8 +181,8 @@ def read_positions(
         )
     strange = int((vertex < 0).sum())
     if strange:
-        told = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
-        notes.append(f"{sheet.path}: {told} of the graph")
+        text = "1 row is no vertex" if strange == 1 else f"{strange:,} rows are no vertices"
+        notes.append(f"{sheet.path}: {text} of the graph")
     return VertexTable(None, frozen(positions), _said(sheet, at), tuple(notes))
 
 
@@ -194,7 +201,13 @@ def _vertex_columns(
     if "vertex" not in at:
         likely = [*matching_columns("vertex", header), *range(width)]
         free = [i for i in dict.fromkeys(likely) if i not in at.values()]
-        at["vertex"] = max(free, key=lambda i: _share_named(sheet, i, names), default=-1)
+
+        def num_vertices(i: int) -> int:
+            """Count the cells of the sample that are names of vertices."""
+            cells = [row[i] for row in sheet.rows if i < len(row)]
+            return int((names.find(cells) >= 0).sum())
+
+        at["vertex"] = max(free, key=num_vertices, default=-1)
     if "value" not in at and needed == "value":
         numeric = [i for i in unnamed_last(range(width), header) if sheet.numeric(i)]
         likely = [*matching_columns("value", header), *numeric, *range(width)]
@@ -208,12 +221,6 @@ def _vertex_columns(
                 f"{', '.join(sheet.called(i) for i in range(width))}); is the delimiter right?"
             )
     return at
-
-
-def _share_named(sheet: Sheet, column: int, names: Names) -> int:
-    """How many cells of the sample are names of vertices."""
-    cells = [row[column] for row in sheet.rows if column < len(row)]
-    return int((names.find(cells) >= 0).sum())
 
 
 def _read(
@@ -252,27 +259,6 @@ def _positions(
         refuse_cells(np.isinf(values), sheet, at[role], "is not a position")
         positions[vertex[known], axis] = values[known]
     return positions
-
-
-def _refuse_two_values(
-    sheet: Sheet,
-    at: Mapping[str, int],
-    vertex: NDArray[np.int64],
-    value: FloatArray,
-    given: BoolArray,
-    names: Names,
-) -> None:
-    """Raise `InputError` for a vertex that two rows label differently."""
-    rows = np.flatnonzero(given)
-    order = rows[np.argsort(vertex[rows], kind="stable")]
-    one, two = order[:-1], order[1:]
-    clash = (vertex[one] == vertex[two]) & (value[one] != value[two])
-    if clash.any():
-        i = int(np.argmax(clash))
-        raise InputError(
-            f"{sheet.place(int(two[i]), at['value'])}: {names[vertex[two[i]]]!r} is labelled "
-            f"{value[two[i]]:g} here and {value[one[i]]:g} in row {sheet.row_number(int(one[i]))}"
-        )
 
 
 def _said(sheet: Sheet, at: Mapping[str, int]) -> str:

@@ -19,7 +19,7 @@ from uuid import uuid4
 import numpy as np
 
 from .._optional import need
-from ..errors import InputError
+from ..errors import InputError, Option
 
 MANIFEST = ".wayfield.json"
 """Name of the file that says which files of its folder are ours."""
@@ -49,7 +49,9 @@ def check_outputs(folder: str | Path, names: Iterable[str], force: bool = False)
             why = "has changed since it was" if name in listed else "was not"
             raise InputError(
                 f"{file} {why} written by wayfield, and stays as it is: write elsewhere, move the "
-                "file away, or pass force=True to replace it"
+                "file away, or pass ",
+                Option("force", True),
+                " to replace it",
             )
 
 
@@ -127,11 +129,18 @@ class Outbox:
         self._made = missing + self._made
         self._ready.add(folder)
         for file in folder.iterdir():
-            if _left_behind(file.name):
+            found = re.match(r"\.wayfield-(\d+)-[0-9a-f]{12}\.", file.name)
+            if found is None or os.name != "posix":  # elsewhere signal 0 does not ask, it kills
+                continue
+            try:
+                os.kill(int(found[1]), 0)
+            except ProcessLookupError:  # a temporary file of ours whose process is no more
                 file.unlink(missing_ok=True)
+            except (PermissionError, OverflowError):
+                pass
 
     def _deliver(self) -> None:
-        """Put the files in their places.
+        """Rename the files to what they are called in the end.
 
         The list of what is ours goes first and holds the digests before and after, so that a
         process killed between the two leaves nothing that the next would not know.
@@ -176,20 +185,6 @@ def _digest(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _left_behind(name: str) -> bool:
-    """Whether a file is a temporary one of ours whose process is no more."""
-    found = re.match(r"\.wayfield-(\d+)-[0-9a-f]{12}\.", name)
-    if found is None or os.name != "posix":  # elsewhere signal 0 does not ask, it kills
-        return False
-    try:
-        os.kill(int(found[1]), 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, OverflowError):
-        pass
-    return False
-
-
 def write_table(columns: Mapping[str, Any], path: Path) -> None:
     """Write named columns of one length as Parquet if the path ends so, else as CSV.
 
@@ -210,39 +205,35 @@ def write_table(columns: Mapping[str, Any], path: Path) -> None:
     "the ""old"" mill",
     """
     if path.suffix == ".parquet":
-        _write_parquet(columns, path)
+        pa, parquet = need("pyarrow", "files"), need("pyarrow.parquet", "files")
+        arrays = {
+            name: pa.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
+            if isinstance(column, np.ndarray)
+            else pa.array(column, pa.string())
+            for name, column in columns.items()
+        }
+        parquet.write_table(pa.table(arrays), path)
         return
+
+    def cells(column: Any) -> list[str]:
+        """Write some rows of a column as CSV has them."""
+        if not isinstance(column, np.ndarray):
+            return ["" if text is None else _quoted(text) for text in column]
+        write = {"b": lambda flag: "true" if flag else "false"}.get(column.dtype.kind, repr)
+        written = list(map(write, np.ma.getdata(column).tolist()))
+        for row in np.flatnonzero(np.ma.getmaskarray(column)).tolist():
+            written[row] = ""
+        return written
+
     rows = len(next(iter(columns.values())))
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(",".join(_quoted(name) for name in columns) + "\n")
         for start in range(0, rows, _BATCH):
-            cells = [_cells(column[start : start + _BATCH]) for column in columns.values()]
-            file.writelines(f"{row}\n" for row in map(",".join, zip(*cells, strict=True)))
-
-
-def _cells(column: Any) -> list[str]:
-    """Write some rows of a column as CSV has them."""
-    if not isinstance(column, np.ndarray):
-        return ["" if text is None else _quoted(text) for text in column]
-    write = {"b": lambda flag: "true" if flag else "false"}.get(column.dtype.kind, repr)
-    cells = list(map(write, np.ma.getdata(column).tolist()))
-    for row in np.flatnonzero(np.ma.getmaskarray(column)).tolist():
-        cells[row] = ""
-    return cells
+            piece = [cells(column[start : start + _BATCH]) for column in columns.values()]
+            file.writelines(f"{row}\n" for row in map(",".join, zip(*piece, strict=True)))
 
 
 def _quoted(text: str) -> str:
     if text.lstrip("'").startswith(_FORMULA):
         text = f"'{text}"
     return f'"{text}"' if '"' not in text else '"' + text.replace('"', '""') + '"'
-
-
-def _write_parquet(columns: Mapping[str, Any], path: Path) -> None:
-    pa, parquet = need("pyarrow", "files"), need("pyarrow.parquet", "files")
-    arrays = {
-        name: pa.array(np.ma.getdata(column), mask=np.ma.getmaskarray(column))
-        if isinstance(column, np.ndarray)
-        else pa.array(column, pa.string())
-        for name, column in columns.items()
-    }
-    parquet.write_table(pa.table(arrays), path)

@@ -1,10 +1,10 @@
-"""Ways round an arc: how long the shortest walk between its ends is without it.
+"""Detours: how long the shortest path between the ends of an arc is without it.
 
 Two Dijkstra searches per arc, one from the tail along the arcs and one from the head against them,
 always going on where fewer entries wait and fewer arcs leave: a hub is looked at only if need be.
-They stop when the two fronts are as far apart as the best walk found, or as the limit. An arc among
-neighbours has a short way round and ends after a ball of a few vertices; a bridge ends as soon as
-one of its sides is exhausted.
+They stop when the two fronts are as far apart as the best path found, or as the limit. An arc among
+neighbours has a short detour and ends after a ball of a few vertices; a bridge ends as soon as one
+of its sides is exhausted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Front(NamedTuple):
 def detours(
     arcs: Arcs, reverse: Arcs, tails: IntArray, which: IntArray, limits: FloatArray
 ) -> FloatArray:
-    """Length of the shortest walk round each arc in `which`, or its limit if that is shorter.
+    """Length of the detour of each arc in `which`, or its limit if that is shorter.
 
     `tails` are those of all arcs. Arcs of infinite length are not walked.
     """
@@ -40,9 +40,27 @@ def detours(
     ahead, back = _front(n, arcs.indices.size), _front(n, arcs.indices.size)
     around = np.empty(which.size)
     for i in range(which.size):
-        e = which[i]
-        x, y = tails[e], arcs.indices[e]
-        around[i] = _way_round(arcs, reverse, x, y, limits[i], ahead, back)
+        x, y = tails[which[i]], arcs.indices[which[i]]
+        ahead.distance[x], ahead.seen[0] = 0.0, x
+        back.distance[y], back.seen[0] = 0.0, y
+        waiting, waiting_back = push(ahead.heap, 0, 0.0, x), push(back.heap, 0, 0.0, y)
+        seen, seen_back = 1, 1
+        best = limits[i]
+        # no path through both fronts can be shorter than the sum of their nearest distances
+        while waiting > 0 and waiting_back > 0 and ahead.heap.keys[0] + back.heap.keys[0] < best:
+            size = waiting + _degree(arcs, ahead.heap.vertices[0])
+            if size <= waiting_back + _degree(reverse, back.heap.vertices[0]):
+                waiting, seen, best = _expand(arcs, x, y, ahead, back, waiting, seen, best)
+            else:
+                waiting_back, seen_back, best = _expand(
+                    reverse, y, x, back, ahead, waiting_back, seen_back, best
+                )
+        # only what was touched is reset: a search in a small ball must not cost O(n)
+        for k in range(seen):
+            ahead.distance[ahead.seen[k]] = inf
+        for k in range(seen_back):
+            back.distance[back.seen[k]] = inf
+        around[i] = best
     return around
 
 
@@ -50,31 +68,6 @@ def detours(
 def _front(n: int, m: int) -> Front:
     heap = Heap(np.empty(m + 1), np.empty(m + 1, np.int64))
     return Front(np.full(n, inf), heap, np.empty(n, np.int64))
-
-
-@njit(cache=True, nogil=True)
-def _way_round(
-    arcs: Arcs, reverse: Arcs, x: int, y: int, limit: float, ahead: Front, back: Front
-) -> float:
-    """Length of the shortest walk from x to y without the arc between them, if below `limit`."""
-    ahead.distance[x], ahead.seen[0] = 0.0, x
-    back.distance[y], back.seen[0] = 0.0, y
-    waiting, waiting_back = push(ahead.heap, 0, 0.0, x), push(back.heap, 0, 0.0, y)
-    seen, seen_back = 1, 1
-    best = limit
-    while waiting > 0 and waiting_back > 0 and ahead.heap.keys[0] + back.heap.keys[0] < best:
-        size = waiting + _degree(arcs, ahead.heap.vertices[0])
-        if size <= waiting_back + _degree(reverse, back.heap.vertices[0]):
-            waiting, seen, best = _expand(arcs, x, y, ahead, back, waiting, seen, best)
-        else:
-            waiting_back, seen_back, best = _expand(
-                reverse, y, x, back, ahead, waiting_back, seen_back, best
-            )
-    for i in range(seen):
-        ahead.distance[ahead.seen[i]] = inf
-    for i in range(seen_back):
-        back.distance[back.seen[i]] = inf
-    return best
 
 
 @njit(cache=True, nogil=True)
@@ -93,15 +86,16 @@ def _expand(
     seen: int,
     best: float,
 ) -> tuple[int, int, float]:
-    """Settle the nearest waiting vertex of a front; returns the sizes and the best walk so far."""
+    """Settle the nearest waiting vertex of a front; return the sizes and the best path so far."""
     distance, heap = front.distance, front.heap
     key, v = heap.keys[0], heap.vertices[0]
     waiting = drop_least(heap, waiting)
-    if key > distance[v]:
+    if key > distance[v]:  # an entry that a shorter one has replaced
         return waiting, seen, best
     for e in range(arcs.indptr[v], arcs.indptr[v + 1]):
         w = arcs.indices[e]
         candidate = key + arcs.lengths[e]
+        # the arc itself, and any parallel to it, is no detour
         if candidate >= min(distance[w], best) or (v == source and w == target):
             continue
         if distance[w] == inf:

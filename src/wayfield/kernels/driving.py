@@ -4,17 +4,17 @@
 to the goal as believed at first, stays a lower bound while costs only rise and arcs only vanish,
 and each search raises it where it has looked: vertices settled at g before the goal at C are at
 least C - g away (Adaptive A*, Koenig & Likhachev 2005). A plan after a bump therefore looks at
-little more than the way round. Where a cost turned out lower than believed the heuristic is
+little more than the detour. Where a cost turned out lower than believed the heuristic is
 computed anew before the next search.
 
 **When to plan again.** Only at a bump. What was paid for an arc behind one changes no plan from
-here on, because a shortest way from its head does not lead through it.
+here on, because a shortest path from its head does not lead through it.
 
-**Doubting a mend.** Memory corrects arcs that were walked. An honest arc that a mend made dear is
+**Doubting a mend.** Memory corrects arcs that were walked. A real arc that a mend made costly is
 never walked, and would stay so for ever. Therefore, with memory, every eighth walk for which the
-graph as it was promises a cheaper way goes by that instead. When bumps and costs have raised that
-promise by a fifth of its advantage, the walk goes on by the mend. If it was cheaper in the end than
-the mended plan, such walks become twice as frequent, else half as frequent.
+graph as it was predicts a cheaper path goes by that instead. When bumps and costs have raised that
+prediction by a fifth of its advantage, the walk goes on by the mend. If it was cheaper in the end
+than the mended plan, such walks become twice as frequent, else half as frequent.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Belief(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def learn(belief: Belief, arc: int, cost: float) -> None:
-    """Know what an arc costs; inf: that there is none."""
+    """Record what an arc costs; inf if there is none."""
     if cost < belief.arcs.lengths[arc]:
         belief.stale[0] = True
     belief.arcs.lengths[arc] = cost
@@ -113,7 +113,7 @@ def learn(belief: Belief, arc: int, cost: float) -> None:
 
 @njit(cache=True, nogil=True)
 def plan_by(belief: Belief, start: int, goal: int, search: Search) -> tuple[float, int]:
-    """Cheapest way to the goal by a belief; see `plan_ahead`."""
+    """Shortest path to the goal by a belief; see `plan_ahead`."""
     if belief.stale[0]:
         reverse, into = belief.reverse, belief.into
         arcs = Arcs(reverse.indptr, reverse.indices, belief.arcs.lengths[into])
@@ -124,7 +124,7 @@ def plan_by(belief: Belief, start: int, goal: int, search: Search) -> tuple[floa
 
 @njit(cache=True, nogil=True)
 def _look_from(belief: Belief, toward: FloatArray) -> None:
-    """Take `toward` for the cost to the goal by this belief."""
+    """Set the cost to the goal by this belief."""
     for x in range(toward.size):
         belief.toward[x] = toward[x]
     belief.stale[0] = False
@@ -143,7 +143,7 @@ def room_for_search(arcs: Arcs) -> Search:
 def plan_ahead(
     arcs: Arcs, toward: FloatArray, start: int, goal: int, search: Search
 ) -> tuple[float, int]:
-    """Cheapest way from `start` to `goal`: its cost, and its number of arcs, which `path` holds.
+    """Shortest path from `start` to `goal`: its cost, and its number of arcs, which `path` holds.
 
     inf and 0 if there is none. `toward` is a consistent lower bound on the cost to the goal, and
     is raised. Lengths of inf are arcs that do not exist.
@@ -180,7 +180,7 @@ def plan_ahead(
         x = tails[arrived[x]]
     for i in range(count):
         x = seen[i]
-        # without a way every vertex that was reached has none either: inf - cost = inf
+        # without a path every vertex that was reached has none either: inf - cost = inf
         toward[x] = max(toward[x], total - cost[x])
         cost[x] = inf
         settled[x] = False
@@ -259,8 +259,8 @@ def drive_all(
         walks.predicted[i] = predicted
         if doubtful:
             hoped, _ = plan_by(plain, x, goal, search)
-            wait -= promises_more(hoped, predicted)
-            doubting = wait <= 0 and promises_more(hoped, predicted)
+            wait -= predicts_less(hoped, predicted)
+            doubting = wait <= 0 and predicts_less(hoped, predicted)
             limit = risk_limit(hoped, predicted)
             _, left = plan_by(plain if doubting else mended, x, goal, search)
         doubted = doubting
@@ -270,6 +270,7 @@ def drive_all(
                 _, left = plan_by(mended, x, goal, search)
                 continue
             e = search.path[left - 1]
+            # every step shows what its arc costs in the world, inf if there is none
             if mended.arcs.lengths[e] != world[e]:
                 learn(mended, e, world[e])
                 tried[num_tried] = e
@@ -291,15 +292,15 @@ def drive_all(
         if doubted:
             every = next_doubt(every, walks.paid[i], predicted)
             wait = every
-        if not memory and num_tried > 0:
+        if not memory and num_tried > 0:  # forget, by taking back only what was learnt
             for j in range(num_tried):
                 learn(mended, tried[j], believed[tried[j]])
             _look_from(mended, toward)
 
 
 @njit(cache=True, nogil=True)
-def promises_more(hoped: float, predicted: float) -> bool:
-    """Whether the graph as it was promises a cheaper way than the mended one."""
+def predicts_less(hoped: float, predicted: float) -> bool:
+    """Whether the graph as it was predicts a cheaper path than the mended one."""
     return hoped < predicted * (1.0 - 1e-9)
 
 

@@ -9,7 +9,7 @@
     Σ ℓ f  =  Σ r f  ≥  -Σ w (-r)₊ ,
 
 so that flow and potentials are optimal together when r < 0 only where f = w and r > 0 only where
-f = 0. Both sides can be evaluated from φ and f alone: nothing here needs to be believed.
+f = 0. Both sides can be evaluated from φ and f alone: no step has to be trusted.
 
 **Basis.** A tree rooted at vertex 0. Potentials make r = 0 on its arcs; every other arc is empty or
 full. A pivot takes an arc that prices out, sends what fits round the cycle it closes in the tree,
@@ -166,10 +166,25 @@ def _pivoted(
         pivots += 1
         # into a full arc flow can only come backwards, from its head to its tail
         a, b = (tails[e], heads[e]) if state[e] == EMPTY else (heads[e], tails[e])
-        apex = _apex(a, b, tree)
+        # where the paths from a and b to the root meet
+        apex, other = a, b
+        while apex != other:
+            if tree.depth[apex] >= tree.depth[other]:
+                apex = tree.parent[apex]
+            else:
+                other = tree.parent[other]
         room, cut, below = _blocking(a, b, apex, tree, capacities[e])
-        if room > 0.0:
-            _send(a, b, apex, tree, room)
+        if room > 0.0:  # send it down from the apex to a, and from b up to the apex
+            v = a
+            while v != apex:
+                tree.down[v] -= room
+                tree.up[v] += room
+                v = tree.parent[v]
+            v = b
+            while v != apex:
+                tree.up[v] -= room
+                tree.down[v] += room
+                v = tree.parent[v]
         if cut < 0:  # the entering arc blocks itself: it goes from one bound to the other
             state[e] = -state[e]
         else:
@@ -186,7 +201,16 @@ def _pivoted(
                 _rehang(b, a, e, -cost, room, capacities[e] - room, cut, tree)
                 _settle(b, tree, potential, stack)
         e, at = _entering(network, potential, state, at, tolerance)
-    return _flow(network, state, tree), potential, pivots, e < 0
+
+    flow = np.zeros(state.size)
+    for arc in range(state.size):
+        if state[arc] == FULL:
+            flow[arc] = capacities[arc]
+    for v in range(1, num_vertices):
+        arc = tree.arc[v]
+        sent = tree.down[v] if tails[arc] == v else tree.up[v]
+        flow[arc] = min(sent, capacities[arc])
+    return flow, potential, pivots, e < 0
 
 
 @njit(cache=True, nogil=True)
@@ -211,20 +235,6 @@ def _planted(n: int, network: Network, start: IntArray, state: IntArray) -> Tree
 
 
 @njit(cache=True, nogil=True)
-def _flow(network: Network, state: IntArray, tree: Tree) -> FloatArray:
-    """Flow on every arc."""
-    flow = np.zeros(state.size)
-    for e in range(state.size):
-        if state[e] == FULL:
-            flow[e] = network.capacities[e]
-    for v in range(1, tree.parent.size):
-        e = tree.arc[v]
-        sent = tree.down[v] if network.tails[e] == v else tree.up[v]
-        flow[e] = min(sent, network.capacities[e])
-    return flow
-
-
-@njit(cache=True, nogil=True)
 def _link(v: int, parent: int, arc: int, cost: float, up: float, down: float, tree: Tree) -> None:
     """Make v the first child of `parent`."""
     first = tree.child[parent]
@@ -238,18 +248,6 @@ def _link(v: int, parent: int, arc: int, cost: float, up: float, down: float, tr
     tree.child[parent] = v
     if first >= 0:
         tree.before[first] = v
-
-
-@njit(cache=True, nogil=True)
-def _unlink(v: int, tree: Tree) -> None:
-    """Take v from among the children of its parent."""
-    before, after = tree.before[v], tree.after[v]
-    if before >= 0:
-        tree.after[before] = after
-    else:
-        tree.child[tree.parent[v]] = after
-    if after >= 0:
-        tree.before[after] = before
 
 
 @njit(cache=True, nogil=True)
@@ -297,17 +295,6 @@ def _entering(
 
 
 @njit(cache=True, nogil=True)
-def _apex(a: int, b: int, tree: Tree) -> int:
-    """Where the ways from a and b to the root meet."""
-    while a != b:
-        if tree.depth[a] >= tree.depth[b]:
-            a = tree.parent[a]
-        else:
-            b = tree.parent[b]
-    return a
-
-
-@njit(cache=True, nogil=True)
 def _blocking(a: int, b: int, apex: int, tree: Tree, room: float) -> tuple[float, int, bool]:
     """How much fits round the cycle apex → a → b → apex, and the vertex below the arc to drop.
 
@@ -328,28 +315,22 @@ def _blocking(a: int, b: int, apex: int, tree: Tree, room: float) -> tuple[float
 
 
 @njit(cache=True, nogil=True)
-def _send(a: int, b: int, apex: int, tree: Tree, amount: float) -> None:
-    """Send `amount` down from the apex to a, and from b up to the apex."""
-    while a != apex:
-        tree.down[a] -= amount
-        tree.up[a] += amount
-        a = tree.parent[a]
-    while b != apex:
-        tree.up[b] -= amount
-        tree.down[b] += amount
-        b = tree.parent[b]
-
-
-@njit(cache=True, nogil=True)
 def _rehang(
     moved: int, onto: int, arc: int, cost: float, up: float, down: float, cut: int, tree: Tree
 ) -> None:
-    """Hang the subtree of `cut` on `onto` by its vertex `moved`, turning the way between round."""
+    """Hang the subtree of `cut` on `onto` by its vertex `moved`, reversing the path between."""
     while True:
         parent = tree.parent[moved]
         old_arc, old_cost = tree.arc[moved], tree.cost[moved]
         old_up, old_down = tree.up[moved], tree.down[moved]
-        _unlink(moved, tree)
+        # take it from among the children of its parent
+        before, after = tree.before[moved], tree.after[moved]
+        if before >= 0:
+            tree.after[before] = after
+        else:
+            tree.child[parent] = after
+        if after >= 0:
+            tree.before[after] = before
         _link(moved, onto, arc, cost, up, down, tree)
         if moved == cut:
             return

@@ -1,4 +1,4 @@
-"""Rays, the arcs of shortest ways from many starts; and clusters of vertices that lie together."""
+"""Rays, the arcs of shortest paths from many starts; and clusters of neighbouring vertices."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .csr import Arcs
 
 
 class Rays(NamedTuple):
-    """Walks, one after the other.
+    """Paths, one after the other.
 
     Attributes
     ----------
     indptr : (q + 1,) int64 array
-        Walk ``i`` has the slots ``indptr[i]`` to ``indptr[i + 1]`` of `arcs`.
+        Path ``i`` has the slots ``indptr[i]`` to ``indptr[i + 1]`` of `arcs`.
     arcs : int64 array
-        Arcs in the order they are walked.
+        Arcs in the order of the path.
     ends : (q,) int64 array
-        Where the walks end.
+        Where the paths end.
     marks : (q,) uint64 array
-        A hash of the arcs: walks with the same mark are the same.
+        A hash of the arcs: paths with the same mark are the same.
     """
 
     indptr: IntArray
@@ -37,7 +37,7 @@ class Rays(NamedTuple):
 def trace(
     heads: IntArray, into: IntArray, slot: IntArray, starts: IntArray
 ) -> tuple[IntArray, IntArray, IntArray, NDArray[np.uint64]]:
-    """Arrays of the `Rays` along a tree of shortest ways, from every start to the root.
+    """Arrays of the `Rays` along a tree of shortest paths, from every start to the root.
 
     `slot` is the tree as `shortest_tree` finds it on the reversed arcs, `into` the arc that stands
     at each of their slots.
@@ -80,29 +80,23 @@ def pair_up(weights: Arcs) -> tuple[IntArray, int]:
     for x in range(n):
         if cluster[x] >= 0:
             continue
-        free, nearest = _heaviest(weights, cluster, x)
+        # of the neighbours, the one tied most among those free, and among those taken
+        free, taken = -1, -1
+        most_free = most_taken = -np.inf
+        for e in range(weights.indptr[x], weights.indptr[x + 1]):
+            y, weight = weights.indices[e], weights.lengths[e]
+            if y == x:
+                continue
+            if cluster[y] < 0 and weight > most_free:
+                free, most_free = y, weight
+            elif cluster[y] >= 0 and weight > most_taken:
+                taken, most_taken = y, weight
         if free >= 0:
             cluster[x] = cluster[free] = count
             count += 1
-        elif nearest >= 0:
-            cluster[x] = cluster[nearest]
+        elif taken >= 0:
+            cluster[x] = cluster[taken]
         else:
             cluster[x] = count
             count += 1
     return cluster, count
-
-
-@njit(cache=True, nogil=True)
-def _heaviest(weights: Arcs, cluster: IntArray, x: int) -> tuple[int, int]:
-    """Of the neighbours of x, the one tied to it most among those free, and among those taken."""
-    free, taken = -1, -1
-    most_free = most_taken = -np.inf
-    for e in range(weights.indptr[x], weights.indptr[x + 1]):
-        y, weight = weights.indices[e], weights.lengths[e]
-        if y == x:
-            continue
-        if cluster[y] < 0 and weight > most_free:
-            free, most_free = y, weight
-        elif cluster[y] >= 0 and weight > most_taken:
-            taken, most_taken = y, weight
-    return free, taken

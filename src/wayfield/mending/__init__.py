@@ -1,32 +1,27 @@
-"""When the graph is wrong: what labels and trips contradict, costs fitted to them, and driving."""
+"""When the graph is wrong: what labels and trips contradict, costs fitted to them, and driving.
 
-from ._base import Fit, MendMethod, MendProblem, Score
-from .both import Both
+Every mend method has a module of its own. `selection` lists them, and chooses among them;
+`wayfield` exports them by name, such as ``wf.Smooth``.
+"""
+
+from ._base import CandidateScore, Fit, MendMethod, MendProblem
 from .contradiction import Contradictions, contradictions
 from .cost_bounds import CostBound, cost_bound
 from .driving import Drive, drive
 from .fitting import Mended, mend
-from .least_change import Change, LeastChange
-from .selection import Best
-from .shortcuts import NoShortcuts
-from .smooth import Smooth
+from .least_change import Change
 from .trips import Trips
 
 __all__ = [
-    "Best",
-    "Both",
+    "CandidateScore",
     "Change",
     "Contradictions",
     "CostBound",
     "Drive",
     "Fit",
-    "LeastChange",
     "MendMethod",
     "MendProblem",
     "Mended",
-    "NoShortcuts",
-    "Score",
-    "Smooth",
     "Trips",
     "contradictions",
     "cost_bound",

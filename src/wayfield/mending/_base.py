@@ -1,20 +1,21 @@
-"""What every way of mending takes and hands back.
+"""What every mend method takes and returns.
 
 A believed graph has lengths ℓ. What is known of the world is a list of *trips*: going from a start
 to an end costs so much. A label Y at x, with its goal g, is the trip x → g at cost Y. A method
-looks for lengths c on the same arcs under which the cheapest ways cost what the trips say,
+looks for lengths c on the same arcs under which the shortest paths cost what the trips say,
 
-    d_c(start, end) ≈ cost        (≤ cost if costs were paid by someone who may have gone astray),
+    d_c(start, end) ≈ cost        (≤ cost if costs were paid on paths that may not be shortest),
 
-and hands them back as a `Fit`. Whatever plans afterwards plans with c.
+and returns them as a `Fit`. Whatever plans afterwards plans with c.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,7 @@ class MendProblem:
     error : float
         Bound on ``|cost - truth|``; 0 if the costs are exact.
     upper : bool
-        Whether the costs are upper bounds only: they were paid, by ways that may not be cheapest.
+        Whether the costs are upper bounds only: they were paid on paths that may not be shortest.
     """
 
     graph: Graph
@@ -100,7 +101,7 @@ class MendProblem:
         return replace(self, graph=replace(self.graph, lengths=lengths))
 
 
-class Score(NamedTuple):
+class CandidateScore(NamedTuple):
     """How well a candidate predicted trips it had not seen.
 
     Attributes
@@ -121,7 +122,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a method hands back: a length for every arc, and how good it is.
+    """What a method returns: a length for every arc, and how good it is.
 
     Attributes
     ----------
@@ -136,7 +137,7 @@ class Fit:
         How the solve ended.
     chosen : str
         Of several candidates, the one taken; else empty.
-    scores : mapping of str to Score
+    scores : mapping of str to CandidateScore
         How the candidates did on trips held out.
     details : mapping of str to anything
         Further findings, named by the method.
@@ -147,19 +148,46 @@ class Fit:
     bound: float = -np.inf
     status: Status = Status.CONVERGED
     chosen: str = ""
-    scores: Mapping[str, Score] = field(default_factory=dict)
+    scores: Mapping[str, CandidateScore] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-@runtime_checkable
-class MendMethod(Protocol):
-    """A way to mend: frozen settings, and how to fit."""
+class MendMethod(ABC):
+    """Base of the mend methods: frozen, hashable settings, and how to fit.
 
+    A method says itself what it can read and how it is called, so that `Best` and the command
+    line treat all of them alike.
+
+    Attributes
+    ----------
+    reads_costs : bool
+        False if the method looks at the graph alone: it does the same whichever trips are held out.
+    reads_bounds : bool
+        False if costs that are upper bounds mean nothing to it.
+    """
+
+    reads_costs: ClassVar[bool] = True
+    reads_bounds: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """What the method is called among candidates."""
+        return type(self).__name__
+
+    @property
+    def word(self) -> str:
+        """What the method is called on the command line."""
+        return self.name.replace(" ", "-")
+
+    @property
+    def steps(self) -> tuple[MendMethod, ...]:
+        """The methods it runs one after another, each on the graph that the one before mended."""
+        return (self,)
+
+    def quick(self) -> MendMethod:
+        """Return settings that fit in less time, and well enough to compare candidates."""
+        return self
+
+    @abstractmethod
     def fit(self, problem: MendProblem) -> Fit:
         """Fit a length for every arc to the trips."""
-        ...
-
-
-def name_of(method: MendMethod) -> str:
-    """Return what a method is called among candidates: its `name`, or else that of its class."""
-    return str(getattr(method, "name", type(method).__name__))

@@ -1,4 +1,4 @@
-"""The flow problem behind the least change of a graph for one goal; see `change`."""
+"""The flow problem behind the least change of a graph for one goal; see `least_change`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import Graph
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.network_simplex import Network, circulation
 from ._base import MendProblem
 from .contradiction import Envelopes, envelopes
@@ -103,7 +103,7 @@ class _Reduced(NamedTuple):
     network : Network
         Its arcs: first `arcs`, then one from each label in `soft` to the root, then one back.
     start : (num_vertices,) int array
-        A tree of shortest ways to the root.
+        A tree of shortest paths to the root.
     arcs : int array
         Which arcs of the graph the first are.
     soft, soft_nodes : int arrays
@@ -134,7 +134,21 @@ def _reduced(graph: Graph, labels: Labelled, price: FloatArray, trust: float) ->
     value[labels.vertices[exact]] = labels.values[exact]
     lengths = graph.lengths + value[heads] - value[tails]
 
-    kept, live = _under_suspicion(graph, labels.bounds, merged)
+    # arcs of positive excess and their ends outside the root, with the shortest paths on from them;
+    # in exact arithmetic these have positive excess themselves, but rounding may have lost some
+    kept = labels.bounds.excess > 0
+    live = np.zeros(graph.num_vertices, dtype=bool)
+    live[tails[kept]] = True
+    live[heads[kept]] = True
+    live &= ~merged
+    fresh = np.flatnonzero(live)
+    while fresh.size:
+        onward_arcs = way[fresh]
+        onward_arcs = onward_arcs[onward_arcs >= 0]
+        kept[onward_arcs] = True
+        ends = heads[onward_arcs]
+        fresh = np.unique(ends[~live[ends] & ~merged[ends]])
+        live[fresh] = True
     num_vertices = 1 + int(np.count_nonzero(live))
     node = np.zeros(graph.num_vertices, np.int64)
     node[live] = np.arange(1, num_vertices)
@@ -151,7 +165,7 @@ def _reduced(graph: Graph, labels: Labelled, price: FloatArray, trust: float) ->
         np.concatenate([price[arcs], np.full(2 * soft.size, trust)]),
     )
 
-    # from a label that may move the shortest way is its own arc, unless another label is nearer
+    # from a label that may move the shortest path is its own arc, unless another label is nearer
     start = np.full(num_vertices, -1)
     start[own] = arcs.size + np.arange(soft.size)
     place = np.full(graph.num_arcs, -1)
@@ -160,26 +174,3 @@ def _reduced(graph: Graph, labels: Labelled, price: FloatArray, trust: float) ->
     start[node[onward]] = place[way[onward]]
     needs = np.maximum(-lengths[loops], 0.0)
     return _Reduced(num_vertices, network, start, arcs, soft, own, loops, needs)
-
-
-def _under_suspicion(
-    graph: Graph, bounds: Envelopes, merged: BoolArray
-) -> tuple[BoolArray, BoolArray]:
-    """Arcs of positive excess and their ends outside the root, with the shortest ways on from them.
-
-    In exact arithmetic these ways have positive excess themselves; rounding may have lost some.
-    """
-    kept = bounds.excess > 0
-    live = np.zeros(graph.num_vertices, dtype=bool)
-    live[graph.tails[kept]] = True
-    live[graph.indices[kept]] = True
-    live &= ~merged
-    fresh = np.flatnonzero(live)
-    while fresh.size:
-        way = bounds.way[fresh]
-        way = way[way >= 0]
-        kept[way] = True
-        heads = graph.indices[way]
-        fresh = np.unique(heads[~live[heads] & ~merged[heads]])
-        live[fresh] = True
-    return kept, live

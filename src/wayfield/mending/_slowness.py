@@ -15,7 +15,7 @@ chooses the amplitude a.
 **Basis.** On a large graph s is a combination of clusters of neighbours, each smoothed by a few
 damped Jacobi steps, as in algebraic multigrid [1]_: at most `MOST`, whatever the graph, so that the
 covariance of their coefficients is a dense matrix of moderate size. It is kept as long as the graph
-is, since a referee fits many times.
+is, since model selection fits many times.
 
 References
 ----------
@@ -96,35 +96,35 @@ def slowness_of(graph: Graph, price: Price = None) -> Slowness:
     """
     known = _KNOWN.setdefault(graph, {})
     if not known:
-        known[None] = _without_price(graph)
+        weights: Any = graph.to_scipy().copy()
+        weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
+        if graph.directed:
+            weights = ((weights + weights.T) / 2).tocsr()
+        laplacian: Any = sparse.diags_array(weights.sum(axis=1)) - weights
+        precision = (laplacian + RANGE * sparse.eye_array(graph.num_vertices)).tocsr()
+        basis = _clusters(weights, MOST)
+        jacobi = sparse.diags_array(2 / 3 / precision.diagonal())
+        for _ in range(round(np.sqrt(graph.num_vertices / basis.shape[1]) / 2)):
+            basis = (basis - jacobi @ (precision @ basis)).tocsr()
+        half = sparse.diags_array(graph.lengths / 2)
+        smooth = half @ (basis[graph.tails] + basis[graph.indices])
+        of_clusters = (basis.T @ precision @ basis).toarray()
+        inverse = cho_solve(cho_factor(of_clusters, lower=True), np.eye(basis.shape[1]))
+        known[None] = _put_together(smooth, graph.lengths[:, np.newaxis], of_clusters, inverse)
     if price not in known:
-        known[price] = _with_price(graph, known[None], price)
+        # what each arc pays of a price of one median length
+        arcs: Any = graph.to_scipy()
+        neighbours = np.diff((arcs + arcs.T).tocsr().indptr)  # in either direction
+        priced = neighbours >= (CROSSING if price == "crossing" else 0)
+        share: FloatArray = priced[graph.indices].astype(float)
+        if not graph.directed:
+            share = (share + priced[graph.tails]) / 2
+        prior = known[None]
+        count = prior.size - prior.shared.shape[1]
+        shared = np.column_stack([prior.shared, share * np.median(graph.lengths)])
+        blocks = prior.precision[:count, :count], prior.covariance[:count, :count]
+        known[price] = _put_together(prior.per_arc[:, :count], shared, *blocks)
     return known[price]
-
-
-def _without_price(graph: Graph) -> Slowness:
-    weights: Any = graph.to_scipy().copy()
-    weights.data = np.minimum(np.median(graph.lengths) / graph.lengths, 1 / SHORTEST)
-    if graph.directed:
-        weights = ((weights + weights.T) / 2).tocsr()
-    laplacian: Any = sparse.diags_array(weights.sum(axis=1)) - weights
-    precision = (laplacian + RANGE * sparse.eye_array(graph.num_vertices)).tocsr()
-    basis = _clusters(weights, MOST)
-    jacobi = sparse.diags_array(2 / 3 / precision.diagonal())
-    for _ in range(round(np.sqrt(graph.num_vertices / basis.shape[1]) / 2)):
-        basis = (basis - jacobi @ (precision @ basis)).tocsr()
-    half = sparse.diags_array(graph.lengths / 2)
-    smooth = half @ (basis[graph.tails] + basis[graph.indices])
-    of_clusters = (basis.T @ precision @ basis).toarray()
-    inverse = cho_solve(cho_factor(of_clusters, lower=True), np.eye(basis.shape[1]))
-    return _put_together(smooth, graph.lengths[:, np.newaxis], of_clusters, inverse)
-
-
-def _with_price(graph: Graph, prior: Slowness, price: Price) -> Slowness:
-    count = prior.size - prior.shared.shape[1]
-    shared = np.column_stack([prior.shared, _prices(graph, price)])
-    blocks = prior.precision[:count, :count], prior.covariance[:count, :count]
-    return _put_together(prior.per_arc[:, :count], shared, *blocks)
 
 
 def _put_together(
@@ -138,17 +138,6 @@ def _put_together(
     return Slowness(
         per_arc, shared, block_diag(of_clusters, common), block_diag(inverse, np.linalg.inv(common))
     )
-
-
-def _prices(graph: Graph, price: Price) -> FloatArray:
-    """(m,) what each arc pays of a price of one median length."""
-    arcs: Any = graph.to_scipy()
-    neighbours = np.diff((arcs + arcs.T).tocsr().indptr)  # in either direction
-    priced = neighbours >= (CROSSING if price == "crossing" else 0)
-    share: FloatArray = priced[graph.indices].astype(float)
-    if not graph.directed:
-        share = (share + priced[graph.tails]) / 2
-    return share * np.median(graph.lengths)
 
 
 def _clusters(weights: Any, enough: int) -> Any:

@@ -1,22 +1,22 @@
 """What labels prove about a graph: where it is too optimistic, and where too pessimistic.
 
 Labels Y at some vertices, known to within an error ε. In a world whose arcs cost at least what the
-graph believes, the cost-to-go V obeys V(x) ≤ d(x, y) + V(y) along every believed way, and so
+graph says, the cost-to-go V obeys V(x) ≤ d(x, y) + V(y) along every path of the graph, and so
 
     upper(x) = min over labels z of  Y(z) + ε + d(x, z)    the most that the graph allows at x,
     lower(x) = max over labels i of  Y(i) - ε - d(i, x)    the least that the labels demand at x.
 
 **Too optimistic.** A label i with Y(i) - ε above the upper bound from another label z proves that
-every walk from i to z holds arcs that are dearer than believed, or missing, by at least the
-*excess* Y(i) - ε - Y(z) - ε - d(i, z) in all. An arc x → y lies on such a walk exactly if its own
-excess, lower(x) - ℓ - upper(y), is positive. All others are acquitted: every walk between labels
+every path from i to z holds arcs that cost more than given, or are missing, by at least the
+*excess* Y(i) - ε - Y(z) - ε - d(i, z) in all. An arc x → y lies on such a path exactly if its own
+excess, lower(x) - ℓ - upper(y), is positive. All others are acquitted: every path between labels
 through them is long enough already, and no least change lengthens them.
 
 **Too pessimistic.** The label of least value is taken for the goal g. A label i with
-Y(i) + ε < d(i, g) + Y(g) - ε proves that there is a cheaper way than any in the graph.
+Y(i) + ε < d(i, g) + Y(g) - ε proves that there is a cheaper path than any in the graph.
 
-**Witnesses.** For each label that is too high, the shortest way to the label that contradicts it
-most. The walks of many labels through one arc are evidence against it: `votes` counts them, `blame`
+**Witnesses.** For each label that is too high, the shortest path to the label that contradicts it
+most. The paths of many labels through one arc are evidence against it: `votes` counts them, `blame`
 adds up their excesses.
 
 **Cost.** Three shortest-path runs, O(m + n log n). Excesses of less than 1e-12 of the largest label
@@ -39,6 +39,7 @@ from ..kernels.csr import reverse_slots
 from ..kernels.shortest import dijkstra, shortest_tree
 from ..kernels.walks import visit_counts
 from ..labels import Labels, check_labels
+from .text import against_text
 
 ROUNDING = 1e-12
 """Differences below this share of the largest label are rounding."""
@@ -54,9 +55,9 @@ class Envelopes(NamedTuple):
     origin : (n,) int array
         The label that `upper` comes from, -1 if none.
     way : (n,) int array
-        The arc to leave by on the way to it, -1 at the label itself.
+        The first arc of the path to it, -1 at the label itself.
     excess : (m,) float array
-        Per arc lower(tail) - length - upper(head): positive if it lies on a walk that is too short.
+        Per arc lower(tail) - length - upper(head): positive if it lies on a path that is too short.
     """
 
     upper: FloatArray
@@ -90,7 +91,7 @@ class Optimistic(NamedTuple):
     witnesses : (k,) int64 array
         For each the label that it cannot be reconciled with.
     excess : (k,) float array
-        By how much the graph's way from one to the other is too cheap.
+        By how much the graph's path from one to the other is too cheap.
     """
 
     labels: NDArray[np.int64]
@@ -126,9 +127,9 @@ class Contradictions:
     upper, lower : (n,) float arrays
         The most the graph allows, and the least the labels demand, at every vertex.
     arcs : (m,) float array
-        Excess of the walks through every arc; 0 where the arc is acquitted.
+        Excess of the paths through every arc; 0 where the arc is acquitted.
     votes : (m,) int64 array
-        How many labels' witness walks lead through the arc.
+        How many labels' witness paths lead through the arc.
     blame : (m,) float array
         The sum of those labels' excesses.
     num_labels : int
@@ -144,7 +145,7 @@ class Contradictions:
     >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     >>> found = wf.contradictions(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]))
     >>> found
-    Contradictions(2 of 3 labels prove the graph too optimistic, by up to 4)
+    Contradictions(2 of 3 labels exceed the graph's shortest paths, by up to 4)
     >>> found.optimistic.labels, found.optimistic.witnesses, found.optimistic.excess
     (array([5, 4]), array([0, 0]), array([4., 2.]))
     >>> [(int(ring.tails[e]), int(ring.indices[e])) for e in found.common]
@@ -163,7 +164,7 @@ class Contradictions:
 
     @cached_property
     def common(self) -> NDArray[np.int64]:
-        """Arcs that lie on every witness walk; none if no label is too high."""
+        """Arcs that lie on every witness path; none if no label is too high."""
         walks = self.optimistic.labels.size
         return np.flatnonzero((self.votes == walks) & (self.votes > 0))
 
@@ -171,16 +172,18 @@ class Contradictions:
         return bool(self.optimistic.labels.size or self.pessimistic.labels.size)
 
     def __repr__(self) -> str:
-        found = []
-        for kind, excess in (
-            ("optimistic", self.optimistic.excess),
-            ("pessimistic", self.pessimistic.excess),
-        ):
-            if excess.size:
-                verb = "proves" if excess.size == 1 else "prove"
-                who = f"{excess.size:,} of {self.num_labels:,} labels {verb}"
-                found.append(f"{who} the graph too {kind}, by up to {excess.max():g}")
-        return f"Contradictions({'; '.join(found) or 'none'})"
+        against = count_against(self.optimistic.excess, self.pessimistic.excess)
+        return f"Contradictions({against_text(against, self.num_labels, 'labels') or 'none'})"
+
+
+def count_against(above: FloatArray, below: FloatArray) -> dict[str, float]:
+    """Count costs above and below what the graph allows, given by how much they are."""
+    return {
+        "too_optimistic": above.size,
+        "by_up_to": above.max(initial=0.0),
+        "too_pessimistic": below.size,
+        "over_by_up_to": below.max(initial=0.0),
+    }
 
 
 def contradictions(graph: Graph, labels: Labels) -> Contradictions:
@@ -209,7 +212,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     bounds = envelopes(graph, reverse_slots(graph.arcs), vertices, low, high)
     tails = graph.tails
 
-    # arcs out of labels, the shortest way on from each first: its excess is the label's own
+    # arcs out of labels, the shortest path on from each first: its excess is the label's own
     leaving = np.flatnonzero((bounds.excess > 0) & np.isin(tails, vertices))
     own = low[np.searchsorted(vertices, tails[leaving])]
     excess = own - graph.lengths[leaving] - bounds.upper[graph.indices[leaving]]
@@ -224,9 +227,17 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
         frozen(tails[leaving].astype(np.int64)), frozen(bounds.origin[entered]), frozen(excess)
     )
 
+    # labels below the graph's distance to the goal, the label of least value
+    goal = int(np.argmin(values))
+    distance, _ = dijkstra(graph.reverse_arcs, vertices[[goal]], values[[goal]], 1.0)
+    over = distance[vertices] - values - 2.0 * labels.error
+    over[goal] = 0.0
+    below = np.flatnonzero(over > ROUNDING * np.abs(values).max())
+    below = below[np.argsort(-over[below], kind="stable")]
+
     return Contradictions(
         optimistic,
-        _pessimistic(graph, labels),
+        Pessimistic(frozen(vertices[below]), frozen(over[below])),
         frozen(bounds.upper),
         frozen(bounds.lower),
         frozen(bounds.excess),
@@ -237,19 +248,8 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     )
 
 
-def _pessimistic(graph: Graph, labels: Labels) -> Pessimistic:
-    vertices, values = labels.vertices, labels.values
-    goal = int(np.argmin(values))
-    distance, _ = dijkstra(graph.reverse_arcs, vertices[[goal]], values[[goal]], 1.0)
-    excess = distance[vertices] - values - 2.0 * labels.error
-    excess[goal] = 0.0
-    found = np.flatnonzero(excess > ROUNDING * np.abs(values).max())
-    found = found[np.argsort(-excess[found], kind="stable")]
-    return Pessimistic(frozen(vertices[found]), frozen(excess[found]))
-
-
 def _load(graph: Graph, way: IntArray, leaving: IntArray, weights: FloatArray) -> FloatArray:
-    """Weight of the walks on every arc that leave by the arcs `leaving` and go on by `way`."""
+    """Weight of the paths on every arc that leave by the arcs `leaving` and go on by `way`."""
     entering = np.zeros(graph.num_vertices)
     np.add.at(entering, graph.indices[leaving], weights)
     successor, onward = np.full_like(way, -1), way >= 0

@@ -1,13 +1,13 @@
-"""Promises: a bound on what a walk will cost, from what earlier walks did.
+"""Cost bounds: what a walk will cost at most, from what earlier walks cost.
 
 Each of m earlier walks was predicted to cost p_i and did cost c_i. With the scores s_i = c_i / p_i
-in ascending order, the promise for a new walk predicted to cost p is
+in ascending order, the bound for a new walk predicted to cost p is
 
     factor · p,    factor = s_(k),    k = ⌈(m + 1) · level⌉.
 
 **Guarantee** (split conformal prediction). If the new walk's score is exchangeable with the earlier
 ones (starts drawn alike, the same lengths planned with, no memory carried from walk to walk), it
-stays within its promise with probability at least `level`, whatever the world is like and however
+stays within its bound with probability at least `level`, whatever the world is like and however
 bad the predictions are; and, scores being distinct, at most level + 1 / (m + 1). The probability is
 over the draw of all m + 1 walks: it holds on average over starts, not for each of them. For k > m
 there is no such bound, and none is given.
@@ -39,15 +39,15 @@ class CostBound:
     factor : float
         The multiple.
     level : float
-        Share of new walks that keep the promise, at least.
+        Share of new walks that stay within their bound, at least.
     count : int
         Walks it rests on.
 
     Examples
     --------
     >>> import wayfield as wf
-    >>> promise = wf.cost_bound([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.3, 4.0], level=0.8)
-    >>> promise.factor, promise.bound([10.0, 20.0])
+    >>> bound = wf.cost_bound([1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 3.3, 4.0], level=0.8)
+    >>> bound.factor, bound.bound([10.0, 20.0])
     (1.5, array([15., 30.]))
     """
 
@@ -56,7 +56,7 @@ class CostBound:
     count: int
 
     def bound(self, predicted: ArrayLike) -> FloatArray:
-        """Return what walks with these predictions will cost at most, at the promise's level."""
+        """Return what walks with these predictions will cost at most, at this level."""
         return self.factor * np.asarray(predicted, dtype=np.float64)
 
 
@@ -70,7 +70,7 @@ def cost_bound(predicted: ArrayLike, paid: ArrayLike, level: float = 0.9) -> Cos
     paid : (m,) array
         What they cost; inf for a walk that did not arrive.
     level : float
-        Share of walks that shall keep the promise, between 0 and 1. At least
+        Share of walks that shall stay within their bound, between 0 and 1. At least
         ``level / (1 - level)`` walks are needed: 9 for 0.9.
 
     Examples
@@ -78,11 +78,11 @@ def cost_bound(predicted: ArrayLike, paid: ArrayLike, level: float = 0.9) -> Cos
     >>> import wayfield as wf
     >>> wf.cost_bound([5.0, 5.0], [6.0, 5.0])
     Traceback (most recent call last):
-    wayfield.errors.InputError: a promise at level 0.9 needs at least 9 walks, not 2
+    wayfield.errors.InputError: a cost bound at level 0.9 needs at least 9 walks, got 2
     """
     level = as_real(level, "level")
     if not 0.0 < level < 1.0:
-        raise InputError(f"level must lie between 0 and 1, not be {level}")
+        raise InputError(f"level must be between 0 and 1, got {level}")
     expected = as_lengths(predicted, "predicted")
     cost = as_floats(paid, "paid", expected.size)
     refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
@@ -92,13 +92,13 @@ def cost_bound(predicted: ArrayLike, paid: ArrayLike, level: float = 0.9) -> Cos
     if place > count:
         least = ceil(round(level / (1.0 - level), 9))
         raise InputError(
-            f"a promise at level {level:g} needs at least {least:,} walks, not {count:,}"
+            f"a cost bound at level {level:g} needs at least {least:,} walks, got {count:,}"
         )
     factor = float(np.sort(cost / expected)[place - 1])
     if factor == np.inf:
         lost = int(np.isinf(cost).sum())
         raise InputError(
-            f"{lost:,} of {count:,} walks did not arrive: no finite cost can be promised at level "
+            f"{lost:,} of {count:,} walks did not arrive: there is no finite cost bound at level "
             f"{level:g}"
         )
     return CostBound(factor, level, count)

@@ -1,17 +1,17 @@
 """Driving: a walker that plans on the graph, acts in the world, and learns from what happens.
 
-**The walker.** It follows the cheapest way to the goal by what it believes. Every step tells it
+**The walker.** It follows the shortest path to the goal by what it believes. Every step shows it
 what the arc costs. An arc that does not lead where the graph says is *refuted*: the try is paid
 for, the arc is struck out, and the walker plans again from where it stands. With the graph as it
 is, this is replanning Dijkstra (the plans of D* Lite); with a mended graph it is what every mend is
 judged by.
 
 **It ends.** Between two refutations it goes along one plan, and there are finitely many arcs: in a
-world that answers the same way every time it arrives, or has refuted every way there is. The cap on
-steps is for worlds in which steps slip.
+world that answers the same way every time it arrives, or has refuted every path there is. The cap
+on steps is for worlds in which steps slip.
 
 **Memory.** Without it every start knows only the graph. With it, what was learnt stays for the
-starts that follow: refuted arcs, and costs paid. These overrule a mend: an arc that was made dear
+starts that follow: refuted arcs, and costs paid. These overrule a mend: an arc that was made costly
 and then walked at its old cost is cheap from then on. So that such arcs are walked at all, some of
 the walks doubt the mend and go by the graph as it was (`kernels.driving` says when).
 
@@ -24,12 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import LARGEST, as_flag, as_vertex, as_vertices, as_whole, frozen
+from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
@@ -43,7 +44,7 @@ from ..kernels.driving import (
     next_doubt,
     no_walks,
     plan_by,
-    promises_more,
+    predicts_less,
     risk_limit,
     room_for_search,
 )
@@ -65,9 +66,9 @@ class Drive:
         Whether the walk came to the goal.
     stopped : (k,) bool array
         Whether it was given up at the cap on steps. A walk neither reached nor stopped found every
-        way it knew refuted.
+        path it knew refuted.
     predicted : (k,) float array
-        What the way was believed to cost when the walk set out; inf if there was none.
+        What the path was expected to cost when the walk set out; inf if there was none.
     paid : (k,) float array
         What it did cost, refuted tries included, up to where the walk ended.
     steps, found : (k,) int64 arrays
@@ -89,7 +90,7 @@ class Drive:
     >>> trip = wf.drive(believed, world, [3], goal=0)
     >>> trip
     Drive(1 start: 1 reached, 1 arc refuted)
-    >>> trip.predicted, trip.paid  # a vain try, and the way round
+    >>> trip.predicted, trip.paid  # a vain try, and the detour
     (array([1.]), array([4.]))
     """
 
@@ -113,9 +114,8 @@ class Drive:
         ends = [f"{int(self.reached.sum()):,} reached"]
         if self.stopped.any():
             ends.append(f"{int(self.stopped.sum()):,} stopped at the cap")
-        ends.append("1 arc refuted" if arcs == 1 else f"{arcs:,} arcs refuted")
-        who = "1 start" if starts == 1 else f"{starts:,} starts"
-        return f"Drive({who}: {', '.join(ends)})"
+        ends.append(f"{number_of(arcs, 'arcs')} refuted")
+        return f"Drive({number_of(starts, 'starts')}: {', '.join(ends)})"
 
 
 def drive(
@@ -168,14 +168,25 @@ def drive(
     patience = as_whole(patience, "patience", least=1)
     cap = 10 * n + 1000 if max_steps is None else as_whole(max_steps, "max_steps", least=0)
     if isinstance(world, Graph):
-        cost, unknown = _costs_in(believed, world)
+        if world.num_vertices != n:
+            raise InputError(
+                f"world must have the {n:,} vertices of the graph, got {world.num_vertices:,}"
+            )
+        # what the graph's arcs cost in the world, inf if missing, and how many it lacks
+        ours, real = (g.tails.astype(np.int64) * n + g.indices for g in (believed, world))
+        place = np.minimum(np.searchsorted(real, ours), max(real.size - 1, 0))
+        there = real[place] == ours if real.size else np.zeros(ours.size, dtype=bool)
+        if real.size and ours.size and not there.any():
+            raise InputError("no arc of the world is an arc of the graph: is it another graph?")
+        cost, unknown = np.full(ours.size, np.inf), real.size - int(there.sum())
+        cost[there] = world.lengths[place[there]]
         beliefs = (_belief(believed.arcs), _belief(plain.arcs))
         room, walks = room_for_search(believed.arcs), no_walks(begin.size, cost.size)
         drive_all(*beliefs, cost, begin, end, memory, cap, room, walks)
         return _packaged(walks, _known_now(believed, walks.learnt, {}), unknown)
     if not callable(world):
         raise InputError(
-            f"world must be a Graph or a function step(x, y) -> (z, cost), not {world!r}"
+            f"world must be a Graph or a function step(x, y) -> (z, cost), got {world!r}"
         )
     walker = _Walker(believed, plain, world, end, patience)
     walks = walker.walks(begin, memory, cap)
@@ -185,24 +196,6 @@ def drive(
 def _packaged(walks: Walks, known: Graph, unknown: int) -> Drive:
     arrays = {name: frozen(array) for name, array in walks._asdict().items()}
     return Drive(**arrays, graph=known, unknown=unknown)
-
-
-def _costs_in(graph: Graph, world: Graph) -> tuple[FloatArray, int]:
-    """Return what the graph's arcs cost in the world, inf if missing, and how many it lacks."""
-    n = graph.num_vertices
-    if world.num_vertices != n:
-        raise InputError(
-            f"the world has {world.num_vertices:,} vertices, but the graph has {n:,}: they must be "
-            "the same"
-        )
-    believed, real = (g.tails.astype(np.int64) * n + g.indices for g in (graph, world))
-    place = np.minimum(np.searchsorted(real, believed), max(real.size - 1, 0))
-    there = real[place] == believed if real.size else np.zeros(believed.size, dtype=bool)
-    cost = np.full(believed.size, np.inf)
-    cost[there] = world.lengths[place[there]]
-    if real.size and believed.size and not there.any():
-        raise InputError("no arc of the world is an arc of the graph: is it another graph?")
-    return cost, real.size - int(there.sum())
 
 
 def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Graph:
@@ -239,15 +232,6 @@ def _belief(arcs: Arcs) -> Belief:
     reverse_arcs(arcs, reverse)
     toward, stale = np.empty(arcs.indptr.size - 1), np.ones(1, np.bool_)
     return Belief(own, reverse, reverse_slots(arcs), toward, stale)
-
-
-def _with_arc(belief: Belief, x: int, z: int, cost: float) -> Belief:
-    """Return the belief with an arc that the graph did not have."""
-    place, _ = _slot(belief.arcs, x, z)
-    indptr = belief.arcs.indptr.copy()
-    indptr[x + 1 :] += 1
-    indices = np.insert(belief.arcs.indices, place, z)
-    return _belief(Arcs(indptr, indices, np.insert(belief.arcs.lengths, place, cost)))
 
 
 class _Walk(NamedTuple):
@@ -295,7 +279,7 @@ class _Walker:
             limit = None
             if doubtful:
                 hoped = self.plan(self.plain, start)[0]
-                gains = promises_more(hoped, predicted)
+                gains = predicts_less(hoped, predicted)
                 wait -= gains
                 limit = risk_limit(hoped, predicted) if gains and wait <= 0 else None
             walk = self.walk(start, predicted, limit, cap)
@@ -331,17 +315,25 @@ class _Walker:
         return _Walk(x == self.goal, bool(way), predicted, paid, steps, found)
 
     def plan(self, belief: Belief, x: int) -> tuple[float, list[int]]:
-        """Cost and arcs of the cheapest way to the goal, the next arc last."""
+        """Cost and arcs of the shortest path to the goal, the next arc last."""
         cost, size = plan_by(belief, x, self.goal, self.search)
         return cost, self.search.path[:size].tolist()
 
     def attempt(self, x: int, y: int) -> tuple[int, float]:
         """Try to go from x to y, if need be by an arc that is known to lead there."""
         tried = self.by_trying.get((x, y), y)
-        return _checked(self.step(x, tried), x, tried, self.graphs[0].num_vertices)
+        answer, whose = self.step(x, tried), f"the world's step from {x} to {tried}"
+        try:
+            z, cost = answer
+            place, price = as_vertex(z, "vertex", self.graphs[0].num_vertices), float(cost)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{whose} must be a vertex and a cost, got {answer!r}") from error
+        if not 1 / LARGEST <= price <= LARGEST:
+            raise InputError(f"{whose} cost {price}, which is not positive")
+        return place, price
 
     def note(self, x: int, y: int, arc: int, cost: float) -> None:
-        """Know what an arc costs; inf: that there is none."""
+        """Record what an arc costs; inf if there is none."""
         self.learnt[x, y] = cost
         for belief in (self.mended, self.plain):
             learn(belief, arc, cost)
@@ -354,9 +346,14 @@ class _Walker:
             return False
         self.note(x, y, arc, np.inf)
         if z != x and len(set(landings)) == 1 and not _slot(self.mended.arcs, x, z)[1]:
-            self.mended, self.plain = (
-                _with_arc(belief, x, z, cost) for belief in (self.mended, self.plain)
-            )
+            place = _slot(self.mended.arcs, x, z)[0]  # an arc that the graph did not have
+            beliefs = []
+            for old in (self.mended.arcs, self.plain.arcs):
+                indptr = old.indptr.copy()
+                indptr[x + 1 :] += 1
+                heads = np.insert(old.indices, place, z)
+                beliefs.append(_belief(Arcs(indptr, heads, np.insert(old.lengths, place, cost))))
+            self.mended, self.plain = beliefs
             self.search = room_for_search(self.mended.arcs)
             self.by_trying[x, z] = y
             self.led[x, z] = cost
@@ -371,17 +368,3 @@ class _Walker:
             if there:
                 costs[place] = cost
         return costs
-
-
-def _checked(answer: object, x: int, y: int, n: int) -> tuple[int, float]:
-    """Return where a step of the world led and what it cost, or say what is wrong with it."""
-    try:
-        z, cost = cast("tuple[int, float]", answer)
-        place, price = as_vertex(z, "vertex", n), float(cost)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the world's step from {x} to {y} must be a vertex and a cost, not {answer!r}"
-        ) from error
-    if not 1 / LARGEST <= price <= LARGEST:
-        raise InputError(f"the world's step from {x} to {y} cost {price}, which is not positive")
-    return place, price

@@ -1,22 +1,26 @@
-"""What a mend found, as plain data and as one sentence: false edges, slow places, or nothing.
+"""What a mend found, as plain data and as tables; `text` puts it into words.
 
-All of it follows from the lengths before and after. The *factor* is how much more the whole graph
-costs: the median of length / believed length, weighted by believed length. Beyond that,
+Most of it follows from the lengths before and after. The *factor* is how much more the whole graph
+costs: the median of length / length as given, weighted by the latter. Beyond that,
 
 - an edge is *probably false* if it costs at least `FALSE` times what the graph and its neighbours,
   the edges that share an end with it, cost more: nothing around it is slow, it alone is;
-- of a directed graph, an edge that leads both ways and of which only one way is so dear is *dear
-  one way*: it exists, since the other way is not in doubt;
+- of a directed graph, an edge that leads both ways and is so costly in only one of them is *one
+  way*: it exists, since the other way is not in doubt;
 - a *slow place* is made of edges that cost at least `SLOW` times what the graph costs more, joined
   end to end; it is named after the vertex where most is added;
 - a *quick place* likewise, of edges that cost at most a `SLOW`-th.
 
 Two arcs between the same vertices, one each way, count as one edge.
+
+**Evidence.** Which costs contradict the graph as given (`contradictions` for labels), how many of
+these contradictions rounding alone would explain, by how much costs and distances differ as a
+whole, and how well both graphs meet the costs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,25 +29,31 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from .._arrays import plain
-from .._text import number_of, quoted, short
+from .._text import quoted
 from ..extension import describe
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..names import Caller, Naming
+from ..kernels.shortest import dijkstra
+from ..labels import Labels
+from ..names import Caller, Names, Naming
+from ..plans import plan
+from ._base import MendProblem
+from .contradiction import contradictions, count_against
+from .text import SAME, finding, units_text
 
 if TYPE_CHECKING:
     from .fitting import Mended
 
 FALSE = 3.0
 SLOW = 1.25
-SAME = 0.05
-"""Factors nearer to 1 than this are not worth a word."""
 MOST_NEIGHBOURS = 200
 """Edges at one end that an edge is compared with, evenly chosen: hubs have too many."""
-MOST_NAMED = 3
-"""Edges of a kind that the sentence names."""
 MOST_PLACES = 2
 SHARE = 0.1
 """Of all that is changed: places where less is are not named."""
+SAME_UNIT = (0.5, 2.0)
+"""Costs over the graph's own distances: between these nothing speaks against one unit."""
+MOST_DECIMALS = 3
+"""Numbers with more were not rounded by hand."""
 
 
 class Edges(NamedTuple):
@@ -61,12 +71,12 @@ class Edges(NamedTuple):
 
     @property
     def times(self) -> FloatArray:
-        """(e,) length over believed length."""
+        """(e,) length over length as given."""
         return self.lengths / self.believed
 
     @property
     def added(self) -> FloatArray:
-        """(e,) length minus believed length."""
+        """(e,) length minus length as given."""
         return self.lengths - self.believed
 
     def ways(self, which: BoolArray) -> NDArray[np.int64]:
@@ -100,23 +110,39 @@ class Kinds(NamedTuple):
     slow: BoolArray
     quick: BoolArray
     suspect: BoolArray
-    """Dearer than believed, and than the whole graph by more than a trifle."""
+    """Costlier than given, and than the whole graph by more than a trifle."""
 
     def name(self, e: int) -> str:
         """Name the kind of a suspect arc."""
         for word in ("false", "one_way", "slow"):
             if getattr(self, word)[e]:
                 return word.replace("_", " ")
-        return "dearer"
+        return "costlier"
 
 
 def sort_out(edges: Edges, factor: float) -> Kinds:
-    """Tell what stands out from the common factor, and how."""
-    far = edges.times / factor
-    odd, dear = _odd(edges, factor), far >= SLOW
-    both_dear = edges.ways(~dear)[edges.pair] == 0
-    suspect = (far > 1.0 + SAME) & (edges.added > 0)
-    return Kinds(odd & both_dear, odd & ~both_dear, dear & ~odd, far <= 1.0 / SLOW, suspect)
+    """Find what stands out from the common factor, and how."""
+    times, count = edges.times / factor, edges.arcs.size
+    # odd: slower than given while its neighbours are not
+    ends = np.concatenate([edges.tails, edges.heads])
+    order = np.argsort(ends, kind="stable")
+    odd = np.zeros(count, dtype=bool)
+    for e in np.flatnonzero((times >= FALSE) & (edges.added > 0)).tolist():
+        pair = edges.tails[e], edges.heads[e]
+        first, last = (
+            np.searchsorted(ends, pair, sorter=order),
+            np.searchsorted(ends, pair, "right", sorter=order),
+        )
+        ranges = [order[i:j] for i, j in zip(first, last, strict=True)]
+        some = [near[:: 1 + near.size // MOST_NEIGHBOURS] for near in ranges]
+        around = np.concatenate(some) % count
+        there = np.isin(edges.tails[around], pair) & np.isin(edges.heads[around], pair)
+        others = times[np.unique(around[~there])]
+        odd[e] = not others.size or times[e] >= FALSE * np.median(others)
+    costly = times >= SLOW
+    both_ways = edges.ways(~costly)[edges.pair] == 0
+    suspect = (times > 1.0 + SAME) & (edges.added > 0)
+    return Kinds(odd & both_ways, odd & ~both_ways, costly & ~odd, times <= 1.0 / SLOW, suspect)
 
 
 def suspects(mended: Mended) -> tuple[IntArray, list[str]]:
@@ -125,21 +151,24 @@ def suspects(mended: Mended) -> tuple[IntArray, list[str]]:
     What is added beyond the common factor is the order, most first.
     """
     edges = edges_once(mended)
-    factor = _middle(edges)
+    factor = median_ratio(edges.lengths, edges.believed)
     kinds = sort_out(edges, factor)
     found = _each_once(edges, kinds.suspect, edges.lengths - factor * edges.believed)
     return edges.arcs[found], [kinds.name(e) for e in found.tolist()]
 
 
-def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
+def facts(
+    mended: Mended, names: Naming | None, starts: Iterable[int], goal: int | None
+) -> dict[str, Any]:
     """Return what was found as plain data that JSON can hold; see `Mended.facts`."""
-    call, edges = Caller(names, mended.believed.num_vertices), edges_once(mended)
-    factor = _middle(edges)
+    given, problem = mended.believed, mended.problem
+    call, edges = Caller(names, given.num_vertices), edges_once(mended)
+    factor = median_ratio(edges.lengths, edges.believed)
     kinds = sort_out(edges, factor)
 
     def named(e: int, ways: NDArray[np.int64]) -> dict[str, Any]:
         x, y = call(int(edges.tails[e])), call(int(edges.heads[e]))
-        both = not mended.believed.directed or ways[edges.pair[e]] > 1
+        both = not given.directed or ways[edges.pair[e]] > 1
         return {
             "from": x,
             "to": y,
@@ -167,6 +196,29 @@ def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
             for middle, part in _places(edges, which, factor)
         ]
 
+    def route(start: int, goal: int) -> dict[str, Any]:
+        """Describe the shortest path on the mended graph, and what it costs as given."""
+        cost, before = (
+            dijkstra(problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1), 1.0)[0]
+            for graph in (mended.graph, given)
+        )
+        if np.isinf(cost[start]):
+            return {"start": call(start), "cost": None, "believed": None, "path": []}
+        return {
+            "start": call(start),
+            "cost": cost[start],
+            "believed": before[start],
+            "path": [call(x) for x in plan(mended.graph, cost, goal).rollout(start).path],
+        }
+
+    distances = problem.distances()
+    ratio = median_ratio(problem.costs, distances)
+    of_trips = not isinstance(mended.data, Labels)
+    word = "trips" if of_trips else "labels"
+    end = goal if of_trips else int(problem.goals[0])
+    costs = problem.costs if of_trips else np.append(problem.costs, 0.0)  # the goal's own label
+    trips = {"ends": problem.goals.size, "merged": getattr(mended.data, "merged", 0)}
+    low, high = SAME_UNIT
     found: dict[str, Any] = {
         "method": describe(mended.method),
         "chosen": mended.chosen,
@@ -176,9 +228,9 @@ def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
         "bound": mended.bound,
         "seconds": mended.seconds,
         "edges": int(edges.pair.max(initial=-1)) + 1,
-        "directed": mended.believed.directed,
+        "directed": given.directed,
         "changed": edges.count(edges.added != 0),
-        "dearer": edges.count(edges.added > 0),
+        "costlier": edges.count(edges.added > 0),
         "added": edges.added.sum(),
         "factor": factor,
         "false": listed(kinds.false),
@@ -186,71 +238,129 @@ def facts(mended: Mended, names: Naming | None = None) -> dict[str, Any]:
         "slow": places(kinds.slow),
         "quick": places(kinds.quick),
         "scores": {name: score._asdict() for name, score in mended.scores.items()},
+        "graph": {
+            "vertices": given.num_vertices,
+            "arcs": given.num_arcs,
+            "least_length": given.lengths.min(initial=np.inf),
+            "largest_length": given.lengths.max(initial=-np.inf),
+        },
+        word: {
+            "count": costs.size,
+            **(trips if of_trips else {}),
+            "least": costs.min(),
+            "largest": costs.max(),
+            "error": problem.error,
+            "upper_bounds": problem.upper,
+            "per_graph_distance": ratio,
+        },
+        "against": count_against(*_excesses(problem, of_trips, problem.error)),
+        "rounding": _rounding(problem, of_trips),
+        "misfit": {
+            "believed": _misfit(problem, distances),
+            "mended": _misfit(problem, problem.distances(mended.graph.lengths)),
+        },
+        "goal": None if end is None else call(end),
+        "routes": [] if end is None else [route(x, end) for x in starts],
     }
-    told: dict[str, Any] = plain(found)
-    return told | {"finding": finding(told)}
+    result: dict[str, Any] = plain(found)
+    result["units"] = None if low <= ratio <= high else units_text(ratio, word)
+    return result | {"finding": finding(result)}
 
 
-def finding(
-    found: Mapping[str, Any], data: str = "labels", agreed: bool = False, proofs: int = 0
-) -> str:
-    """Say what was found in one sentence.
+def _excesses(problem: MendProblem, trips: bool, error: float) -> tuple[FloatArray, FloatArray]:
+    """By how much costs are above what the graph allows, and below; a detour proves nothing."""
+    if trips:
+        over = problem.costs - error - problem.distances()
+        above, below = over[over > 0], (-over - 2 * error)[over < -2 * error]
+    else:  # labels may contradict one another, too
+        goal = problem.goals[0]
+        known = np.append(problem.starts, goal), np.append(problem.costs, 0.0)
+        proof = contradictions(problem.graph, Labels(*known, error))
+        above, below = proof.optimistic.excess, proof.pessimistic.excess
+    tiny = 1e-9 * problem.costs.max()
+    return above[(above > tiny) & (not problem.upper)], below[below > tiny]
 
-    `data` is what it was found by, `agreed` whether that is known to agree with the graph, `proofs`
-    how many of the data prove the graph too optimistic.
+
+def _rounding(problem: MendProblem, trips: bool) -> dict[str, Any] | None:
+    """Count the contradictions that vanish if costs are rounded to their last digit.
+
+    None if none do, if an error was named, or if the lengths have no more digits than the costs.
     """
-    if not found["changed"]:
-        scores = found["scores"]
-        if not scores and not agreed:
-            return f"{found['method']} finds nothing to change by the {data}"
-        if any(score["error"] for score in scores.values()):
-            vain = "nothing fitted to them predicts the others clearly better"
-            if proofs:
-                what = f"{proofs:,} of the {data} {'prove' if proofs > 1 else 'proves'}"
-                return f"{what} that the graph is wrong, but not where: {vain}"
-            return f"the {data} do not agree with the graph, but {vain}: Dijkstra is as good"
-        return f"the {data} do not contradict the graph: Dijkstra is as good"
-    told = []
-    for key, what in (("false", "probably false"), ("one_way", "dear in one direction only")):
-        if found[key]:
-            told.append(f"{_are(len(found[key]))} {what}: {_some(found[key])}")
-    for word, less in (("slow", "less quick"), ("quick", "less slow")):
-        for place in found[word]:
-            # beside a whole graph that costs twice as much, 1.5 times is not quick
-            fair = (place["times"] >= 1.0) == (word == "slow")
-            told.append(f"{word if fair else less} {_where(place)}, {place['times']:.2g} times")
-    if abs(found["factor"] - 1.0) > SAME:
-        all_in_all = "all in all" if told else "everything"
-        told.append(f"{all_in_all} {found['factor']:.2g} times what was believed")
-    if not told:
-        verb = "costs" if found["changed"] == 1 else "cost"
-        number = number_of(found["changed"], "edges")
-        told.append(f"{number} {verb} a little more or less than believed")
-    return "; ".join(told)
+
+    def decimals(numbers: FloatArray, most: int) -> int | None:
+        """Count the decimals that all of these numbers make do with, at most so many."""
+        for digits in range(most + 1):
+            if np.allclose(np.round(numbers, digits), numbers, rtol=1e-12, atol=0.0):
+                return digits
+        return None
+
+    digits = decimals(problem.costs, MOST_DECIMALS)
+    if problem.error or digits is None or decimals(problem.graph.lengths, digits) is not None:
+        return None
+    error = 0.5 * 10.0**-digits
+    before, after = (
+        sum(side.size for side in _excesses(problem, trips, each)) for each in (0.0, error)
+    )
+    explained = before - after
+    return {"decimals": digits, "error": error, "explains": explained} if explained else None
 
 
-def _are(count: int) -> str:
-    return f"{number_of(count, 'edges')} {'is' if count == 1 else 'are'}"
+def _misfit(problem: MendProblem, distances: FloatArray) -> float:
+    """Mean of what distances are off by, beyond the error; an upper bound forgives too little."""
+    off = distances - problem.costs
+    off = np.maximum(off, 0.0) if problem.upper else np.abs(off)
+    return float(np.maximum(off - problem.error, 0.0).mean())
 
 
-def _some(edges: Sequence[Mapping[str, Any]]) -> str:
-    named = (f"{each['called']} (+{short(each['added'])})" for each in edges[:MOST_NAMED])
-    return ", ".join(named) + (" …" if len(edges) > MOST_NAMED else "")
+def edge_columns(mended: Mended, names: Names) -> dict[str, Any]:
+    """Return one row per edge, in a form that `wayfield.files.read_edges` reads."""
+    edges = edges_once(mended)
+    columns = {
+        "from": _called(names, edges.tails),
+        "to": _called(names, edges.heads),
+        "believed": edges.believed,
+        "added": edges.added,
+        "length": edges.lengths,
+    }
+    return columns | ({"oneway": ["yes"] * edges.arcs.size} if mended.believed.directed else {})
 
 
-def _where(place: Mapping[str, Any]) -> str:
-    if place["edges"] == 1:
-        return f"on {place['first']['called']}"
-    return f"around {quoted(place['around'])}"
+def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
+    """Return one row per edge that stands out, and how, in the order of evidence."""
+    (arcs, kinds), given = suspects(mended), mended.believed
+    return {
+        "from": _called(names, given.tails[arcs]),
+        "to": _called(names, given.indices[arcs]),
+        "kind": kinds,
+        "believed": given.lengths[arcs],
+        "added": mended.added[arcs],
+        "length": mended.graph.lengths[arcs],
+        "times": mended.graph.lengths[arcs] / given.lengths[arcs],
+    }
 
 
-def _middle(edges: Edges) -> float:
-    """Return the median of length / believed length, weighted by believed length."""
-    if not edges.arcs.size:
+def _called(names: Names, vertices: IntArray) -> Any:
+    """Return names of vertices, as numbers if all names are such."""
+    called = names.as_numbers()
+    if isinstance(called, np.ndarray):
+        return called[vertices]
+    return [called[x] for x in vertices.tolist()]
+
+
+def median_ratio(above: FloatArray, below: FloatArray) -> float:
+    """Return the c that minimises Σ |above - c below|: the weighted median of the ratios.
+
+    Examples
+    --------
+    >>> median_ratio(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
+    2.0
+    """
+    if not above.size:
         return 1.0
-    order = np.argsort(edges.times, kind="stable")
-    weight = np.cumsum(edges.believed[order])
-    return float(edges.times[order][np.searchsorted(weight, 0.5 * weight[-1])])
+    ratio = above / below
+    order = np.argsort(ratio, kind="stable")
+    weight = np.cumsum(below[order])
+    return float(ratio[order][np.searchsorted(weight, 0.5 * weight[-1])])
 
 
 def _each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:
@@ -258,27 +368,6 @@ def _each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:
     chosen = np.flatnonzero(which)
     chosen = chosen[np.argsort(-by[chosen], kind="stable")]
     return chosen[np.sort(np.unique(edges.pair[chosen], return_index=True)[1])]
-
-
-def _odd(edges: Edges, factor: float) -> BoolArray:
-    """Whether an edge alone is dear, its neighbours not, and dearer than believed."""
-    times, count = edges.times / factor, edges.arcs.size
-    ends = np.concatenate([edges.tails, edges.heads])
-    order = np.argsort(ends, kind="stable")
-    odd = np.zeros(count, dtype=bool)
-    for e in np.flatnonzero((times >= FALSE) & (edges.added > 0)).tolist():
-        pair = edges.tails[e], edges.heads[e]
-        first, last = (
-            np.searchsorted(ends, pair, sorter=order),
-            np.searchsorted(ends, pair, "right", sorter=order),
-        )
-        ranges = [order[i:j] for i, j in zip(first, last, strict=True)]
-        some = [near[:: 1 + near.size // MOST_NEIGHBOURS] for near in ranges]
-        around = np.concatenate(some) % count
-        there = np.isin(edges.tails[around], pair) & np.isin(edges.heads[around], pair)
-        others = times[np.unique(around[~there])]
-        odd[e] = not others.size or times[e] >= FALSE * np.median(others)
-    return odd
 
 
 def _places(edges: Edges, which: BoolArray, factor: float) -> list[tuple[int, IntArray]]:

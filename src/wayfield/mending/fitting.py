@@ -1,29 +1,34 @@
-"""The verb: costs of the world, from a graph that is a guess and what a few trips cost."""
+"""The verb: edge costs fitted to what labels or trips cost in the world."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._arrays import as_vertex, frozen, refuse
+from .._arrays import as_lengths, as_vertex, as_vertices, frozen, refuse
 from .._interop import networkx_graph, with_lengths
+from .._text import short
 from .._threads import one_thread
 from ..errors import InputError
 from ..extension import Status
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels, check_labels
-from ..names import Naming
-from ._base import Fit, MendMethod, MendProblem, Score
-from .findings import facts, suspects
+from ..names import Caller, Naming
+from ._base import CandidateScore, MendMethod, MendProblem
+from .findings import edges_once, facts, suspects
 from .selection import Best
+from .text import lines
 from .trips import Bound, Trips, check_bound
+
+SPEEDS = (1.0, 300.0)
+"""Medians in km/h that a road network may have."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,15 +39,17 @@ class Mended:
     ----------
     graph : Graph
         To be planned with: the same arcs, other lengths; the given graph itself if unchanged.
-    believed : Graph
-        The graph as it was given.
+    problem : MendProblem
+        The graph as it was given, and the trips that lengths were fitted to.
+    data : Labels or Trips
+        What they were made of.
     value, bound : float
         What the fit costs in its method's measure, and what every fit costs at least.
     status : Status
         How the solve ended.
     chosen : str
         Of several candidates, the one taken; else empty.
-    scores : mapping of str to Score
+    scores : mapping of str to CandidateScore
         How well the candidates predicted trips held out.
     details : mapping of str to anything
         Further findings, named by the method.
@@ -58,30 +65,36 @@ class Mended:
     >>> slow = wf.Labels([0, 1, 3], [0.0, 1.0, 7.0])
     >>> mended = wf.mend(path, slow, goal=0, method=wf.LeastChange("unit", only_odd=None))
     >>> mended
-    Mended(1 of 3 edges dearer, by 4 in all)
+    Mended(1 of 3 edges costlier, by 4 in all)
     >>> wf.cost_to_go(mended.graph, 0)[3]
     np.float64(7.0)
     """
 
     graph: Graph
-    believed: Graph
+    problem: MendProblem
+    data: Labels | Trips
     value: float
     bound: float
     status: Status
     chosen: str
-    scores: Mapping[str, Score]
+    scores: Mapping[str, CandidateScore]
     details: Mapping[str, Any]
     method: MendMethod
     seconds: float
 
+    @property
+    def believed(self) -> Graph:
+        """The graph as it was given."""
+        return self.problem.graph
+
     @cached_property
     def added(self) -> FloatArray:
-        """(m,) what every arc costs more than believed; negative where it costs less."""
+        """(m,) what every arc costs more than given; negative where it costs less."""
         return frozen(self.graph.lengths - self.believed.lengths)
 
     @cached_property
     def suspects(self) -> NDArray[np.int64]:
-        """Arcs that stand out: dearer than believed by more than the whole graph is, most first.
+        """Arcs that stand out: costlier than given by more than the whole graph is, most first.
 
         One for every edge: of an undirected one the arc from the lower to the higher vertex, of
         two ways between the same vertices the one that stands out more.
@@ -93,18 +106,59 @@ class Mended:
         """Whether the graph was left as it is."""
         return not self.added.any()
 
-    def facts(self, names: Naming | None = None) -> dict[str, Any]:
-        """Return what was found as plain data that JSON can hold.
+    def summary(
+        self,
+        names: Naming | None = None,
+        starts: Iterable[int] = (),
+        goal: int | None = None,
+    ) -> str:
+        """Return a few lines on what was given, what contradicts the graph, and what was found.
 
         Parameters
         ----------
         names : sequence or mapping, optional
             What to call the vertices: ``names[x]``. Their indices if not given.
+        starts : iterable of int
+            Where the routes begin that are to be shown.
+        goal : int, optional
+            Where they lead, if the graph was mended by trips; labels have their goal.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+        >>> mended = wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), 0, wf.LeastChange())
+        >>> print(mended.summary("abcdefghij", starts=[4]))  # doctest: +ELLIPSIS
+        graph     10 vertices, 11 edges, lengths 1 to 1
+        labels    3 (30 % of the vertices), values 0 to 5; goal a
+        against   2 of 3 labels exceed the graph's shortest paths, by up to 4
+        method    LeastChange(): converged; ...
+        fit       labels are off by 3 on average on the graph as it is, by 0 on the mended one
+        found     1 edge is probably false: a – f (+4)
+        route     e → d → c → b → a: cost 4, 2 on the graph as it is
         """
-        return facts(self, names)
+        rows = lines(self.facts(names, starts, goal))
+        return "\n".join(f"{word:<9} {text}" for word, text in rows)
+
+    def facts(
+        self,
+        names: Naming | None = None,
+        starts: Iterable[int] = (),
+        goal: int | None = None,
+    ) -> dict[str, Any]:
+        """Return what the summary says, and more, as plain data that JSON can hold.
+
+        Parameters as in `summary`.
+        """
+        n = self.graph.num_vertices
+        begin = as_vertices(list(starts), "starts", n).tolist()
+        end = None if goal is None else as_vertex(goal, "goal", n)
+        if begin and end is None and isinstance(self.data, Trips):
+            raise InputError("starts show routes to a goal: pass goal=, which trips do not have")
+        return facts(self, names, begin, end)
 
     def finding(self, names: Naming | None = None) -> str:
-        """Say in one sentence what was found: false edges, slow places, or nothing.
+        """Return one sentence on what was found: false edges, slow places, or nothing.
 
         Examples
         --------
@@ -114,8 +168,7 @@ class Mended:
         >>> wf.mend(ring, labels, 0, wf.LeastChange()).finding("abcdefghij")
         '1 edge is probably false: a – f (+4)'
         """
-        told: str = self.facts(names)["finding"]
-        return told
+        return str(self.facts(names)["finding"])
 
     def to_networkx(
         self, source: Any = None, attribute: str = "length", length: str | None = "length"
@@ -140,19 +193,51 @@ class Mended:
             return networkx_graph(lengths, self.graph.num_vertices, self.graph.directed, attribute)
         return with_lengths(source, lengths, self.graph.num_vertices, attribute, length)
 
-    @property
-    def _edges(self) -> NDArray[np.bool_]:
-        graph = self.believed
-        return np.full(graph.num_arcs, graph.directed) | (graph.tails < graph.indices)
+    def osrm_speeds(self, ids: ArrayLike, metres: ArrayLike) -> str:
+        """Return speeds in the form of OSRM's traffic updates: ``from,to,km/h``, every arc.
+
+        Parameters
+        ----------
+        ids : (n,) integer array
+            OpenStreetMap's ids of the vertices.
+        metres : (m,) array
+            Length of every arc; its cost is taken for seconds.
+
+        Raises
+        ------
+        InputError
+            If the median speed is below 1 km/h or above 300 km/h.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> road = wf.Graph.from_edges([0], [1], [60.0])
+        >>> mended = wf.mend(road, wf.Trips([0], [1], [72.0]), method=wf.LeastChange(only_odd=None))
+        >>> print(mended.osrm_speeds([101, 102], [500.0, 500.0]), end="")
+        101,102,25
+        102,101,25
+        """
+        graph, called = self.graph, np.asarray(ids)
+        if called.shape != (graph.num_vertices,) or called.dtype.kind not in "iu":
+            raise InputError(f"ids must be {graph.num_vertices:,} whole numbers, one per vertex")
+        kmh = 3.6 * as_lengths(metres, "metres", graph.num_arcs) / graph.lengths
+        middle = float(np.median(kmh))
+        if not SPEEDS[0] <= middle <= SPEEDS[1]:
+            raise InputError(
+                f"the median speed would be {short(middle)} km/h: lengths must be in metres and "
+                "costs in seconds"
+            )
+        rows = zip(called[graph.tails], called[graph.indices], kmh, strict=True)
+        return "".join(f"{x},{y},{speed:.4g}\n" for x, y, speed in rows)
 
     def __repr__(self) -> str:
         chosen = f"{self.chosen}: " if self.chosen else ""
         if self.unchanged:
             return f"Mended({chosen}the graph as it is)"
         kind = "arcs" if self.believed.directed else "edges"
-        added = self.added[self._edges]
+        added = edges_once(self).added
         parts = []
-        for word, changes in (("dearer", added[added > 0]), ("cheaper", -added[added < 0])):
+        for word, changes in (("costlier", added[added > 0]), ("cheaper", -added[added < 0])):
             if changes.size:
                 share = f"{changes.size:,} of {added.size:,} {kind} {word}"
                 parts.append(f"{share}, by {changes.sum():.3g} in all")
@@ -182,9 +267,9 @@ def mend(
     goal : int, optional
         Where the labels lead; needed with labels, and only with them.
     method : MendMethod, optional
-        `Best()` unless given: of several ways the one that predicts held-out costs best, or none.
+        `Best()` unless given: of several, the one that predicts held-out costs best, or none.
     bound : {"upper"} or None
-        "upper" if the labels' values were paid by ways that may not be the cheapest. Trips say so
+        "upper" if the labels' values were paid on paths that may not be shortest. Trips say so
         themselves.
 
     Examples
@@ -192,22 +277,39 @@ def mend(
     >>> import wayfield as wf
     >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
     >>> wf.mend(ring, wf.Labels([0, 4, 5], [0.0, 4.0, 5.0]), goal=0, method=wf.LeastChange())
-    Mended(1 of 11 edges dearer, by 4 in all)
+    Mended(1 of 11 edges costlier, by 4 in all)
     """
     problem = make_problem(graph, data, goal, bound)
     settings = Best() if method is None else method
-    if isinstance(settings, type) or not isinstance(settings, MendMethod):
-        raise InputError(f"method must be a way of mending such as Best(), not {method!r}")
+    if not isinstance(settings, MendMethod):
+        raise InputError(f"method must be a mend method such as Best(), got {method!r}")
     start = time.perf_counter()
     with one_thread():
         fit = settings.fit(problem)
-    return _package(fit, graph, settings, time.perf_counter() - start)
+    same = np.array_equal(fit.lengths, graph.lengths)
+    return Mended(
+        graph if same else replace(graph, lengths=fit.lengths),
+        replace(problem),  # without what methods have noted about it
+        data,
+        float(fit.value),
+        float(fit.bound),
+        fit.status,
+        fit.chosen,
+        dict(fit.scores),
+        dict(fit.details),
+        settings,
+        time.perf_counter() - start,
+    )
 
 
 def make_problem(
-    graph: Graph, data: Labels | Trips, goal: int | None = None, bound: Bound = None
+    graph: Graph,
+    data: Labels | Trips,
+    goal: int | None = None,
+    bound: Bound = None,
+    names: Naming | None = None,
 ) -> MendProblem:
-    """Validate once what every method takes for granted."""
+    """Validate once what every method takes for granted; `names` are for the errors."""
     check_graph(graph)
     if isinstance(data, Trips):
         if goal is not None or bound is not None:
@@ -216,44 +318,27 @@ def make_problem(
         upper = check_bound(data.bound)
         problem = MendProblem(graph, data.starts, data.ends, data.costs, data.error, upper)
     else:
-        problem = _from_labels(graph, check_labels(data, graph), goal, check_bound(bound))
+        labels, upper = check_labels(data, graph), check_bound(bound)
+        if goal is None:
+            raise InputError("labels are costs to a goal: pass goal=")
+        end = as_vertex(goal, "goal", graph.num_vertices)
+        here, values = labels.vertices == end, labels.values
+        wrong = here & (np.abs(values) > labels.error)
+        refuse(wrong, values, "label values", f"is the cost at the goal {end}, which is 0")
+        refuse(~here & (values <= 0), values, "label values", "is not positive")
+        if here.all():
+            raise InputError(f"only the goal {end} is labelled: there is nothing to mend by")
+        starts, costs = frozen(labels.vertices[~here]), frozen(values[~here])
+        ends = frozen(np.full(starts.size, end))
+        problem = MendProblem(graph, starts, ends, costs, labels.error, upper)
     lost = np.flatnonzero(np.isinf(problem.distances()))
     if lost.size:
-        k = lost[0]
+        k, call = lost[0], Caller(names, graph.num_vertices)
+        pair = (call(int(x)) for x in (problem.starts[k], problem.ends[k]))
+        x, y = pair if names is None else map(repr, pair)
         more = f" (and {lost.size - 1:,} more)" if lost.size > 1 else ""
         raise InputError(
-            f"the graph has no way from {problem.starts[k]} to {problem.ends[k]}, though going "
-            f"there cost {problem.costs[k]}{more}"
+            f"the graph has no path from {x} to {y}, though going there cost "
+            f"{problem.costs[k]:g}{more}: is an edge missing, or one-way?"
         )
     return problem
-
-
-def _from_labels(graph: Graph, labels: Labels, goal: int | None, upper: bool) -> MendProblem:
-    if goal is None:
-        raise InputError("labels are costs to a goal: pass goal=")
-    end = as_vertex(goal, "goal", graph.num_vertices)
-    here = labels.vertices == end
-    wrong = here & (np.abs(labels.values) > labels.error)
-    refuse(wrong, labels.values, "label values", f"is the cost at the goal {end}, which is 0")
-    starts, costs = labels.vertices[~here], labels.values[~here]
-    refuse(~here & (labels.values <= 0), labels.values, "label values", "is not positive")
-    if starts.size == 0:
-        raise InputError(f"only the goal {end} is labelled: there is nothing to mend by")
-    ends = np.full(starts.size, end)
-    return MendProblem(graph, frozen(starts), frozen(ends), frozen(costs), labels.error, upper)
-
-
-def _package(fit: Fit, graph: Graph, method: MendMethod, seconds: float) -> Mended:
-    same = np.array_equal(fit.lengths, graph.lengths)
-    return Mended(
-        graph if same else replace(graph, lengths=fit.lengths),
-        graph,
-        float(fit.value),
-        float(fit.bound),
-        fit.status,
-        fit.chosen,
-        dict(fit.scores),
-        dict(fit.details),
-        method,
-        seconds,
-    )

@@ -1,4 +1,4 @@
-"""The least change of a graph: which arcs must be dearer than believed, and by how much.
+"""The least change of a graph: which arcs must cost more than given, and by how much.
 
 **Problem.** Labels Y (costs to a goal g, Y(g) = 0) that the graph contradicts, and a price w per
 unit by which an arc is lengthened:
@@ -26,7 +26,7 @@ optimisation). An arc is lengthened only where it is saturated, f = w.
 (`contradictions`). (2) Exact labels are merged into one root of potential 0: an arc out of label x
 has length ℓ - Y(x), one into label y ℓ + Y(y). A label with error or trust stays a vertex with two
 arcs of its own, to the root at Y + ε and from it at -(Y - ε), of capacity trust. (3) Network
-simplex (`kernels.network_simplex`) from the flow 0 and the tree of shortest ways to labels. Its
+simplex (`kernels.network_simplex`) from the flow 0 and the tree of shortest paths to labels. Its
 potentials are the upper bound of `contradictions`, so that only arcs out of labels price out.
 
 **Verification.** Value and bound are evaluated anew, on the whole graph and from the outcome alone.
@@ -37,18 +37,19 @@ largest label, since some least field lies within the range of the labels. With 
 labels and prices all of it is exact, and the gap is 0.
 
 **Prices.** ``"unit"``: 1 for every arc; the value does not change when an arc is subdivided.
-``"detour"``: 1 / d₋ₑ, where d₋ₑ is the length of the shortest way between the arc's ends without
-it. Among neighbours there is a short way round; an edge between two states that only look alike is
-as far round as the world is, and so is cheap to accuse. d₋ₑ is cut off at `FAR` times the length.
+``"detour"``: 1 / d₋ₑ, where d₋ₑ is the length of the shortest path between the arc's ends without
+it. Among neighbours the detour is short; that of an edge between two states that only look alike is
+as long as the world is wide, and so the edge is cheap to accuse. d₋ₑ is cut off at `FAR` times the
+length.
 
 **Odd edges only.** The least change explains *all* that labels say by lengthening. Where the world
 is slow everywhere, that cuts single labels off. With ``only_odd`` the change is computed for all
-arcs, and applied to those whose way round is at least that many times their length: false
+arcs, and applied to those whose detour is at least that many times their length: false
 shortcuts. The rest is for `Smooth`.
 
 **Several goals.** One change per goal; each arc gets the largest lengthening. A joint optimum would
 be a multi-commodity flow. The value is then the price of all that is lengthened. No change for all
-goals costs less than the dearest of the single ones, nor, if the flows together are nowhere above
+goals costs less than the costliest of the single ones, nor, if the flows together are nowhere above
 q times the price, than the sum of the single bounds over q.
 
 An undirected edge is lengthened both ways, though only one of its arcs needs it, and counts once.
@@ -71,14 +72,14 @@ import numpy as np
 from .._arrays import as_choice, as_lengths, as_real, as_whole, owned
 from ..errors import InputError
 from ..extension import Status
-from ..kernels._types import BoolArray, FloatArray
+from ..kernels._types import FloatArray
 from ..kernels.detour import detours
 from ..kernels.shortest import dijkstra
-from ._base import Fit, MendProblem
+from ._base import Fit, MendMethod, MendProblem
 from ._flow import Labelled, Solved, labelled, solve
 
 FAR = 50.0
-"""Ways round an arc are looked for up to this many times its length."""
+"""Detours of an arc are looked for up to this many times its length."""
 
 GAP = 1e-9
 """The duality gap of a verified change is at most this share of the sums it is made of."""
@@ -95,7 +96,7 @@ class Change:
     added : (m,) float array
         By how much every arc is lengthened, each way on its own.
     field : (n,) float array
-        φ: shortest ways to labels with the arcs so lengthened; inf where no label can be reached.
+        φ: shortest paths to labels with the arcs so lengthened; inf where no label can be reached.
     flow : (m,) float array
         The dual flow, nowhere above the price.
     value, bound : float
@@ -126,18 +127,18 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class LeastChange:
+class LeastChange(MendMethod):
     """Lengthen arcs at least price until costs and graph agree: exact, with a proof.
 
     Parameters
     ----------
     price : {"detour", "unit"} or (m,) array
-        Price per unit of lengthening: one over the way round the arc, 1, or one's own, positive
+        Price per unit of lengthening: one over the arc's detour, 1, or one's own, positive
         and the same both ways on an undirected graph.
     trust : float
         Price per unit by which a cost may be disbelieved instead; inf if they are certain.
     only_odd : float or None
-        Lengthen only arcs whose way round is at least so many times their own length; None: all.
+        Lengthen only arcs whose detour is at least so many times their own length; None: all.
         The value is that of the change of all arcs in any case.
     max_pivots : int, optional
         Cap on the steps of the network simplex for one goal; 20 per vertex and arc by default.
@@ -156,12 +157,14 @@ class LeastChange:
     >>> labels = wf.Labels([0, 4, 5], [0.0, 4.0, 5.0])
     >>> mended = wf.mend(ring, labels, goal=0, method=wf.LeastChange())
     >>> mended
-    Mended(1 of 11 edges dearer, by 4 in all)
+    Mended(1 of 11 edges costlier, by 4 in all)
     >>> ring.tails[mended.suspects], ring.indices[mended.suspects], mended.added[mended.suspects]
     (array([0], dtype=int32), array([5], dtype=int32), array([4.]))
     >>> round(mended.value, 12), round(mended.bound, 12)  # 4 at the price of 1 / 5
     (0.8, 0.8)
     """
+
+    reads_bounds = False
 
     price: Literal["detour", "unit"] | FloatArray = "detour"
     trust: float = inf
@@ -188,6 +191,11 @@ class LeastChange:
         """What the method is called among candidates."""
         return "least change" if self.only_odd is None else "odd least change"
 
+    @property
+    def word(self) -> str:
+        """What the method is called on the command line."""
+        return "least-change-all" if self.only_odd is None else "least-change"
+
     def fit(self, problem: MendProblem) -> Fit:
         """Change the graph for each goal; lengthen every arc by the most that one of them asks.
 
@@ -201,7 +209,15 @@ class LeastChange:
         if not graph.directed:
             added = np.maximum(added, added[problem.into])
         edges = np.ones(added.size, bool) if graph.directed else graph.tails < graph.indices
-        value, bound = _joint(problem, changes, price, added, edges)
+        value, bound = changes[0].value, changes[0].bound
+        if len(changes) > 1:  # value and bound of the changes for all goals together
+            value = fsum((price * added)[edges]) + fsum(change.doubt for change in changes)
+            load = np.sum([change.flow for change in changes], axis=0)
+            if not graph.directed:
+                load += load[problem.into]
+            crowding = max(float((load / price).max()), 1.0)
+            bounds = [change.bound for change in changes]
+            bound = max(max(bounds), fsum(bounds) / crowding)
         if self.only_odd is not None:
             added = np.where(around >= self.only_odd * graph.lengths, added, 0.0)
         return Fit(
@@ -213,58 +229,49 @@ class LeastChange:
         )
 
     def _solve(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Change]]:
-        """Ways round arcs, prices, and the change of all arcs for each goal."""
-        if not isinstance(self.price, str):
-            return self._solved(problem)
+        """Detours of arcs, prices, and the change of all arcs for each goal."""
+        detour = isinstance(self.price, str) and self.price == "detour"
+        wanted = self.only_odd is not None or detour
         # what is lengthened in the end is no part of the optimisation: it is solved once
-        key = (self.price, self.trust, self.max_pivots, self._wants_ways_round)
-        if key not in problem.notes:
-            problem.notes[key] = self._solved(problem)
-        solution: tuple[FloatArray, FloatArray, list[Change]] = problem.notes[key]
-        return solution
-
-    def _solved(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Change]]:
+        key = (self.price, self.trust, self.max_pivots, wanted)
+        if isinstance(self.price, str) and key in problem.notes:
+            known: tuple[FloatArray, FloatArray, list[Change]] = problem.notes[key]
+            return known
         goals = [labelled(problem, int(goal)) for goal in problem.goals]
-        around = self._ways_round(problem, [labels.bounds.excess for labels in goals])
-        price = self._prices(problem, around)
+        graph, tails = problem.graph, problem.graph.tails
+
+        # 1. detours of the arcs under suspicion; of others, their own length
+        around = graph.lengths.copy()
+        if wanted:
+            suspect = np.any([labels.bounds.excess > 0 for labels in goals], axis=0)
+            if not graph.directed:  # as far one way as the other
+                suspect = (suspect | suspect[problem.into]) & (tails < graph.indices)
+            which = np.flatnonzero(suspect)
+            limits = FAR * graph.lengths[which]
+            around[which] = detours(graph.arcs, graph.reverse_arcs, tails, which, limits)
+            if not graph.directed:
+                around[problem.into[which]] = around[which]
+
+        # 2. prices; those of arcs acquitted do not matter
+        if isinstance(self.price, str):
+            price = 1.0 / around if detour else np.ones(around.size)
+        else:
+            price = as_lengths(self.price, "price", around.size)
+            if not graph.directed and (price != price[problem.into]).any():
+                e = int(np.argmax(price != price[problem.into]))
+                raise InputError(
+                    f"price[{e}] = {price[e]}, but the opposite arc of the same edge has "
+                    f"price[{problem.into[e]}] = {price[problem.into[e]]}"
+                )
+
+        # 3. one flow problem per goal
         changes = []
         for labels in goals:
-            solved = solve(problem.graph, labels, price, self.trust, self.max_pivots)
+            solved = solve(graph, labels, price, self.trust, self.max_pivots)
             changes.append(_verified(problem, labels, price, self.trust, solved))
-        return around, price, changes
-
-    @property
-    def _wants_ways_round(self) -> bool:
-        return self.only_odd is not None or (isinstance(self.price, str) and self.price == "detour")
-
-    def _ways_round(self, problem: MendProblem, excesses: list[FloatArray]) -> FloatArray:
-        """(m,) length of the way round every arc that is under suspicion; of others, their own."""
-        graph, tails = problem.graph, problem.graph.tails
-        around = graph.lengths.copy()
-        if not self._wants_ways_round:
-            return around
-        suspect = np.any([excess > 0 for excess in excesses], axis=0)
-        if not graph.directed:  # as far one way as the other
-            suspect = (suspect | suspect[problem.into]) & (tails < graph.indices)
-        which = np.flatnonzero(suspect)
-        limits = FAR * graph.lengths[which]
-        around[which] = detours(graph.arcs, graph.reverse_arcs, tails, which, limits)
-        if not graph.directed:
-            around[problem.into[which]] = around[which]
-        return around
-
-    def _prices(self, problem: MendProblem, around: FloatArray) -> FloatArray:
-        """(m,) price of every arc; that of arcs acquitted does not matter."""
         if isinstance(self.price, str):
-            return 1.0 / around if self.price == "detour" else np.ones(around.size)
-        price = as_lengths(self.price, "price", around.size)
-        if not problem.graph.directed and (price != price[problem.into]).any():
-            e = int(np.argmax(price != price[problem.into]))
-            raise InputError(
-                f"price[{e}] = {price[e]}, but the opposite arc of the same edge has "
-                f"price[{problem.into[e]}] = {price[problem.into[e]]}"
-            )
-        return price
+            problem.notes[key] = around, price, changes
+        return around, price, changes
 
 
 _SEVERITY = (Status.CONVERGED, Status.BUDGET, Status.UNVERIFIED)
@@ -311,22 +318,3 @@ def _verified(
     return Change(
         labels.goal, added, field, solved.flow, value, bound, doubt, solved.pivots, status
     )
-
-
-def _joint(
-    problem: MendProblem,
-    changes: list[Change],
-    price: FloatArray,
-    added: FloatArray,
-    edges: BoolArray,
-) -> tuple[float, float]:
-    """Value and bound of the changes for all goals together."""
-    if len(changes) == 1:
-        return changes[0].value, changes[0].bound
-    value = fsum((price * added)[edges]) + fsum(change.doubt for change in changes)
-    load = np.sum([change.flow for change in changes], axis=0)
-    if not problem.graph.directed:
-        load += load[problem.into]
-    crowding = max(float((load / price).max()), 1.0)
-    bounds = [change.bound for change in changes]
-    return value, max(max(bounds), fsum(bounds) / crowding)

@@ -1,36 +1,82 @@
-"""The referee: several ways of mending, judged by trips that they have not seen.
+"""Model selection: several mend methods, compared on trips that they have not seen.
 
-**Judgement.** Trips are dealt into folds. Each fold is foretold by every candidate fitted to the
+**Comparison.** Trips are dealt into folds. Each fold is predicted by every candidate fitted to the
 others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
 over all trips, less what their costs may be off by. Differences are taken trip by trip. Candidates
 stand in order of preference: the first is taken that none beats by more than one standard error,
 provided that it beats the plain graph by more than one; else the graph stays as it is. Whatever is
 taken is fitted anew, to all trips.
 
-**Upper bounds.** What was paid need not be the least cost: such trips cannot prove an arc false,
-and no least change is a candidate.
+**Upper bounds.** What was paid need not be the least cost. A method that does not read bounds, such
+as a least change, is no candidate then.
+
+`CANDIDATES` and `METHODS` are the only lists of mend methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+import difflib
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .._arrays import as_whole
-from ..errors import InputError
+from ..errors import InputError, Option
 from ..extension._deadline import check_time
 from ..graph import Graph
 from ..kernels._types import FloatArray
-from ._base import Fit, MendMethod, MendProblem, Score, name_of
-from .both import Both
+from ._base import CandidateScore, Fit, MendMethod, MendProblem
 from .least_change import LeastChange
 from .shortcuts import NoShortcuts
 from .smooth import Smooth
+from .text import PLAIN
 
-PLAIN = "plain"
-"""Name of the graph as it is, among candidates."""
+FEWEST = 3
+"""Trips without which nothing can be held out."""
+
+
+@dataclass(frozen=True)
+class Both(MendMethod):
+    """Fit twice: `first` for arcs that are false, `then` for what these leave unexplained.
+
+    Parameters
+    ----------
+    first : MendMethod
+        The least change of odd arcs unless given; `NoShortcuts` needs no evidence of costs.
+    then : MendMethod
+        `Smooth` unless given, on the graph that `first` has mended.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges([*range(10), 0], [*range(1, 10), 0, 5])
+    >>> labels = wf.Labels([0, 2, 4, 5, 7], [0.0, 4.0, 8.0, 10.0, 6.0])
+    >>> mended = wf.mend(ring, labels, goal=0, method=wf.Both())
+    >>> [round(float(cost)) for cost in wf.cost_to_go(mended.graph, 0)[[2, 4, 5, 7]]]
+    [4, 8, 10, 6]
+    """
+
+    first: MendMethod = field(default_factory=LeastChange)
+    then: MendMethod = field(default_factory=Smooth)
+
+    @property
+    def name(self) -> str:
+        """What the method is called among candidates."""
+        usual = isinstance(self.first, LeastChange) and isinstance(self.then, Smooth)
+        return "both" if usual else f"{self.first.name}, then {self.then.name}"
+
+    @property
+    def steps(self) -> tuple[MendMethod, ...]:
+        """The methods it runs one after another."""
+        return *self.first.steps, *self.then.steps
+
+    def fit(self, problem: MendProblem) -> Fit:
+        """Fit one after the other. Value and bound are those of `then`; ``details``: of both."""
+        first = self.first.fit(problem)
+        changed = not np.array_equal(first.lengths, problem.graph.lengths)
+        then = self.then.fit(problem.on(first.lengths) if changed else problem)
+        return replace(then, details={"first": first.details, "then": then.details})
+
 
 _SMOOTH = Smooth(caution=0.04)
 CANDIDATES: tuple[MendMethod, ...] = (
@@ -40,17 +86,12 @@ CANDIDATES: tuple[MendMethod, ...] = (
     Both(NoShortcuts(), replace(_SMOOTH, noise=0.2)),
     LeastChange(only_odd=None),
 )
-
-HASTE = 10
-"""Rounds of tomography that are enough to compare."""
-
-FEWEST = 3
-"""Trips without which nothing can be held out."""
+"""What `Best` chooses from, in order of preference."""
 
 
 @dataclass(frozen=True)
-class Best:
-    """Of several ways of mending, the one that foretells held-out trips best; or none.
+class Best(MendMethod):
+    """Of several mend methods, the one that predicts held-out trips best; or none.
 
     Parameters
     ----------
@@ -81,11 +122,13 @@ class Best:
         if not candidates:
             raise InputError("candidates are empty: at least one is needed")
         for candidate in candidates:
-            if isinstance(candidate, type) or not isinstance(candidate, MendMethod):
-                raise InputError(f"a candidate must be a way of mending, not {candidate!r}")
+            if not isinstance(candidate, MendMethod):
+                raise InputError(
+                    f"candidates must be mend methods such as Smooth(), got {candidate!r}"
+                )
             if type(candidate).__hash__ is None:
                 raise InputError(
-                    f"candidates must be hashable, as frozen settings are: {candidate!r}"
+                    f"candidates must be hashable, as frozen settings are, got {candidate!r}"
                 )
         object.__setattr__(self, "candidates", candidates)
         object.__setattr__(self, "folds", as_whole(self.folds, "folds", least=2))
@@ -97,116 +140,105 @@ class Best:
         return "best"
 
     def fit(self, problem: MendProblem) -> Fit:
-        """Judge the candidates and fit the best one to all trips."""
+        """Compare the candidates and fit the best one to all trips."""
         count = problem.costs.size
         if count < FEWEST:
-            have = "1 is" if count == 1 else f"{count} are"
             raise InputError(
-                f"{have} too few to hold any out: the best of several ways of mending is chosen by "
-                f"{FEWEST} labels or trips at least; name one way instead, such as Smooth()"
+                f"Best() needs at least {FEWEST} labels or trips, got {count}: name one method "
+                "instead, such as ",
+                Option("method", "smooth", python="Smooth()"),
             )
         candidates = self.candidates
         if problem.upper:
-            candidates = tuple(filter(_believes_bounds, candidates)) or (Smooth(),)
-        named = _named(_without_idle_steps(candidates, problem))
-        foretold = self._foretold(problem, named)
-        errors = {name: problem.misfit(costs) for name, costs in foretold.items()}
+            reads = (each for each in candidates if all(step.reads_bounds for step in each.steps))
+            candidates = tuple(reads) or (Smooth(),)
+
+        # every candidate once, by name; without its first step if that changes nothing anyway
+        named: dict[str, MendMethod] = {}
+        for candidate in candidates:
+            method = candidate
+            if isinstance(candidate, Both) and not candidate.first.reads_costs:
+                lengths = candidate.first.fit(problem).lengths
+                if np.array_equal(lengths, problem.graph.lengths):
+                    method = candidate.then
+            if method in named.values():
+                continue
+            name, number = method.name, 1
+            while name in named or name == PLAIN:
+                number += 1
+                name = f"{method.name} {number}"
+            named[name] = method
+
+        predicted = self._predict(problem, named)
+        errors = {name: problem.misfit(costs) for name, costs in predicted.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
-        chosen = _preferred(named, errors)
+        # the first that none beats by more than one standard error
+        least = min(named, key=lambda name: float(errors[name].mean()))
+        leads = {name: _score(errors[least], errors[name]) for name in named}
+        chosen = next((name for name in named if leads[name].gain <= leads[name].spread), least)
         if scores[chosen].gain <= scores[chosen].spread:
             return Fit(problem.graph.lengths, scores[PLAIN].error, chosen=PLAIN, scores=scores)
         return replace(named[chosen].fit(problem), chosen=chosen, scores=scores)
 
-    def _foretold(
-        self, problem: MendProblem, named: dict[str, MendMethod]
-    ) -> dict[str, FloatArray]:
-        """(k,) what every candidate foretells, fold by fold."""
+    def _predict(self, problem: MendProblem, named: dict[str, MendMethod]) -> dict[str, FloatArray]:
+        """(k,) what every candidate predicts, fold by fold; quick fits, none of them made twice."""
         count = problem.costs.size
         fold = np.random.default_rng(self.seed).permutation(count) % min(self.folds, count)
-        foretold = {name: np.empty(count) for name in named}
-        foretold[PLAIN] = problem.distances()
+        predicted = {name: np.empty(count) for name in named}
+        predicted[PLAIN] = problem.distances()
+        # one graph per vector of lengths, so that priors on them are shared
         graphs = {problem.graph.lengths.tobytes(): problem.graph}
         for turn in range(int(fold.max()) + 1):
             seen, unseen = problem.only(fold != turn), problem.only(fold == turn)
-            fits = _Fits(graphs)
+            made: dict[tuple[MendMethod, Graph], FloatArray] = {}
             for name, candidate in named.items():
                 check_time()
-                fit = fits.make(candidate, seen)
-                foretold[name][fold == turn] = unseen.distances(fit.lengths)
-        return foretold
+                at, lengths = seen, problem.graph.lengths
+                for step in candidate.steps:
+                    if lengths.tobytes() not in graphs:
+                        graphs[lengths.tobytes()] = replace(problem.graph, lengths=lengths)
+                    if graphs[lengths.tobytes()] is not at.graph:
+                        at = replace(at, graph=graphs[lengths.tobytes()])
+                    key = (step.quick(), at.graph)
+                    if key not in made:
+                        made[key] = key[0].fit(at).lengths
+                    lengths = made[key]
+                predicted[name][fold == turn] = unseen.distances(lengths)
+        return predicted
 
 
-def _believes_bounds(method: MendMethod) -> bool:
-    """Whether a method makes sense of upper bounds: it takes none of them for a proof."""
-    if isinstance(method, Both):
-        return _believes_bounds(method.first) and _believes_bounds(method.then)
-    return not isinstance(method, LeastChange)
-
-
-def _without_idle_steps(
-    candidates: Iterable[MendMethod], problem: MendProblem
-) -> Iterator[MendMethod]:
-    """Yield every candidate once, and without a search for shortcuts if there are none."""
-    seen = set()
-    for candidate in candidates:
-        method = candidate
-        if isinstance(method, Both) and isinstance(method.first, NoShortcuts):
-            lengths = method.first.fit(problem).lengths
-            if np.array_equal(lengths, problem.graph.lengths):
-                method = method.then
-        if method not in seen:
-            seen.add(method)
-            yield method
-
-
-def _named(candidates: Iterable[MendMethod]) -> dict[str, MendMethod]:
-    """Candidates by name, the second of one name numbered 2."""
-    named: dict[str, MendMethod] = {}
-    for candidate in candidates:
-        name = usual = name_of(candidate)
-        number = 1
-        while name in named or name == PLAIN:
-            number += 1
-            name = f"{usual} {number}"
-        named[name] = candidate
-    return named
-
-
-def _preferred(named: Iterable[str], errors: dict[str, FloatArray]) -> str:
-    """Return the first of the candidates that none beats by more than one standard error."""
-    least = min(named, key=lambda name: float(errors[name].mean()))
-    for name in named:
-        lead = _score(errors[least], errors[name])
-        if lead.gain <= lead.spread:
-            return name
-    return least
-
-
-def _score(error: FloatArray, plain: FloatArray) -> Score:
+def _score(error: FloatArray, plain: FloatArray) -> CandidateScore:
     gain = plain - error
-    return Score(
+    return CandidateScore(
         error=float(error.mean()),
         gain=float(gain.mean()),
         spread=float(gain.std(ddof=1) / np.sqrt(gain.size)),
     )
 
 
-class _Fits:
-    """Fits to the same trips in few rounds, which is enough to compare; none is made twice."""
+METHODS: dict[str, MendMethod] = {
+    method.word: method
+    for method in (
+        Best(), Smooth(), Both(), NoShortcuts(), LeastChange(), LeastChange(only_odd=None),
+    )
+}  # fmt: skip
+"""The mend methods by their words on the command line, the default first."""
 
-    def __init__(self, graphs: dict[bytes, Graph]) -> None:
-        self._graphs = graphs  # one per vector of lengths, so that priors on them are shared
-        self._made: dict[tuple[MendMethod, Graph], Fit] = {}
 
-    def make(self, method: MendMethod, problem: MendProblem) -> Fit:
-        if isinstance(method, Both):
-            lengths = self.make(method.first, problem).lengths
-            mended = replace(problem.graph, lengths=lengths)
-            graph = self._graphs.setdefault(lengths.tobytes(), mended)
-            return self.make(method.then, replace(problem, graph=graph))
-        if isinstance(method, Smooth):
-            method = replace(method, rounds=min(method.rounds, HASTE))
-        key = (method, problem.graph)
-        if key not in self._made:
-            self._made[key] = method.fit(problem)
-        return self._made[key]
+def parse_mend(text: str) -> MendMethod:
+    """Return the mend method that a word stands for.
+
+    Examples
+    --------
+    >>> parse_mend("least-change-all").name
+    'least change'
+    >>> parse_mend("least-chang")
+    Traceback (most recent call last):
+    wayfield.errors.InputError: unknown method 'least-chang'; did you mean least-change?
+    """
+    word = text.strip().lower()
+    if word in METHODS:
+        return METHODS[word]
+    close = difflib.get_close_matches(word, METHODS, 1)
+    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(METHODS)}"
+    raise InputError(f"unknown method {text!r}; {hint}")

@@ -1,21 +1,21 @@
 """Tomography: a smooth slowness of the vertices, fitted to what trips cost.
 
 **Model.** Arcs cost c = ℓ max(floor, 1 + slowness), with the smooth random slowness of
-`_slowness`. A trip costs what its cheapest way costs, give or take a normal error σ.
+`_slowness`. A trip costs what its shortest path costs, give or take a normal error σ.
 
-**Fit.** Given the ways (*rays*), costs are linear in the coefficients z of the slowness. With R the
-rows of the rays in units of their σ, and y the costs of the trips less the believed lengths of
+**Fit.** Given the paths (*rays*), costs are linear in the coefficients z of the slowness. With R
+the rows of the rays in units of their σ, and y the costs of the trips less the believed lengths of
 their rays in the same units, the most probable coefficients solve
 
     (K⁻¹ / a² + Rᵀ R) z = Rᵀ y,      that is,      z = a² K Rᵀ (1 + a² R K Rᵀ)⁻¹ y,
 
 with K the covariance of the coefficients: one equation per coefficient or one per ray, whichever
-are fewer. Given z, the rays are one tree of shortest ways per end. The two steps alternate; the
+are fewer. Given z, the rays are one tree of shortest paths per end. The two steps alternate; the
 first solution is taken whole, later ones are met most of the way.
 
-**All ways are dear enough.** An exact cost is a condition on *every* way, not only on the cheapest.
+**All paths cost enough.** An exact cost is a condition on *every* path, not only on the shortest.
 So a ray of an earlier round that is still too cheap stays in. Trips to one end say more: with costs
-Y(i) and Y(z) no way from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
+Y(i) and Y(z) no path from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
 shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
 the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
 Nor do they set a price per arc or crossing, which would explain what was paid for bumping into
@@ -30,7 +30,7 @@ kept, of others the last of a few, since later ones fit noise, or the first that
 their error. The amplitude is the most probable one given the rays of the first rounds (evidence),
 on a grid.
 
-**Caution.** Few costs tell small differences of slowness badly, and a way round a place that is
+**Caution.** Few costs tell small differences of slowness badly, and a detour round a place that is
 hardly slow is seldom worth it. With a caution t, an arc that is exp(d) times as slow as what is
 common to all (factor and price) counts as exp(sign(d) max(|d| - t, 0)) times as slow, and lengths
 are scaled so that the trips together cost what was fitted.
@@ -60,7 +60,7 @@ from .._arrays import as_real, as_whole
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.rays import Rays, trace
 from ..kernels.shortest import shortest_tree
-from ._base import Fit, MendProblem
+from ._base import Fit, MendMethod, MendProblem
 from ._slowness import Price, Slowness, slowness_of
 
 AMPLITUDES = 10.0 ** (np.arange(-6, 9) / 4)
@@ -74,10 +74,13 @@ EXACT_BETWEEN = 0.1
 
 PRICES: tuple[Price, ...] = ("arc", "crossing")
 LIKELIER = 1.0
-"""By how much -2 log of the evidence must fall for a price to be believed in."""
+"""By how much -2 log of the evidence must fall for a price to be taken in."""
 
 SAMPLE = 100
 """Rays that the evidence is computed from, at most."""
+
+QUICK = 10
+"""Rounds that are enough to compare with other candidates."""
 
 TUNING = 3
 """Rounds in which the amplitude is chosen anew."""
@@ -100,13 +103,13 @@ PATIENCE = 40
 
 
 @dataclass(frozen=True)
-class Smooth:
+class Smooth(MendMethod):
     """Fit a smooth slowness: slow patches, slip, congestion, a wrong unit.
 
     Parameters
     ----------
     rounds : int
-        How often ways and costs are fitted in turn.
+        How often paths and costs are fitted in turn.
     floor : float
         No arc costs less than this share of its believed length, in the unit of the costs.
     noise : float
@@ -114,7 +117,7 @@ class Smooth:
     caution : float
         How much slower or faster than all arcs together an arc is taken for in the end, less than
         the trips say: small deviations vanish. With 0 costs are met best; a little leads to fewer
-        ways round for nothing.
+        needless detours.
 
     Examples
     --------
@@ -144,13 +147,20 @@ class Smooth:
         """What the method is called among candidates."""
         return "noisy smooth" if self.noise else "smooth"
 
+    def quick(self) -> Smooth:
+        """Return the same with at most `QUICK` rounds."""
+        return replace(self, rounds=min(self.rounds, QUICK))
+
     def fit(self, problem: MendProblem) -> Fit:
         """Fit slowness to the trips.
 
         The value is the mean of ``|least cost under the fit - cost|``; nothing bounds it.
         ``details``: "amplitude", and "errors", the value after every round.
         """
-        unit = _unit(problem)
+        # units of cost to one of length, if they are not about the same
+        unit = float(np.median(problem.costs / problem.distances()))
+        if UNITS[0] <= unit <= UNITS[1]:
+            unit = 1.0
         costs, error = problem.costs / unit, problem.error / unit
         lengths, details = self._fitted(replace(problem, costs=costs, error=error))
         details["errors"] = [unit * off for off in details["errors"]]
@@ -163,17 +173,29 @@ class Smooth:
         """Lengths fitted to trips in the unit of the graph, and details."""
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
-        slowness = _slowness(problem, exact)
+        slowness = slowness_of(problem.graph)
+        if exact and not problem.graph.is_unit:
+            # a price per arc or per crossing, if that makes the costs likelier: the evidence is
+            # that of exact costs along the paths that are shortest as given
+            def surprise(prior: Slowness) -> float:
+                rays = _Rays(problem, prior, 0.0, exact=True)
+                rays.renew(believed)
+                return _most_probable(rays, rays.wanted - rays.ways @ believed)[1]
+
+            least = surprise(slowness) - LIKELIER
+            for prior in (slowness_of(problem.graph, price) for price in PRICES):
+                if (found := surprise(prior)) < least:
+                    slowness, least = prior, found
         rays = _Rays(problem, slowness, self.noise, exact)
         posterior = _Posterior(slowness)
         lengths, coefficients, amplitude = believed, np.zeros(slowness.size), 0.0
-        common, kept, least, errors = believed, (believed, believed), np.inf, []
+        common, kept, best, errors = believed, (believed, believed), np.inf, []
         for turn in range((self.rounds if exact else min(self.rounds, NOISY_ROUNDS)) + 1):
             misfit = rays.renew(lengths)
             errors.append(misfit.error)
-            if not exact or misfit.total < least:
-                kept, least = (lengths, common), misfit.total
-            if least <= MET * costs.mean() if exact else misfit.worst <= problem.error:
+            if not exact or misfit.total < best:
+                kept, best = (lengths, common), misfit.total
+            if best <= MET * costs.mean() if exact else misfit.worst <= problem.error:
                 break
             wanted = rays.wanted - rays.ways @ believed
             if turn < TUNING:
@@ -186,19 +208,13 @@ class Smooth:
         return self._calmed(problem, *kept), {"amplitude": amplitude, "errors": errors}
 
     def _calmed(self, problem: MendProblem, lengths: FloatArray, common: FloatArray) -> FloatArray:
-        """Lengths without deviations too small to be believed in; trips cost as much in all."""
+        """Lengths without deviations too small to rely on; trips cost as much in all."""
         if not self.caution or lengths is problem.graph.lengths:
             return lengths
         away = np.log(lengths / common)
         calmed = common * np.exp(np.sign(away) * np.maximum(np.abs(away) - self.caution, 0.0))
         times = float(problem.distances(lengths).sum() / problem.distances(calmed).sum())
         return np.asarray(np.maximum(self.floor * problem.graph.lengths, times * calmed))
-
-
-def _unit(problem: MendProblem) -> float:
-    """Return how many units of cost there are to one of length, if they are not about the same."""
-    times = float(np.median(problem.costs / problem.distances()))
-    return 1.0 if UNITS[0] <= times <= UNITS[1] else times
 
 
 @dataclass(frozen=True)
@@ -242,7 +258,7 @@ class _Rays:
         self.images = np.empty((0, slowness.size))
 
     def renew(self, lengths: FloatArray) -> _Misfit:
-        """Take in the cheapest ways. If costs are exact, also those that prove arcs too cheap."""
+        """Add the shortest paths. If costs are exact, also those that prove arcs too cheap."""
         problem = self._problem
         self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
         arcs = problem.arcs_to(lengths)
@@ -277,7 +293,7 @@ class _Rays:
     def _take(
         self, slot: IntArray, starts: NDArray[np.int64], wanted: FloatArray, spread: FloatArray
     ) -> None:
-        """Take in the rays of a tree from some starts, but for those that are there already."""
+        """Add the rays of a tree from some starts, except those that are there already."""
         graph = self._problem.graph
         rays = Rays(*trace(graph.indices, self._problem.into, slot, starts))
         new = ~np.isin(rays.marks, self._marks) & (np.diff(rays.indptr) > 0)
@@ -291,27 +307,6 @@ class _Rays:
         rows = (ways @ self._slowness.per_arc).toarray()
         self.rows = np.concatenate([self.rows, rows])
         self.images = np.concatenate([self.images, rows @ self._slowness.covariance])
-
-
-def _slowness(problem: MendProblem, exact: bool) -> Slowness:
-    """Return the prior: with a price per arc or per crossing if that makes the costs likelier."""
-    plain = slowness_of(problem.graph)
-    if not exact or problem.graph.is_unit:
-        return plain
-    best, least = plain, _surprise(problem, plain) - LIKELIER
-    for price in PRICES:
-        prior = slowness_of(problem.graph, price)
-        surprise = _surprise(problem, prior)
-        if surprise < least:
-            best, least = prior, surprise
-    return best
-
-
-def _surprise(problem: MendProblem, prior: Slowness) -> float:
-    """Return -2 log of the evidence of exact costs along the ways that are believed cheapest."""
-    rays = _Rays(problem, prior, 0.0, exact=True)
-    rays.renew(problem.graph.lengths)
-    return _most_probable(rays, rays.wanted - rays.ways @ problem.graph.lengths)[1]
 
 
 def _most_probable(rays: _Rays, wanted: FloatArray) -> tuple[float, float]:

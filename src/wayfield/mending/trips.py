@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import as_choice, as_lengths, as_real, as_vertices, frozen, refuse
-from ..errors import InputError
+from .._text import number_of
+from ..errors import InputError, Option
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 
@@ -29,7 +30,7 @@ class Trips:
     error : float
         Bound on ``|cost - least cost in the world|``; 0 if the costs are exact.
     bound : {"upper"} or None
-        "upper" if the costs were paid by ways that may not be the cheapest: they bound the least
+        "upper" if the costs were paid on paths that may not be shortest: they bound the least
         cost from above and say nothing of how low it may be.
 
     Attributes
@@ -70,15 +71,29 @@ class Trips:
         refuse(start == end, start, "trip starts", "is the end of its trip as well")
         error = as_real(error, "trip error", least=0.0)
         upper = check_bound(bound)
-        slack = np.inf if upper else 2.0 * error
-        start, end, cost = _merged(start, end, cost, slack, upper)
+        # sorted by end and start, and one of those that repeat
+        order = np.lexsort((cost, start, end))
+        start, end, cost = start[order], end[order], cost[order]
+        new = np.concatenate([[True], (start[1:] != start[:-1]) | (end[1:] != end[:-1])])
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], start.size) - 1
+        least, largest = cost[first], cost[last]
+        clash = (largest - least > 2.0 * error) & (not upper)
+        if clash.any():
+            i = int(np.argmax(clash))
+            raise InputError(
+                f"the trip from {start[first[i]]} to {end[first[i]]} costs {least[i]} at position "
+                f"{order[first[i]]} and {largest[i]} at position {order[last[i]]}: pass an error "
+                "of at least half the difference, or ",
+                Option("bound", "upper"),
+            )
         values = {
-            "starts": frozen(start),
-            "ends": frozen(end),
-            "costs": frozen(cost),
+            "starts": frozen(start[first]),
+            "ends": frozen(end[first]),
+            "costs": frozen(least if upper else least + (largest - least) / 2),
             "error": error,
             "bound": bound,
-            "merged": np.size(starts) - start.size,
+            "merged": np.size(starts) - first.size,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -98,9 +113,8 @@ class Trips:
         return self
 
     def __repr__(self) -> str:
-        trips = "1 trip" if len(self) == 1 else f"{len(self):,} trips"
-        goals = np.unique(self.ends).size
-        ends = "1 end" if goals == 1 else f"{goals:,} ends"
+        trips = number_of(len(self), "trips")
+        ends = number_of(np.unique(self.ends).size, "ends")
         error = f", error {self.error:g}" if self.error else ""
         bound = ", upper bounds" if self.bound else ""
         costs = f"costs {self.costs.min():g} to {self.costs.max():g}"
@@ -110,24 +124,3 @@ class Trips:
 def check_bound(bound: Bound) -> bool:
     """Whether costs are upper bounds only."""
     return bound is not None and as_choice(bound, "bound", ("upper",)) == "upper"
-
-
-def _merged(
-    start: NDArray[np.int64], end: NDArray[np.int64], cost: FloatArray, slack: float, upper: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
-    """Sort trips by end and start, and make one of those that repeat."""
-    order = np.lexsort((cost, start, end))
-    start, end, cost = start[order], end[order], cost[order]
-    new = np.concatenate([[True], (start[1:] != start[:-1]) | (end[1:] != end[:-1])])
-    first = np.flatnonzero(new)
-    last = np.append(first[1:], start.size) - 1
-    least, largest = cost[first], cost[last]
-    if (largest - least > slack).any():
-        i = int(np.argmax(largest - least > slack))
-        raise InputError(
-            f"the trip from {start[first[i]]} to {end[first[i]]} costs {least[i]} at position "
-            f"{order[first[i]]} and {largest[i]} at position {order[last[i]]}: pass an error of at "
-            "least half the difference, or bound='upper'"
-        )
-    kept = least if upper else least + (largest - least) / 2
-    return start[first], end[first], kept

@@ -27,7 +27,8 @@ from ..grid import grid_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ..layouts import Layout, layout_names, load_layout
-from ..mending import Best, contradictions, mend
+from ..mending import contradictions, mend
+from ..mending.selection import Best
 from ..names import Caller
 from ..pipeline import Answer, solve
 from ..pipeline.text import lines

@@ -16,8 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from wayfield.cli._common import compile_kernels, notes, say
-from wayfield.cli._help import Command, Group, paragraphs
-from wayfield.cli._inputs import Force
+from wayfield.cli._options import Command, Force, Group, paragraphs
 from wayfield.errors import InputError, WayfieldError
 
 if TYPE_CHECKING:

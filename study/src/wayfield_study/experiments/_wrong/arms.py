@@ -25,17 +25,11 @@ from wayfield.extension import AMLE, Harmonic, Method, extend
 from wayfield.graph import Graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels
-from wayfield.mending import (
-    Both,
-    LeastChange,
-    Mended,
-    MendMethod,
-    NoShortcuts,
-    Smooth,
-    Trips,
-    drive,
-    mend,
-)
+from wayfield.mending import Mended, MendMethod, Trips, drive, mend
+from wayfield.mending.least_change import LeastChange
+from wayfield.mending.selection import Both
+from wayfield.mending.shortcuts import NoShortcuts
+from wayfield.mending.smooth import Smooth
 from wayfield.mending.trips import Bound
 from wayfield.shortest_paths import cost_to_go
 

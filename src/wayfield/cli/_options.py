@@ -1,0 +1,320 @@
+"""Options that several commands share, and help texts.
+
+A group of options is a dataclass. A command takes it as one parameter, and `with_options` spreads
+its fields into the command's signature, where typer reads them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..extension import Method
+    from ..files import Style
+    from ..graph import Graph
+    from ..kernels._types import FloatArray
+    from ..labels import Labels
+    from ..mending import MendMethod
+    from ..pipeline import Answer
+
+METHODS = (
+    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
+    "whitney."
+)
+"""The words that --method takes, for the help: asking the library would load all of it."""
+MENDS = "{mend methods}"
+"""Stands for the words of the mend methods until the help is asked for."""
+DISTANCE = "distance"
+"""The prior that needs no file."""
+_FILES = "Files"
+
+
+class Command(TyperCommand):
+    """A command, its switches bare."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ``--help`` among them."""
+        return _bare(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help; only now is the library asked for the words of its mend methods."""
+        for param in self.params:
+            text = getattr(param, "help", None) or ""
+            if MENDS in text:
+                from ..mending import selection
+
+                words = ", ".join(selection.METHODS)
+                param.help = text.replace(MENDS, words)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+class Group(TyperGroup):
+    """Commands under one name; its own switches bare too."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ``--help`` among them."""
+        return _bare(super().get_params(ctx))
+
+
+def _bare(params: list[Any]) -> list[Any]:
+    """Show switches without a value."""
+    for param in params:
+        if getattr(param, "is_flag", False) and param.metavar is None:
+            param.metavar = ""
+    return params
+
+
+def paragraphs(text: str | None) -> str:
+    """Return a docstring with one line per paragraph, so that a terminal of any width wraps it."""
+    whole = inspect.cleandoc(text or "")
+    return "\n\n".join(" ".join(each.split()) for each in whole.split("\n\n"))
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Spread parameters that are dataclasses of options into options of the command."""
+    signature = inspect.signature(command, eval_str=True)
+    own = signature.parameters.values()
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for each in own:
+        if not is_dataclass(each.annotation):
+            parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[each.name] = each.annotation
+        hints = get_type_hints(each.annotation, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=hints[field.name],
+            )
+            for field in fields(each.annotation)
+        ]
+
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {each.name: each.annotation for each in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+EdgeFile = Annotated[
+    Path, typer.Argument(metavar="EDGES", help="Edges: from, to, length.", show_default=False)
+]
+Goal = Annotated[str | None, typer.Option("--goal", "-g", metavar="NAME", help="Where to go.")]
+GoalValue = Annotated[
+    float | None,
+    typer.Option(metavar="V", help="Label of the goal, where LABELS has none."),
+]
+Places = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where the vertices are, for the picture: name, x, y."),
+]
+Directed = Annotated[bool, typer.Option("--directed", help="Edges are arcs, from → to.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that wayfield did not write.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, nothing else.")]
+Files = Annotated[bool, typer.Option("--files/--no-files", help="Write the results.")]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder for the results.")]
+
+
+def _folds(count: int) -> int:
+    if count == 1:
+        raise InputError("--folds must be 0, or at least 2")
+    return count
+
+
+NumFolds = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        callback=_folds,
+        help="Leave out one Nth of the labels in turn, and predict them; 0 for none.",
+    ),
+]
+
+
+def column_option(option: str, text: str) -> Any:
+    """Return an option that names a column."""
+    return typer.Option(option, metavar="COLUMN", help=text, rich_help_panel=_FILES)
+
+
+def _about_text(metavar: str, text: str) -> Any:
+    """Return an option on how text files are written."""
+    return typer.Option(metavar=metavar, help=text, rich_help_panel=_FILES)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the user's files are to be read; None is "look and guess"."""
+
+    directed: Directed = False
+    length_unit: Annotated[
+        float,
+        typer.Option(metavar="X", help="One unit of length is X units of the labels."),
+    ] = 1.0
+    tail: Annotated[
+        str | None, column_option("--tail", "EDGES: from. Its heading, or its number.")
+    ] = None
+    head: Annotated[str | None, column_option("--head", "EDGES: to.")] = None
+    length: Annotated[
+        str | None, column_option("--length", "EDGES: length; none: every edge 1 long.")
+    ] = None
+    oneway: Annotated[
+        str | None, column_option("--oneway", "EDGES: which way an edge leads: yes, no, -1 …")
+    ] = None
+    no_oneway: Annotated[
+        bool,
+        typer.Option("--no-oneway", help="EDGES: all edges both ways.", rich_help_panel=_FILES),
+    ] = False
+    speed: Annotated[
+        str | None,
+        column_option(
+            "--speed", "EDGES: speed in km/h; an edge costs its length in metres over it."
+        ),
+    ] = None
+    vertex: Annotated[str | None, column_option("--vertex", "LABELS: vertex.")] = None
+    value: Annotated[str | None, column_option("--value", "LABELS: value.")] = None
+    delimiter: Annotated[
+        str | None,
+        _about_text("CHAR", "Between columns; also: tab, space. Of EDGES and LABELS both."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="First row is a header. Of EDGES and LABELS both.",
+            rich_help_panel=_FILES,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, _about_text("NAME", "Of all files that are not UTF-8: latin-1 …")
+    ] = None
+    decimal: Annotated[
+        str | None, _about_text("MARK", "Decimal mark: point or comma. Of all files.")
+    ] = None
+    thousands: Annotated[
+        str | None,
+        _about_text("MARK", "Between thousands: point, comma, space, apostrophe. Of all files."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.length_unit < float("inf"):
+            raise InputError(f"--length-unit must be positive and finite, got {self.length_unit:g}")
+
+    @property
+    def style(self) -> Style:
+        """How text files are written."""
+        from ..files import Style
+
+        return Style(self.delimiter, self.header, self.encoding, self.decimal, self.thousands)
+
+    @property
+    def edge_columns(self) -> dict[str, str]:
+        """Columns of EDGES that the user named, by their roles."""
+        oneway = "none" if self.no_oneway else self.oneway
+        if self.directed and oneway not in (None, "none"):
+            raise InputError("--directed and --oneway exclude each other: is every row an arc?")
+        return named(
+            {"from": self.tail, "to": self.head, "length": self.length, "oneway": oneway}
+            | {"speed": self.speed}
+        )
+
+    @property
+    def label_columns(self) -> dict[str, str]:
+        """Columns of LABELS that the user named, by their roles."""
+        return named({"vertex": self.vertex, "value": self.value})
+
+    def scale(self, graph: Graph) -> Graph:
+        """Return the graph with its lengths in units of the labels."""
+        unit = self.length_unit
+        return graph if unit == 1.0 else replace(graph, lengths=unit * graph.lengths)
+
+
+def named(columns: dict[str, str | None]) -> dict[str, str]:
+    """Return the columns that the user named."""
+    return {role: column for role, column in columns.items() if column is not None}
+
+
+@dataclass(frozen=True)
+class Solving:
+    """How labels are extended and checked, in ``plan`` and ``maze``."""
+
+    lift: Annotated[
+        bool,
+        typer.Option("--lift", help="Lift the field where walks get stuck, as little as will do."),
+    ] = False
+    drop_false_sinks: Annotated[
+        bool,
+        typer.Option(
+            "--drop-false-sinks", help="Drop labels that are lower than all their neighbours."
+        ),
+    ] = False
+    error: Annotated[
+        float,
+        typer.Option(
+            metavar="E", help="How far values may be off: which moves are optimal all the same?"
+        ),
+    ] = 0.0
+    folds: NumFolds = 5
+
+    def solve(
+        self,
+        graph: Graph,
+        labels: Labels,
+        goal: int,
+        method: Method | None,
+        prior: FloatArray | None = None,
+        mend: MendMethod | None = None,
+    ) -> tuple[Answer, dict[str, Any]]:
+        """Return the answer, and what labels left out say, if there are enough and it is quick."""
+        from .._arrays import plain
+        from ..cross_validation import FEWEST, PATIENCE, Folds, usable
+        from ..extension import AMLE
+        from ..pipeline import solve
+        from ..shortest_paths import cost_to_go
+        from ..sinks import drop_false_sinks
+
+        kept, usual = labels, method or AMLE()
+        if self.drop_false_sinks:
+            kept = drop_false_sinks(graph, labels, goal, usual, prior=prior)
+        answer = solve(
+            graph, kept, goal, method,
+            mend=mend, prior=prior, lift=self.lift, error=self.error, check=False,
+        )  # fmt: skip
+        distance = cost_to_go(graph, goal)
+        few = usable(labels, distance).size < FEWEST
+        seconds = answer.field.seconds + (answer.mended.seconds if answer.mended else 0.0)
+        if not self.folds or few or self.folds * seconds > PATIENCE:
+            return answer, {"held_out": None}
+        parts = Folds(graph, labels, goal, distance, self.folds)
+        if mend is not None:
+            found = parts.compared(parts.predict_mended(mend, method))
+            facts = found.facts() | {"verdict": found.errors}  # the mend is judged by its own rule
+        else:
+            found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
+            facts = found.facts()
+        return answer, {"held_out": plain(facts)}
+
+
+def check_direction(directed: bool, method: Method) -> None:
+    """Refuse a method that is not defined on a directed graph, before anything is computed."""
+    if directed and not method.directed:
+        raise InputError(
+            f"{type(method).__name__} is not defined on directed graphs: use --method amle, "
+            "or an undirected graph"
+        )
