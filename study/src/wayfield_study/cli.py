@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wayfield._text import number_of
 from wayfield.cli._common import compile_kernels, notes, say
 from wayfield.cli._help import Command, Group, paragraphs
 from wayfield.cli._inputs import Force
@@ -287,7 +288,6 @@ def _overview(results: Path) -> None:
     """List every profile of every study of which there is anything."""
     from .engine import Condition, Store, look_up
     from .experiments import STUDIES
-    from .report import plural
 
     store, known = Store(results), set[Path]()
     table = _condition_table(f"studies with results in {results}", "study", "profile")
@@ -304,7 +304,7 @@ def _overview(results: Path) -> None:
     if table.row_count:
         Console().print(table)
     if others:
-        told = plural(others, "result")
+        told = number_of(others, "results")
         say(notes(), f"{told} of other settings or of studies of your own: name the file")
 
 
@@ -490,8 +490,6 @@ def _write_report(
 
 def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None:
     """Print what came out, and leave with code 1 if anything failed."""
-    from .report import plural
-
     console = Console()
     measure, figures = _figures(study, outcome)
     if figures:
@@ -503,7 +501,7 @@ def _conclude(study: Study, outcome: Run, results: Path, last_line: str) -> None
     say(console, f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
     say(console, last_line)
     if outcome.failed:
-        failed = plural(len(outcome.failed), "task")
+        failed = number_of(len(outcome.failed), "tasks")
         say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
         raise typer.Exit(1)
 

@@ -16,10 +16,9 @@ from wayfield_study.experiments import STUDIES
 from wayfield_study.experiments.witnesses import drawn, run
 from wayfield_study.experiments.witnesses._cells import FittedWitness, SevenNodes
 from wayfield_study.experiments.witnesses.fits import FITS, Fit
-from wayfield_study.paper import FIGURES, TABLES, papers_budget, value
-from wayfield_study.paper import measures as measures_of
-from wayfield_study.paper.figures import read_tables
-from wayfield_study.paper.grid import CELL, CONFIGURATION
+from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, value
+from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
+from wayfield_study.paper.grid import measures as measures_of
 
 R, LF = (4, 8, 12), ("0.02", "0.05", "0.08", "0.12")
 MAZES = ("medium", "large")

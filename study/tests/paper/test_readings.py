@@ -37,7 +37,9 @@ from wayfield_study.experiments._readings import (
 from wayfield_study.experiments.readings import OTHER_SEEDS, searches, solvers, sweeps
 from wayfield_study.experiments.readings.evidence import evidence
 from wayfield_study.experiments.solver_audit.solvers import lbfgs, newton_cg, relaxed_picard
-from wayfield_study.paper import FIGURES, GRID, SEEDS, expect
+from wayfield_study.paper.figures import FIGURES
+from wayfield_study.paper.grid import GRID, SEEDS
+from wayfield_study.paper.rules import expect
 
 NEAREST = "solvers from the nearest label"
 HALF_LARGE = "the large map at half the resolution"

@@ -13,7 +13,7 @@ from typing import Any
 from wayfield.errors import InputError
 
 from ..engine import Experiment, Profile, Study, load_config
-from ..paper import PAIRS
+from ..paper.grid import PAIRS
 from . import (
     antmaze,
     antmaze_buffer,

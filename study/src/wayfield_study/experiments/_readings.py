@@ -22,7 +22,7 @@ from ..audit import mechanism, ordering, pool
 from ..engine.records import Records
 from ..engine.tasks import Row
 from ..kernels.energy import relaxed_sweeps
-from ..paper.budget import PAPER_RELAXATION, PAPER_SWEEPS
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ._mazes import Draw, MazeCell
 from ._trial import Trial
 

@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from wayfield._text import number_of
 from wayfield.kernels._types import FloatArray
 
 from ..engine.records import Records
-from ..paper import CELL, FIGURES, on_papers_mazes, value
-from ..paper.grid import CONFIGURATION
-from ..report import Look, Series, Table, plural
+from ..paper.figures import FIGURES, value
+from ..paper.grid import CELL, CONFIGURATION, on_papers_mazes
+from ..report import Look, Series, Table
 from ._trial import HARMONIC, SWEEPS
 
 
@@ -45,7 +46,7 @@ def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title
         ]
         lines.append([_say(each), *(f"{mean:.4f}" for mean in means)])
     heads = [head, *(look.title for look in shown)]
-    cells = f"Means over {plural(len(rows.distinct(*CELL)), 'cell')}."
+    cells = f"Means over {number_of(len(rows.distinct(*CELL)), 'cells')}."
     return Table(f"by-{column.replace('_', '-')}", title, heads, lines, cells)
 
 

@@ -35,7 +35,7 @@ from wayfield.plans import Plan, RuleName, TieName, plan
 from ..audit import End, Failures, failures, strict_extrema
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
-from ..paper.budget import PAPER_RELAXATION, PAPER_SWEEPS
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ..report.charts import Look
 from ._mazes import Draw, MazeCell
 

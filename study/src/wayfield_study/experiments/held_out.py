@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..engine import Experiment, Profile, Records
-from ..paper import AUDIT_SEEDS, SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Finding, Section, Table
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._shown import failing, success, table_by

@@ -17,10 +17,12 @@ from wayfield.extension import Method
 
 from ..engine import Experiment, Measure, Profile, Records, Row, Tables, mean_of, sd_of
 from ..engine.proofs import COLUMN
-from ..paper import (
+from ..paper.figures import value
+from ..paper.grid import (
     AUDIT_SEEDS,
     AUDITED,
     CELL,
+    CONFIGURATION,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
     SEEDS,
@@ -29,9 +31,7 @@ from ..paper import (
     ids,
     on_papers_cells,
     papers_budget,
-    value,
 )
-from ..paper.grid import CONFIGURATION
 from ..report import Chart, Finding, Scale, Section, Series, chart
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._shown import printed_points, shares, success

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..engine import Experiment, Measure, Profile, Records, Row, Tables, mean_of
-from ..paper import GRID, SEEDS, covered, ids, on_papers_cells
+from ..paper.grid import GRID, SEEDS, covered, ids, on_papers_cells
 from ..report import Finding, Section
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._readings import ordering_counts

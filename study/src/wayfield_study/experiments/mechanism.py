@@ -11,8 +11,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..engine import Experiment, Measure, Records, Row, Tables
-from ..paper import GRID, covered, ids
-from ..paper.grid import REFINEMENTS
+from ..paper.grid import GRID, REFINEMENTS, covered, ids
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
 from ._mazes import MazeCell, per_vertex, read_grid
 from ._readings import mechanism_counts

@@ -18,7 +18,7 @@ from wayfield.labels import Labels
 from wayfield.sinks import drop_false_sinks
 
 from ..engine import Experiment, Profile, Records, Row
-from ..paper import AUDIT_SEEDS, SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Chart, Finding, Section, Table, against
 from ._mazes import Draw, MazeCell, grid, per_vertex, read_grid
 from ._shown import failing, success, table_by

@@ -8,7 +8,7 @@ quotients of sums.
 from __future__ import annotations
 
 from ..engine import Experiment, Measure, Profile, Records, Row, Tables
-from ..paper import GRID, SEEDS, covered, ids
+from ..paper.grid import GRID, SEEDS, covered, ids
 from ..report import Section
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._readings import SCOPES, ordering_counts, part

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from html import escape
 
+from wayfield._text import number_of
+
 from ..engine import NO_ROWS, Records, Study, Tables
 from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
-from ..paper import (
-    AUTHOR,
-    FIGURES,
-    PAPER_RELAXATION,
-    PAPER_SWEEPS,
-    TITLE,
-    Verdicts,
-    on_papers_mazes,
-)
-from ..report import Block, Cover, Look, Tile, plural
-from ..report.phase import colour_bar, phase_panel
-from ..report.svg import tag
+from ..paper.figures import AUTHOR, FIGURES, TITLE
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
+from ..paper.verdicts import Verdicts
+from ..report import Block, Cover, Look, Tile
+from ..report.charts import tag
+from ..report.drawings import colour_bar, phase_panel
 from ._shown import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 from .readings.evidence import evidence
@@ -114,7 +110,7 @@ def _picture(rows: Records) -> Block:
     about = (
         "Share of start–goal pairs from which the greedy plan reaches the goal, by maze, "
         "resolution r (vertices along a maze cell) and label fraction lf; "
-        f"{plural(len(rows.values('seed')), 'seed')} per box, {goals} goals × {starts} starts "
+        f"{number_of(len(rows.values('seed')), 'seeds')} per box, {goals} goals × {starts} starts "
         "each. Under ours, smaller, the paper's figure, where its grid has one."
     )
     html = (

@@ -12,10 +12,9 @@ import numpy as np
 from wayfield.plans import Plan, plan
 
 from ..engine import Experiment, Profile, Records, Row
-from ..paper import SEEDS
-from ..report import Gallery
+from ..paper.grid import SEEDS
+from ..report import Gallery, Section
 from ..report.pictures import failure_map, failure_scale, field_picture, stored_maze, stored_plan
-from ..report.section import Section
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
-from ..paper import AUDIT_SEEDS, SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Chart, Finding, Section, Table, against
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._shown import printed_series, success, table_by

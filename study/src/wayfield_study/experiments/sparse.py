@@ -12,7 +12,7 @@ from dataclasses import replace
 from wayfield.shortest_paths import sample_labels
 
 from ..engine import Experiment, Profile, Records, Row, Tables
-from ..paper import AUDIT_SEEDS, CELL, SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS, CELL, SEEDS, on_cells
 from ..report import Chart, Finding, Section, Table, against
 from ._mazes import MazeCell, grid, per_vertex, read_grid
 from ._shown import failing, success, table_by

@@ -19,7 +19,7 @@ from wayfield.plans import RuleName, TieName
 from wayfield.shortest_paths import cost_to_go
 
 from ..engine import Experiment, Profile, Records, Row
-from ..paper import SEEDS, on_cells
+from ..paper.grid import SEEDS, on_cells
 from ..report import Finding, Section, Table
 from ._mazes import Draw, MazeCell, grid, per_vertex, read_grid
 from ._trial import EXACT, Arm, Trial

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from ...engine import Experiment, Profile, Records, Row
-from ...paper import PAPER_SWEEPS, SEEDS
+from ...paper.grid import PAPER_SWEEPS, SEEDS
 from ...report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart, power
 from .. import lbfgs_budget
 from .._mazes import MazeCell, grid, per_vertex, read_grid

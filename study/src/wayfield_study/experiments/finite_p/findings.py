@@ -8,9 +8,12 @@ from math import inf
 
 import numpy as np
 
+from wayfield._text import number_of
+
 from ...engine import Records
-from ...paper import CELL, on_papers_cells, value
-from ...report import Finding, Mark, plural, power
+from ...paper.figures import value
+from ...paper.grid import CELL, on_papers_cells
+from ...report import Finding, Mark, power
 from .._shown import success
 
 
@@ -24,7 +27,7 @@ def family_end(rows: Records) -> Iterator[Finding]:
         f"The paper: p = 16 reaches {value('finite-p/p16/success'):.3f}, AMLE "
         f"{value('finite-p/pinf/success'):.3f}.",
         f"Certified p = 16 reaches {last:.4f} and the exact AMLE {end:.4f} on the same "
-        f"{plural(len(rows.distinct(*CELL)), 'cell')}: "
+        f"{number_of(len(rows.distinct(*CELL)), 'cells')}: "
         + ("the lead of p = 16 is gone once both are solved." if gone else "the lead stays."),
     )
 
@@ -43,7 +46,7 @@ def monotone(rows: Records) -> Iterator[Finding]:
         mark,
         f"The paper: success never falls with p in {theirs:.0f} of 120 cells only.",
         f"With every member solved it never falls from p = 2 over {len(family) - 2} values of p "
-        f"to ∞ in {rising} of {plural(cells, 'cell')} on the sampled pairs, and in {always} over "
+        f"to ∞ in {rising} of {number_of(cells, 'cells')} on the sampled pairs, and in {always} over "
         "all starts."
         + (
             f" Of the others {at_the_end} fall at the last step alone, to the AMLE, where "

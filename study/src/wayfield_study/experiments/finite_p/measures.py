@@ -12,8 +12,7 @@ import numpy as np
 from wayfield.kernels._types import FloatArray, IntArray
 
 from ...engine import NO_ROWS, Measure, Records, Tables, mean_of, sd_of
-from ...paper import CELL, GRID, covered, ids
-from ...paper.grid import CONFIGURATION, REFINEMENTS, Configuration
+from ...paper.grid import CELL, CONFIGURATION, GRID, REFINEMENTS, Configuration, covered, ids
 from .. import lbfgs_budget
 from .._readings import SCOPES
 from .._shown import shares

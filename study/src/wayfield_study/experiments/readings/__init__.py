@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine import Experiment, Profile, Records, Row
-from ...paper import AUDIT_SEEDS, SEEDS
+from ...paper.grid import AUDIT_SEEDS, SEEDS
 from ...report import Section, Table, power
 from .. import iteration_audit
 from .._mazes import grid, per_vertex

@@ -10,8 +10,9 @@ import numpy as np
 from wayfield.layouts import load_layout
 
 from ...engine import NO_ROWS, Experiment, Measure, Records, Tables
-from ...paper import FIGURES, SEEDS, Evidence, Expected, expect, measures
-from ...paper.grid import REFINEMENTS
+from ...paper.figures import FIGURES
+from ...paper.grid import REFINEMENTS, SEEDS, measures
+from ...paper.rules import Evidence, Expected, expect
 from .._readings import READINGS, as_formerly, as_tables
 from . import solvers
 

@@ -19,7 +19,7 @@ from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
 
 from ...engine import Experiment, Profile, Records, Row
-from ...paper import AUDITED, SEEDS
+from ...paper.grid import AUDITED, SEEDS
 from ...report import Section, Table
 from .. import lbfgs_budget
 from .._mazes import MazeCell, grid, per_vertex

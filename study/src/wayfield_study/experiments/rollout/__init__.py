@@ -7,7 +7,7 @@ label, and the true cost-to-go. One row per arm: see `Trial`.
 from __future__ import annotations
 
 from ...engine import Experiment, Records, Row
-from ...paper import PAPER_RELAXATION, PAPER_SWEEPS
+from ...paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ...report import Chart, Section, Table, against
 from .._mazes import MazeCell, per_vertex, read_grid
 from .._shown import printed_series

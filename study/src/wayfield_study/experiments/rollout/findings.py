@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from wayfield._text import number_of
+
 from ...engine import Records
-from ...paper import PAPER_SWEEPS, on_papers_cells, value
-from ...report import Finding, plural, power
+from ...paper.figures import value
+from ...paper.grid import PAPER_SWEEPS, on_papers_cells
+from ...report import Finding, power
 from .._shown import failing, success
 
 _NEAR = {"harmonic": 0.06, "sweeps": 0.03}
@@ -82,7 +85,7 @@ def row_by_row(rows: Records) -> Iterator[Finding]:
     yield Finding(
         "reproduced" if near else "differs",
         "The paper's two large tables, row by row.",
-        f"Over {plural(len(groups), 'configuration')} the mean absolute difference to the paper is "
+        f"Over {number_of(len(groups), 'configurations')} the mean absolute difference to the paper is "
         f"{means['harmonic']:.3f} for harmonic and {means['sweeps']:.3f} for AMLE after "
         f"{PAPER_SWEEPS} sweeps. (Within {_NEAR['harmonic']:g} and {_NEAR['sweeps']:g} counts as "
         f"reproduced.) The differences have a sign: ours is higher in {higher[0]} of them for "

@@ -14,8 +14,16 @@ from wayfield.layouts import load_layout
 
 from ...engine import Measure, Records, Tables, mean_of, sd_of
 from ...engine.statistics import bootstrap_interval, wilson_interval
-from ...paper import GRID, covered, ids
-from ...paper.grid import CONFIGURATION, LABEL_FRACTIONS, MAZES, REFINEMENTS, Configuration
+from ...paper.grid import (
+    CONFIGURATION,
+    GRID,
+    LABEL_FRACTIONS,
+    MAZES,
+    REFINEMENTS,
+    Configuration,
+    covered,
+    ids,
+)
 from .._shown import shares
 
 _WHOLE = ("main", "lift", "wilson", "baselines", "baseline-gaps", "failures")

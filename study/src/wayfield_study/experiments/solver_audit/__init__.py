@@ -24,8 +24,7 @@ from wayfield.graph import Graph
 from wayfield.labels import Labels
 
 from ...engine import Experiment, Measure, Profile, Records, Row, Tables, mean_of, sd_of
-from ...paper import AUDIT_SEEDS, AUDITED, SEEDS, covered, ids
-from ...paper.grid import CONFIGURATION
+from ...paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS, covered, ids
 from ...report import Section, Table, power
 from .._mazes import MazeCell, grid, per_vertex, read_grid
 from .._trial import Trial

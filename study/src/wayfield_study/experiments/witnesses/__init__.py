@@ -16,8 +16,8 @@ from wayfield.shortest_paths import cost_to_go
 from ...audit.lattice_search import Search
 from ...audit.witnesses import DECISION, SevenNode, Witness, seven_node_values, subdivision
 from ...engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
-from ...paper import TABLES, ids
-from ...paper.measures import NOT_RUN
+from ...paper.figures import TABLES
+from ...paper.grid import NOT_RUN, ids
 from ...report import Finding, Section, Table
 from ._cells import LATTICES, Lattice, SevenNodes
 

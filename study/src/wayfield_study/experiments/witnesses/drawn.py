@@ -18,8 +18,7 @@ from wayfield.plans import Plan, plan
 
 from ...audit.witnesses import SevenNode, Witness
 from ...engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
-from ...paper import ids
-from ...paper.measures import NOT_RUN
+from ...paper.grid import NOT_RUN, ids
 from ...report import Chart, Finding, Section, drawn_graph, graph_drawing
 from ._cells import LATTICES, FittedWitness, Lattice, SevenNodes
 from .fits import FITS, Fit
