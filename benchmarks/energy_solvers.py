@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import wayfield as wf
-from wayfield_study.experiments.solver_audit.solvers import SOLVERS
+from wayfield_study.experiments.solver_audit import SOLVERS
 
 HEADER = (
     "| p | solver | says converged | iterations | largest gradient | duality gap "

@@ -5,7 +5,7 @@ import pytest
 
 import wayfield as wf
 from wayfield.kernels._types import FloatArray
-from wayfield_study.experiments.solver_audit.solvers import (
+from wayfield_study.experiments.solver_audit import (
     SOLVERS,
     Energy,
     lbfgs,

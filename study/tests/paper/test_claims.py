@@ -12,10 +12,9 @@ import pytest
 from wayfield import InputError
 from wayfield_study.engine import Measure, Records, Row, as_records, mean_of
 from wayfield_study.engine.tasks import as_table
-from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.witnesses import drawn, run
-from wayfield_study.experiments.witnesses._cells import FittedWitness, SevenNodes
-from wayfield_study.experiments.witnesses.fits import FITS, Fit
+from wayfield_study.experiments import STUDIES, small_graphs
+from wayfield_study.experiments.small_graphs import FITS, Fit, FittedWitness
+from wayfield_study.experiments.witnesses import SevenNodes, run
 from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, value
 from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
 from wayfield_study.paper.grid import measures as measures_of
@@ -419,7 +418,7 @@ def small_graph_rows() -> list[Row]:
 
 def drawn_rows() -> list[Row]:
     cells = [FittedWitness(number) for number in FITS]
-    return [row for cell in cells for row in as_table(cell, drawn.run(cell))]
+    return [row for cell in cells for row in as_table(cell, small_graphs.run(cell))]
 
 
 ROWS: dict[str, Callable[[], list[Row]]] = {

@@ -37,9 +37,9 @@ from wayfield_study.engine import (
     what_is_there,
 )
 from wayfield_study.experiments import STUDIES, MazeCell, paper_study, rollout
-from wayfield_study.experiments._readings import ADOPTED, under
-from wayfield_study.experiments.readings.searches import WAYS, SearchCell
-from wayfield_study.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
+from wayfield_study.experiments.readings import ADOPTED, under
+from wayfield_study.experiments.small_graphs import FittedWitness
+from wayfield_study.experiments.witnesses import WAYS, Lattice, SearchCell, SevenNodes
 from wayfield_study.paper.claims import Claim, make_claims
 from wayfield_study.paper.figures import FIGURES, TABLES, value
 from wayfield_study.paper.grid import GRID, SEEDS

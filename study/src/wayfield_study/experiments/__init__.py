@@ -31,7 +31,9 @@ from . import (
     readings,
     resolution,
     rollout,
+    small_graphs,
     solver_audit,
+    solver_readings,
     sparse,
     ties,
     witnesses,
@@ -40,7 +42,6 @@ from . import (
 from ._mazes import SAMPLE, Draw, MazeCell, grid, read_grid
 from ._trial import ARMS, Arm, Trial
 from .directed import WorldCell
-from .witnesses import drawn
 
 __all__ = [
     "ARMS",
@@ -69,10 +70,10 @@ PAPER: tuple[Experiment[Any], ...] = (
     readings.OTHER_DRAWS,
     readings.ARMS,
     readings.ARM_SWEEPS,
-    readings.SOLVERS,
-    readings.OTHER_SEARCHES,
+    solver_readings.EXPERIMENT,
+    witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
-    drawn.EXPERIMENT,
+    small_graphs.EXPERIMENT,
     sparse.EXPERIMENT,
     noise.EXPERIMENT,
     resolution.EXPERIMENT,

@@ -28,6 +28,7 @@ from wayfield.layouts import Layout, load_layout
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
 from ..engine.config import read_list, refuse_others
+from ..engine.studies import Profile
 from ..engine.tasks import Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS
 
@@ -168,6 +169,25 @@ def grid(
     return [MazeCell(maze, r, lf, seed, goals) for seed, maze, r, lf in combinations]
 
 
+def cells_by_profile(
+    quick: Mapping[str, Any], whole: Mapping[str, Any], /, **most_goals: int
+) -> Callable[[Profile], list[MazeCell]]:
+    """Return where an experiment runs: settings of `grid` if it is to be quick, and otherwise.
+
+    `most_goals` limits the goals per cell, by the name of a profile.
+    """
+
+    def cells(profile: Profile) -> list[MazeCell]:
+        settings = quick if profile.name == "quick" else whole
+        return grid(**settings, goals=profile.at_most(**most_goals))
+
+    return cells
+
+
+SMALL = {"mazes": ["medium"], "refinements": [4], "label_fractions": [0.08], "seeds": SEEDS[:1]}
+"""One small cell."""
+
+
 def per_vertex(weight: float) -> Callable[[MazeCell], float]:
     """Return an effort that grows with goals and vertices: seconds in any unit for each."""
     return lambda cell: weight * cell.goals * cell.refinement**2
@@ -204,7 +224,11 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     refuse_others(table, ("mazes", "refinements", "label_fractions", "seeds", "goals"), "grid.")
     mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
     refinements = read_list(table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1))
-    fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, _fraction)
+    fractions = read_list(
+        table, "label_fractions", LABEL_FRACTIONS, lambda lf, name: as_real(lf, name, 0.0, 1.0)
+    )
+    if 0.0 in fractions:
+        raise InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
     seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
     return [
@@ -212,13 +236,6 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
         for maze, text in mazes
         for cell in grid([maze], refinements, fractions, seeds, goals)
     ]
-
-
-def _fraction(value: Any, name: str) -> float:
-    fraction = as_real(value, name, 0.0, 1.0)
-    if fraction == 0.0:
-        raise InputError(f"{name} must be more than 0")
-    return fraction
 
 
 def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -33,6 +33,14 @@ def failing(rows: Records, arm: str, which: Literal["", "_all"] = "") -> int:
     return chosen.total("starts_all" if which else "pairs") - chosen.total(f"reached{which}")
 
 
+COUNTED: dict[str, Callable[[Records], str]] = {
+    "success, sampled pairs": lambda some: f"{some.share('reached', 'pairs').mean():.4f}",
+    "success, all starts": lambda some: f"{some.share('reached_all', 'starts_all').mean():.5f}",
+    "failing starts": lambda some: f"{some.total('starts_all') - some.total('reached_all'):,}",
+}
+"""Columns of a table of plans: success is the mean over cells, failing starts are counted."""
+
+
 def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title: str) -> Table:
     """Success of every arm by the values of a column, over sampled pairs."""
     shown = [look for look in looks if look.name in rows.values("arm")]
@@ -44,14 +52,11 @@ def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title
             for look in shown
             if (each, look.name) in groups
         ]
-        lines.append([_say(each), *(f"{mean:.4f}" for mean in means)])
+        name = f"{each:g}" if isinstance(each, float) else str(each)
+        lines.append([name, *(f"{mean:.4f}" for mean in means)])
     heads = [head, *(look.title for look in shown)]
     cells = f"Means over {number_of(len(rows.distinct(*CELL)), 'cells')}."
     return Table(f"by-{column.replace('_', '-')}", title, heads, lines, cells)
-
-
-def _say(each: Any) -> str:
-    return f"{each:g}" if isinstance(each, float) else str(each)
 
 
 # -------------------------------------------------------------------- the paper's figures

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..engine import Experiment, Profile, Records
+from ..engine import Experiment, Records
 from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
-from ..report import Finding, Section, Table
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ..report import Finding, Section
+from ._mazes import cells_by_profile, per_vertex, read_grid
 from ._shown import failing, success, table_by
 from ._trial import ARMS, ORACLE
 from .rollout import run
@@ -15,22 +15,17 @@ from .rollout import run
 MAZES = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Every map, coarse and with one label fraction if it is to be quick."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(MAZES, [3], [0.05], SEEDS[:1], goals)
-    return grid(MAZES, label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS, goals=goals)
-
-
-def tables(rows: Records) -> list[Table]:
-    """Success by maze."""
-    return [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")]
+cells = cells_by_profile(
+    {"mazes": MAZES, "refinements": [3], "label_fractions": [0.05], "seeds": SEEDS[:1]},
+    {"mazes": MAZES, "label_fractions": [0.02, 0.05, 0.12], "seeds": AUDIT_SEEDS},
+    paper=16,
+    full=64,
+)
 
 
 @on_cells
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell success on mazes that the paper has not seen."""
+    """Report success on mazes that the paper has not seen."""
     lost = failing(rows, "amle_exit", "_all")
     shares = {str(maze): success(some, "harmonic") for maze, some in rows.by("maze").items()}
     worst = min(shares, key=lambda maze: shares[maze])
@@ -57,7 +52,9 @@ EXPERIMENT = Experiment(
             "held-out",
             "Beyond the paper: mazes it has not seen",
             "The same arms on other public maps.",
-            tables=tables,
+            tables=lambda rows: [
+                table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")
+            ],
             findings=findings,
         ),
     ),

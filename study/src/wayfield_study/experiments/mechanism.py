@@ -8,15 +8,20 @@ paper's budget and one for the exact AMLE, pooled over the cell's goals.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from functools import partial
 
+from wayfield.extension import Extension
+from wayfield.kernels._types import FloatArray
+
+from ..audit import mechanism, pool
 from ..engine import Experiment, Measure, Records, Row, Tables
 from ..paper.grid import GRID, REFINEMENTS, covered, ids
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
 from ._mazes import MazeCell, per_vertex, read_grid
-from ._readings import mechanism_counts
 from ._shown import printed_points
-from ._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial
+from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
 
 DIAGNOSTICS = {
@@ -39,43 +44,56 @@ CHARTED = {
 def run(cell: MazeCell) -> list[Row]:
     """One row for each way to compute the AMLE."""
     trial = Trial(cell)
-    return [_row(trial, arm) for arm in (SWEEPS, EXACT)]
+    harmonic = trial.fields(HARMONIC.method)
+    return [
+        {"arm": arm.name} | mechanism_counts(trial, harmonic, trial.fields(arm.method))
+        for arm in (SWEEPS, EXACT)
+    ]
 
 
-def _row(trial: Trial, arm: Arm) -> Row:
-    fields = trial.fields(HARMONIC.method), trial.fields(arm.method)
-    return {"arm": arm.name} | mechanism_counts(trial, *fields)
+def mechanism_counts(
+    trial: Trial,
+    harmonic: Iterable[Extension | FloatArray],
+    amle: Iterable[Extension | FloatArray],
+) -> Row:
+    """Audit the harmonic walks of all goals, and what another field makes of their decisions."""
+    drawn = trial.drawn
+    audits = (
+        mechanism(drawn.graph, smooth, sharp, truth, int(goal), starts)
+        for smooth, sharp, truth, goal, starts in zip(
+            harmonic, amle, drawn.truths, drawn.goals, drawn.starts, strict=True
+        )
+    )
+    return asdict(pool(audits))
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's three tables of the mechanism audit."""
     rows = tables.get("mechanism")
-    found = covered(rows, GRID, _whole, ids("mechanism", "mechanism-main"))
+    found = covered(rows, GRID, _counts_and_rates, ids("mechanism", "mechanism-main"))
     for r in REFINEMENTS:
-        wanted = [each for each in GRID if each[1] == r]
-        found |= covered(rows, wanted, partial(_at, r), ids("mechanism-by-r", row=f"r{r}"))
+        wanted, place = [each for each in GRID if each[1] == r], f"mechanism-by-r/r{r}"
+        rates = partial(_rates, place + "/{}")
+        found |= covered(rows, wanted, rates, ids("mechanism-by-r", row=f"r{r}"))
     return found
 
 
-def _whole(rows: Records) -> dict[str, Measure]:
+def _counts_and_rates(rows: Records) -> dict[str, Measure]:
     budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
     found: dict[str, Measure] = {}
     for line, (part, whole) in DIAGNOSTICS.items():
         for column, name in {"count": part, "of": whole}.items():
             found[f"mechanism/{line}/{column}"] = Measure(budget.total(name), exact.total(name))
-        rate = _rate(rows, line)
-        found[f"mechanism/{line}/rate"] = found[f"mechanism-main/{line}/rate"] = rate
-    return found
+    return found | _rates("mechanism/{}/rate", rows) | _rates("mechanism-main/{}/rate", rows)
 
 
-def _at(r: int, rows: Records) -> dict[str, Measure]:
-    return {f"mechanism-by-r/r{r}/{line}": _rate(rows, line) for line in DIAGNOSTICS}
-
-
-def _rate(rows: Records, line: str) -> Measure:
-    """Measure a rate in per cent, by sweeps and exactly."""
+def _rates(place: str, rows: Records) -> dict[str, Measure]:
+    """Measure all rates in per cent, by sweeps and exactly; their ids have the line for ``{}``."""
     budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
-    return Measure(100 * budget.ratio(*DIAGNOSTICS[line]), 100 * exact.ratio(*DIAGNOSTICS[line]))
+    return {
+        place.format(line): Measure(100 * budget.ratio(*counts), 100 * exact.ratio(*counts))
+        for line, counts in DIAGNOSTICS.items()
+    }
 
 
 def charts(rows: Records) -> list[Chart]:
@@ -96,31 +114,35 @@ def charts(rows: Records) -> list[Chart]:
 
 
 def tables(rows: Records) -> list[Table]:
-    """Tell the geometry classes at the state alone beside those over its scope, by resolution."""
+    """Compare geometry classes at the state alone with those over its scope, by resolution."""
     swept = rows.where(arm="sweeps")
-    lines = []
-    for title, some in (
-        *((f"r = {r}", group) for r, group in sorted(swept.by("refinement").items())),
-        ("all", swept),
-    ):
-        shares = [
-            some.ratio(prefix + name, "decisions")
-            for name in ("both", "primary", "neither")
-            for prefix in ("scope_", "")
-        ]
-        inside = [
-            some.ratio(name, "inversions")
-            for name in ("inversions_scope_primary", "inversions_primary")
-        ]
-        lines.append([title, *(f"{share:.1%}" for share in (*shares, *inside))])
-    heads = [
-        f"{what}, {where}"
-        for what in ("both", "AMLE only", "neither", "inversions in AMLE only")
-        for where in ("scope", "state")
+    groups = {f"r = {r}": some for r, some in sorted(swept.by("refinement").items())}
+    columns = {
+        f"{what}, {where}": (part, whole)
+        for what, parts, whole in (
+            ("both", ("scope_both", "both"), "decisions"),
+            ("AMLE only", ("scope_primary", "primary"), "decisions"),
+            ("neither", ("scope_neither", "neither"), "decisions"),
+            (
+                "inversions in AMLE only",
+                ("inversions_scope_primary", "inversions_primary"),
+                "inversions",
+            ),
+        )
+        for where, part in zip(("scope", "state"), parts, strict=True)
+    }
+    return [
+        Table(
+            "classes",
+            "Geometry classes over the scope and at the state",
+            ["cells", *columns],
+            [
+                [title, *(f"{some.ratio(part, whole):.1%}" for part, whole in columns.values())]
+                for title, some in (groups | {"all": swept}).items()
+            ],
+            "Scope: the state and its neighbours. The goal is no decision.",
+        )
     ]
-    note = "Scope: the state and its neighbours. The goal is no decision."
-    title = "Geometry classes over the scope and at the state"
-    return [Table("classes", title, ["cells", *heads], lines, note)]
 
 
 EXPERIMENT = Experiment(

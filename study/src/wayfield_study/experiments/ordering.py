@@ -7,14 +7,22 @@ quotients of sums.
 
 from __future__ import annotations
 
-from ..engine import Experiment, Measure, Profile, Records, Row, Tables
-from ..paper.grid import GRID, SEEDS, covered, ids
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from wayfield.extension import Extension
+from wayfield.kernels._types import FloatArray
+
+from ..audit import ordering, pool
+from ..engine import Experiment, Measure, Records, Row
+from ..paper.grid import SEEDS, measured
 from ..report import Section
-from ._mazes import MazeCell, grid, per_vertex, read_grid
-from ._readings import SCOPES, ordering_counts, part
+from ._mazes import MazeCell, cells_by_profile, per_vertex, read_grid
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
+SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
+"""The scopes, and how their columns begin where an arm has one row."""
 RATES = {
     "tau_lt_05_rate": ("low_tau", "ranked"),
     "best_agree_rate": ("agreed", "decisions"),
@@ -22,6 +30,11 @@ RATES = {
     "tau_mean": ("tau_sum", "ranked"),
 }
 """The paper's figures as sums over sums."""
+
+cells = cells_by_profile(
+    {"refinements": [4], "label_fractions": [0.02, 0.12], "seeds": SEEDS[:2]}, {}
+)
+"""Some coarse cells, or the paper's whole grid."""
 
 
 def run(cell: MazeCell) -> list[Row]:
@@ -31,19 +44,33 @@ def run(cell: MazeCell) -> list[Row]:
     for arm in ARMS:
         counts = ordering_counts(trial, trial.fields(arm.method))
         rows += [
-            {"arm": arm.name, "scope": scope} | part(counts, prefix)
+            {"arm": arm.name, "scope": scope} | columns_after(prefix, counts)
             for scope, prefix in SCOPES.items()
         ]
     return rows
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Take some coarse cells, or the paper's whole grid."""
-    if profile.name == "quick":
-        return grid(
-            refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2], goals=profile.at_most()
+def ordering_counts(trial: Trial, fields: Iterable[Extension | FloatArray]) -> Row:
+    """Audit how fields of all goals rank neighbours, in both scopes."""
+    drawn = trial.drawn
+    found = [
+        ordering(drawn.graph, field, truth, int(goal), starts=starts)
+        for field, truth, goal, starts in zip(
+            fields, drawn.truths, drawn.goals, drawn.starts, strict=True
         )
-    return grid(goals=profile.at_most())
+    ]
+    return {
+        prefix + figure: value
+        for scope, prefix in SCOPES.items()
+        for figure, value in asdict(pool(getattr(audit, scope) for audit in found)).items()
+    }
+
+
+def columns_after(prefix: str, row: Row) -> Row:
+    """Return the columns that begin with a prefix, without it."""
+    return {
+        name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)
+    }
 
 
 def rate(rows: Records, metric: str, prefix: str = "") -> float:
@@ -54,12 +81,9 @@ def rate(rows: Records, metric: str, prefix: str = "") -> float:
     return float(rows.column(part).sum() / rows.column(whole).sum())
 
 
-def measures(tables: Tables) -> dict[str, Measure]:
+@measured("ordering", "ordering")
+def measures(rows: Records) -> dict[str, Measure]:
     """Measure the paper's ordering table."""
-    return covered(tables.get("ordering"), GRID, _measures, ids("ordering"))
-
-
-def _measures(rows: Records) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
     for scope in SCOPES:
         groups = rows.where(scope=scope).by("arm")

@@ -20,7 +20,7 @@ from ..report.charts import tag
 from ..report.drawings import colour_bar, phase_panel
 from ._shown import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
-from .readings.evidence import evidence
+from .readings import evidence
 
 PANELS: tuple[tuple[Look, str | None], ...] = (
     (HARMONIC, "harmonic"),

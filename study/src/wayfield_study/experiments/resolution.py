@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
+from ..engine import NO_ROWS, Experiment, Records, Row, Tables
 from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
-from ..report import Chart, Finding, Section, Table, against
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ..report import Chart, Finding, Section, against
+from ._mazes import MazeCell, cells_by_profile, per_vertex, read_grid
 from ._shown import printed_series, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial
 
@@ -23,14 +23,13 @@ def run(cell: MazeCell) -> list[Row]:
     return [trial.row(arm) for arm in ARMS]
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Resolutions beyond the paper's 12."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(["medium"], [16], [0.05], SEEDS[:1], goals)
-    return grid(
-        refinements=[16, 20, 24], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS, goals=goals
-    )
+cells = cells_by_profile(
+    {"mazes": ["medium"], "refinements": [16], "label_fractions": [0.05], "seeds": SEEDS[:1]},
+    {"refinements": [16, 20, 24], "label_fractions": [0.02, 0.08], "seeds": AUDIT_SEEDS},
+    paper=16,
+    full=64,
+)
+"""Resolutions beyond the paper's 12."""
 
 
 def all_resolutions(tables: Tables) -> Records:
@@ -51,14 +50,9 @@ def charts(rows: Records) -> list[Chart]:
     ]
 
 
-def tables(rows: Records) -> list[Table]:
-    """Success by resolution."""
-    return [table_by(rows, "refinement", "r", ARMS, "Success by resolution")]
-
-
 @on_cells
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell success on the finest graph."""
+    """Report success on the finest graph."""
     finest = max(rows.values("refinement"))
     chosen = rows.where(refinement=finest)
     yield Finding(
@@ -86,7 +80,7 @@ EXPERIMENT = Experiment(
             "coarsest.",
             rows=all_resolutions,
             charts=charts,
-            tables=tables,
+            tables=lambda rows: [table_by(rows, "refinement", "r", ARMS, "Success by resolution")],
             findings=findings,
         ),
     ),
