@@ -27,10 +27,10 @@ from wayfield.labels import Labels
 from wayfield.layouts import Layout, load_layout
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
+from ..engine import Experiment, Measure, Profile, Row, Tables
 from ..engine.config import read_list, refuse_others
-from ..engine.studies import Profile
-from ..engine.tasks import Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS
+from ..report import Section
 
 SAMPLE = """\
 # A study of your own: every experiment runs on every combination of the settings below.
@@ -191,6 +191,33 @@ SMALL = {"mazes": ["medium"], "refinements": [4], "label_fractions": [0.08], "se
 def per_vertex(weight: float) -> Callable[[MazeCell], float]:
     """Return an effort that grows with goals and vertices: seconds in any unit for each."""
     return lambda cell: weight * cell.goals * cell.refinement**2
+
+
+def maze_experiment(
+    name: str,
+    title: str,
+    run: Callable[[MazeCell], list[Row]],
+    cells: Callable[[Profile], list[MazeCell]],
+    *sections: Section,
+    version: int,
+    effort: float,
+    measures: Callable[[Tables], dict[str, Measure]] | None = None,
+) -> Experiment[MazeCell]:
+    """Return an experiment that a study of one's own can run on its grid too.
+
+    `effort` is for every goal and vertex; for the others see `Experiment`.
+    """
+    return Experiment(
+        name,
+        title,
+        version,
+        run,
+        cells,
+        per_vertex(effort),
+        read_grid,
+        sections,
+        measures,
+    )
 
 
 # -------------------------------------------------------------------- mazes of one's own

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..engine import Experiment, Records
+from ..engine import Records
 from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Finding, Section
-from ._mazes import cells_by_profile, per_vertex, read_grid
+from ._mazes import cells_by_profile, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import ARMS, ORACLE
 from .rollout import run
@@ -39,23 +39,18 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "held_out",
     "Held-out mazes",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.5),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "held-out",
-            "Beyond the paper: mazes it has not seen",
-            "The same arms on other public maps.",
-            tables=lambda rows: [
-                table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")
-            ],
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "held-out",
+        "Beyond the paper: mazes it has not seen",
+        "The same arms on other public maps.",
+        tables=lambda rows: [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")],
+        findings=findings,
     ),
+    version=1,
+    effort=1.5,
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from wayfield.extension import Method
 
-from ..engine import Experiment, Measure, Records, Row, mean_of, sd_of
+from ..engine import Measure, Records, Row, mean_of, sd_of
 from ..engine.proofs import COLUMN
 from ..paper.figures import value
 from ..paper.grid import (
@@ -32,7 +32,7 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..report import Chart, Finding, Scale, Section, Series, chart
-from ._mazes import MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import MazeCell, cells_by_profile, maze_experiment
 from ._shown import printed_points, shares, success
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial, residuals
 
@@ -162,28 +162,25 @@ def budget(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "iteration_audit",
     "Midrange sweeps",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(5.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "iterations",
-            "AMLE against the number of sweeps",
-            f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
-            "whenever a budget is spent; the same labels and pairs at every budget.",
-            compared={
-                "iterations": ("success", "sd", "residual", "residual_max"),
-                "iteration-gap": (),
-                "stable": (),
-            },
-            charts=charts,
-            findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
-        ),
+    run,
+    cells,
+    Section(
+        "iterations",
+        "AMLE against the number of sweeps",
+        f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
+        "whenever a budget is spent; the same labels and pairs at every budget.",
+        compared={
+            "iterations": ("success", "sd", "residual", "residual_max"),
+            "iteration-gap": (),
+            "stable": (),
+        },
+        charts=charts,
+        findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
     ),
+    version=2,
+    effort=5.0,
+    measures=measures,
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ..engine import Experiment, Measure, Profile, Records, Row, mean_of
+from ..engine import Measure, Profile, Records, Row, mean_of
 from ..paper.grid import SEEDS, measured, on_papers_cells
 from ..report import Finding, Section
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import Trial
 from .ordering import ordering_counts
 from .solver_audit import POWERS, audited, converged_cells, lbfgs
@@ -76,23 +76,20 @@ def stopped(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "lbfgs_budget",
     "L-BFGS-B, 700 steps",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(50.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "lbfgs-budget",
-            "Finite p by L-BFGS-B, stopped after 700 iterations",
-            "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
-            "itself converged, and how large the gradient and the residual are where it stops.",
-            compared={"lbfgs": ()},
-            findings=on_papers_cells([stopped]),
-        ),
+    run,
+    cells,
+    Section(
+        "lbfgs-budget",
+        "Finite p by L-BFGS-B, stopped after 700 iterations",
+        "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
+        "itself converged, and how large the gradient and the residual are where it stops.",
+        compared={"lbfgs": ()},
+        findings=on_papers_cells([stopped]),
     ),
+    version=2,
+    effort=50.0,
+    measures=measures,
 )

@@ -16,10 +16,11 @@ from wayfield.extension import Extension
 from wayfield.kernels._types import FloatArray
 
 from ..audit import mechanism, pool
-from ..engine import Experiment, Measure, Records, Row, Tables
-from ..paper.grid import GRID, REFINEMENTS, covered, ids
+from ..engine import Measure, Records, Row, Tables
+from ..paper.figures import Figure
+from ..paper.grid import measure_slices
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
-from ._mazes import MazeCell, per_vertex, read_grid
+from ._mazes import MazeCell, maze_experiment
 from ._shown import printed_points
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
@@ -69,31 +70,22 @@ def mechanism_counts(
 
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's three tables of the mechanism audit."""
-    rows = tables.get("mechanism")
-    found = covered(rows, GRID, _counts_and_rates, ids("mechanism", "mechanism-main"))
-    for r in REFINEMENTS:
-        wanted, place = [each for each in GRID if each[1] == r], f"mechanism-by-r/r{r}"
-        rates = partial(_rates, place + "/{}")
-        found |= covered(rows, wanted, rates, ids("mechanism-by-r", row=f"r{r}"))
+    names = ("mechanism", "mechanism-main", "mechanism-by-r")
+    return measure_slices(tables.get("mechanism"), names, _counts_and_rates)
+
+
+def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure]:
+    """Measure counts, and rates in per cent, by sweeps and exactly."""
+    both = rows.where(arm="sweeps"), rows.where(arm="amle")
+    found = {}
+    for figure in figures:
+        part, whole = DIAGNOSTICS[figure.row if figure.row in DIAGNOSTICS else figure.column]
+        if figure.column in ("count", "of"):
+            name = part if figure.column == "count" else whole
+            found[figure.id] = Measure(*(some.total(name) for some in both))
+        else:
+            found[figure.id] = Measure(*(100 * some.ratio(part, whole) for some in both))
     return found
-
-
-def _counts_and_rates(rows: Records) -> dict[str, Measure]:
-    budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
-    found: dict[str, Measure] = {}
-    for line, (part, whole) in DIAGNOSTICS.items():
-        for column, name in {"count": part, "of": whole}.items():
-            found[f"mechanism/{line}/{column}"] = Measure(budget.total(name), exact.total(name))
-    return found | _rates("mechanism/{}/rate", rows) | _rates("mechanism-main/{}/rate", rows)
-
-
-def _rates(place: str, rows: Records) -> dict[str, Measure]:
-    """Measure all rates in per cent, by sweeps and exactly; their ids have the line for ``{}``."""
-    budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
-    return {
-        place.format(line): Measure(100 * budget.ratio(*counts), 100 * exact.ratio(*counts))
-        for line, counts in DIAGNOSTICS.items()
-    }
 
 
 def charts(rows: Records) -> list[Chart]:
@@ -117,53 +109,46 @@ def tables(rows: Records) -> list[Table]:
     """Compare geometry classes at the state alone with those over its scope, by resolution."""
     swept = rows.where(arm="sweeps")
     groups = {f"r = {r}": some for r, some in sorted(swept.by("refinement").items())}
-    columns = {
-        f"{what}, {where}": (part, whole)
-        for what, parts, whole in (
-            ("both", ("scope_both", "both"), "decisions"),
-            ("AMLE only", ("scope_primary", "primary"), "decisions"),
-            ("neither", ("scope_neither", "neither"), "decisions"),
-            (
-                "inversions in AMLE only",
-                ("inversions_scope_primary", "inversions_primary"),
-                "inversions",
-            ),
-        )
-        for where, part in zip(("scope", "state"), parts, strict=True)
+    parts = {
+        "both": ("scope_both", "both", "decisions"),
+        "AMLE only": ("scope_primary", "primary", "decisions"),
+        "neither": ("scope_neither", "neither", "decisions"),
+        "inversions in AMLE only": (
+            "inversions_scope_primary",
+            "inversions_primary",
+            "inversions",
+        ),
     }
-    return [
-        Table(
-            "classes",
-            "Geometry classes over the scope and at the state",
-            ["cells", *columns],
-            [
-                [title, *(f"{some.ratio(part, whole):.1%}" for part, whole in columns.values())]
-                for title, some in (groups | {"all": swept}).items()
-            ],
-            "Scope: the state and its neighbours. The goal is no decision.",
-        )
-    ]
+    columns = {
+        f"{what}, {where}": partial(_percent, part=part, whole=whole)
+        for what, (scope, state, whole) in parts.items()
+        for where, part in (("scope", scope), ("state", state))
+    }
+    note = "Scope: the state and its neighbours. The goal is no decision."
+    title = "Geometry classes over the scope and at the state"
+    return [Table.of("classes", title, "cells", groups | {"all": swept}, columns, note)]
 
 
-EXPERIMENT = Experiment(
+def _percent(rows: Records, part: str, whole: str) -> str:
+    return f"{rows.ratio(part, whole):.1%}"
+
+
+EXPERIMENT = maze_experiment(
     "mechanism",
     "Mechanism audit",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "mechanism",
-            "Mechanism audit",
-            "The decisions of the harmonic walks: which equation the true cost satisfies at the "
-            "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
-            "whether the AMLE puts it right.",
-            compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
-            charts=charts,
-            tables=tables,
-        ),
+    run,
+    cells,
+    Section(
+        "mechanism",
+        "Mechanism audit",
+        "The decisions of the harmonic walks: which equation the true cost satisfies at the "
+        "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
+        "whether the AMLE puts it right.",
+        compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
+        charts=charts,
+        tables=tables,
     ),
+    version=2,
+    effort=1.0,
+    measures=measures,
 )

@@ -17,10 +17,10 @@ from wayfield.extension import AMLE
 from wayfield.labels import Labels
 from wayfield.sinks import drop_false_sinks
 
-from ..engine import Experiment, Records, Row
+from ..engine import Records, Row
 from ..paper.grid import AUDIT_SEEDS, on_cells
 from ..report import Chart, Finding, Section, against
-from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
@@ -93,24 +93,21 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "noise",
     "Noisy labels",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(34.0),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "noise",
-            "Beyond the paper: noisy labels",
-            "Normal errors of standard deviation σ, in steps, on every label but the goal's. "
-            "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
-            "steepest descent with exit ties.",
-            charts=charts,
-            tables=lambda rows: [table_by(rows, "sigma", "σ", ARMS, "Success by noise")],
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "noise",
+        "Beyond the paper: noisy labels",
+        "Normal errors of standard deviation σ, in steps, on every label but the goal's. "
+        "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
+        "steepest descent with exit ties.",
+        charts=charts,
+        tables=lambda rows: [table_by(rows, "sigma", "σ", ARMS, "Success by noise")],
+        findings=findings,
     ),
+    version=1,
+    effort=34.0,
 )

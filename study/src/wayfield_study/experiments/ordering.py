@@ -14,10 +14,10 @@ from wayfield.extension import Extension
 from wayfield.kernels._types import FloatArray
 
 from ..audit import ordering, pool
-from ..engine import Experiment, Measure, Records, Row
+from ..engine import Measure, Records, Row
 from ..paper.grid import SEEDS, measured
 from ..report import Section
-from ._mazes import MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import MazeCell, cells_by_profile, maze_experiment
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
@@ -96,23 +96,20 @@ def measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "ordering",
     "Ordering audit",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "ordering",
-            "Ordering audit",
-            "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
-            "over all states once (“all”) and over the states that the method's own walks meet "
-            "(“rollouts”).",
-            compared={"ordering": ("harmonic", "amle")},
-        ),
+    run,
+    cells,
+    Section(
+        "ordering",
+        "Ordering audit",
+        "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
+        "over all states once (“all”) and over the states that the method's own walks meet "
+        "(“rollouts”).",
+        compared={"ordering": ("harmonic", "amle")},
     ),
+    version=2,
+    effort=1.0,
+    measures=measures,
 )

@@ -11,11 +11,11 @@ import numpy as np
 
 from wayfield.plans import plan
 
-from ..engine import Experiment, Records, Row
+from ..engine import Records, Row
 from ..paper.grid import SEEDS
 from ..report import Gallery, Section
 from ..report.pictures import failure_map, failure_scale, field_picture, stored_maze, stored_plan
-from ._mazes import MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import MazeCell, cells_by_profile, maze_experiment
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
@@ -96,21 +96,18 @@ def maps(rows: Records) -> list[Gallery]:
     return galleries
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "pictures",
     "What plans look like",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "pictures",
-            "What plans look like",
-            "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
-            "the starts from which argmin Q with lowest-index ties never arrives.",
-            galleries=lambda rows: [fields(rows), *maps(rows)],
-        ),
+    run,
+    cells,
+    Section(
+        "pictures",
+        "What plans look like",
+        "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
+        "the starts from which argmin Q with lowest-index ties never arrives.",
+        galleries=lambda rows: [fields(rows), *maps(rows)],
     ),
+    version=1,
+    effort=1.0,
 )

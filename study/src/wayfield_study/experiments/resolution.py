@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..engine import NO_ROWS, Experiment, Records, Row, Tables
+from ..engine import NO_ROWS, Records, Row, Tables
 from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Chart, Finding, Section, against
-from ._mazes import MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import MazeCell, cells_by_profile, maze_experiment
 from ._shown import printed_series, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial
 
@@ -64,24 +64,21 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "resolution",
     "Finer graphs",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(0.3),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "resolution",
-            "Beyond the paper: finer graphs",
-            "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's "
-            "coarsest.",
-            rows=all_resolutions,
-            charts=charts,
-            tables=lambda rows: [table_by(rows, "refinement", "r", ARMS, "Success by resolution")],
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "resolution",
+        "Beyond the paper: finer graphs",
+        "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's "
+        "coarsest.",
+        rows=all_resolutions,
+        charts=charts,
+        tables=lambda rows: [table_by(rows, "refinement", "r", ARMS, "Success by resolution")],
+        findings=findings,
     ),
+    version=1,
+    effort=0.3,
 )

@@ -7,7 +7,6 @@ label, and the true cost-to-go. One row per arm: see `Trial`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -16,31 +15,28 @@ from wayfield._text import number_of
 from wayfield.kernels._types import FloatArray
 from wayfield.layouts import load_layout
 
-from ..engine import Experiment, Measure, Records, Row, Tables, mean_of, sd_of
+from ..engine import Measure, Records, Row, Tables, mean_of, sd_of
 from ..engine.statistics import bootstrap_interval, wilson_interval
-from ..paper.figures import value
+from ..paper.figures import Figure, value
 from ..paper.grid import (
     CONFIGURATION,
-    GRID,
-    LABEL_FRACTIONS,
     MAZES,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
     REFINEMENTS,
-    covered,
-    ids,
+    measure_slices,
     on_papers_cells,
 )
 from ..report import Chart, Finding, Section, Table, against, power
-from ._mazes import MazeCell, per_vertex, read_grid
+from ._mazes import MazeCell, maze_experiment
 from ._shown import COUNTED, failing, printed_series, shares, success
 from ._trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
 from .ordering import cells
 
 MAIN = (HARMONIC, SWEEPS, EXACT)
 TITLES = {look.name: look.title for look in (*ARMS, ORACLE)}
-METHODS = {"harmonic": ("harmonic", None), "amle": ("sweeps", "amle")}
-"""The paper's methods: the arm that stands for its budget, and the arm that is exact."""
+SLICES = ("main", "lift", "by-r", "by-lf", "grid-medium", "grid-large")
+BASELINES = ("baselines", "baseline-gaps", "baselines-by-r")
 _NEAR = {"harmonic": 0.06, "sweeps": 0.03}
 """Mean absolute difference to the paper's grid that counts as reproduced."""
 _ARTEFACT = 0.05
@@ -59,154 +55,104 @@ def run(cell: MazeCell) -> list[Row]:
 def measures(tables: Tables) -> dict[str, Measure]:
     """Take all measures that come from the rollouts, each over the cells it is printed for."""
     rows = tables.get("rollout")
-    sizes = [f"setup/{name}/value" for name in ("cells", "rollouts", "pairs_per_cell")]
-    whole = ids("main", "lift", "wilson", "baselines", "baseline-gaps", "failures")
-    found = covered(rows, GRID, _aggregates, [*whole, *sizes])
-    for r in REFINEMENTS:
-        wanted = [each for each in GRID if each[1] == r]
-        names = ids("by-r", "baselines-by-r", row=f"r{r}")
-        names.append(f"baseline-gaps/oracle_over_amle/r{r}/value")
-        found |= covered(rows, wanted, partial(_by_resolution, r), names)
-    for lf in LABEL_FRACTIONS:
-        wanted, row = [each for each in GRID if each[2] == lf], f"lf{lf:.2f}"
-        found |= covered(rows, wanted, partial(_pair, f"by-lf/{row}"), ids("by-lf", row=row))
-    for maze, r, lf in GRID:
-        table, row = f"grid-{maze}", f"r{r}/lf{lf:.2f}"
-        grid_row = partial(_grid_row, f"{table}/{row}")
-        found |= covered(rows, [(maze, r, lf)], grid_row, ids(table, row=row))
+    found = measure_slices(rows, (*SLICES, *BASELINES), _statistics)
+    found |= measure_slices(rows, ["setup"], _sizes)
+    return (
+        found
+        | measure_slices(rows, ["failures"], _failures)
+        | measure_slices(rows, ["wilson"], _wilson)
+    )
+
+
+def _statistics(figures: list[Figure], rows: Records) -> dict[str, Measure]:
+    """Measure means, standard deviations and intervals over cells."""
+    harmonic, amle, exact, nearest, oracle = (
+        shares(rows, arm) for arm in ("harmonic", "sweeps", "amle", "nearest", "oracle")
+    )
+    # per cell: at the paper's budget, solved exactly where a solver is in doubt, and the unit
+    quantities: dict[str, tuple[FloatArray, FloatArray | None, float]] = {
+        "harmonic": (harmonic, None, 1.0),
+        "harmonic_loop": (1 - harmonic, None, 1.0),
+        "amle": (amle, exact, 1.0),
+        "amle_loop": (1 - amle, 1 - exact, 1.0),
+        "lift": (amle - harmonic, exact - harmonic, 100.0),
+        "nearest": (nearest, None, 1.0),
+        "oracle": (oracle, None, 1.0),
+        "over_nearest": (amle - nearest, exact - nearest, 100.0),
+        "over_nearest_appendix": (amle - nearest, exact - nearest, 100.0),
+        "oracle_over_amle": (oracle - amle, oracle - exact, 100.0),
+    }
+    strata = rows.where(arm="harmonic").strata(*CONFIGURATION)
+    found = {}
+    for figure in figures:
+        # the quantity is named by the row or by the column, the statistic by the other or neither
+        first = figure.row.split("/")[0]
+        quantity, statistic = first if first in quantities else figure.column, figure.column
+        if figure.table == "lift":
+            quantity, statistic = "lift", figure.row
+        if figure.table == "main" and statistic == "loop":
+            values, sure, _ = quantities[f"{quantity}_loop"]
+            scale = 100.0
+        else:
+            values, sure, scale = quantities[quantity.removesuffix("_sd")]
+        if statistic.endswith("sd"):
+            measure = sd_of(values, sure, scale)
+        elif statistic in ("low", "high"):
+            side = ("low", "high").index(statistic)
+            end = scale * bootstrap_interval(values)[side]
+            measure = Measure(end, None if sure is None else scale * bootstrap_interval(sure)[side])
+        else:
+            known = None if figure.table in BASELINES else strata
+            measure = mean_of(values, sure, scale, known)
+        found[figure.id] = measure
+    return found
+
+
+def _sizes(figures: list[Figure], rows: Records) -> dict[str, Measure]:
+    """Measure the experiment, and the public maps with their walls."""
+    pairs = rows.where(arm="harmonic").column("pairs")
+    numbers = {"cells": pairs.size, "rollouts": pairs.sum(), "pairs_per_cell": np.median(pairs)}
     for maze, r in product(MAZES, REFINEMENTS):
-        # the size of a public map, walls included, is no matter of the rows
-        sides = zip(("rows", "columns"), load_layout(maze).shape, strict=True)
-        size = {
-            f"setup/{maze}/r{r}/{name}/value": Measure(float(r * cells)) for name, cells in sides
-        }
-        wanted = [each for each in GRID if each[:2] == (maze, r)]
-        found |= covered(rows, wanted, lambda _, size=size: size, size)
-    return found
+        for side, cells in zip(("rows", "columns"), load_layout(maze).shape, strict=True):
+            numbers[f"{maze}/r{r}/{side}"] = r * cells
+    return {figure.id: Measure(float(numbers[figure.row])) for figure in figures}
 
 
-def _both(rows: Records, method: str) -> tuple[FloatArray, FloatArray | None]:
-    """Return success per cell at the paper's budget, and exactly."""
-    budget, exact = METHODS[method]
-    return shares(rows, budget), None if exact is None else shares(rows, exact)
-
-
-def _lost(exact: FloatArray | None) -> FloatArray | None:
-    return None if exact is None else 1 - exact
-
-
-def _pair(place: str, rows: Records) -> dict[str, Measure]:
-    """Measure success of both methods and the lift."""
-    harmonic, amle, exact = (shares(rows, arm) for arm in ("harmonic", "sweeps", "amle"))
-    strata = rows.where(arm="harmonic").strata(*CONFIGURATION)
-    return {
-        f"{place}/harmonic": mean_of(harmonic, strata=strata),
-        f"{place}/amle": mean_of(amle, exact, strata=strata),
-        f"{place}/lift": mean_of(amle - harmonic, exact - harmonic, 100, strata),
-    }
-
-
-def _grid_row(place: str, rows: Records) -> dict[str, Measure]:
-    found = _pair(place, rows)
-    strata = rows.where(arm="harmonic").strata(*CONFIGURATION)
-    for method in METHODS:
-        reached, exact = _both(rows, method)
-        found[f"{place}/{method}_loop"] = mean_of(1 - reached, _lost(exact), strata=strata)
-    return found
-
-
-def _by_resolution(r: int, rows: Records) -> dict[str, Measure]:
-    nearest, oracle = shares(rows, "nearest"), shares(rows, "oracle")
-    amle, exact = shares(rows, "sweeps"), shares(rows, "amle")
-    gap = mean_of(oracle - amle, oracle - exact, scale=100)
-    return _pair(f"by-r/r{r}", rows) | {
-        f"baselines-by-r/r{r}/amle": mean_of(amle, exact),
-        f"baselines-by-r/r{r}/nearest": mean_of(nearest),
-        f"baselines-by-r/r{r}/nearest_sd": sd_of(nearest),
-        f"baselines-by-r/r{r}/oracle": mean_of(oracle),
-        f"baselines-by-r/r{r}/oracle_sd": sd_of(oracle),
-        f"baseline-gaps/oracle_over_amle/r{r}/value": gap,
-    }
-
-
-def _aggregates(rows: Records) -> dict[str, Measure]:
-    """Measure what the paper prints over all cells together."""
-    found: dict[str, Measure] = {}
-    strata = rows.where(arm="harmonic").strata(*CONFIGURATION)
-    for method in METHODS:
-        reached, exact = _both(rows, method)
-        found[f"main/{method}/success"] = mean_of(reached, exact, strata=strata)
-        found[f"main/{method}/sd"] = sd_of(reached, exact)
-        found[f"main/{method}/loop"] = mean_of(1 - reached, _lost(exact), 100, strata)
-        found |= _interval("main/" + method + "/{}", reached, exact) | _failures(rows, method)
-
-    # the lift of the AMLE over harmonic
-    harmonic, amle, exact = (shares(rows, arm) for arm in ("harmonic", "sweeps", "amle"))
-    found["lift/mean/value"] = mean_of(amle - harmonic, exact - harmonic, 100, strata)
-    found["lift/sd/value"] = sd_of(amle - harmonic, exact - harmonic, scale=100)
-    found |= _interval("lift/{}/value", amle - harmonic, exact - harmonic, scale=100)
-    swept, solved = (
-        wilson_interval(some.total("reached"), some.total("pairs"))
+def _wilson(figures: list[Figure], rows: Records) -> dict[str, Measure]:
+    budget, exact = (
+        dict(
+            zip(
+                ("low", "high"),
+                wilson_interval(some.total("reached"), some.total("pairs")),
+                strict=True,
+            )
+        )
         for some in (rows.where(arm="sweeps"), rows.where(arm="amle"))
     )
-    for side, name in enumerate(("low", "high")):
-        found[f"wilson/amle/{name}"] = Measure(swept[side], solved[side])
-
-    # the references, and the size of it all
-    nearest, oracle = shares(rows, "nearest"), shares(rows, "oracle")
-    over = mean_of(amle - nearest, exact - nearest, scale=100)
-    pairs = rows.where(arm="harmonic").column("pairs")
-    return found | {
-        "baselines/nearest/success": mean_of(nearest),
-        "baselines/nearest/sd": sd_of(nearest),
-        "baselines/oracle/success": mean_of(oracle),
-        "baseline-gaps/over_nearest/value": over,
-        "baseline-gaps/over_nearest_appendix/value": over,
-        "baseline-gaps/oracle_over_amle/value": mean_of(oracle - amle, oracle - exact, scale=100),
-        "setup/cells/value": Measure(float(pairs.size)),
-        "setup/rollouts/value": Measure(float(pairs.sum())),
-        "setup/pairs_per_cell/value": Measure(float(np.median(pairs))),
-    }
+    return {figure.id: Measure(budget[figure.column], exact[figure.column]) for figure in figures}
 
 
-def _interval(
-    place: str, values: FloatArray, exact: FloatArray | None, scale: float = 1.0
-) -> dict[str, Measure]:
-    """Measure the ends of the run bootstrap's interval; their ids have the end for ``{}``."""
-    ends = bootstrap_interval(values)
-    sure = (None, None) if exact is None else bootstrap_interval(exact)
-    return {
-        place.format(name): Measure(scale * end, None if other is None else scale * other)
-        for name, end, other in zip(("low", "high"), ends, sure, strict=True)
-    }
-
-
-def _failures(rows: Records, method: str) -> dict[str, Measure]:
+def _failures(figures: list[Figure], rows: Records) -> dict[str, Measure]:
     """Split the failures by the kind of loop they end in, per cent of all pairs."""
-    split: list[dict[str, float | None]] = []
-    for arm in METHODS[method]:
-        if arm is None:
-            split.append(dict.fromkeys(split[0]))
-            continue
-        some = rows.where(arm=arm)
+    split: dict[str, dict[str, float | None]] = {}
+    for arm, some in rows.by("arm").items():
         pairs, boundary, interior = (some.total(n) for n in ("pairs", "boundary", "interior"))
         lost = boundary + interior
-        split.append(
-            {
-                "total": 100 * lost / pairs,
-                "interior": 100 * interior / pairs,
-                "boundary": 100 * boundary / pairs,
-                "boundary_share": 100 * boundary / lost if lost else None,
-                "strict_minima": float((some.column("sinks") > 0).sum()),
-            }
-        )
-    budget, exact = split
-    return {
-        f"failures/{method}/{name}": Measure(
-            figure, exact[name], note="" if figure is not None else "no pair fails"
-        )
-        for name, figure in budget.items()
-    }
+        split[str(arm)] = {
+            "total": 100 * lost / pairs,
+            "interior": 100 * interior / pairs,
+            "boundary": 100 * boundary / pairs,
+            "boundary_share": 100 * boundary / lost if lost else None,
+            "strict_minima": float((some.column("sinks") > 0).sum()),
+        }
+    found = {}
+    for figure in figures:
+        harmonic = figure.row == "harmonic"
+        budget = split["harmonic" if harmonic else "sweeps"][figure.column]
+        exact = None if harmonic else split["amle"][figure.column]
+        note = "" if budget is not None else "no pair fails"
+        found[figure.id] = Measure(budget, exact, note=note)
+    return found
 
 
 # -------------------------------------------------------------------- what is shown
@@ -333,58 +279,55 @@ def brackets(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "rollout",
     "Main rollouts",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "rollouts",
-            "Main rollouts",
-            f"Harmonic values, the AMLE stopped after {PAPER_SWEEPS} midrange sweeps, relaxed by "
-            f"{PAPER_RELAXATION:g} (our reading), and the exact AMLE, planned on by argmin Q with "
-            "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
-            compared={
-                "main": ("success", "sd", "low", "high"),
-                "lift": (),
-                "wilson": (),
-                "by-r": (),
-                "by-lf": (),
-                "grid-medium": ("harmonic", "amle", "lift"),
-                "grid-large": ("harmonic", "amle", "lift"),
-                "setup": (),
-            },
-            charts=charts,
-            tables=tables,
-            findings=on_papers_cells([artefact, reach, lifts, row_by_row, brackets], [row_by_row]),
-            notes=(
-                "The run bootstrap resamples whole cells; Wilson's interval takes all rollouts as "
-                "independent, which pairs that share labels and goals are not.",
-            ),
-        ),
-        Section(
-            "failures",
-            "How plans fail",
-            "Every failing walk ends in a loop. The loop either passes through a label or does "
-            "not; a field that solves its equation exactly has no strict minimum away from the "
-            "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
-            "but the goal, labels included, in the field of each cell's first goal.",
-            compared={"failures": ("total", "interior", "boundary", "strict_minima")},
-        ),
-        Section(
-            "baselines",
-            "Reference baselines",
-            "The value of the nearest label, and the true cost-to-go, planned on by the same rule.",
-            compared={
-                "baselines": (),
-                "baselines-by-r": ("amle", "nearest", "oracle"),
-                "baseline-gaps": (),
-            },
+    run,
+    cells,
+    Section(
+        "rollouts",
+        "Main rollouts",
+        f"Harmonic values, the AMLE stopped after {PAPER_SWEEPS} midrange sweeps, relaxed by "
+        f"{PAPER_RELAXATION:g} (our reading), and the exact AMLE, planned on by argmin Q with "
+        "lowest-index ties. Figures marked “exact” are those of the exact AMLE.",
+        compared={
+            "main": ("success", "sd", "low", "high"),
+            "lift": (),
+            "wilson": (),
+            "by-r": (),
+            "by-lf": (),
+            "grid-medium": ("harmonic", "amle", "lift"),
+            "grid-large": ("harmonic", "amle", "lift"),
+            "setup": (),
+        },
+        charts=charts,
+        tables=tables,
+        findings=on_papers_cells([artefact, reach, lifts, row_by_row, brackets], [row_by_row]),
+        notes=(
+            "The run bootstrap resamples whole cells; Wilson's interval takes all rollouts as "
+            "independent, which pairs that share labels and goals are not.",
         ),
     ),
+    Section(
+        "failures",
+        "How plans fail",
+        "Every failing walk ends in a loop. The loop either passes through a label or does "
+        "not; a field that solves its equation exactly has no strict minimum away from the "
+        "labels, so the second kind needs a plateau. Strict minima are counted at any vertex "
+        "but the goal, labels included, in the field of each cell's first goal.",
+        compared={"failures": ("total", "interior", "boundary", "strict_minima")},
+    ),
+    Section(
+        "baselines",
+        "Reference baselines",
+        "The value of the nearest label, and the true cost-to-go, planned on by the same rule.",
+        compared={
+            "baselines": (),
+            "baselines-by-r": ("amle", "nearest", "oracle"),
+            "baseline-gaps": (),
+        },
+    ),
+    version=2,
+    effort=1.0,
+    measures=measures,
 )

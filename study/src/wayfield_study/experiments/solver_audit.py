@@ -45,7 +45,7 @@ from wayfield.kernels.doubledouble import Pair
 from wayfield.kernels.plaplacian import update_residual
 from wayfield.labels import Labels
 
-from ..engine import Experiment, Measure, Profile, Records, Row, mean_of, sd_of
+from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels.energy import (
     Edges,
     energy_curvature,
@@ -55,7 +55,7 @@ from ..kernels.energy import (
 )
 from ..paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS, measured
 from ..report import Section, Table, power
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import Trial
 
 POWERS = (4.0, 8.0, 16.0)
@@ -403,23 +403,20 @@ def tables(rows: Records) -> list[Table]:
     ]
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "solver_audit",
     "Finite-p solvers",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(320.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "solvers",
-            "Finite-p solvers",
-            "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, "
-            "beside the certified solver on the same goals.",
-            compared={"solvers": (), "solver-gradient": ()},
-            tables=tables,
-        ),
+    run,
+    cells,
+    Section(
+        "solvers",
+        "Finite-p solvers",
+        "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, "
+        "beside the certified solver on the same goals.",
+        compared={"solvers": (), "solver-gradient": ()},
+        tables=tables,
     ),
+    version=2,
+    effort=320.0,
+    measures=measures,
 )

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from wayfield.shortest_paths import sample_labels
 
-from ..engine import Experiment, Records, Row, Tables
+from ..engine import Records, Row, Tables
 from ..paper.grid import AUDIT_SEEDS, CELL, on_cells
 from ..report import Finding, Section, against
-from ._mazes import SMALL, MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import SMALL, MazeCell, cells_by_profile, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
@@ -71,28 +71,23 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "sparse",
     "Down to two labels",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(28.0),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "sparse",
-            "Beyond the paper: very few labels",
-            "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
-            "was tried with.",
-            rows=shared_counts,
-            charts=lambda rows: [
-                against(rows, "count", ARMS, "Success against the number of labels")
-            ],
-            tables=lambda rows: [
-                table_by(rows, "count", "labels", ARMS, "Success by number of labels")
-            ],
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "sparse",
+        "Beyond the paper: very few labels",
+        "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
+        "was tried with.",
+        rows=shared_counts,
+        charts=lambda rows: [against(rows, "count", ARMS, "Success against the number of labels")],
+        tables=lambda rows: [
+            table_by(rows, "count", "labels", ARMS, "Success by number of labels")
+        ],
+        findings=findings,
     ),
+    version=1,
+    effort=28.0,
 )

@@ -18,10 +18,10 @@ from wayfield.labels import Labels
 from wayfield.plans import RuleName, TieName
 from wayfield.shortest_paths import cost_to_go
 
-from ..engine import Experiment, Records, Row
+from ..engine import Records, Row
 from ..paper.grid import on_cells
 from ..report import Finding, Section, Table
-from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, per_vertex, read_grid
+from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, maze_experiment
 from ._shown import COUNTED
 from ._trial import EXACT, Arm, Trial
 
@@ -96,22 +96,19 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "ties",
     "Ties and rules",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.3),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "ties",
-            "Beyond the paper: ties and rules",
-            "Exact AMLE fields under both greedy rules and both tie rules, on the maze (unit "
-            "lengths) and on the same maze with random lengths.",
-            tables=tables,
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "ties",
+        "Beyond the paper: ties and rules",
+        "Exact AMLE fields under both greedy rules and both tie rules, on the maze (unit "
+        "lengths) and on the same maze with random lengths.",
+        tables=tables,
+        findings=findings,
     ),
+    version=1,
+    effort=1.3,
 )

@@ -7,8 +7,10 @@ only on the same condition.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import isfinite
 from typing import Any, TypeAlias
@@ -21,7 +23,7 @@ from ..engine.measure import Measure
 from ..engine.records import Records, Tables
 from ..engine.tasks import Experiment
 from ..report import Finding
-from .figures import FIGURES, TABLES, value
+from .figures import FIGURES, TABLES, Figure, value
 
 MAZES = ("medium", "large")
 REFINEMENTS = (4, 8, 12)
@@ -158,6 +160,48 @@ def covered(
         note = f"{there} of the paper's {all_cells} cells were run"
         return dict.fromkeys(names, Measure(None, note=note))
     return dict(figures(kept))
+
+
+def measure_slices(
+    rows: Records | None,
+    tables: Iterable[str],
+    measure: Callable[[list[Figure], Records], dict[str, Measure]],
+) -> dict[str, Measure]:
+    """Measure the figures of some of the paper's tables, each over the cells that its row names.
+
+    Parameters
+    ----------
+    rows : Records or None
+        Of one experiment; None if it was not run.
+    tables : iterable of str
+        Their names.
+    measure : function of figures and Records
+        Returns the measures by id: of figures over the same cells, and the rows on those.
+    """
+    slices: dict[tuple[Configuration, ...], list[Figure]] = {}
+    for figure in (figure for table in tables for figure in TABLES[table].figures):
+        slices.setdefault(configurations_of(figure), []).append(figure)
+    found: dict[str, Measure] = {}
+    for wanted, some in slices.items():
+        found |= covered(rows, wanted, partial(measure, some), [figure.id for figure in some])
+    return found
+
+
+def configurations_of(figure: Figure) -> tuple[Configuration, ...]:
+    """Return the configurations of the paper that a figure is over: those it names, or all.
+
+    Examples
+    --------
+    >>> configurations_of(FIGURES["grid-large/r12/lf0.02/amle"])
+    (('large', 12, 0.02),)
+    >>> len(configurations_of(FIGURES["by-r/r4/lift"]))
+    8
+    """
+    named = re.split("[/-]", f"{figure.table}/{figure.row}")
+    mazes = [maze for maze in MAZES if maze in named] or MAZES
+    sizes = [r for r in REFINEMENTS if f"r{r}" in named] or REFINEMENTS
+    fractions = [lf for lf in LABEL_FRACTIONS if f"lf{lf:.2f}" in named] or LABEL_FRACTIONS
+    return tuple(product(mazes, sizes, fractions))
 
 
 def measured(
