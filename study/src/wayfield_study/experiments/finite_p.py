@@ -18,17 +18,16 @@ import numpy as np
 from wayfield._text import number_of
 
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, sd_of
-from ..paper.figures import value
+from ..paper.figures import Figure, value
 from ..paper.grid import (
     CELL,
     CONFIGURATION,
     GRID,
     PAPER_SWEEPS,
-    REFINEMENTS,
     SEEDS,
-    Configuration,
     covered,
-    ids,
+    figures_of,
+    measure_slices,
     on_papers_cells,
 )
 from ..report import (
@@ -87,59 +86,60 @@ def cells(profile: Profile) -> list[MazeCell]:
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
-    """Measure the paper's tables of the family, over all cells and by resolution."""
-    found = _success_by_p(tables, GRID, "")
-    for r in REFINEMENTS:
-        found |= _success_by_p(tables, [each for each in GRID if each[1] == r], f"r{r}")
-    ordering = [name for name in ids("p-family") if name.rsplit("/", 1)[1] in ORDERING]
-    names = [*ids("monotone"), *ordering]
-    stopped = tables.get("lbfgs_budget", NO_ROWS).where(arm=lbfgs_budget.ARM)
-    return found | covered(tables.get("finite_p"), GRID, partial(_ordering, stopped), names)
-
-
-def _success_by_p(
-    tables: Tables, wanted: tuple[Configuration, ...] | list[Configuration], row: str
-) -> dict[str, Measure]:
-    """Measure success by p, over all cells or at one resolution.
+    """Measure the paper's tables of the family, over all cells and by resolution.
 
     The ends of the family are the main rollouts, as in the paper. Its p = 4, 8, 16 come from
     L-BFGS-B stopped after 700 iterations; so do ours, beside the certified fields of the same
     goals. Without that experiment ours are the certified fields of `finite_p`.
     """
+    by_p: dict[float, list[Figure]] = {}
+    ordered: list[str] = []
+    for figure in figures_of("finite-p", "finite-p-by-r", "p-family"):
+        if figure.column in ORDERING:
+            ordered.append(figure.id)
+        else:
+            named = figure.column if figure.table == "finite-p-by-r" else figure.row
+            by_p.setdefault(float(named.removesuffix("_sd")[1:]), []).append(figure)
 
-    def measured(
-        experiment: str, p: float, budget: Mapping[str, Any], exact: Mapping[str, Any] | None
+    def success_at(
+        p: float, experiment: str, budget: Mapping[str, Any], exact: Mapping[str, Any] | None
     ) -> dict[str, Measure]:
-        """Measure one p, under the ids of the tables that print it; of the rows with settings."""
-        names = ids("finite-p-by-r", row=row) if row else ids("finite-p", "p-family")
-        columns = (f"p{p:g}", f"p{p:g}_sd", f"p{p:g}/success", f"p{p:g}/loop")
-        names = [name for name in names if name.split("/", 2 if row else 1)[-1] in columns]
+        """Measure success at one p, in the rows with these settings."""
+        found = partial(_success_and_loops, budget, exact)
+        return measure_slices(tables.get(experiment), by_p[p], found)
 
-        def figures(rows: Records) -> dict[str, Measure]:
-            chosen = rows.where(**budget)
-            reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
-            sure = None if exact is None else rows.where(**exact).share("reached", "pairs")
-            loops = None if sure is None else 1 - sure
-            shown = {
-                f"finite-p-by-r/{row}/p{p:g}": mean_of(reached, sure, strata=strata),
-                f"finite-p-by-r/{row}/p{p:g}_sd": sd_of(reached, sure),
-                f"finite-p/p{p:g}/success": mean_of(reached, sure, strata=strata),
-                f"p-family/p{p:g}/success": mean_of(reached, sure, strata=strata),
-                f"p-family/p{p:g}/loop": mean_of(1 - reached, loops, strata=strata),
-            }
-            return {name: shown[name] for name in names}
-
-        return covered(tables.get(experiment), wanted, figures, names)
-
-    found = measured("rollout", 2.0, {"arm": "harmonic"}, None)
-    found |= measured("rollout", inf, {"arm": "sweeps"}, {"arm": "amle"})
+    found = success_at(2.0, "rollout", {"arm": "harmonic"}, None)
+    found |= success_at(inf, "rollout", {"arm": "sweeps"}, {"arm": "amle"})
     for p in POWERS:
         stopped, solved = {"p": p, "arm": lbfgs_budget.ARM}, {"p": p, "arm": "certified"}
-        certified = measured("finite_p", p, {"p": p}, {"p": p})
+        certified = success_at(p, "finite_p", {"p": p}, {"p": p})
         found |= {
             name: certified[name] if measure.value is None else measure
-            for name, measure in measured("lbfgs_budget", p, stopped, solved).items()
+            for name, measure in success_at(p, "lbfgs_budget", stopped, solved).items()
         }
+    names = [*ordered, *(figure.id for figure in figures_of("monotone"))]
+    rows = tables.get("lbfgs_budget", NO_ROWS).where(arm=lbfgs_budget.ARM)
+    return found | covered(tables.get("finite_p"), GRID, partial(_ordering, rows), names)
+
+
+def _success_and_loops(
+    budget: Mapping[str, Any],
+    exact: Mapping[str, Any] | None,
+    figures: list[Figure],
+    rows: Records,
+) -> dict[str, Measure]:
+    chosen = rows.where(**budget)
+    reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
+    sure = None if exact is None else rows.where(**exact).share("reached", "pairs")
+    found = {}
+    for figure in figures:
+        if figure.column.endswith("_sd"):
+            found[figure.id] = sd_of(reached, sure)
+        elif figure.column == "loop":
+            loops = None if sure is None else 1 - sure
+            found[figure.id] = mean_of(1 - reached, loops, strata=strata)
+        else:
+            found[figure.id] = mean_of(reached, sure, strata=strata)
     return found
 
 

@@ -18,7 +18,7 @@ from wayfield.kernels._types import FloatArray
 from ..audit import mechanism, pool
 from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
-from ..paper.grid import measure_slices
+from ..paper.grid import figures_of, measure_slices
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
 from ._mazes import MazeCell, maze_experiment
 from ._shown import printed_points
@@ -70,8 +70,8 @@ def mechanism_counts(
 
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's three tables of the mechanism audit."""
-    names = ("mechanism", "mechanism-main", "mechanism-by-r")
-    return measure_slices(tables.get("mechanism"), names, _counts_and_rates)
+    figures = figures_of("mechanism", "mechanism-main", "mechanism-by-r")
+    return measure_slices(tables.get("mechanism"), figures, _counts_and_rates)
 
 
 def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure]:

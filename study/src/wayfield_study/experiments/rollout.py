@@ -7,6 +7,7 @@ label, and the true cost-to-go. One row per arm: see `Trial`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -24,6 +25,7 @@ from ..paper.grid import (
     PAPER_RELAXATION,
     PAPER_SWEEPS,
     REFINEMENTS,
+    figures_of,
     measure_slices,
     on_papers_cells,
 )
@@ -35,7 +37,6 @@ from .ordering import cells
 
 MAIN = (HARMONIC, SWEEPS, EXACT)
 TITLES = {look.name: look.title for look in (*ARMS, ORACLE)}
-SLICES = ("main", "lift", "by-r", "by-lf", "grid-medium", "grid-large")
 BASELINES = ("baselines", "baseline-gaps", "baselines-by-r")
 _NEAR = {"harmonic": 0.06, "sweeps": 0.03}
 """Mean absolute difference to the paper's grid that counts as reproduced."""
@@ -54,14 +55,14 @@ def run(cell: MazeCell) -> list[Row]:
 
 def measures(tables: Tables) -> dict[str, Measure]:
     """Take all measures that come from the rollouts, each over the cells it is printed for."""
-    rows = tables.get("rollout")
-    found = measure_slices(rows, (*SLICES, *BASELINES), _statistics)
-    found |= measure_slices(rows, ["setup"], _sizes)
-    return (
-        found
-        | measure_slices(rows, ["failures"], _failures)
-        | measure_slices(rows, ["wilson"], _wilson)
-    )
+    found: dict[str, Measure] = {}
+    for names, measure in (
+        (("main", "lift", "by-r", "by-lf", "grid-medium", "grid-large", *BASELINES), _statistics),
+        (("wilson", "failures"), _counts),
+        (("setup",), _sizes),
+    ):
+        found |= measure_slices(tables.get("rollout"), figures_of(*names), measure)
+    return found
 
 
 def _statistics(figures: list[Figure], rows: Records) -> dict[str, Measure]:
@@ -82,6 +83,18 @@ def _statistics(figures: list[Figure], rows: Records) -> dict[str, Measure]:
         "over_nearest_appendix": (amle - nearest, exact - nearest, 100.0),
         "oracle_over_amle": (oracle - amle, oracle - exact, 100.0),
     }
+
+    @cache
+    def interval(quantity: str) -> tuple[Measure, Measure]:
+        values, sure, scale = quantities[quantity]
+        ends = bootstrap_interval(values)
+        others = (None, None) if sure is None else bootstrap_interval(sure)
+        low, high = (
+            Measure(scale * end, None if other is None else scale * other)
+            for end, other in zip(ends, others, strict=True)
+        )
+        return low, high
+
     strata = rows.where(arm="harmonic").strata(*CONFIGURATION)
     found = {}
     for figure in figures:
@@ -90,21 +103,19 @@ def _statistics(figures: list[Figure], rows: Records) -> dict[str, Measure]:
         quantity, statistic = first if first in quantities else figure.column, figure.column
         if figure.table == "lift":
             quantity, statistic = "lift", figure.row
-        if figure.table == "main" and statistic == "loop":
-            values, sure, _ = quantities[f"{quantity}_loop"]
+        if statistic in ("low", "high"):
+            found[figure.id] = interval(quantity)[statistic == "high"]
+            continue
+        if statistic == "loop":
+            quantity = f"{quantity}_loop"
+        values, sure, scale = quantities[quantity.removesuffix("_sd")]
+        if statistic == "loop":  # in per cent here, in the large tables a share
             scale = 100.0
-        else:
-            values, sure, scale = quantities[quantity.removesuffix("_sd")]
         if statistic.endswith("sd"):
-            measure = sd_of(values, sure, scale)
-        elif statistic in ("low", "high"):
-            side = ("low", "high").index(statistic)
-            end = scale * bootstrap_interval(values)[side]
-            measure = Measure(end, None if sure is None else scale * bootstrap_interval(sure)[side])
+            found[figure.id] = sd_of(values, sure, scale)
         else:
             known = None if figure.table in BASELINES else strata
-            measure = mean_of(values, sure, scale, known)
-        found[figure.id] = measure
+            found[figure.id] = mean_of(values, sure, scale, known)
     return found
 
 
@@ -113,43 +124,32 @@ def _sizes(figures: list[Figure], rows: Records) -> dict[str, Measure]:
     pairs = rows.where(arm="harmonic").column("pairs")
     numbers = {"cells": pairs.size, "rollouts": pairs.sum(), "pairs_per_cell": np.median(pairs)}
     for maze, r in product(MAZES, REFINEMENTS):
-        for side, cells in zip(("rows", "columns"), load_layout(maze).shape, strict=True):
-            numbers[f"{maze}/r{r}/{side}"] = r * cells
+        for side, length in zip(("rows", "columns"), load_layout(maze).shape, strict=True):
+            numbers[f"{maze}/r{r}/{side}"] = r * length
     return {figure.id: Measure(float(numbers[figure.row])) for figure in figures}
 
 
-def _wilson(figures: list[Figure], rows: Records) -> dict[str, Measure]:
-    budget, exact = (
-        dict(
-            zip(
-                ("low", "high"),
-                wilson_interval(some.total("reached"), some.total("pairs")),
-                strict=True,
-            )
-        )
-        for some in (rows.where(arm="sweeps"), rows.where(arm="amle"))
-    )
-    return {figure.id: Measure(budget[figure.column], exact[figure.column]) for figure in figures}
-
-
-def _failures(figures: list[Figure], rows: Records) -> dict[str, Measure]:
-    """Split the failures by the kind of loop they end in, per cent of all pairs."""
-    split: dict[str, dict[str, float | None]] = {}
+def _counts(figures: list[Figure], rows: Records) -> dict[str, Measure]:
+    """Split the failures by the kind of loop they end in, per cent; and Wilson's interval."""
+    counted: dict[str, dict[str, float | None]] = {}
     for arm, some in rows.by("arm").items():
         pairs, boundary, interior = (some.total(n) for n in ("pairs", "boundary", "interior"))
         lost = boundary + interior
-        split[str(arm)] = {
+        low, high = wilson_interval(some.total("reached"), pairs)
+        counted[str(arm)] = {
             "total": 100 * lost / pairs,
             "interior": 100 * interior / pairs,
             "boundary": 100 * boundary / pairs,
             "boundary_share": 100 * boundary / lost if lost else None,
             "strict_minima": float((some.column("sinks") > 0).sum()),
+            "low": low,
+            "high": high,
         }
     found = {}
     for figure in figures:
         harmonic = figure.row == "harmonic"
-        budget = split["harmonic" if harmonic else "sweeps"][figure.column]
-        exact = None if harmonic else split["amle"][figure.column]
+        budget = counted["harmonic" if harmonic else "sweeps"][figure.column]
+        exact = None if harmonic else counted["amle"][figure.column]
         note = "" if budget is not None else "no pair fails"
         found[figure.id] = Measure(budget, exact, note=note)
     return found

@@ -36,7 +36,7 @@ from wayfield.shortest_paths import cost_to_go
 from ..audit.lattice_search import UPDATE, contests
 from ..audit.witnesses import Witness
 from ..engine import NO_ROWS, Experiment, Measure, Records, Row, Tables
-from ..paper.grid import NOT_RUN, ids
+from ..paper.grid import NOT_RUN, figures_of
 from ..report import Chart, Finding, Section, drawn_graph, graph_drawing
 from .witnesses import LATTICES, SIDE, Lattice, SevenNodes
 
@@ -203,7 +203,7 @@ def _columns(
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's witnesses, on graphs that fit their lines: see `FITS`."""
     rows = tables.get("small_graphs", NO_ROWS)
-    found = dict.fromkeys(ids("witnesses"), NOT_RUN)
+    found = {figure.id: NOT_RUN for figure in figures_of("witnesses")}
     for number in FITS:
         some = rows.where(graph=f"witness-{number}").by("way")
         if not some:

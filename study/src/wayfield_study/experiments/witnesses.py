@@ -26,7 +26,7 @@ from ..audit.lattice_search import MOST_LABELS, Search, contests, search
 from ..audit.witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..paper.figures import TABLES
-from ..paper.grid import NOT_RUN, ids
+from ..paper.grid import NOT_RUN, figures_of
 from ..report import Finding, Section, Table
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
@@ -241,7 +241,8 @@ def _subdivision_rows(drawn: SevenNode) -> list[Row]:
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's seven nodes, its subdivisions and its search."""
     rows = tables.get("witnesses", NO_ROWS)
-    found = dict.fromkeys(ids("seven-nodes", "subdivision", "search"), NOT_RUN)
+    figures = figures_of("seven-nodes", "subdivision", "search")
+    found = {figure.id: NOT_RUN for figure in figures}
     if len(some := rows.where(table="seven_node")):
         values = {
             f"{field}({vertex})": _value(some, vertex, field)

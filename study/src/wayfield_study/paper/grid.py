@@ -164,22 +164,22 @@ def covered(
 
 def measure_slices(
     rows: Records | None,
-    tables: Iterable[str],
+    figures: Iterable[Figure],
     measure: Callable[[list[Figure], Records], dict[str, Measure]],
 ) -> dict[str, Measure]:
-    """Measure the figures of some of the paper's tables, each over the cells that its row names.
+    """Measure figures of the paper, each over the cells that its id names.
 
     Parameters
     ----------
     rows : Records or None
         Of one experiment; None if it was not run.
-    tables : iterable of str
-        Their names.
+    figures : iterable of Figure
+        Which.
     measure : function of figures and Records
         Returns the measures by id: of figures over the same cells, and the rows on those.
     """
     slices: dict[tuple[Configuration, ...], list[Figure]] = {}
-    for figure in (figure for table in tables for figure in TABLES[table].figures):
+    for figure in figures:
         slices.setdefault(configurations_of(figure), []).append(figure)
     found: dict[str, Measure] = {}
     for wanted, some in slices.items():
@@ -225,19 +225,15 @@ def measured(
     def of_tables(
         figures: Callable[[Records], dict[str, Measure]],
     ) -> Callable[[Tables], dict[str, Measure]]:
-        return lambda rows: covered(rows.get(experiment), wanted, figures, ids(*tables), seeds)
+        names = [figure.id for figure in figures_of(*tables)]
+        return lambda rows: covered(rows.get(experiment), wanted, figures, names, seeds)
 
     return of_tables
 
 
-def ids(*tables: str, row: str | None = None) -> list[str]:
-    """Ids of the figures of some tables, or of one row of them."""
-    return [
-        figure.id
-        for table in tables
-        for figure in TABLES[table].figures
-        if row is None or figure.row == row
-    ]
+def figures_of(*tables: str) -> list[Figure]:
+    """Figures of some tables of the paper."""
+    return [figure for table in tables for figure in TABLES[table].figures]
 
 
 # -------------------------------------------------------------------- findings
