@@ -16,8 +16,18 @@ from typing import Any
 
 from ..engine.measure import Measure
 from ..report.tables import latex, latex_line, plain
-from .figures import FIGURES, TABLES, Figure, PaperTable, as_printed, number, shown_name, signed
-from .rules import WORDS, Evidence, Expected, Verdict, VerdictMark, judge, reading_of
+from .figures import (
+    FIGURES,
+    READINGS,
+    TABLES,
+    Figure,
+    PaperTable,
+    as_printed,
+    number,
+    shown_name,
+    signed,
+)
+from .rules import WORDS, Evidence, Expected, Verdict, VerdictMark, judge
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,7 @@ class Claim:
             "expected_spread": None if self.expected is None else self.expected.spread,
             "verdict": self.verdict.text,
             "basis": self.verdict.basis,
-            "reading": reading_of(self.figure.table),
+            "reading": READINGS[self.figure.table],
             "tried": dict(self.tried),
             "kind": self.figure.kind,
             "note": self.measure.note,

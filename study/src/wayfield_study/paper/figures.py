@@ -30,7 +30,6 @@ exact              what mathematics, or the maps, settle
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -201,12 +200,19 @@ TABLES = {
 """The tables by name, in the order of the report."""
 FIGURES = {figure.id: figure for table in TABLES.values() for figure in table.figures}
 """The figures by id."""
-NAMES = dict(
-    re.split(r" +\| ", line)
-    for line in _DATA.joinpath("names.txt").read_text("utf-8").splitlines()
-    if "|" in line
-)
+
+
+def _pairs(file: str) -> list[tuple[str, str]]:
+    """Read lines of two parts with a bar between them."""
+    lines = _DATA.joinpath(file).read_text("utf-8").splitlines()
+    parts = (line.partition("|") for line in lines if not line.startswith("#"))
+    return [(first.strip(), last.strip()) for first, bar, last in parts if bar]
+
+
+NAMES = dict(_pairs("names.txt"))
 """What the report calls rows and columns; the rest keep their names."""
+READINGS = {table: text for tables, text in _pairs("readings.txt") for table in tables.split()}
+"""How we read what the paper leaves open, by table."""
 
 
 def value(figure_id: str) -> float:

@@ -173,45 +173,6 @@ class Evidence:
     tried: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-READING_OF = {
-    "setup": "the public maps of D4RL, walls included",
-    "main lift wilson by-r by-lf grid-medium grid-large baselines baseline-gaps "
-    "baselines-by-r": "32 goals × 16 starts, uniform; exact harmonic fields; AMLE "
-    "by 500 relaxed midrange sweeps, u ← ½u + ½·midrange(u), from the harmonic field",
-    "failures": "32 goals × 16 starts; a loop is by its limit cycle; strict minima at any vertex "
-    "but the goal, labels included, in the field of a cell's first goal",
-    "ordering": "Kendall's τ-b; every decision once, or as the method's own walks meet it",
-    "mechanism mechanism-main mechanism-by-r": "decisions of the harmonic walks, the goal none; "
-    "geometry classes over the state and its neighbours",
-    "iterations iteration-gap stable": "relaxed midrange sweeps, ω = ½, from the harmonic field; "
-    "residual: the largest over vertices, mean over the goals of a cell",
-    "finite-p finite-p-by-r p-family monotone": "p = 4, 8 and 16 by L-BFGS-B from the harmonic "
-    "field: 700 iterations, or a step that lowers the energy by less than a share of 1e-10; the "
-    "main rollouts' fields at the ends",
-    "lbfgs": "L-BFGS-B from the harmonic field: 700 iterations, or a step that lowers the energy "
-    "by less than a share of 1e-10; a cell has converged if its goals all have, its residual is "
-    "the largest of theirs",
-    "solvers solver-gradient": "each from the harmonic field; L-BFGS-B stops as well where a step "
-    "lowers the energy by less than a share of 1e-12, and after 15,000 evaluations, SciPy's limit; "
-    "a cell has converged if its goals all have, its residual is the largest of theirs",
-    "seven-nodes subdivision": "exact rationals",
-    "search": "connected subgraphs drawn vertex by vertex, uniform labels",
-    "witnesses": "the first graph of the 4 × 4 lattice that fits all numbers of the line",
-}
-"""How we read what the paper leaves open, by table."""
-
-
-def reading_of(table: str) -> str:
-    """Return how we read the protocol behind a table of the paper.
-
-    Examples
-    --------
-    >>> reading_of("subdivision")
-    'exact rationals'
-    """
-    return next(text for tables, text in READING_OF.items() if table in tables.split())
-
-
 # -------------------------------------------------------------------- verdicts
 
 

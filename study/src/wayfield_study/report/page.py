@@ -101,25 +101,6 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A section with everything that the rows at hand allow, ready for the page.
-
-    `lack` is what has to be installed before it can be run, and `command` what then runs it.
-    """
-
-    section: Section
-    missing: bool
-    lack: str | None
-    command: str
-    compared: Sequence[str]
-    charts: Sequence[Chart]
-    drawings: Sequence[Chart]
-    tables: Sequence[Table]
-    galleries: Sequence[Gallery]
-    findings: Sequence[Finding]
-
-
 # -------------------------------------------------------------------- what stands around them
 
 
@@ -254,8 +235,8 @@ def write_report(
     ]
     files = dict(cover.files)
     for shown in sections:
-        for table in shown.tables:
-            name = f"tables/{shown.section.id}-{table.name}"
+        for table in shown["tables"]:
+            name = f"tables/{shown['section'].id}-{table.name}"
             files[f"{name}.csv"] = as_csv(table)
             files[f"{name}.tex"] = as_latex(table)
     minutes, seconds = divmod(round(provenance.seconds), 60)
@@ -272,7 +253,7 @@ def write_report(
         study=study,
         cover=cover,
         sections=sections,
-        findings=[finding for shown in sections for finding in shown.findings],
+        findings=[finding for shown in sections for finding in shown["findings"]],
         provenance=provenance,
         facts=[
             ("tasks", tasks),
@@ -300,8 +281,8 @@ def write_report(
 
 def _show(
     section: Any, experiment: Experiment[Any], tables: Tables, cover: Cover, command: str
-) -> Shown | None:
-    """Draw what the rows at hand allow; None if the experiment was run and nothing is to be shown.
+) -> dict[str, Any] | None:
+    """Draw what the rows at hand allow, for the page; None if it was run and there is nothing.
 
     `command` is what to type to run the experiment.
     """
@@ -314,15 +295,16 @@ def _show(
     missing = not len(rows)
     if not missing and section.rows is not None:
         rows = section.rows(tables)
-    drawn: dict[str, list[Any]] = {"compared": []}
+    shown: dict[str, list[Any]] = {"compared": []}
     if cover.compare is not None:
-        drawn["compared"] = [cover.compare(*entry) for entry in section.compared.items()]
+        shown["compared"] = [cover.compare(*entry) for entry in section.compared.items()]
     for part in ("charts", "drawings", "tables", "galleries", "findings"):
         make: Callable[[Records], Iterable[Any]] | None = getattr(section, part)
-        drawn[part] = [] if make is None or missing else list(make(rows))
-    if not missing and not any(drawn.values()):
+        shown[part] = [] if make is None or missing else list(make(rows))
+    if not missing and not any(shown.values()):
         return None
-    return Shown(section, missing, experiment.lacks(), command, **drawn)
+    about = {"section": section, "missing": missing, "lack": experiment.lacks()}
+    return {**about, "command": command, **shown}
 
 
 def holds_earlier_report(folder: Path) -> bool:
