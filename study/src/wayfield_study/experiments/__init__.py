@@ -39,17 +39,14 @@ from . import (
     witnesses,
     wrong_graphs,
 )
-from ._mazes import SAMPLE, Draw, MazeCell, grid, read_grid
-from ._trial import ARMS, Arm, Trial
+from ._mazes import SAMPLE, MazeCell, grid, read_grid
+from ._trial import Trial
 from .directed import WorldCell
 
 __all__ = [
-    "ARMS",
     "EXPERIMENTS",
     "SAMPLE",
     "STUDIES",
-    "Arm",
-    "Draw",
     "MazeCell",
     "Trial",
     "WorldCell",

@@ -174,7 +174,10 @@ def _ordering(stopped: Records, rows: Records) -> dict[str, Measure]:
         by_cell = [cell.by("p") for cell in members.by(*CELL).values()]
         reached, tau = (
             np.array([[figure(cell[p]) for p in PAPERS_FAMILY] for cell in by_cell])
-            for figure in (_success, partial(_scope_mean, metric="tau_mean"))
+            for figure in (
+                lambda some: some.ratio("reached", "pairs"),
+                partial(_scope_mean, metric="tau_mean"),
+            )
         )
         eight, sixteen, infinity = reached[:, 2:].T
         low, high = np.minimum(eight, infinity), np.maximum(eight, infinity)
@@ -185,10 +188,6 @@ def _ordering(stopped: Records, rows: Records) -> dict[str, Measure]:
         ):
             counts.setdefault(name, []).append(float(holds.sum()))
     return found | {f"monotone/{name}/count": Measure(*both) for name, both in counts.items()}
-
-
-def _success(rows: Records) -> float:
-    return rows.ratio("reached", "pairs")
 
 
 def _scope_mean(rows: Records, metric: str) -> float:

@@ -8,9 +8,8 @@ paper's budget and one for the exact AMLE, pooled over the cell's goals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from functools import partial
 
 from wayfield.extension import Extension
 from wayfield.kernels._types import FloatArray
@@ -119,18 +118,18 @@ def tables(rows: Records) -> list[Table]:
             "inversions",
         ),
     }
+
+    def percent(part: str, whole: str) -> Callable[[Records], str]:
+        return lambda some: f"{some.ratio(part, whole):.1%}"
+
     columns = {
-        f"{what}, {where}": partial(_percent, part=part, whole=whole)
+        f"{what}, {where}": percent(part, whole)
         for what, (scope, state, whole) in parts.items()
         for where, part in (("scope", scope), ("state", state))
     }
     note = "Scope: the state and its neighbours. The goal is no decision."
     title = "Geometry classes over the scope and at the state"
     return [Table.of("classes", title, "cells", groups | {"all": swept}, columns, note)]
-
-
-def _percent(rows: Records, part: str, whole: str) -> str:
-    return f"{rows.ratio(part, whole):.1%}"
 
 
 EXPERIMENT = maze_experiment(

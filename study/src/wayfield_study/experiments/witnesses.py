@@ -161,8 +161,7 @@ def connected_part(rng: np.random.Generator) -> tuple[Graph, NDArray[np.int64]]:
 def run(cell: SevenNodes | Lattice) -> list[Row]:
     """Figures of the graph, or of the search."""
     if isinstance(cell, SevenNodes):
-        drawn = cell.draw()
-        return _seven_node_rows(drawn) + _subdivision_rows(drawn)
+        return _seven_node_rows(cell.draw())
     found = cell.draw()
     rows = [_figure("search", "all", "tested", found.tested)]
     for way, witnesses in found.witnesses.items():
@@ -197,33 +196,25 @@ def _figure(table: str, item: object, quantity: str, value: float, exact: str = 
 
 
 def _seven_node_rows(drawn: SevenNode) -> list[Row]:
+    """Figures of the seven nodes and of their subdivisions."""
     rows = [
         _figure("seven_node", vertex, field, float(value), str(value))
         for field, values in seven_node_values()._asdict().items()
         for vertex, value in values.items()
     ]
-    truth, near = cost_to_go(drawn.graph, drawn.goal), _near_decision(drawn)
+    # the state whose decision the paper looks at: its true gap, and the errors around it
+    graph, decision = drawn.graph, drawn.names.index(DECISION)
+    near: NDArray[np.integer] = graph.indices[graph.indptr[decision] : graph.indptr[decision + 1]]
+    truth = cost_to_go(graph, drawn.goal)
     costs = sorted(float(truth[x]) for x in near)
     rows.append(_figure("seven_node", DECISION, "gap", costs[1] - costs[0]))
     for field in ("harmonic", "amle"):
         values = {row["item"]: row["value"] for row in rows if row["quantity"] == field}
         errors = [abs(values[str(drawn.names[x])] - float(truth[x])) for x in near]
         rows.append(_figure("seven_node", DECISION, f"{field}_error", max(errors)))
-    return rows
-
-
-def _near_decision(drawn: SevenNode) -> NDArray[np.integer]:
-    """Return the neighbours of the state whose decision the paper looks at."""
-    graph, decision = drawn.graph, drawn.names.index(DECISION)
-    near: NDArray[np.integer] = graph.indices[graph.indptr[decision] : graph.indptr[decision + 1]]
-    return near
-
-
-def _subdivision_rows(drawn: SevenNode) -> list[Row]:
-    rows: list[Row] = []
     for row in subdivision(SUBDIVISIONS):
-        truth = cost_to_go(drawn.graph.subdivide(row.k), drawn.goal)
-        best = drawn.names[min(_near_decision(drawn), key=lambda x: truth[x])]
+        truth = cost_to_go(graph.subdivide(row.k), drawn.goal)
+        best = drawn.names[min(near, key=lambda x: truth[x])]
         rows.append(_figure("subdivision", row.k, "true_branch", best))
         for field, branch in (("harmonic", row.harmonic), ("amle", row.amle)):
             margin = str(branch.margin)

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from ..engine.measure import Measure
-from ..report.tables import latex, latex_line, plain
+from ..report.tables import latex, latex_line, latex_table, plain
 from .figures import (
     FIGURES,
     READINGS,
@@ -269,18 +269,7 @@ def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
         spans.append(rf"\multicolumn{{{len(under)}}}{{c}}{{{latex(column)}}}")
         rules.append(rf"\cmidrule(lr){{{first}-{first + len(under) - 1}}}")
         heads += under
-    lines = [
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\caption{{{latex(table.title)} ({latex(table.place)}).}}",
-        rf"\label{{tab:wayfield-{table.name}}}",
-        rf"\begin{{tabular}}{{{'l' * len(table.keys)}{'r' * len(heads)}}}",
-        r"\toprule",
-        latex_line([*[""] * len(table.keys), *spans]),
-        "".join(rules),
-        latex_line([*map(latex, shown.keys), *heads]),
-        r"\midrule",
-    ]
+    body = []
     for names, row in shown.rows:
         entries: list[str] = []
         for claim, (_, exact) in zip(row, shown.groups, strict=True):
@@ -288,6 +277,15 @@ def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
             if claim is not None:
                 texts = (claim.paper_text, claim.ours_text, claim.exact_text)
             entries += texts if exact else texts[:2]
-        lines.append(latex_line([latex(entry) for entry in (*names, *entries)]))
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+        body.append([latex(entry) for entry in (*names, *entries)])
+    return latex_table(
+        table.name,
+        f"{latex(table.title)} ({latex(table.place)}).",
+        "l" * len(table.keys) + "r" * len(heads),
+        [
+            latex_line([*[""] * len(table.keys), *spans]),
+            "".join(rules),
+            latex_line([*map(latex, shown.keys), *heads]),
+        ],
+        body,
+    )

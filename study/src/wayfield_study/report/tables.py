@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -110,16 +110,26 @@ def as_latex(table: Table) -> str:
     >>> print(as_latex(Table("s", "Success", ["r", "share"], [["4", "85 %"]])).splitlines()[8])
     4 & 85 \% \\
     """
+    heads = [latex_line([latex(head) for head in table.heads])]
+    rows = [[latex(entry) for entry in row] for row in table.rows]
+    columns = "l" + "r" * (len(table.heads) - 1)
+    return latex_table(table.name, f"{latex(table.title)}.", columns, heads, rows)
+
+
+def latex_table(
+    name: str, caption: str, columns: str, heads: Sequence[str], rows: Iterable[Sequence[str]]
+) -> str:
+    """Write a table with booktabs: the lines of its head, and rows of entries, all as LaTeX."""
     lines = [
         r"\begin{table}",
         r"\centering\small",
-        rf"\caption{{{latex(table.title)}.}}",
-        rf"\label{{tab:wayfield-{table.name}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(table.heads) - 1)}}}",
+        rf"\caption{{{caption}}}",
+        rf"\label{{tab:wayfield-{name}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        latex_line([latex(head) for head in table.heads]),
+        *heads,
         r"\midrule",
-        *(latex_line([latex(entry) for entry in row]) for row in table.rows),
+        *map(latex_line, rows),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
