@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -170,21 +171,19 @@ def grid(
 
 
 def cells_by_profile(
-    quick: Mapping[str, Any], whole: Mapping[str, Any], /, **most_goals: int
+    quick: Callable[..., list[MazeCell]], whole: Callable[..., list[MazeCell]], /, **most: int
 ) -> Callable[[Profile], list[MazeCell]]:
-    """Return where an experiment runs: settings of `grid` if it is to be quick, and otherwise.
+    """Return where an experiment runs: on one grid if it is to be quick, otherwise on another.
 
-    `most_goals` limits the goals per cell, by the name of a profile.
+    Both are `grid` with settings but for the goals, of which there are at most `most` by the name
+    of the profile.
     """
-
-    def cells(profile: Profile) -> list[MazeCell]:
-        settings = quick if profile.name == "quick" else whole
-        return grid(**settings, goals=profile.at_most(**most_goals))
-
-    return cells
+    return lambda profile: (quick if profile.name == "quick" else whole)(
+        goals=profile.at_most(**most)
+    )
 
 
-SMALL = {"mazes": ["medium"], "refinements": [4], "label_fractions": [0.08], "seeds": SEEDS[:1]}
+SMALL = partial(grid, ["medium"], [4], [0.08], SEEDS[:1])
 """One small cell."""
 
 

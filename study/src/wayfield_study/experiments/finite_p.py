@@ -187,7 +187,9 @@ def _ordering(stopped: Records, rows: Records) -> dict[str, Measure]:
             ("p16_between", (low <= sixteen) & (sixteen <= high)),
         ):
             counts.setdefault(name, []).append(float(holds.sum()))
-    return found | {f"monotone/{name}/count": Measure(*both) for name, both in counts.items()}
+    return found | {
+        f"monotone/{name}/count": Measure(ours, sure) for name, (ours, sure) in counts.items()
+    }
 
 
 def _scope_mean(rows: Records, metric: str) -> float:

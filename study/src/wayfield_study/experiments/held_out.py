@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..engine import Records
 from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Finding, Section
-from ._mazes import cells_by_profile, maze_experiment
+from ._mazes import cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import ARMS, ORACLE
 from .rollout import run
@@ -16,8 +17,8 @@ MAZES = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
 
 
 cells = cells_by_profile(
-    {"mazes": MAZES, "refinements": [3], "label_fractions": [0.05], "seeds": SEEDS[:1]},
-    {"mazes": MAZES, "label_fractions": [0.02, 0.05, 0.12], "seeds": AUDIT_SEEDS},
+    partial(grid, MAZES, [3], [0.05], SEEDS[:1]),
+    partial(grid, mazes=MAZES, label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS),
     paper=16,
     full=64,
 )

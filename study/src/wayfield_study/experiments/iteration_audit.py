@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import inf
 
@@ -32,7 +33,7 @@ from ..paper.grid import (
     papers_budget,
 )
 from ..report import Chart, Finding, Scale, Section, Series, chart
-from ._mazes import MazeCell, cells_by_profile, maze_experiment
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import printed_points, shares, success
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial, residuals
 
@@ -61,13 +62,8 @@ def audited(trial: Trial, harmonic: Method, relaxation: float) -> list[Row]:
 
 
 cells = cells_by_profile(
-    {
-        "mazes": ["medium"],
-        "refinements": [4],
-        "label_fractions": [0.02, 0.08],
-        "seeds": SEEDS[:1],
-    },
-    {"refinements": [8, 12], "label_fractions": [0.02, 0.08], "seeds": AUDIT_SEEDS},
+    partial(grid, ["medium"], [4], [0.02, 0.08], SEEDS[:1]),
+    partial(grid, refinements=[8, 12], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS),
 )
 """Two small cells, or the paper's 24."""
 

@@ -75,15 +75,16 @@ def measures(tables: Tables) -> dict[str, Measure]:
 
 def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure]:
     """Measure counts, and rates in per cent, by sweeps and exactly."""
-    both = rows.where(arm="sweeps"), rows.where(arm="amle")
+    budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
     found = {}
     for figure in figures:
         part, whole = DIAGNOSTICS[figure.row if figure.row in DIAGNOSTICS else figure.column]
         if figure.column in ("count", "of"):
             name = part if figure.column == "count" else whole
-            found[figure.id] = Measure(*(some.total(name) for some in both))
+            found[figure.id] = Measure(budget.total(name), exact.total(name))
         else:
-            found[figure.id] = Measure(*(100 * some.ratio(part, whole) for some in both))
+            ours, sure = 100 * budget.ratio(part, whole), 100 * exact.ratio(part, whole)
+            found[figure.id] = Measure(ours, sure)
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from wayfield.sinks import drop_false_sinks
 from ..engine import Records, Row
 from ..paper.grid import AUDIT_SEEDS, on_cells
 from ..report import Chart, Finding, Section, against
-from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, maze_experiment
+from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
@@ -62,7 +63,7 @@ def with_noise(drawn: Draw, sigma: float) -> Draw:
 
 cells = cells_by_profile(
     SMALL,
-    {"refinements": [8], "label_fractions": [0.02, 0.05, 0.12], "seeds": AUDIT_SEEDS},
+    partial(grid, refinements=[8], label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS),
     paper=16,
     full=64,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 
 from wayfield.extension import Extension
 from wayfield.kernels._types import FloatArray
@@ -17,7 +18,7 @@ from ..audit import ordering, pool
 from ..engine import Measure, Records, Row
 from ..paper.grid import SEEDS, measured
 from ..report import Section
-from ._mazes import MazeCell, cells_by_profile, maze_experiment
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
@@ -32,7 +33,7 @@ RATES = {
 """The paper's figures as sums over sums."""
 
 cells = cells_by_profile(
-    {"refinements": [4], "label_fractions": [0.02, 0.12], "seeds": SEEDS[:2]}, {}
+    partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2]), grid
 )
 """Some coarse cells, or the paper's whole grid."""
 

@@ -75,21 +75,20 @@ def _headline(rows: Records) -> list[str]:
 
 def _tiles(rows: Records) -> list[Tile]:
     """Success of the four main arms in large type; that with exit ties over all starts."""
-    if not len(rows):
-        return []
-    tiles = [_tile(rows, look, method, "reached", "pairs") for look, method in PANELS]
-    return [*tiles, _tile(rows, EXACT_EXIT, None, "reached_all", "starts_all")]
-
-
-def _tile(rows: Records, look: Look, method: str | None, part: str, whole: str) -> Tile:
-    chosen = rows.where(arm=look.name)
-    theirs = None if method is None else printed_success(rows, method)
-    lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
-    what = whole.removesuffix("_all")
-    note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
-    share = float(chosen.share(part, whole).mean())
-    digits = 3 if lost == 0 or share < 0.9995 else 5  # 1.000 is for all of them
-    return Tile(look.title, f"{share:.{digits}f}", note)
+    tiles = []
+    for look, method in (*PANELS, (EXACT_EXIT, None)) if len(rows) else ():
+        part, whole = "reached", "pairs"
+        if look is EXACT_EXIT:
+            part, whole = "reached_all", "starts_all"
+        chosen = rows.where(arm=look.name)
+        theirs = None if method is None else printed_success(rows, method)
+        lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
+        what = whole.removesuffix("_all")
+        note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
+        share = float(chosen.share(part, whole).mean())
+        digits = 3 if lost == 0 or share < 0.9995 else 5  # 1.000 is for all of them
+        tiles.append(Tile(look.title, f"{share:.{digits}f}", note))
+    return tiles
 
 
 def _picture(rows: Records) -> Block:

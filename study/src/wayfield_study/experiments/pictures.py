@@ -7,6 +7,8 @@ the starts are all vertices, not a sample.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from wayfield.plans import plan
@@ -15,7 +17,7 @@ from ..engine import Records, Row
 from ..paper.grid import SEEDS
 from ..report import Gallery, Section
 from ..report.pictures import failure_map, failure_scale, field_picture, stored_maze, stored_plan
-from ._mazes import MazeCell, cells_by_profile, maze_experiment
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
@@ -45,8 +47,8 @@ def run(cell: MazeCell) -> list[Row]:
 
 
 cells = cells_by_profile(
-    {"refinements": [4], "label_fractions": [0.02, 0.12], "seeds": SEEDS[:2]},
-    {"refinements": [8]},
+    partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2]),
+    partial(grid, refinements=[8]),
     **dict.fromkeys(("quick", "paper", "full"), MOST_GOALS),
 )
 """A resolution that shows well, with every label fraction; a coarse one if quick."""

@@ -6,11 +6,12 @@ Sweeps are left out: on such graphs they would only be slow.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ..engine import NO_ROWS, Records, Row, Tables
 from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
 from ..report import Chart, Finding, Section, against
-from ._mazes import MazeCell, cells_by_profile, maze_experiment
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import printed_series, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial
 
@@ -24,8 +25,8 @@ def run(cell: MazeCell) -> list[Row]:
 
 
 cells = cells_by_profile(
-    {"mazes": ["medium"], "refinements": [16], "label_fractions": [0.05], "seeds": SEEDS[:1]},
-    {"refinements": [16, 20, 24], "label_fractions": [0.02, 0.08], "seeds": AUDIT_SEEDS},
+    partial(grid, ["medium"], [16], [0.05], SEEDS[:1]),
+    partial(grid, refinements=[16, 20, 24], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS),
     paper=16,
     full=64,
 )

@@ -26,7 +26,6 @@ from typing import TypeAlias
 import numpy as np
 
 from wayfield.extension import AMLE, Harmonic, extend
-from wayfield.graph import Graph
 from wayfield.grid import grid_graph
 from wayfield.labels import Labels
 from wayfield.layouts import Layout
@@ -105,11 +104,6 @@ class Fit:
         """
         return float(np.delete(route.reached, route.goal).mean())
 
-    def failing(self, route: Plan) -> list[int]:
-        """Numbers of the vertices from which a plan does not reach."""
-        names = self.witnesses["swept"].names
-        return [int(name) for name in names[~route.reached]]
-
 
 FITS = {
     1: Fit(10, (0, 1, 8), (2, 3, 4, 14)),
@@ -152,52 +146,49 @@ def run(cell: SmallCell) -> list[Row]:
     """Make a row for every drawing."""
     if isinstance(cell, SevenNodes):
         graph, labels, goal, names = cell.draw()
-        plans = {
-            way: plan(graph, extend(graph, labels, method).values, goal, "q", "index")
-            for way, method in (("harmonic", Harmonic()), ("amle", AMLE()))
-        }
-        shares = {"harmonic": plans["harmonic"].success, "amle": plans["amle"].success}
+        harmonic, amle = (
+            plan(graph, extend(graph, labels, method).values, goal, "q", "index")
+            for method in (Harmonic(), AMLE())
+        )
+        shares = (harmonic.success, amle.success)
         return [
-            _columns(way, 0, names[goal], graph, labels, route) | shares
-            for way, route in plans.items()
+            _row(way, 0, names[goal], labels, route, shares)
+            for way, route in (("harmonic", harmonic), ("amle", amle))
         ]
-    rows: list[Row] = []
     if isinstance(cell, FittedWitness):
         fit = cell.draw()
-        solved = fit.witnesses["exact"].harmonic_plan
-        for way, witness in fit.witnesses.items():
-            harmonic = fit.swept_harmonic if way == "swept" else solved
-            shares = {
-                "harmonic": fit.success(harmonic),
-                "amle": fit.success(witness.amle_plan),
-            }
-            rows.append(_witness_columns(way, 0, witness) | shares)
-        return rows
-    for number, witness in list(cell.draw().witnesses["exact"].items())[:SHOWN]:
-        shares = {
-            "harmonic": witness.success(witness.harmonic_plan),
-            "amle": witness.success(witness.amle_plan),
-        }
-        rows.append(_witness_columns("exact", number, witness) | shares)
+        exact = fit.witnesses["exact"].harmonic_plan
+        found = [
+            (way, 0, witness, fit.swept_harmonic if way == "swept" else exact, fit.success)
+            for way, witness in fit.witnesses.items()
+        ]
+    else:
+        found = [
+            ("exact", number, witness, witness.harmonic_plan, witness.success)
+            for number, witness in list(cell.draw().witnesses["exact"].items())[:SHOWN]
+        ]
+    rows = []
+    for way, number, witness, smooth, success in found:
+        name, route = int(witness.names[witness.goal]), witness.amle_plan
+        shares = (success(smooth), success(route))
+        rows.append(_row(way, number, name, witness.labels, route, shares))
     return rows
 
 
-def _witness_columns(way: str, number: int, witness: Witness) -> Row:
-    goal = int(witness.names[witness.goal])
-    return _columns(way, number, goal, witness.graph, witness.labels, witness.amle_plan)
-
-
-def _columns(
-    way: str, number: int, goal_name: int, graph: Graph, labels: Labels, route: Plan
+def _row(
+    way: str, number: int, goal_name: int, labels: Labels, route: Plan, shares: tuple[float, float]
 ) -> Row:
-    return {
+    """Return a drawing's row; `shares` are the starts that reach on the harmonic field and AMLE."""
+    about: Row = {
         "way": way,
         "number": number,
         "goal_name": goal_name,
-        "vertices": graph.num_vertices,
+        "vertices": route.graph.num_vertices,
         "labels": len(labels),
         "failing": int(np.count_nonzero(~route.reached)),
-    } | drawn_graph(graph, labels, route)
+    }
+    drawn = drawn_graph(route.graph, labels, route)
+    return about | drawn | {"harmonic": shares[0], "amle": shares[1]}
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
@@ -268,7 +259,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT: Experiment[SmallCell] = Experiment(
     "small_graphs",
     "Small graphs, drawn",
     version=1,

@@ -173,17 +173,13 @@ class Energy:
             )
         return self.audit(self.field(found.x), bool(found.success), int(found.nit))
 
-    @property
-    def slope(self) -> Any:
-        """(edges, n) matrix that takes a field to its slopes."""
-        tails, heads, lengths = self.edges
-        signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
-        places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
-        return sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
-
     def gap(self, values: FloatArray) -> float:
         """Relative duality gap: see `extension._gap`, here for a flow projected first."""
-        slope, lengths = self.slope, self.edges.lengths
+        tails, heads, lengths = self.edges
+        # the matrix that takes a field to its slopes
+        signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
+        places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
+        slope = sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
         slopes = slope @ values
         steepest = float(np.abs(slopes).max(initial=0.0))
         if steepest == 0.0:

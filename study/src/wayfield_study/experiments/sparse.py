@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from wayfield.shortest_paths import sample_labels
 
 from ..engine import Records, Row, Tables
 from ..paper.grid import AUDIT_SEEDS, CELL, on_cells
 from ..report import Finding, Section, against
-from ._mazes import SMALL, MazeCell, cells_by_profile, maze_experiment
+from ._mazes import SMALL, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
@@ -43,7 +44,7 @@ def label_counts(most: int) -> Iterator[int]:
 
 
 cells = cells_by_profile(
-    SMALL, {"label_fractions": [0.05], "seeds": AUDIT_SEEDS}, paper=16, full=64
+    SMALL, partial(grid, label_fractions=[0.05], seeds=AUDIT_SEEDS), paper=16, full=64
 )
 
 

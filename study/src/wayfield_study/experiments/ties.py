@@ -21,7 +21,7 @@ from wayfield.shortest_paths import cost_to_go
 from ..engine import Records, Row
 from ..paper.grid import on_cells
 from ..report import Finding, Section, Table
-from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, maze_experiment
+from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import COUNTED
 from ._trial import EXACT, Arm, Trial
 
@@ -63,7 +63,7 @@ def with_random_lengths(drawn: Draw) -> Draw:
     return replace(drawn, graph=rough, truths=truths, labels=labels)
 
 
-cells = cells_by_profile(SMALL, {}, paper=16, full=64)
+cells = cells_by_profile(SMALL, grid, paper=16, full=64)
 
 
 def tables(rows: Records) -> list[Table]:

@@ -262,7 +262,9 @@ def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
     12 & 0.368 & -- & 0.946 & -- & +57.8 & -- \\
     """
     shown = view(table, claims)
-    spans, rules, heads = [], [], []
+    spans: list[str] = []
+    rules: list[str] = []
+    heads: list[str] = []
     for column, exact in shown.groups:
         under = ["paper", "ours", "exact"] if exact else ["paper", "ours"]
         first = len(table.keys) + len(heads) + 1
