@@ -31,7 +31,7 @@ PANELS: tuple[tuple[Look, str | None], ...] = (
 
 
 def cover(study: Study, tables: Tables) -> Cover:
-    """Put together what stands before and after the sections."""
+    """Compose what stands before and after the sections."""
     rows = tables.get("rollout", NO_ROWS)
     verdicts = Verdicts(study.experiments, tables, evidence(study.experiments, tables))
     picture = [_picture(rows)] if len(rows) else []
@@ -54,7 +54,7 @@ def cover(study: Study, tables: Tables) -> Cover:
 
 
 def _headline(rows: Records) -> list[str]:
-    """Say it in two sentences; in none if there are no rollouts."""
+    """Sum the rollouts up in two sentences; in none if there are none."""
     if not len(rows):
         return []
     harmonic, sweeps = (success(rows, arm) for arm in ("harmonic", "sweeps"))

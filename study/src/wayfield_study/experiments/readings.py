@@ -3,7 +3,7 @@
 The paper leaves choices open. A `Reading` settles them; `ADOPTED` is the study's, the others show
 what an assumption that the text does not make would buy. A row of `audited` holds the outcomes of
 one arm with the counts of the ordering audit (``all_``, ``eval_``) and of the mechanism audit
-(``mechanism_``); `as_tables` takes such rows apart again, into tables like those of the rollouts
+(``mechanism_``); `as_tables` splits such rows again into tables like those of the rollouts
 and of the two audits, so that the same measures can be taken of them. `evidence` is what all other
 draws and readings together say of the paper's figures.
 """
@@ -152,7 +152,7 @@ class ReadingCell(MazeCell):
 
 
 def under(reading: Reading, cells: Iterable[MazeCell]) -> list[ReadingCell]:
-    """Put cells under a reading, each with no more goals than the reading has."""
+    """Return cells under a reading, each with no more goals than the reading has."""
     return [
         ReadingCell(
             **asdict(replace(cell, goals=min(cell.goals, reading.goals))), reading=reading.name
@@ -198,7 +198,7 @@ def sweeps(cell: ReadingCell) -> list[Row]:
 
 
 def as_tables(rows: Records) -> dict[str, Records]:
-    """Take the rows of `audited` apart into tables of rollouts and of the two audits.
+    """Split the rows of `audited` into tables of rollouts and of the two audits.
 
     There is no exact AMLE among them; the sweeps stand in for it, so that nothing moves.
     """
@@ -230,7 +230,7 @@ def as_formerly(row: Row) -> Row:
 
 
 def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence:
-    """Take the figures of all other draws and readings that are whole.
+    """Measure the figures of all other draws and readings that are whole.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _readings(experiments: list[Experiment[Any]], tables: Tables) -> dict[str, d
 
 
 def other_cells(profile: Profile) -> list[ReadingCell]:
-    """Take the paper's grid with thirty other seeds, or a corner of it with ten."""
+    """Return the paper's grid with thirty other seeds, or a corner of it with ten."""
     goals = profile.at_most(full=32)
     if profile.name == "quick":
         return under(ADOPTED, grid(["medium"], [4], [0.02], OTHER_SEEDS[:10], goals))
@@ -324,7 +324,7 @@ def other_cells(profile: Profile) -> list[ReadingCell]:
 def reading_cells(
     profile: Profile, whole: Callable[[int], list[MazeCell]], **most_goals: int
 ) -> list[ReadingCell]:
-    """Take some of the paper's cells, or a small one, under every reading but the adopted one."""
+    """Return some of the paper's cells, or a small one, under all readings but the adopted one."""
     goals = profile.at_most(**most_goals)
     quick = profile.name == "quick"
     cells = grid(["medium"], [4], [0.02], SEEDS[:1], goals) if quick else whole(goals)

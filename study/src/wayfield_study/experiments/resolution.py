@@ -34,7 +34,7 @@ cells = cells_by_profile(
 
 
 def all_resolutions(tables: Tables) -> Records:
-    """Put the paper's resolutions before the finer ones, with the same labels and seeds."""
+    """Return the paper's resolutions and then the finer ones, with the same labels and seeds."""
     finer, coarser = tables["resolution"], tables.get("rollout", NO_ROWS)
     same = {
         name: set(finer.values(name)) for name in ("arm", "maze", "label_fraction", "seed")

@@ -54,7 +54,7 @@ def run(cell: MazeCell) -> list[Row]:
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
-    """Take all measures that come from the rollouts, each over the cells it is printed for."""
+    """Measure all figures that come from the rollouts, each over the cells it is printed for."""
     found: dict[str, Measure] = {}
     for names, measure in (
         (("main", "lift", "by-r", "by-lf", "grid-medium", "grid-large", *BASELINES), _statistics),

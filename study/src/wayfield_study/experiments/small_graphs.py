@@ -18,7 +18,7 @@ the exact field differ in the last digits after sweeps, and a greedy planner fol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -143,7 +143,7 @@ SmallCell: TypeAlias = SevenNodes | FittedWitness | Lattice
 
 
 def run(cell: SmallCell) -> list[Row]:
-    """Make a row for every drawing."""
+    """Return a row for every drawing."""
     if isinstance(cell, SevenNodes):
         graph, labels, goal, names = cell.draw()
         harmonic, amle = (
@@ -155,6 +155,7 @@ def run(cell: SmallCell) -> list[Row]:
             _row(way, 0, names[goal], labels, route, shares)
             for way, route in (("harmonic", harmonic), ("amle", amle))
         ]
+    found: list[tuple[str, int, Witness, Plan, Callable[[Plan], float]]]
     if isinstance(cell, FittedWitness):
         fit = cell.draw()
         exact = fit.witnesses["exact"].harmonic_plan

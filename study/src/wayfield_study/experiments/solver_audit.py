@@ -179,7 +179,7 @@ class Energy:
         # the matrix that takes a field to its slopes
         signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
         places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
-        slope = sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
+        slope: Any = sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
         slopes = slope @ values
         steepest = float(np.abs(slopes).max(initial=0.0))
         if steepest == 0.0:

@@ -101,14 +101,14 @@ def run(cell: MazeCell) -> list[Row]:
 
 
 def cells(profile: Profile) -> list[MazeCell]:
-    """Take a tiny cell, or one goal of every configuration, of one seed."""
+    """Return a tiny cell, or one goal of every configuration, of one seed."""
     if profile.name == "quick":
         return grid(["medium"], [3], [0.08], SEEDS[:1], 1)
     return grid(seeds=SEEDS[:1], goals=1)
 
 
 def as_tables(rows: Records, assumed: str) -> dict[str, Records]:
-    """Take the rows of one reading apart into tables of the family and of the two audits.
+    """Split the rows of one reading into tables of the family and of the two audits.
 
     The one seed stands for all of the paper's, and what is solved exactly there is not at hand:
     the stopped fields stand in for it, so that nothing moves.

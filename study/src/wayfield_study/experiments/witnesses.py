@@ -347,14 +347,14 @@ EXPERIMENT = Experiment(
 
 
 def search_cells(profile: Profile) -> list[SearchCell]:
-    """Take every way with ten seeds, or with two and few candidates."""
+    """Return every way with ten seeds, or with two and few candidates."""
     few = profile.name == "quick"
     seeds, candidates = (OTHER_SEEDS[:2], 20) if few else (OTHER_SEEDS, CANDIDATES)
     return [SearchCell(way, seed, candidates) for way, seed in product(WAYS, seeds)]
 
 
 def run_search(cell: SearchCell) -> list[Row]:
-    """Make the one row of another search."""
+    """Return the one row of another search."""
     return [cell.draw()]
 
 

@@ -130,7 +130,7 @@ class Claim:
 
 
 def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = None) -> list[Claim]:
-    """Put ours beside every figure of the paper; what was not measured says so.
+    """Compare every figure of the paper with ours; what was not measured says so.
 
     Examples
     --------

@@ -136,7 +136,7 @@ def covered(
     names: Iterable[str],
     seeds: Iterable[int] = SEEDS,
 ) -> dict[str, Measure]:
-    """Take measures over some of the paper's configurations, if every cell of them is there.
+    """Measure figures over some of the paper's configurations, if every cell of them is there.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def covered(
     figures : function of Records
         Returns the measures by id.
     names : iterable of str
-        Ids of the figures, for when they cannot be taken.
+        Ids of the figures, for when they cannot be measured.
     seeds : iterable of int
         What the paper averages over.
     """

@@ -257,7 +257,7 @@ def _largest(claims: Sequence[Claim]) -> str:
 
 
 def inconsistencies() -> list[str]:
-    """Say where the paper's figures do not agree with each other.
+    """List where the paper's figures do not agree with each other.
 
     Examples
     --------

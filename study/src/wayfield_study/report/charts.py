@@ -176,7 +176,7 @@ def line_chart(
     crowded = any(right - left < (a + b) / 2 + 4 for (left, right), (a, b) in gaps)
     deep = math.sin(_SLANT) * min(max(widths), _LONGEST) if crowded else 0.0
     parts = [_axes(scale, placed, names, deep)]
-    told = dict(ticks)
+    names_of = dict(ticks)
     for each, shift in zip(series, _shifts(series, placed, places), strict=True):
         known = [(x, y) for x, y in each.points if math.isfinite(y)]
         marks = [(across(x) + shift, scale.place(y)) for x, y in known]
@@ -184,7 +184,7 @@ def line_chart(
         for (x, _), (bottom, top) in zip(marks, each.intervals, strict=False):
             inside += tag("path", d=f"M{x:.1f} {scale.place(bottom):.1f}V{scale.place(top):.1f}")
         for (x, y), (place, value) in zip(marks, known, strict=True):
-            where = told.get(place, f"{place:g}")
+            where = names_of.get(place, f"{place:g}")
             inside += _mark(each, x, y, f"{each.label}, {where}: {value:.4g}")
         parts.append(_group(each, inside))
     return drawing("".join(parts), WIDTH, HEIGHT + deep, description)
@@ -374,7 +374,7 @@ def scatter(title: str, series: Sequence[Series], names: tuple[str, str]) -> Cha
 
 
 def _told_apart(series: Sequence[Series]) -> list[Series]:
-    """Give each line, the paper's hollow ones apart, a mark that no line before it has."""
+    """Return the lines with marks that differ; the paper's hollow ones keep theirs."""
     taken: set[str] = set()
     found = []
     for each in series:
@@ -408,10 +408,10 @@ def _shifts(
     return [step * (slots[id(leader)] - (len(slots) - 1) / 2) for leader in leaders]
 
 
-def _mark(series: Series, x: float, y: float, told: str) -> str:
+def _mark(series: Series, x: float, y: float, text: str) -> str:
     """Draw a mark that says its number when pointed at."""
     move = f"translate({x:.1f} {y:.1f})"
-    title = tag("title", escape(told))
+    title = tag("title", escape(text))
     return tag("path", title, class_="mark", d=_SHAPES[series.shape], transform=move)
 
 

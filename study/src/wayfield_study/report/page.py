@@ -188,7 +188,7 @@ class Provenance:
 
     @property
     def warning(self) -> str:
-        """Say that stale results were used, and what has changed since; empty if none were."""
+        """What has changed since stale results were computed; empty if none were used."""
         if not self.stale:
             return ""
         kinds = list(dict.fromkeys(self.stale))
