@@ -17,7 +17,7 @@ from wayfield_study.experiments.small_graphs import FITS, Fit, FittedWitness
 from wayfield_study.experiments.witnesses import SevenNodes, run
 from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, value
 from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
-from wayfield_study.paper.grid import measures as measures_of
+from wayfield_study.paper.measures import measures as measures_of
 
 R, LF = (4, 8, 12), ("0.02", "0.05", "0.08", "0.12")
 MAZES = ("medium", "large")

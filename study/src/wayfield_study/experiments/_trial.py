@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from wayfield.kernels.midrange import jacobi
 from wayfield.labels import Labels
 from wayfield.plans import RuleName, TieName, plan
 
-from ..audit import End, Failures, failures, strict_extrema
+from ..audit import End, Failures, failures, mechanism, ordering, pool, strict_extrema
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
@@ -45,6 +45,8 @@ ENDS = {
     "dead_ends": End.DEAD_END,
 }
 """Columns that count walks by how they end."""
+SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
+"""Scopes of the ordering audit, and how their columns begin where an arm has one row."""
 COSTS = ("cost", "least_cost", "cost_all", "least_cost_all")
 
 
@@ -229,6 +231,34 @@ class Trial:
             "minimum_depth": max(audit.minima.deepest for audit in audits),
             "sinks": len(sinks),
         }
+
+    def ordering_counts(self, fields: Iterable[Extension | FloatArray]) -> Row:
+        """Audit how fields of all goals rank neighbours, in both scopes."""
+        drawn = self.drawn
+        found = [
+            ordering(drawn.graph, field, truth, int(goal), starts=starts)
+            for field, truth, goal, starts in zip(
+                fields, drawn.truths, drawn.goals, drawn.starts, strict=True
+            )
+        ]
+        return {
+            prefix + figure: value
+            for scope, prefix in SCOPES.items()
+            for figure, value in asdict(pool(getattr(audit, scope) for audit in found)).items()
+        }
+
+    def mechanism_counts(
+        self, harmonic: Iterable[Extension | FloatArray], amle: Iterable[Extension | FloatArray]
+    ) -> Row:
+        """Audit the harmonic walks of all goals, and another field's decisions at their states."""
+        drawn = self.drawn
+        audits = (
+            mechanism(drawn.graph, smooth, sharp, truth, int(goal), starts)
+            for smooth, sharp, truth, goal, starts in zip(
+                harmonic, amle, drawn.truths, drawn.goals, drawn.starts, strict=True
+            )
+        )
+        return asdict(pool(audits))
 
 
 def residuals(found: Sequence[float]) -> Row:

@@ -19,17 +19,8 @@ from wayfield._text import number_of
 
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, sd_of
 from ..paper.figures import Figure, value
-from ..paper.grid import (
-    CELL,
-    CONFIGURATION,
-    GRID,
-    PAPER_SWEEPS,
-    SEEDS,
-    covered,
-    figures_of,
-    measure_slices,
-    on_papers_cells,
-)
+from ..paper.grid import CELL, CONFIGURATION, GRID, PAPER_SWEEPS, SEEDS
+from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import (
     SHAPES,
     TONES,
@@ -46,8 +37,8 @@ from ..report import (
 from . import lbfgs_budget
 from ._mazes import MazeCell, grid, maze_experiment
 from ._shown import COUNTED, printed_points, success
-from ._trial import EXACT, HARMONIC, SWEEPS, Trial, power_arm
-from .ordering import SCOPES, ordering_counts, rate
+from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
+from .ordering import rate
 
 ARMS = (
     (2.0, HARMONIC),
@@ -70,7 +61,7 @@ def run(cell: MazeCell) -> list[Row]:
     """One row for every p, two for p = ∞."""
     trial = Trial(cell)
     return [
-        {"p": p} | trial.row(arm) | ordering_counts(trial, trial.fields(arm.method))
+        {"p": p} | trial.row(arm) | trial.ordering_counts(trial.fields(arm.method))
         for p, arm in ARMS
     ]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..engine import Records
-from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS, SEEDS
+from ..paper.measures import on_cells
 from ..report import Finding, Section
 from ._mazes import cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by

@@ -28,10 +28,9 @@ from ..paper.grid import (
     PAPER_SWEEPS,
     SEEDS,
     audited_success,
-    measured,
-    on_papers_cells,
     papers_budget,
 )
+from ..paper.measures import measured, on_papers_cells
 from ..report import Chart, Finding, Scale, Section, Series, chart
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import printed_points, shares, success

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..engine import Measure, Profile, Records, Row, mean_of
-from ..paper.grid import SEEDS, measured, on_papers_cells
+from ..paper.grid import SEEDS
+from ..paper.measures import measured, on_papers_cells
 from ..report import Finding, Section
 from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import Trial
-from .ordering import ordering_counts
 from .solver_audit import POWERS, audited, converged_cells, lbfgs
 
 ARM = "lbfgs700"
@@ -30,7 +30,7 @@ def run(cell: MazeCell) -> list[Row]:
     """
     trial = Trial(cell)
     return [
-        row | ordering_counts(trial, [audit.values for audit in found])
+        row | trial.ordering_counts([audit.values for audit in found])
         for row, found in audited(trial, {ARM: SOLVER})
     ]
 

@@ -8,16 +8,11 @@ paper's budget and one for the exact AMLE, pooled over the cell's goals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from collections.abc import Callable
 
-from wayfield.extension import Extension
-from wayfield.kernels._types import FloatArray
-
-from ..audit import mechanism, pool
 from ..engine import Measure, Records, Row, Tables
 from ..paper.figures import Figure
-from ..paper.grid import figures_of, measure_slices
+from ..paper.measures import figures_of, measure_slices
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
 from ._mazes import MazeCell, maze_experiment
 from ._shown import printed_points
@@ -46,25 +41,9 @@ def run(cell: MazeCell) -> list[Row]:
     trial = Trial(cell)
     harmonic = trial.fields(HARMONIC.method)
     return [
-        {"arm": arm.name} | mechanism_counts(trial, harmonic, trial.fields(arm.method))
+        {"arm": arm.name} | trial.mechanism_counts(harmonic, trial.fields(arm.method))
         for arm in (SWEEPS, EXACT)
     ]
-
-
-def mechanism_counts(
-    trial: Trial,
-    harmonic: Iterable[Extension | FloatArray],
-    amle: Iterable[Extension | FloatArray],
-) -> Row:
-    """Audit the harmonic walks of all goals, and what another field makes of their decisions."""
-    drawn = trial.drawn
-    audits = (
-        mechanism(drawn.graph, smooth, sharp, truth, int(goal), starts)
-        for smooth, sharp, truth, goal, starts in zip(
-            harmonic, amle, drawn.truths, drawn.goals, drawn.starts, strict=True
-        )
-    )
-    return asdict(pool(audits))
 
 
 def measures(tables: Tables) -> dict[str, Measure]:

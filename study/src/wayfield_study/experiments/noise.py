@@ -19,7 +19,8 @@ from wayfield.labels import Labels
 from wayfield.sinks import drop_false_sinks
 
 from ..engine import Records, Row
-from ..paper.grid import AUDIT_SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS
+from ..paper.measures import on_cells
 from ..report import Chart, Finding, Section, against
 from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by

@@ -7,23 +7,16 @@ quotients of sums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
 from functools import partial
 
-from wayfield.extension import Extension
-from wayfield.kernels._types import FloatArray
-
-from ..audit import ordering, pool
 from ..engine import Measure, Records, Row
-from ..paper.grid import SEEDS, measured
+from ..paper.grid import SEEDS
+from ..paper.measures import measured
 from ..report import Section
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._trial import EXACT, HARMONIC, SWEEPS, Trial
+from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
-SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
-"""The scopes, and how their columns begin where an arm has one row."""
 RATES = {
     "tau_lt_05_rate": ("low_tau", "ranked"),
     "best_agree_rate": ("agreed", "decisions"),
@@ -43,28 +36,12 @@ def run(cell: MazeCell) -> list[Row]:
     trial = Trial(cell)
     rows: list[Row] = []
     for arm in ARMS:
-        counts = ordering_counts(trial, trial.fields(arm.method))
+        counts = trial.ordering_counts(trial.fields(arm.method))
         rows += [
             {"arm": arm.name, "scope": scope} | columns_after(prefix, counts)
             for scope, prefix in SCOPES.items()
         ]
     return rows
-
-
-def ordering_counts(trial: Trial, fields: Iterable[Extension | FloatArray]) -> Row:
-    """Audit how fields of all goals rank neighbours, in both scopes."""
-    drawn = trial.drawn
-    found = [
-        ordering(drawn.graph, field, truth, int(goal), starts=starts)
-        for field, truth, goal, starts in zip(
-            fields, drawn.truths, drawn.goals, drawn.starts, strict=True
-        )
-    ]
-    return {
-        prefix + figure: value
-        for scope, prefix in SCOPES.items()
-        for figure, value in asdict(pool(getattr(audit, scope) for audit in found)).items()
-    }
 
 
 def columns_after(prefix: str, row: Row) -> Row:

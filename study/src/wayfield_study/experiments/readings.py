@@ -22,23 +22,15 @@ from wayfield.layouts import load_layout
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
-from ..paper.grid import (
-    AUDIT_SEEDS,
-    CELL,
-    PAPER_RELAXATION,
-    PAPER_SWEEPS,
-    REFINEMENTS,
-    SEEDS,
-    measures,
-)
+from ..paper.grid import AUDIT_SEEDS, CELL, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS, SEEDS
+from ..paper.measures import measures
 from ..paper.rules import Evidence, Expected, expect
 from ..report import Section, Table, power
 from . import iteration_audit, solver_readings
 from ._mazes import Draw, MazeCell, grid, per_vertex
 from ._shown import success
-from ._trial import Trial
-from .mechanism import mechanism_counts
-from .ordering import SCOPES, columns_after, ordering_counts
+from ._trial import SCOPES, Trial
+from .ordering import columns_after
 
 MECHANISM = "mechanism_"
 SOLVED = Harmonic(bracket=False)
@@ -182,8 +174,8 @@ def audited(cell: ReadingCell) -> list[Row]:
     rows = [
         {"arm": arm}
         | trial.outcomes(fields)
-        | ordering_counts(trial, fields)
-        | {MECHANISM + name: n for name, n in mechanism_counts(trial, harmonic, fields).items()}
+        | trial.ordering_counts(fields)
+        | {MECHANISM + name: n for name, n in trial.mechanism_counts(harmonic, fields).items()}
         for arm, fields in (("harmonic", harmonic), ("sweeps", swept))
     ]
     unaudited = {name: type(value)() for name, value in rows[0].items()}  # no audits of these two

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..engine import NO_ROWS, Records, Row, Tables
-from ..paper.grid import AUDIT_SEEDS, SEEDS, on_cells
+from ..paper.grid import AUDIT_SEEDS, SEEDS
+from ..paper.measures import on_cells
 from ..report import Chart, Finding, Section, against
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import printed_series, success, table_by

@@ -19,16 +19,8 @@ from wayfield.layouts import load_layout
 from ..engine import Measure, Records, Row, Tables, mean_of, sd_of
 from ..engine.statistics import bootstrap_interval, wilson_interval
 from ..paper.figures import Figure, value
-from ..paper.grid import (
-    CONFIGURATION,
-    MAZES,
-    PAPER_RELAXATION,
-    PAPER_SWEEPS,
-    REFINEMENTS,
-    figures_of,
-    measure_slices,
-    on_papers_cells,
-)
+from ..paper.grid import CONFIGURATION, MAZES, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS
+from ..paper.measures import figures_of, measure_slices, on_papers_cells
 from ..report import Chart, Finding, Section, Table, against, power
 from ._mazes import MazeCell, maze_experiment
 from ._shown import COUNTED, failing, printed_series, shares, success

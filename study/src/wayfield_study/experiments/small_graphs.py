@@ -35,7 +35,7 @@ from wayfield.shortest_paths import cost_to_go
 from ..audit.lattice_search import UPDATE, contests
 from ..audit.witnesses import Witness
 from ..engine import NO_ROWS, Experiment, Measure, Records, Row, Tables
-from ..paper.grid import NOT_RUN, figures_of
+from ..paper.measures import NOT_RUN, figures_of
 from ..report import Chart, Finding, Section, drawn_graph, graph_drawing
 from .witnesses import LATTICES, SIDE, Lattice, SevenNodes
 

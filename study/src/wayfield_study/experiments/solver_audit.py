@@ -53,7 +53,8 @@ from ..kernels.energy import (
     fixed_point_residual,
     relaxed_sweeps,
 )
-from ..paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS, measured
+from ..paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS
+from ..paper.measures import measured
 from ..report import Section, Table, power
 from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import Trial

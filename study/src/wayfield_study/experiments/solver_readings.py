@@ -24,7 +24,6 @@ from ..report import Section, Table
 from . import lbfgs_budget
 from ._mazes import MazeCell, grid, per_vertex
 from ._trial import HARMONIC, SWEEPS, Trial
-from .ordering import ordering_counts
 from .solver_audit import POWERS, Audit, lbfgs, newton_cg, relaxed_picard
 
 Start: TypeAlias = Callable[[Graph, Labels], FloatArray]
@@ -64,7 +63,7 @@ def run(cell: MazeCell) -> list[Row]:
     def add(assumed: str, p: float, arm: str, fields: list[FloatArray], **solved: float) -> None:
         about: Row = {"assumed": assumed, "p": p, "arm": arm}
         quality: Row = {"converged": 0, "gradient": 0.0, "fixed_point": 0.0} | solved
-        counts = trial.outcomes(fields) | ordering_counts(trial, fields)
+        counts = trial.outcomes(fields) | trial.ordering_counts(fields)
         rows.append(about | counts | {"solves": len(fields)} | quality)
 
     for assumed in ASSUMED:

@@ -13,7 +13,8 @@ from functools import partial
 from wayfield.shortest_paths import sample_labels
 
 from ..engine import Records, Row, Tables
-from ..paper.grid import AUDIT_SEEDS, CELL, on_cells
+from ..paper.grid import AUDIT_SEEDS, CELL
+from ..paper.measures import on_cells
 from ..report import Finding, Section, against
 from ._mazes import SMALL, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by

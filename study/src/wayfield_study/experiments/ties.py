@@ -19,7 +19,7 @@ from wayfield.plans import RuleName, TieName
 from wayfield.shortest_paths import cost_to_go
 
 from ..engine import Records, Row
-from ..paper.grid import on_cells
+from ..paper.measures import on_cells
 from ..report import Finding, Section, Table
 from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import COUNTED

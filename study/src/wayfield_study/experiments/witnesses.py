@@ -26,7 +26,7 @@ from ..audit.lattice_search import MOST_LABELS, Search, contests, search
 from ..audit.witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..paper.figures import TABLES
-from ..paper.grid import NOT_RUN, figures_of
+from ..paper.measures import NOT_RUN, figures_of
 from ..report import Finding, Section, Table
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)

@@ -16,7 +16,8 @@ from ..engine.tasks import Experiment
 from ..report import Block, render
 from .claims import Claim, as_csv, as_json, as_latex, count_marks, make_claims, view
 from .figures import FIGURES, TABLES, shown_name, value
-from .grid import GRID, audited_success, measures, papers_budget
+from .grid import GRID, audited_success, papers_budget
+from .measures import measures
 from .rules import KINDS, NONE_MEETS, NOT_IN_THE_TEXT, UNTRIED, WORDS, Evidence, Verdict, close
 
 _DRAWS_SHOWN = ("main", "lift", "by-r", "failures", "mechanism-main", "baselines")
