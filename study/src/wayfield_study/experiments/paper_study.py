@@ -15,7 +15,7 @@ from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ..paper.figures import AUTHOR, FIGURES, TITLE
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
 from ..paper.verdicts import Verdicts
-from ..report import Block, Cover, Look, Tile
+from ..report import Block, Cover, Look, Tile, render
 from ..report.charts import tag
 from ..report.drawings import colour_bar, phase_panel
 from ._shown import failing, printed_success, success
@@ -38,6 +38,18 @@ def cover(study: Study, tables: Tables) -> Cover:
     if verdicts.empty and study.name != "paper":
         lead = " ".join(_headline(rows))
         return Cover(study.title, lead=lead, tiles=_tiles(rows), before=picture)
+    goals, starts = _sampling(rows)
+    settings = render(
+        "wayfield_study.paper",
+        "settings.txt.j2",
+        seeds=", ".join(map(str, rows.values("seed"))) or "none",
+        goals=goals,
+        starts=starts,
+        sweeps=PAPER_SWEEPS,
+        relaxation=PAPER_RELAXATION,
+        resamples=f"{RESAMPLES:,}",
+        bootstrap_seed=BOOTSTRAP_SEED,
+    )
     return Cover(
         "From a few labels to the goal: what harmonic, p-Laplacian and AMLE values are worth to a "
         "greedy planner",
@@ -47,7 +59,9 @@ def cover(study: Study, tables: Tables) -> Cover:
         tiles=_tiles(rows),
         before=[*picture, verdicts.glance],
         after=verdicts.details,
-        facts=_facts(rows),
+        facts=[
+            (name, text) for name, text in (line.split(" | ") for line in settings.splitlines())
+        ],
         compare=verdicts.table,
         files=verdicts.files,
     )
@@ -126,39 +140,3 @@ def _sampling(rows: Records) -> tuple[int, int]:
         return 0, 0
     goals = max(rows.values("goals"))
     return goals, rows.total("pairs") // (len(rows) * goals)
-
-
-def _facts(rows: Records) -> list[tuple[str, str]]:
-    """List the settings of the study, each with its name."""
-    goals, starts = _sampling(rows)
-    seeds = ", ".join(map(str, rows.values("seed"))) or "none"
-    return [
-        (
-            "seeds",
-            f"{seeds}; draws come from numpy's SeedSequence of (maze, r, lf, seed), so results "
-            "depend neither on order nor on the number of workers",
-        ),
-        (
-            "graphs",
-            "the public D4RL maps, medium 8 × 8 and large 9 × 12; each free cell becomes r × r "
-            "vertices, 4-neighbour, unit lengths, numbered row by row",
-        ),
-        (
-            "labels",
-            "round(lf · vertices) uniform vertices, shared by all goals of a cell, and the goal; "
-            "exact distances",
-        ),
-        ("pairs", f"{goals} goals × {starts} starts per cell"),
-        (
-            "planner",
-            "argmin Q, lowest index first in a tie; “exit ties” prefer the neighbour nearest to "
-            "a lower one",
-        ),
-        (
-            "fields",
-            f"harmonic: exact sparse solve; AMLE: {PAPER_SWEEPS} Jacobi midrange sweeps, relaxed "
-            f"by {PAPER_RELAXATION:g}, from the harmonic field, and exact with a proved bracket; "
-            "p-Laplacian: solved with a proved bracket",
-        ),
-        ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
-    ]

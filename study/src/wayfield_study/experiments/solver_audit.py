@@ -68,6 +68,8 @@ TITLES = {
 }
 EVALUATIONS = 15_000
 """SciPy's limit on evaluations if only iterations are capped, as in the paper."""
+TOLERANCE, RELAXATION = 1e-6, 0.05
+"""The paper's, of all three solvers and of the fixed-point sweeps."""
 
 
 # -------------------------------------------------------------------- the solvers
@@ -217,83 +219,46 @@ class Energy:
         return float(work / size)
 
 
-def lbfgs(
-    graph: Graph,
-    labels: Labels,
-    p: float,
-    *,
-    cap: int = 50_000,
-    tolerance: float = 1e-6,
-    stall: float = 0.0,
-    memory: int = 20,
-    start: FloatArray | None = None,
-) -> Audit:
+def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 20) -> Audit:
     """L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
 
     It also stops, and calls itself converged, when a step lowers the energy by less than a share
     `stall`. `memory` is the number of past steps it learns from. More than `EVALUATIONS` of the
     energy it is not given: then it has not converged.
     """
-    options = {"maxiter": cap, "maxfun": EVALUATIONS, "gtol": tolerance, "ftol": stall}
-    energy = Energy(graph, labels, p, start)
+    options = {"maxiter": cap, "maxfun": EVALUATIONS, "gtol": TOLERANCE, "ftol": stall}
     return energy.minimised("L-BFGS-B", options | {"maxcor": memory})
 
 
-def relaxed_picard(
-    graph: Graph,
-    labels: Labels,
-    p: float,
-    *,
-    cap: int = 5_000,
-    relaxation: float = 0.05,
-    tolerance: float = 1e-6,
-    start: FloatArray | None = None,
-) -> Audit:
+def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
     """Under-relaxed fixed-point sweeps until the update is below the tolerance, or the cap."""
-    energy = Energy(graph, labels, p, start)
-    found = relaxed_sweeps(graph.arcs, energy.free, energy.start, p, relaxation, tolerance, cap)
-    values, sweeps, converged = found
+    arcs, free, start, p = energy.graph.arcs, energy.free, energy.start, energy.p
+    values, sweeps, converged = relaxed_sweeps(arcs, free, start, p, RELAXATION, TOLERANCE, cap)
     return energy.audit(values, converged, sweeps)
 
 
-def newton_cg(
-    graph: Graph,
-    labels: Labels,
-    p: float,
-    *,
-    cap: int = 20,
-    tolerance: float = 1e-6,
-    start: FloatArray | None = None,
-) -> Audit:
+def newton_cg(energy: Energy, cap: int = 20) -> Audit:
     """Newton-CG on the energy until its step is below the tolerance, or the cap."""
-    energy = Energy(graph, labels, p, start)
-    options = {"maxiter": cap, "xtol": tolerance}
+    options = {"maxiter": cap, "xtol": TOLERANCE}
     return energy.minimised("Newton-CG", options, hessp=energy.curvature)
-
-
-Solver: TypeAlias = Callable[[Graph, Labels, float], Audit]
-SOLVERS: dict[str, Solver] = {
-    "L-BFGS-B": lbfgs,
-    "relaxed Picard": relaxed_picard,
-    "Newton-CG, 20 steps": newton_cg,
-}
-"""The audited solvers by name, with the paper's settings."""
 
 
 # -------------------------------------------------------------------- the experiment
 
-AUDITED_SOLVERS: dict[str, Solver] = {
+Solver: TypeAlias = Callable[[Energy], Audit]
+SOLVERS: dict[str, Solver] = {
     "lbfgs": partial(lbfgs, stall=1e-12, memory=10),
     "picard": relaxed_picard,
     "newton": newton_cg,
 }
+"""The solvers with the caps of the paper's audit."""
 
 
 def run(cell: MazeCell) -> list[Row]:
     """Audit the three solvers with the caps of the paper's audit, and the certified one."""
     return [
         row | {"gap": found[0].gap}  # of one goal: it takes as long as many a solve
-        for row, found in audited(Trial(cell), AUDITED_SOLVERS)
+        for row, found in audited(Trial(cell), SOLVERS)
     ]
 
 
@@ -302,15 +267,12 @@ def audited(trial: Trial, solvers: Mapping[str, Solver]) -> Iterator[tuple[Row, 
     graph, labels = trial.drawn.graph, trial.drawn.labels
     for p in POWERS:
         exact = trial.fields(PLaplacian(p))
-        audits = {
-            name: [solver(graph, known, p) for known in labels] for name, solver in solvers.items()
-        }
+        energies = [Energy(graph, known, p) for known in labels]
+        audits = {name: [solver(energy) for energy in energies] for name, solver in solvers.items()}
         # the certified field, measured as the others are
         audits["certified"] = [
-            Energy(graph, known, p).audit(
-                np.array(field.values), field.status is Status.CONVERGED, field.iterations
-            )
-            for known, field in zip(labels, exact, strict=True)
+            energy.audit(np.array(field.values), field.status is Status.CONVERGED, field.iterations)
+            for energy, field in zip(energies, exact, strict=True)
         ]
         for name, found in audits.items():
             errors = [
@@ -352,7 +314,7 @@ def cells(profile: Profile) -> list[MazeCell]:
 def measures(rows: Records) -> dict[str, Measure]:
     """Measure the paper's solver audit."""
     found: dict[str, Measure] = {}
-    for p, solver in product(POWERS, AUDITED_SOLVERS):
+    for p, solver in product(POWERS, SOLVERS):
         place, chosen = f"solvers/p{p:g}/{solver}", rows.where(p=p, arm=solver)
         if not len(chosen):
             continue

@@ -24,7 +24,7 @@ from ..report import Section, Table
 from . import lbfgs_budget
 from ._mazes import MazeCell, grid, per_vertex
 from ._trial import HARMONIC, SWEEPS, Trial
-from .solver_audit import POWERS, Audit, lbfgs, newton_cg, relaxed_picard
+from .solver_audit import POWERS, Energy, Solver, lbfgs, newton_cg, relaxed_picard
 
 Start: TypeAlias = Callable[[Graph, Labels], FloatArray]
 SCIPY_STALL = 2.2e-9
@@ -70,7 +70,7 @@ def run(cell: MazeCell) -> list[Row]:
         chosen = STARTS.get(assumed)
         starts = [None if chosen is None else chosen(graph, known) for known in labels]
         stall = STALLS.get(assumed, 1e-10)
-        solvers: dict[str, Callable[..., Audit]] = {
+        solvers: dict[str, Solver] = {
             lbfgs_budget.ARM: partial(lbfgs, cap=700, stall=stall, memory=10)
         }
         if audited and chosen is not None:
@@ -80,7 +80,7 @@ def run(cell: MazeCell) -> list[Row]:
         for p in POWERS:
             for arm, solver in solvers.items():
                 found = [
-                    solver(graph, known, p, start=start)
+                    solver(Energy(graph, known, p, start))
                     for known, start in zip(labels, starts, strict=True)
                 ]
                 add(

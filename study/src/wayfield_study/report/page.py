@@ -134,7 +134,7 @@ class Cover:
         The figures that matter most.
     before, after : sequence of Block
         Parts that stand before and after the sections.
-    facts : sequence of (str, str)
+    facts : sequence of two texts each
         Settings of the study, each with its name.
     compare : function of a table's name and columns, optional
         Writes a published table with ours beside it, as HTML.
@@ -148,7 +148,7 @@ class Cover:
     tiles: Sequence[Tile] = ()
     before: Sequence[Block] = ()
     after: Sequence[Block] = ()
-    facts: Sequence[tuple[str, str]] = ()
+    facts: Sequence[Sequence[str]] = ()
     compare: Callable[[str, tuple[str, ...]], str] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
