@@ -11,7 +11,7 @@ draws and readings together say of the paper's figures.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -147,9 +147,15 @@ def under(reading: Reading, cells: Iterable[MazeCell]) -> list[ReadingCell]:
     """Return cells under a reading, each with no more goals than the reading has."""
     return [
         ReadingCell(
-            **asdict(replace(cell, goals=min(cell.goals, reading.goals))), reading=reading.name
+            each.maze,
+            each.refinement,
+            each.label_fraction,
+            each.seed,
+            min(each.goals, reading.goals),
+            each.text,
+            reading.name,
         )
-        for cell in cells
+        for each in cells
     ]
 
 

@@ -10,6 +10,7 @@ import datetime as dt
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -318,8 +319,14 @@ def holds_earlier_report(folder: Path) -> bool:
 
 def render(package: str, template: str, **context: Any) -> str:
     """Render a template that a package has in its folder ``templates``."""
+    text: str = _environment(package).get_template(template).render(number_of=number_of, **context)
+    return text
+
+
+@cache  # a page renders some forty templates, and compiling them takes longer than all the rest
+def _environment(package: str) -> Any:
     jinja2 = need("jinja2", "study")
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package), jinja2.PackageLoader("wayfield_study.report")]
         ),
@@ -328,5 +335,3 @@ def render(package: str, template: str, **context: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    text: str = environment.get_template(template).render(number_of=number_of, **context)
-    return text
