@@ -12,7 +12,13 @@ import time
 import numpy as np
 
 import wayfield as wf
-from wayfield_study.experiments.solver_audit.solvers import SOLVERS
+from wayfield_study.experiments.solver_audit import Energy, lbfgs, newton_cg, relaxed_picard
+
+SOLVERS = {
+    "L-BFGS-B": lbfgs,
+    "relaxed Picard": relaxed_picard,
+    "Newton-CG, 20 steps": newton_cg,
+}
 
 HEADER = (
     "| p | solver | says converged | iterations | largest gradient | duality gap "
@@ -28,7 +34,7 @@ def main(maze: str, refinement: int) -> None:
         exact = wf.extend(graph, labels, wf.PLaplacian(p))
         for name, solver in SOLVERS.items():
             start = time.perf_counter()
-            found = solver(graph, labels, p)
+            found = solver(Energy(graph, labels, p))
             seconds = time.perf_counter() - start
             error = np.abs(found.values - exact.values).max() / labels.span
             print(

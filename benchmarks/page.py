@@ -20,8 +20,7 @@ from benchmarks.cells import METHODS, SHARE
 from benchmarks.peer_solvers import PEERS, TARGET
 from benchmarks.worlds import KINDS, LABELS
 
-from wayfield_study.report.charts import Chart
-from wayfield_study.report.svg import Scale, Series, legend, line_chart, tag
+from wayfield_study.report.charts import Chart, Scale, Series, legend, line_chart, tag
 from wayfield_study.report.tables import Table
 
 Figures = Sequence[dict[str, Any]]

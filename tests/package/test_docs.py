@@ -18,8 +18,7 @@ import pytest
 import wayfield as wf
 from shell import wayfield
 from wayfield.sklearn import GraphValueRegressor
-from wayfield_study.paper import FIGURES
-from wayfield_study.paper.text import number
+from wayfield_study.paper.figures import FIGURES, number
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from wayfield._text import number_of
 from wayfield.cli._common import compile_kernels, notes, say
 from wayfield.cli._options import Command, Force, Group, paragraphs
 from wayfield.errors import InputError, WayfieldError
@@ -161,7 +162,6 @@ def run_study(
     from .engine import Store, run
     from .engine.tasks import headline
     from .experiments import find_study
-    from .report import plural
 
     # refuse what cannot be run or written, before anything is computed
     if official and profile is not None:
@@ -208,7 +208,7 @@ def run_study(
     say(Console(), f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
     say(Console(), f"report: {page}")
     if outcome.failed:
-        failed = plural(len(outcome.failed), "task")
+        failed = number_of(len(outcome.failed), "tasks")
         say(notes(), f"{failed} failed; what happened is in {results}, in files *.failed.txt")
         raise typer.Exit(1)
 
@@ -320,7 +320,6 @@ def _overview(results: Path) -> None:
     """List every profile of every study of which there is anything."""
     from .engine import Condition, Store, look_up
     from .experiments import STUDIES
-    from .report import plural
 
     store, known = Store(results), set[Path]()
     table = _condition_table(f"studies with results in {results}", "study", "profile")
@@ -337,7 +336,7 @@ def _overview(results: Path) -> None:
     if table.row_count:
         Console().print(table)
     if others:
-        told = plural(others, "result")
+        told = number_of(others, "results")
         say(notes(), f"{told} of other settings or of studies of your own: name the file")
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from wayfield import InputError
 from wayfield_study.engine.statistics import bootstrap_interval, wilson_interval
-from wayfield_study.paper import value
+from wayfield_study.paper.figures import value
 
 Z = stats.norm.ppf(0.975)
 

@@ -5,7 +5,7 @@ import pytest
 
 import wayfield as wf
 from wayfield.kernels._types import FloatArray
-from wayfield_study.experiments.solver_audit.solvers import (
+from wayfield_study.experiments.solver_audit import (
     SOLVERS,
     Energy,
     lbfgs,
@@ -40,7 +40,7 @@ def test_derivatives_of_the_energy(case: tuple[wf.Graph, wf.Labels]) -> None:
 def test_at_p_4_all_come_close(name: str, case: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = case
     exact = wf.extend(graph, labels, wf.PLaplacian(4)).values
-    found = SOLVERS[name](graph, labels, 4.0)
+    found = SOLVERS[name](Energy(graph, labels, 4.0))
     assert np.abs(found.values - exact).max() <= 0.02 * labels.span
     assert (found.values[labels.vertices] == labels.values).all()
     assert found.gradient >= 0
@@ -50,7 +50,7 @@ def test_at_p_4_all_come_close(name: str, case: tuple[wf.Graph, wf.Labels]) -> N
 def test_a_small_gradient_is_no_small_error(case: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = case
     exact = wf.extend(graph, labels, wf.PLaplacian(8)).values
-    found = lbfgs(graph, labels, 8.0)
+    found = lbfgs(Energy(graph, labels, 8.0))
     assert found.converged
     assert found.gradient <= 1e-6
     assert found.gap <= 1e-8
@@ -58,9 +58,9 @@ def test_a_small_gradient_is_no_small_error(case: tuple[wf.Graph, wf.Labels]) ->
 
 
 def test_caps(case: tuple[wf.Graph, wf.Labels]) -> None:
-    assert not relaxed_picard(*case, 16.0, cap=3).converged
-    assert relaxed_picard(*case, 16.0, cap=3).iterations == 3
-    assert not newton_cg(*case, 16.0, cap=2).converged
+    assert not relaxed_picard(Energy(*case, 16.0), cap=3).converged
+    assert relaxed_picard(Energy(*case, 16.0), cap=3).iterations == 3
+    assert not newton_cg(Energy(*case, 16.0), cap=2).converged
 
 
 def test_the_gap_of_the_solution_vanishes(case: tuple[wf.Graph, wf.Labels]) -> None:
@@ -127,7 +127,7 @@ def test_level_ground_stays_where_it_is() -> None:
 
 
 def test_a_stall_ends_the_descent_early(case: tuple[wf.Graph, wf.Labels]) -> None:
-    patient, hasty = (lbfgs(*case, 8.0, stall=stall, memory=10) for stall in (0.0, 1e-6))
+    patient, hasty = (lbfgs(Energy(*case, 8.0), stall=stall, memory=10) for stall in (0.0, 1e-6))
     assert hasty.converged
     assert hasty.iterations < patient.iterations
     assert hasty.fixed_point > patient.fixed_point

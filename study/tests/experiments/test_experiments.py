@@ -26,12 +26,12 @@ from wayfield_study.experiments import (
     ties,
     witnesses,
 )
-from wayfield_study.experiments._readings import ADOPTED, under
 from wayfield_study.experiments._trial import HARMONIC, SWEEPS
 from wayfield_study.experiments.iteration_audit import BUDGETS
-from wayfield_study.experiments.readings.searches import SearchCell
-from wayfield_study.experiments.witnesses._cells import FittedWitness, Lattice, SevenNodes
-from wayfield_study.paper import PAPER_RELAXATION
+from wayfield_study.experiments.readings import ADOPTED, under
+from wayfield_study.experiments.small_graphs import FittedWitness
+from wayfield_study.experiments.witnesses import Lattice, SearchCell, SevenNodes
+from wayfield_study.paper.grid import PAPER_RELAXATION
 from wayfield_study.report import Section
 
 BY_NAME = {  # those on wrong graphs have tests of their own

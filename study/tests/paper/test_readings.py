@@ -19,25 +19,30 @@ from wayfield_study.experiments import (
     mechanism,
     ordering,
     rollout,
+    solver_readings,
+    witnesses,
 )
-from wayfield_study.experiments._readings import (
+from wayfield_study.experiments.readings import (
     ADOPTED,
     BOTH,
     FAR,
     FORMER,
+    OTHER_SEEDS,
     READINGS,
     UNFINISHED,
     UnfinishedHarmonic,
     as_formerly,
     as_tables,
     audited,
+    evidence,
     far_pairs,
+    sweeps,
     under,
 )
-from wayfield_study.experiments.readings import OTHER_SEEDS, searches, solvers, sweeps
-from wayfield_study.experiments.readings.evidence import evidence
-from wayfield_study.experiments.solver_audit.solvers import lbfgs, newton_cg, relaxed_picard
-from wayfield_study.paper import FIGURES, GRID, SEEDS, expect
+from wayfield_study.experiments.solver_audit import Energy, lbfgs, newton_cg, relaxed_picard
+from wayfield_study.paper.figures import FIGURES
+from wayfield_study.paper.grid import GRID, SEEDS
+from wayfield_study.paper.rules import expect
 
 NEAREST = "solvers from the nearest label"
 HALF_LARGE = "the large map at half the resolution"
@@ -239,13 +244,13 @@ def test_half_of_large_has_the_size_that_the_paper_gives_medium() -> None:
 @cache
 def solver_rows() -> Records:
     cell = MazeCell("medium", 3, 0.08, 54, goals=1)
-    rows = as_table(cell, solvers.run(cell))
+    rows = as_table(cell, solver_readings.run(cell))
     return Records.of(rows)
 
 
 def test_every_start_is_solved_for_every_p() -> None:
     rows = solver_rows().where(arm="lbfgs700")
-    assert rows.values("assumed") == list(solvers.ASSUMED)
+    assert rows.values("assumed") == list(solver_readings.ASSUMED)
     for some in rows.by("assumed").values():
         assert [row["p"] for row in some] == [4.0, 8.0, 16.0]
     ends = solver_rows().where(assumed="")
@@ -255,7 +260,7 @@ def test_every_start_is_solved_for_every_p() -> None:
 def test_starts_keep_the_labels() -> None:
     drawn = TINY.draw()
     labels = drawn.labels[0]
-    for start in solvers.STARTS.values():
+    for start in solver_readings.STARTS.values():
         field = start(drawn.graph, labels)
         np.testing.assert_array_equal(field[labels.vertices], labels.values)
 
@@ -263,11 +268,12 @@ def test_starts_keep_the_labels() -> None:
 def test_a_solver_begins_where_it_is_told() -> None:
     drawn = TINY.draw()
     problem = drawn.graph, drawn.labels[0], 4.0
-    for start in solvers.STARTS.values():
+    for start in solver_readings.STARTS.values():
         first = start(drawn.graph, drawn.labels[0])
-        np.testing.assert_array_equal(relaxed_picard(*problem, cap=0, start=first).values, first)
+        started, other = Energy(*problem, first), Energy(*problem)
+        np.testing.assert_array_equal(relaxed_picard(started, cap=0).values, first)
         for solver in (lbfgs, newton_cg):
-            told, untold = solver(*problem, cap=1, start=first), solver(*problem, cap=1)
+            told, untold = solver(started, cap=1), solver(other, cap=1)
             assert abs(told.values - untold.values).max() > 0.1
 
 
@@ -281,7 +287,7 @@ def test_one_seed_stands_for_all_in_solver_readings() -> None:
         made += [row | about | {"converged": 1} for row in (*solver_rows(), *audits)]
     tables = as_records({"solver_readings": made})
     tried = evidence(STUDIES["paper"].experiments, tables).tried
-    for assumed in solvers.ASSUMED:
+    for assumed in solver_readings.ASSUMED:
         assert tried["lbfgs/p8/converged"][assumed] == 120
         assert 0 <= tried["monotone/success_monotone/count"][assumed] <= 120
         share = solver_rows().where(assumed=assumed, p=16.0).ratio("reached", "pairs")
@@ -297,7 +303,7 @@ def test_thinned_subgraphs_are_connected_and_induced() -> None:
     rng = np.random.default_rng(5)
     sizes = set()
     for _ in range(50):
-        graph, names = searches.connected_part(rng)
+        graph, names = witnesses.connected_part(rng)
         sizes.add(graph.num_vertices)
         assert np.isfinite(wf.cost_to_go(graph, 0)).all()
         rows, columns = np.divmod(names, 4)
@@ -322,11 +328,11 @@ def test_other_searches_are_evidence() -> None:
     assert found.tried["search/witnesses/value"] == {"subgraphs thinned until connected": 2.0}
 
 
-@pytest.mark.parametrize("way", searches.WAYS)
+@pytest.mark.parametrize("way", witnesses.WAYS)
 def test_a_search_is_settled_by_its_cell(way: str) -> None:
-    cell = searches.SearchCell(way, 3, candidates=30)
-    (row,) = searches.run(cell)
-    assert searches.run(cell) == [row]
+    cell = witnesses.SearchCell(way, 3, candidates=30)
+    (row,) = witnesses.run_search(cell)
+    assert witnesses.run_search(cell) == [row]
     assert 0 <= row["exact"] <= 30
 
 

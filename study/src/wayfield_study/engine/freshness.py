@@ -34,7 +34,7 @@ SILENT = {
     "plots", "report", "sklearn", "web",
 }  # fmt: skip
 """Rooms that read, show, check or keep: no figure of an experiment depends on them."""
-SETTINGS = {"paper/budget.py", "paper/grid.py"}
+SETTINGS = {"paper/grid.py"}
 """Settings of experiments that stand in such rooms all the same."""
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from wayfield.errors import InputError
 
 from ..engine import Experiment, Profile, Study, load_config
-from ..paper import PAIRS
+from ..paper.grid import PAIRS
 from . import (
     antmaze,
     antmaze_buffer,
@@ -31,24 +31,22 @@ from . import (
     readings,
     resolution,
     rollout,
+    small_graphs,
     solver_audit,
+    solver_readings,
     sparse,
     ties,
     witnesses,
     wrong_graphs,
 )
-from ._mazes import SAMPLE, Draw, MazeCell, grid, read_grid
-from ._trial import ARMS, Arm, Trial
+from ._mazes import SAMPLE, MazeCell, grid, read_grid
+from ._trial import Trial
 from .directed import WorldCell
-from .witnesses import drawn
 
 __all__ = [
-    "ARMS",
     "EXPERIMENTS",
     "SAMPLE",
     "STUDIES",
-    "Arm",
-    "Draw",
     "MazeCell",
     "Trial",
     "WorldCell",
@@ -69,10 +67,10 @@ PAPER: tuple[Experiment[Any], ...] = (
     readings.OTHER_DRAWS,
     readings.ARMS,
     readings.ARM_SWEEPS,
-    readings.SOLVERS,
-    readings.OTHER_SEARCHES,
+    solver_readings.EXPERIMENT,
+    witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
-    drawn.EXPERIMENT,
+    small_graphs.EXPERIMENT,
     sparse.EXPERIMENT,
     noise.EXPERIMENT,
     resolution.EXPERIMENT,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from math import isqrt
 from pathlib import Path
@@ -28,9 +29,10 @@ from wayfield.labels import Labels
 from wayfield.layouts import Layout, load_layout
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
+from ..engine import Experiment, Measure, Profile, Row, Tables
 from ..engine.config import read_list, refuse_others
-from ..engine.tasks import Row
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS
+from ..report import Section
 
 SAMPLE = """\
 # A study of your own: every experiment runs on every combination of the settings below.
@@ -172,9 +174,53 @@ def grid(
     return [MazeCell(maze, r, lf, seed, goals) for seed, maze, r, lf in combinations]
 
 
+def cells_by_profile(
+    quick: Callable[..., list[MazeCell]], whole: Callable[..., list[MazeCell]], /, **most: int
+) -> Callable[[Profile], list[MazeCell]]:
+    """Return where an experiment runs: on one grid if it is to be quick, otherwise on another.
+
+    Both are `grid` with settings but for the goals, of which there are at most `most` by the name
+    of the profile.
+    """
+    return lambda profile: (quick if profile.name == "quick" else whole)(
+        goals=profile.at_most(**most)
+    )
+
+
+SMALL = partial(grid, ["medium"], [4], [0.08], SEEDS[:1])
+"""One small cell."""
+
+
 def per_vertex(weight: float) -> Callable[[MazeCell], float]:
     """Return an effort that grows with goals and vertices: seconds in any unit for each."""
     return lambda cell: weight * cell.goals * cell.refinement**2
+
+
+def maze_experiment(
+    name: str,
+    title: str,
+    run: Callable[[MazeCell], list[Row]],
+    cells: Callable[[Profile], list[MazeCell]],
+    *sections: Section,
+    version: int,
+    effort: float,
+    measures: Callable[[Tables], dict[str, Measure]] | None = None,
+) -> Experiment[MazeCell]:
+    """Return an experiment that a study of one's own can run on its grid too.
+
+    `effort` is for every goal and vertex; for the others see `Experiment`.
+    """
+    return Experiment(
+        name,
+        title,
+        version,
+        run,
+        cells,
+        per_vertex(effort),
+        read_grid,
+        sections,
+        measures,
+    )
 
 
 # -------------------------------------------------------------------- mazes of one's own
@@ -212,7 +258,11 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     refinements = read_list(
         table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1, finest)
     )
-    fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, _fraction)
+    fractions = read_list(
+        table, "label_fractions", LABEL_FRACTIONS, lambda lf, name: as_real(lf, name, 0.0, 1.0)
+    )
+    if 0.0 in fractions:
+        raise InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
     seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
     return [
@@ -220,13 +270,6 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
         for maze, text in mazes
         for cell in grid([maze], refinements, fractions, seeds, goals)
     ]
-
-
-def _fraction(value: Any, name: str) -> float:
-    fraction = as_real(value, name, 0.0, 1.0)
-    if fraction == 0.0:
-        raise InputError(f"{name} must be more than 0")
-    return fraction
 
 
 def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:

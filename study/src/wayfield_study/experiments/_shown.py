@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 
+from wayfield._text import number_of
 from wayfield.kernels._types import FloatArray
 
 from ..engine.records import Records
-from ..paper import CELL, FIGURES, on_papers_mazes, value
-from ..paper.grid import CONFIGURATION
-from ..report import Look, Series, Table, plural
+from ..paper.figures import FIGURES, value
+from ..paper.grid import CELL, CONFIGURATION, on_papers_mazes
+from ..report import Look, Series, Table
 from ._trial import HARMONIC, SWEEPS
 
 
@@ -32,6 +33,14 @@ def failing(rows: Records, arm: str, which: Literal["", "_all"] = "") -> int:
     return chosen.total("starts_all" if which else "pairs") - chosen.total(f"reached{which}")
 
 
+COUNTED: dict[str, Callable[[Records], str]] = {
+    "success, sampled pairs": lambda some: f"{some.share('reached', 'pairs').mean():.4f}",
+    "success, all starts": lambda some: f"{some.share('reached_all', 'starts_all').mean():.5f}",
+    "failing starts": lambda some: f"{some.total('starts_all') - some.total('reached_all'):,}",
+}
+"""Columns of a table of plans: success is the mean over cells, failing starts are counted."""
+
+
 def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title: str) -> Table:
     """Success of every arm by the values of a column, over sampled pairs."""
     shown = [look for look in looks if look.name in rows.values("arm")]
@@ -43,14 +52,11 @@ def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title
             for look in shown
             if (each, look.name) in groups
         ]
-        lines.append([_say(each), *(f"{mean:.4f}" for mean in means)])
+        name = f"{each:g}" if isinstance(each, float) else str(each)
+        lines.append([name, *(f"{mean:.4f}" for mean in means)])
     heads = [head, *(look.title for look in shown)]
-    cells = f"Means over {plural(len(rows.distinct(*CELL)), 'cell')}."
+    cells = f"Means over {number_of(len(rows.distinct(*CELL)), 'cells')}."
     return Table(f"by-{column.replace('_', '-')}", title, heads, lines, cells)
-
-
-def _say(each: Any) -> str:
-    return f"{each:g}" if isinstance(each, float) else str(each)
 
 
 # -------------------------------------------------------------------- the paper's figures

@@ -1,4 +1,4 @@
-"""Who reaches the goal: arms, and what became of every start of a cell.
+"""Who reaches the goal: arms, and how the walks from every start of a cell end.
 
 An arm is a method, which gives the field, and a greedy rule, which walks on it. A `Trial` is a
 drawn cell at work: the fields of all its goals are solved together, once for each method, and
@@ -12,10 +12,9 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wayfield.extension import (
     AMLE,
@@ -30,12 +29,12 @@ from wayfield.extension import (
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.midrange import jacobi
 from wayfield.labels import Labels
-from wayfield.plans import Plan, RuleName, TieName, plan
+from wayfield.plans import RuleName, TieName, plan
 
-from ..audit import End, Failures, failures, strict_extrema
+from ..audit import End, Failures, failures, mechanism, ordering, pool, strict_extrema
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
-from ..paper.budget import PAPER_RELAXATION, PAPER_SWEEPS
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
 from ..report.charts import Look
 from ._mazes import Draw, MazeCell
 
@@ -46,6 +45,8 @@ ENDS = {
     "dead_ends": End.DEAD_END,
 }
 """Columns that count walks by how they end."""
+SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
+"""Scopes of the ordering audit, and how their columns begin where an arm has one row."""
 COSTS = ("cost", "least_cost", "cost_all", "least_cost_all")
 
 
@@ -170,7 +171,7 @@ class Trial:
         return self._digests[method]
 
     def row(self, arm: Arm) -> Row:
-        """Say what became of an arm's starts, and how good its fields are."""
+        """Count how an arm's walks end, and measure how good its fields are."""
         fields = self.fields(arm.method)
         widths = [field.width / span for field, span in zip(fields, self.spans, strict=True)]
         quality = residuals([field.residual for field in fields]) | {"width": max(widths)}
@@ -178,7 +179,7 @@ class Trial:
         return {"arm": arm.name} | outcomes | quality | {COLUMN: self.digest(arm.method)}
 
     def oracle_row(self) -> Row:
-        """Say the same of the true cost-to-go."""
+        """Return the same row for walks on the true cost-to-go."""
         quality = residuals([0.0]) | {"width": 0.0}
         return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
 
@@ -192,24 +193,31 @@ class Trial:
         """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
         drawn = self.drawn
         graph = drawn.graph
-        audits = []
+        audits: list[Failures] = []
         solved = list(fields)
         for field, labels, goal in zip(solved, drawn.labels, drawn.goals.tolist(), strict=True):
             values = field.values if isinstance(field, Extension) else field
             route = plan(graph, values, goal, rule, ties, tie_tolerance)
             audits.append(failures(graph, field, labels, goal, route))
-        # with the goal as the only label, all other vertices are interior
-        sinks, _ = strict_extrema(graph, Labels([int(drawn.goals[0])], [0.0]), solved[0])
-        return self._counts(audits) | self._costs(audits) | _minima(audits) | {"sinks": len(sinks)}
 
-    def _counts(self, audits: Sequence[Failures]) -> Row:
-        drawn = self.drawn
+        # how the walks end, from the sampled starts and from all
         ends = np.concatenate(
             [audit.end[starts] for audit, starts in zip(audits, drawn.starts, strict=True)]
         )
         everyone: Counter[End] = sum((Counter(audit.counts) for audit in audits), Counter())
+
+        # what those that reach cost, and the least they could; the goal itself costs nothing
+        costs = dict.fromkeys(COSTS, 0.0)
+        for audit, truth, starts in zip(audits, drawn.truths, drawn.starts, strict=True):
+            reached = audit.plan.reached
+            for some, which in ((starts[reached[starts]], ""), (np.flatnonzero(reached), "_all")):
+                costs[f"cost{which}"] += float(audit.plan.cost[some].sum())
+                costs[f"least_cost{which}"] += float(truth[some].sum())
+
+        # with the goal as the only label, all other vertices are interior
+        sinks, _ = strict_extrema(graph, Labels([int(drawn.goals[0])], [0.0]), solved[0])
         return {
-            "vertices": drawn.graph.num_vertices,
+            "vertices": graph.num_vertices,
             "labels": max(len(labels) for labels in drawn.labels),
             "pairs": ends.size,
             **{name: int((ends == end).sum()) for name, end in ENDS.items()},
@@ -217,35 +225,42 @@ class Trial:
             **{f"{name}_all": everyone[end] for name, end in ENDS.items()},
             "cycles": sum(audit.touching.size for audit in audits),
             "perfect_goals": sum(bool(audit.plan.reached.all()) for audit in audits),
+            **costs,
+            "minima": sum(len(audit.minima) for audit in audits),
+            "proven_minima": sum(int(audit.minima.proven.sum()) for audit in audits),
+            "minimum_depth": max(audit.minima.deepest for audit in audits),
+            "sinks": len(sinks),
         }
 
-    def _costs(self, audits: Sequence[Failures]) -> Row:
-        sums = np.zeros(4)
-        for audit, truth, starts in zip(audits, self.drawn.truths, self.drawn.starts, strict=True):
-            everyone = np.arange(truth.size)  # the goal among them, which costs nothing
-            sums += (
-                *_cost_and_least(audit.plan, truth, starts),
-                *_cost_and_least(audit.plan, truth, everyone),
+    def ordering_counts(self, fields: Iterable[Extension | FloatArray]) -> Row:
+        """Audit how fields of all goals rank neighbours, in both scopes."""
+        drawn = self.drawn
+        found = [
+            ordering(drawn.graph, field, truth, int(goal), starts=starts)
+            for field, truth, goal, starts in zip(
+                fields, drawn.truths, drawn.goals, drawn.starts, strict=True
             )
-        return dict(zip(COSTS, sums.tolist(), strict=True))
+        ]
+        return {
+            prefix + figure: value
+            for scope, prefix in SCOPES.items()
+            for figure, value in asdict(pool(getattr(audit, scope) for audit in found)).items()
+        }
+
+    def mechanism_counts(
+        self, harmonic: Iterable[Extension | FloatArray], amle: Iterable[Extension | FloatArray]
+    ) -> Row:
+        """Audit the harmonic walks of all goals, and another field's decisions at their states."""
+        drawn = self.drawn
+        audits = (
+            mechanism(drawn.graph, smooth, sharp, truth, int(goal), starts)
+            for smooth, sharp, truth, goal, starts in zip(
+                harmonic, amle, drawn.truths, drawn.goals, drawn.starts, strict=True
+            )
+        )
+        return asdict(pool(audits))
 
 
 def residuals(found: Sequence[float]) -> Row:
-    """Tell the residuals of the fields of all goals: their mean, and the largest."""
+    """Return the mean and the largest of the residuals of all goals' fields."""
     return {"residual": float(np.mean(found)), "residual_max": float(max(found))}
-
-
-def _minima(audits: Sequence[Failures]) -> Row:
-    return {
-        "minima": sum(len(audit.minima) for audit in audits),
-        "proven_minima": sum(int(audit.minima.proven.sum()) for audit in audits),
-        "minimum_depth": max(audit.minima.deepest for audit in audits),
-    }
-
-
-def _cost_and_least(
-    route: Plan, truth: FloatArray, starts: NDArray[np.int64]
-) -> tuple[float, float]:
-    """Add up, over the starts that reach, what the walks cost and what they could."""
-    reached = starts[route.reached[starts]]
-    return float(route.cost[reached].sum()), float(truth[reached].sum())

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from wayfield._arrays import as_real, as_whole
 from wayfield._optional import missing
+from wayfield._text import number_of
 from wayfield._threads import one_thread
 from wayfield.errors import InputError
 from wayfield.extension import MidrangeSweeps, extend
@@ -42,7 +43,7 @@ from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Study, Tables
 from ..engine.config import read_list, refuse_others
 from ..engine.statistics import wilson_interval
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Cover, Finding, Look, Section, Series, Table, Tile, chart, plural
+from ..report import Chart, Cover, Finding, Look, Section, Series, Table, Tile, chart
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 WALKED = ("arena", "medium", "large", "giant")
@@ -350,7 +351,8 @@ def _optimist(rows: Records) -> list[str]:
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Answer the question, and say why the answer is not the same at every resolution."""
-    scope = f"{plural(rows.total('episodes'), 'episode')} of {plural(_num_cells(rows), 'cell')}."
+    episodes = number_of(rows.total("episodes"), "episodes")
+    scope = f"{episodes} of {number_of(_num_cells(rows), 'cells')}."
     control = rows.where(arm=CONTROL.name)
     if control.total("episodes") < FEWEST_EPISODES:
         return
@@ -361,7 +363,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"On the true distances {shares[CONTROL.name]:.1%} of the ants arrive, by the exact AMLE "
         f"{shares[EXACT.name]:.1%}, after 300 sweeps {shares[SWEEPS.name]:.1%}, by p = 8 "
         f"{shares['p8']:.1%}, by harmonic plans {shares[HARMONIC.name]:.1%}. Of the control's "
-        f"{plural(control.total('episodes'), 'ant')} {control.total('fell'):,} fell.",
+        f"{number_of(control.total('episodes'), 'ants')} {control.total('fell'):,} fell.",
         scope,
     )
     told = [

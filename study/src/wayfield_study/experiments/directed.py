@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from wayfield._arrays import as_choice, as_real, as_whole
+from wayfield._text import number_of
 from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, extend
 from wayfield.graph import Graph
 from wayfield.kernels._types import FloatArray, IntArray
@@ -27,7 +28,7 @@ from wayfield.shortest_paths import cost_to_go, sample_labels
 
 from ..engine import Experiment, Profile, Records, Row
 from ..engine.config import read_list, refuse_others
-from ..report import Chart, Finding, Look, Section, Table, against, plural
+from ..report import Chart, Finding, Look, Section, Table, against
 from ._trial import Arm
 from ._worlds import WORLDS, World, make_world
 
@@ -258,7 +259,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Tell whether the directed AMLE reaches from everywhere, and what symmetrising costs."""
     ours, other = rows.where(arm="cost_slope"), rows.where(arm="sym_amle")
     lost = ours.total("pairs") - ours.total("reached")
-    scope = f"On {plural(len(rows.distinct('world', 'size', 'label_fraction', 'seed')), 'cell')}."
+    cells = rows.distinct("world", "size", "label_fraction", "seed")
+    scope = f"On {number_of(len(cells), 'cells')}."
     yield Finding(
         "new" if lost == 0 else "differs",
         "Does the directed AMLE lead every start to the goal?",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from ..engine import Experiment, Profile, Records
-from ..paper import AUDIT_SEEDS, SEEDS, on_cells
-from ..report import Finding, Section, Table
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ..engine import Records
+from ..paper.grid import AUDIT_SEEDS, SEEDS
+from ..paper.measures import on_cells
+from ..report import Finding, Section
+from ._mazes import cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import ARMS, ORACLE
 from .rollout import run
@@ -15,22 +17,17 @@ from .rollout import run
 MAZES = ("umaze", "umaze-eval", "medium-eval", "large-eval", "giant")
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Every map, coarse and with one label fraction if it is to be quick."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(MAZES, [3], [0.05], SEEDS[:1], goals)
-    return grid(MAZES, label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS, goals=goals)
-
-
-def tables(rows: Records) -> list[Table]:
-    """Success by maze."""
-    return [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")]
+cells = cells_by_profile(
+    partial(grid, MAZES, [3], [0.05], SEEDS[:1]),
+    partial(grid, mazes=MAZES, label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS),
+    paper=16,
+    full=64,
+)
 
 
 @on_cells
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell success on mazes that the paper has not seen."""
+    """Report success on mazes that the paper has not seen."""
     lost = failing(rows, "amle_exit", "_all")
     shares = {str(maze): success(some, "harmonic") for maze, some in rows.by("maze").items()}
     worst = min(shares, key=lambda maze: shares[maze])
@@ -44,21 +41,18 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "held_out",
     "Held-out mazes",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.5),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "held-out",
-            "Beyond the paper: mazes it has not seen",
-            "The same arms on other public maps.",
-            tables=tables,
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "held-out",
+        "Beyond the paper: mazes it has not seen",
+        "The same arms on other public maps.",
+        tables=lambda rows: [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")],
+        findings=findings,
     ),
+    version=1,
+    effort=1.5,
 )

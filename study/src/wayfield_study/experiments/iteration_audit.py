@@ -6,8 +6,9 @@ fields, bit for bit, as one run for each budget.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import inf
 
@@ -15,25 +16,23 @@ import numpy as np
 
 from wayfield.extension import Method
 
-from ..engine import Experiment, Measure, Profile, Records, Row, Tables, mean_of, sd_of
+from ..engine import Measure, Records, Row, mean_of, sd_of
 from ..engine.proofs import COLUMN
-from ..paper import (
+from ..paper.figures import value
+from ..paper.grid import (
     AUDIT_SEEDS,
     AUDITED,
     CELL,
+    CONFIGURATION,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
     SEEDS,
     audited_success,
-    covered,
-    ids,
-    on_papers_cells,
     papers_budget,
-    value,
 )
-from ..paper.grid import CONFIGURATION
+from ..paper.measures import measured, on_papers_cells
 from ..report import Chart, Finding, Scale, Section, Series, chart
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import printed_points, shares, success
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial, residuals
 
@@ -61,23 +60,25 @@ def audited(trial: Trial, harmonic: Method, relaxation: float) -> list[Row]:
     return [*rows, {"sweeps": 0} | trial.row(EXACT)]
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Two small cells, or the paper's 24."""
-    goals = profile.at_most()
-    if profile.name == "quick":
-        return grid(["medium"], [4], [0.02, 0.08], SEEDS[:1], goals)
-    return grid(refinements=[8, 12], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS, goals=goals)
+cells = cells_by_profile(
+    partial(grid, ["medium"], [4], [0.02, 0.08], SEEDS[:1]),
+    partial(grid, refinements=[8, 12], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS),
+)
+"""Two small cells, or the paper's 24."""
 
 
-def measures(tables: Tables) -> dict[str, Measure]:
+@measured(
+    "iteration_audit",
+    "iterations",
+    "iteration-gap",
+    "stable",
+    wanted=AUDITED,
+    seeds=AUDIT_SEEDS,
+)
+def measures(rows: Records) -> dict[str, Measure]:
     """Measure the paper's iteration audit."""
-    names = ids("iterations", "iteration-gap", "stable")
-    return covered(tables.get("iteration_audit"), AUDITED, _measures, names, AUDIT_SEEDS)
-
-
-def _measures(rows: Records) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
-    swept = rows.where(arm="sweeps")
+    swept, start = rows.where(arm="sweeps"), shares(rows, "harmonic")
     for budget, chosen in swept.by("sweeps").items():
         place, reached = f"iterations/sweeps{budget}", chosen.share("reached", "pairs")
         residual, strata = chosen.column("residual"), chosen.strata(*CONFIGURATION)
@@ -88,23 +89,17 @@ def _measures(rows: Records) -> dict[str, Measure]:
             f"{place}/residual": mean_of(residual),
             f"{place}/residual_max": Measure(float(residual.max())),
         }
-    start = shares(rows, "harmonic")
-    for budget in (BUDGETS[0], BUDGETS[-1]):
-        chosen = swept.where(sweeps=budget)
-        lead = chosen.share("reached", "pairs") - start
-        strata = chosen.strata(*CONFIGURATION)
-        found[f"iteration-gap/at_{budget}/value"] = mean_of(lead, None, 100, strata)
-    return found | {"stable/median/value": Measure(_stable(swept))}
+        if budget in (BUDGETS[0], BUDGETS[-1]):
+            lead = mean_of(reached - start, None, 100, strata)
+            found[f"iteration-gap/at_{budget}/value"] = lead
 
-
-def _stable(swept: Records) -> float:
-    """Median over cells of the first budget at which success is 95 % of the converged one."""
+    # the median over cells of the first budget at which success is 95 % of the converged one
     first = []
     for cell in swept.by(*CELL).values():
         budgets, reached = cell.column("sweeps"), cell.share("reached", "pairs")
         enough = reached >= STABLE * reached[budgets == BUDGETS[-1]]
         first.append(budgets[enough].min())
-    return float(np.median(first))
+    return found | {"stable/median/value": Measure(float(np.median(first)))}
 
 
 def charts(rows: Records) -> list[Chart]:
@@ -115,36 +110,34 @@ def charts(rows: Records) -> list[Chart]:
     last = float(len(budgets) + 1)
     points = [(place, swept[b].ratio("reached", "pairs")) for place, b in enumerate(budgets, 1)]
     start, exact = (rows.where(arm=arm).ratio("reached", "pairs") for arm in ("harmonic", "amle"))
+    sizes = [(place, swept[b].mean("residual")) for place, b in enumerate(budgets, 1)]
     colour, shape = SWEEPS.colour, SWEEPS.shape
-    lines = [
-        Series("ours, from the harmonic field", colour, [(0.0, start), *points], (), shape),
-        Series("ours, exact", EXACT.colour, [(last, exact)], (), EXACT.shape),
-        *_printed(rows, "success", budgets),
-    ]
-    residuals = [(place, swept[b].mean("residual")) for place, b in enumerate(budgets, 1)]
-    sizes = [
-        Series("ours, mean over cells", colour, residuals, (), shape),
-        *_printed(rows, "residual", budgets),
-    ]
-    across = "midrange sweeps"
+    lines = {
+        "success": [
+            Series("ours, from the harmonic field", colour, [(0.0, start), *points], (), shape),
+            Series("ours, exact", EXACT.colour, [(last, exact)], (), EXACT.shape),
+        ],
+        "residual": [Series("ours, mean over cells", colour, sizes, (), shape)],
+    }
+    for column, series in lines.items():
+        names = [f"iterations/sweeps{budget}/{column}" for budget in budgets]
+        if theirs := printed_points(rows, names, first=1):
+            series.append(Series("paper", "harmonic", theirs, (), "diamond", hollow=True))
     return [
         chart(
-            "Success against sweeps", lines, [*ticks, (last, "exact")], names=(across, "success")
+            "Success against sweeps",
+            lines["success"],
+            [*ticks, (last, "exact")],
+            names=("midrange sweeps", "success"),
         ),
         chart(
             "Residual against sweeps",
-            sizes,
+            lines["residual"],
             ticks[1:],
             Scale(1e-5, 1e-1, log=True),
-            (across, "residual"),
+            ("midrange sweeps", "residual"),
         ),
     ]
-
-
-def _printed(rows: Records, column: str, budgets: Sequence[int]) -> list[Series]:
-    names = [f"iterations/sweeps{budget}/{column}" for budget in budgets]
-    points = printed_points(rows, names, first=1)
-    return [Series("paper", "harmonic", points, (), "diamond", hollow=True)] if points else []
 
 
 def budget(rows: Records) -> Iterator[Finding]:
@@ -164,28 +157,25 @@ def budget(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "iteration_audit",
     "Midrange sweeps",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(5.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "iterations",
-            "AMLE against the number of sweeps",
-            f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
-            "whenever a budget is spent; the same labels and pairs at every budget.",
-            compared={
-                "iterations": ("success", "sd", "residual", "residual_max"),
-                "iteration-gap": (),
-                "stable": (),
-            },
-            charts=charts,
-            findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
-        ),
+    run,
+    cells,
+    Section(
+        "iterations",
+        "AMLE against the number of sweeps",
+        f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
+        "whenever a budget is spent; the same labels and pairs at every budget.",
+        compared={
+            "iterations": ("success", "sd", "residual", "residual_max"),
+            "iteration-gap": (),
+            "stable": (),
+        },
+        charts=charts,
+        findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
     ),
+    version=2,
+    effort=5.0,
+    measures=measures,
 )

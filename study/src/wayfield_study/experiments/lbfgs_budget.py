@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ..engine import Experiment, Measure, Profile, Records, Row, Tables, mean_of
-from ..paper import GRID, SEEDS, covered, ids, on_papers_cells
+from ..engine import Measure, Profile, Records, Row, mean_of
+from ..paper.grid import SEEDS
+from ..paper.measures import measured, on_papers_cells
 from ..report import Finding, Section
-from ._mazes import MazeCell, grid, per_vertex, read_grid
-from ._readings import ordering_counts
+from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import Trial
-from .solver_audit import POWERS, audited, converged_cells
-from .solver_audit.solvers import lbfgs
+from .solver_audit import POWERS, audited, converged_cells, lbfgs
 
 ARM = "lbfgs700"
 SOLVER = partial(lbfgs, cap=700, stall=1e-10, memory=10)
@@ -31,7 +30,7 @@ def run(cell: MazeCell) -> list[Row]:
     """
     trial = Trial(cell)
     return [
-        row | ordering_counts(trial, [audit.values for audit in found])
+        row | trial.ordering_counts([audit.values for audit in found])
         for row, found in audited(trial, {ARM: SOLVER})
     ]
 
@@ -47,31 +46,28 @@ def cells(profile: Profile) -> list[MazeCell]:
     ]
 
 
-def measures(tables: Tables) -> dict[str, Measure]:
+@measured("lbfgs_budget", "lbfgs")
+def measures(rows: Records) -> dict[str, Measure]:
     """Measure the paper's table of how L-BFGS-B ended; its success is in those of the family."""
-    return covered(tables.get("lbfgs_budget"), GRID, _measures, ids("lbfgs"))
-
-
-def _measures(rows: Records) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
     for p in POWERS:
         stopped = rows.where(p=p, arm=ARM)
+        residuals = stopped.column("fixed_point")
         found |= {
             f"lbfgs/p{p:g}/converged": Measure(converged_cells(stopped)),
             f"lbfgs/p{p:g}/gradient": mean_of(stopped.column("gradient")),
-            f"lbfgs/p{p:g}/residual": mean_of(stopped.column("fixed_point")),
-            f"lbfgs/p{p:g}/residual_max": Measure(float(stopped.column("fixed_point").max())),
+            f"lbfgs/p{p:g}/residual": mean_of(residuals),
+            f"lbfgs/p{p:g}/residual_max": Measure(float(residuals.max())),
         }
     return found
 
 
 def stopped(rows: Records) -> Iterator[Finding]:
-    """Tell how far L-BFGS-B, stopped as in the paper, is from the solution."""
-    stopped = rows.where(arm=ARM)
+    """Report how far L-BFGS-B, stopped as in the paper, is from the solution."""
     told = [
         f"{group.total('converged')} of {group.total('solves')} at p = {p:g} "
         f"(worst error {float(group.column('error').max()):.1%} of the label range)"
-        for p, group in stopped.by("p").items()
+        for p, group in rows.where(arm=ARM).by("p").items()
     ]
     yield Finding(
         "new",
@@ -80,23 +76,20 @@ def stopped(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "lbfgs_budget",
     "L-BFGS-B, 700 steps",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(50.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "lbfgs-budget",
-            "Finite p by L-BFGS-B, stopped after 700 iterations",
-            "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
-            "itself converged, and how large the gradient and the residual are where it stops.",
-            compared={"lbfgs": ()},
-            findings=on_papers_cells([stopped]),
-        ),
+    run,
+    cells,
+    Section(
+        "lbfgs-budget",
+        "Finite p by L-BFGS-B, stopped after 700 iterations",
+        "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
+        "itself converged, and how large the gradient and the residual are where it stops.",
+        compared={"lbfgs": ()},
+        findings=on_papers_cells([stopped]),
     ),
+    version=2,
+    effort=50.0,
+    measures=measures,
 )

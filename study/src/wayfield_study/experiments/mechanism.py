@@ -8,16 +8,15 @@ paper's budget and one for the exact AMLE, pooled over the cell's goals.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 
-from ..engine import Experiment, Measure, Records, Row, Tables
-from ..paper import GRID, covered, ids
-from ..paper.grid import REFINEMENTS
+from ..engine import Measure, Records, Row, Tables
+from ..paper.figures import Figure
+from ..paper.measures import figures_of, measure_slices
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
-from ._mazes import MazeCell, per_vertex, read_grid
-from ._readings import mechanism_counts
+from ._mazes import MazeCell, maze_experiment
 from ._shown import printed_points
-from ._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial
+from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
 
 DIAGNOSTICS = {
@@ -40,43 +39,32 @@ CHARTED = {
 def run(cell: MazeCell) -> list[Row]:
     """One row for each way to compute the AMLE."""
     trial = Trial(cell)
-    return [_row(trial, arm) for arm in (SWEEPS, EXACT)]
-
-
-def _row(trial: Trial, arm: Arm) -> Row:
-    fields = trial.fields(HARMONIC.method), trial.fields(arm.method)
-    return {"arm": arm.name} | mechanism_counts(trial, *fields)
+    harmonic = trial.fields(HARMONIC.method)
+    return [
+        {"arm": arm.name} | trial.mechanism_counts(harmonic, trial.fields(arm.method))
+        for arm in (SWEEPS, EXACT)
+    ]
 
 
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's three tables of the mechanism audit."""
-    rows = tables.get("mechanism")
-    found = covered(rows, GRID, _whole, ids("mechanism", "mechanism-main"))
-    for r in REFINEMENTS:
-        wanted = [each for each in GRID if each[1] == r]
-        found |= covered(rows, wanted, partial(_at, r), ids("mechanism-by-r", row=f"r{r}"))
-    return found
+    figures = figures_of("mechanism", "mechanism-main", "mechanism-by-r")
+    return measure_slices(tables.get("mechanism"), figures, _counts_and_rates)
 
 
-def _whole(rows: Records) -> dict[str, Measure]:
+def _counts_and_rates(figures: list[Figure], rows: Records) -> dict[str, Measure]:
+    """Measure counts, and rates in per cent, by sweeps and exactly."""
     budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
-    found: dict[str, Measure] = {}
-    for line, (part, whole) in DIAGNOSTICS.items():
-        for column, name in {"count": part, "of": whole}.items():
-            found[f"mechanism/{line}/{column}"] = Measure(budget.total(name), exact.total(name))
-        rate = _rate(rows, line)
-        found[f"mechanism/{line}/rate"] = found[f"mechanism-main/{line}/rate"] = rate
+    found = {}
+    for figure in figures:
+        part, whole = DIAGNOSTICS[figure.row if figure.row in DIAGNOSTICS else figure.column]
+        if figure.column in ("count", "of"):
+            name = part if figure.column == "count" else whole
+            found[figure.id] = Measure(budget.total(name), exact.total(name))
+        else:
+            ours, sure = 100 * budget.ratio(part, whole), 100 * exact.ratio(part, whole)
+            found[figure.id] = Measure(ours, sure)
     return found
-
-
-def _at(r: int, rows: Records) -> dict[str, Measure]:
-    return {f"mechanism-by-r/r{r}/{line}": _rate(rows, line) for line in DIAGNOSTICS}
-
-
-def _rate(rows: Records, line: str) -> Measure:
-    """Measure a rate in per cent, by sweeps and exactly."""
-    budget, exact = rows.where(arm="sweeps"), rows.where(arm="amle")
-    return Measure(100 * budget.ratio(*DIAGNOSTICS[line]), 100 * exact.ratio(*DIAGNOSTICS[line]))
 
 
 def charts(rows: Records) -> list[Chart]:
@@ -97,52 +85,49 @@ def charts(rows: Records) -> list[Chart]:
 
 
 def tables(rows: Records) -> list[Table]:
-    """Tell the geometry classes at the state alone beside those over its scope, by resolution."""
+    """Compare geometry classes at the state alone with those over its scope, by resolution."""
     swept = rows.where(arm="sweeps")
-    lines = []
-    for title, some in (
-        *((f"r = {r}", group) for r, group in sorted(swept.by("refinement").items())),
-        ("all", swept),
-    ):
-        shares = [
-            some.ratio(prefix + name, "decisions")
-            for name in ("both", "primary", "neither")
-            for prefix in ("scope_", "")
-        ]
-        inside = [
-            some.ratio(name, "inversions")
-            for name in ("inversions_scope_primary", "inversions_primary")
-        ]
-        lines.append([title, *(f"{share:.1%}" for share in (*shares, *inside))])
-    heads = [
-        f"{what}, {where}"
-        for what in ("both", "AMLE only", "neither", "inversions in AMLE only")
-        for where in ("scope", "state")
-    ]
+    groups = {f"r = {r}": some for r, some in sorted(swept.by("refinement").items())}
+    parts = {
+        "both": ("scope_both", "both", "decisions"),
+        "AMLE only": ("scope_primary", "primary", "decisions"),
+        "neither": ("scope_neither", "neither", "decisions"),
+        "inversions in AMLE only": (
+            "inversions_scope_primary",
+            "inversions_primary",
+            "inversions",
+        ),
+    }
+
+    def percent(part: str, whole: str) -> Callable[[Records], str]:
+        return lambda some: f"{some.ratio(part, whole):.1%}"
+
+    columns = {
+        f"{what}, {where}": percent(part, whole)
+        for what, (scope, state, whole) in parts.items()
+        for where, part in (("scope", scope), ("state", state))
+    }
     note = "Scope: the state and its neighbours. The goal is no decision."
     title = "Geometry classes over the scope and at the state"
-    return [Table("classes", title, ["cells", *heads], lines, note)]
+    return [Table.of("classes", title, "cells", groups | {"all": swept}, columns, note)]
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "mechanism",
     "Mechanism audit",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "mechanism",
-            "Mechanism audit",
-            "The decisions of the harmonic walks: which equation the true cost satisfies at the "
-            "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
-            "whether the AMLE puts it right.",
-            compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
-            charts=charts,
-            tables=tables,
-        ),
+    run,
+    cells,
+    Section(
+        "mechanism",
+        "Mechanism audit",
+        "The decisions of the harmonic walks: which equation the true cost satisfies at the "
+        "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
+        "whether the AMLE puts it right.",
+        compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
+        charts=charts,
+        tables=tables,
     ),
+    version=2,
+    effort=1.0,
+    measures=measures,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from wayfield.extension import AMLE
 from wayfield.labels import Labels
 from wayfield.sinks import drop_false_sinks
 
-from ..engine import Experiment, Profile, Records, Row
-from ..paper import AUDIT_SEEDS, SEEDS, on_cells
-from ..report import Chart, Finding, Section, Table, against
-from ._mazes import Draw, MazeCell, grid, per_vertex, read_grid
+from ..engine import Records, Row
+from ..paper.grid import AUDIT_SEEDS
+from ..paper.measures import on_cells
+from ..report import Chart, Finding, Section, against
+from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
@@ -60,12 +62,12 @@ def with_noise(drawn: Draw, sigma: float) -> Draw:
     return replace(drawn, labels=noisy)
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """One small cell, or the mazes at r = 8 with few, some and many labels."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(["medium"], [4], [0.08], SEEDS[:1], goals)
-    return grid(refinements=[8], label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS, goals=goals)
+cells = cells_by_profile(
+    SMALL,
+    partial(grid, refinements=[8], label_fractions=[0.02, 0.05, 0.12], seeds=AUDIT_SEEDS),
+    paper=16,
+    full=64,
+)
 
 
 def charts(rows: Records) -> list[Chart]:
@@ -76,14 +78,9 @@ def charts(rows: Records) -> list[Chart]:
     ]
 
 
-def tables(rows: Records) -> list[Table]:
-    """Success by noise."""
-    return [table_by(rows, "sigma", "σ", ARMS, "Success by noise")]
-
-
 @on_cells
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell success under the most noise."""
+    """Report success at the highest noise level."""
     worst = max(rows.values("sigma"))
     noisy = rows.where(sigma=worst)
     lost = failing(rows, "amle_trimmed", "_all")
@@ -98,24 +95,21 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "noise",
     "Noisy labels",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(34.0),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "noise",
-            "Beyond the paper: noisy labels",
-            "Normal errors of standard deviation σ, in steps, on every label but the goal's. "
-            "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
-            "steepest descent with exit ties.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "noise",
+        "Beyond the paper: noisy labels",
+        "Normal errors of standard deviation σ, in steps, on every label but the goal's. "
+        "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
+        "steepest descent with exit ties.",
+        charts=charts,
+        tables=lambda rows: [table_by(rows, "sigma", "σ", ARMS, "Success by noise")],
+        findings=findings,
     ),
+    version=1,
+    effort=34.0,
 )

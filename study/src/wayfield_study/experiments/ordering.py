@@ -7,12 +7,14 @@ quotients of sums.
 
 from __future__ import annotations
 
-from ..engine import Experiment, Measure, Profile, Records, Row, Tables
-from ..paper import GRID, SEEDS, covered, ids
+from functools import partial
+
+from ..engine import Measure, Records, Row
+from ..paper.grid import SEEDS
+from ..paper.measures import measured
 from ..report import Section
-from ._mazes import MazeCell, grid, per_vertex, read_grid
-from ._readings import SCOPES, ordering_counts, part
-from ._trial import EXACT, HARMONIC, SWEEPS, Trial
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
 RATES = {
@@ -23,27 +25,30 @@ RATES = {
 }
 """The paper's figures as sums over sums."""
 
+cells = cells_by_profile(
+    partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2]), grid
+)
+"""Some coarse cells, or the paper's whole grid."""
+
 
 def run(cell: MazeCell) -> list[Row]:
     """One row for every arm and scope."""
     trial = Trial(cell)
     rows: list[Row] = []
     for arm in ARMS:
-        counts = ordering_counts(trial, trial.fields(arm.method))
+        counts = trial.ordering_counts(trial.fields(arm.method))
         rows += [
-            {"arm": arm.name, "scope": scope} | part(counts, prefix)
+            {"arm": arm.name, "scope": scope} | columns_after(prefix, counts)
             for scope, prefix in SCOPES.items()
         ]
     return rows
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Take some coarse cells, or the paper's whole grid."""
-    if profile.name == "quick":
-        return grid(
-            refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2], goals=profile.at_most()
-        )
-    return grid(goals=profile.at_most())
+def columns_after(prefix: str, row: Row) -> Row:
+    """Return the columns that begin with a prefix, without it."""
+    return {
+        name.removeprefix(prefix): value for name, value in row.items() if name.startswith(prefix)
+    }
 
 
 def rate(rows: Records, metric: str, prefix: str = "") -> float:
@@ -54,12 +59,9 @@ def rate(rows: Records, metric: str, prefix: str = "") -> float:
     return float(rows.column(part).sum() / rows.column(whole).sum())
 
 
-def measures(tables: Tables) -> dict[str, Measure]:
+@measured("ordering", "ordering")
+def measures(rows: Records) -> dict[str, Measure]:
     """Measure the paper's ordering table."""
-    return covered(tables.get("ordering"), GRID, _measures, ids("ordering"))
-
-
-def _measures(rows: Records) -> dict[str, Measure]:
     found: dict[str, Measure] = {}
     for scope in SCOPES:
         groups = rows.where(scope=scope).by("arm")
@@ -72,23 +74,20 @@ def _measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "ordering",
     "Ordering audit",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    measures=measures,
-    sections=(
-        Section(
-            "ordering",
-            "Ordering audit",
-            "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
-            "over all states once (“all”) and over the states that the method's own walks meet "
-            "(“rollouts”).",
-            compared={"ordering": ("harmonic", "amle")},
-        ),
+    run,
+    cells,
+    Section(
+        "ordering",
+        "Ordering audit",
+        "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
+        "over all states once (“all”) and over the states that the method's own walks meet "
+        "(“rollouts”).",
+        compared={"ordering": ("harmonic", "amle")},
     ),
+    version=2,
+    effort=1.0,
+    measures=measures,
 )

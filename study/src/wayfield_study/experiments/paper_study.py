@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from html import escape
 
+from wayfield._text import number_of
+
 from ..engine import NO_ROWS, Records, Study, Tables
 from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
-from ..paper import (
-    AUTHOR,
-    FIGURES,
-    PAPER_RELAXATION,
-    PAPER_SWEEPS,
-    TITLE,
-    Verdicts,
-    on_papers_mazes,
-)
-from ..report import Block, Cover, Look, Tile, plural
-from ..report.phase import colour_bar, phase_panel
-from ..report.svg import tag
+from ..paper.figures import AUTHOR, FIGURES, TITLE
+from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
+from ..paper.verdicts import Verdicts
+from ..report import Block, Cover, Look, Tile, render
+from ..report.charts import tag
+from ..report.drawings import colour_bar, phase_panel
 from ._shown import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
-from .readings.evidence import evidence
+from .readings import evidence
 
 PANELS: tuple[tuple[Look, str | None], ...] = (
     (HARMONIC, "harmonic"),
@@ -35,13 +31,25 @@ PANELS: tuple[tuple[Look, str | None], ...] = (
 
 
 def cover(study: Study, tables: Tables) -> Cover:
-    """Put together what stands before and after the sections."""
+    """Compose what stands before and after the sections."""
     rows = tables.get("rollout", NO_ROWS)
     verdicts = Verdicts(study.experiments, tables, evidence(study.experiments, tables))
     picture = [_picture(rows)] if len(rows) else []
     if verdicts.empty and study.name != "paper":
         lead = " ".join(_headline(rows))
         return Cover(study.title, lead=lead, tiles=_tiles(rows), before=picture)
+    goals, starts = _sampling(rows)
+    settings = render(
+        "wayfield_study.paper",
+        "settings.txt.j2",
+        seeds=", ".join(map(str, rows.values("seed"))) or "none",
+        goals=goals,
+        starts=starts,
+        sweeps=PAPER_SWEEPS,
+        relaxation=PAPER_RELAXATION,
+        resamples=f"{RESAMPLES:,}",
+        bootstrap_seed=BOOTSTRAP_SEED,
+    )
     return Cover(
         "From a few labels to the goal: what harmonic, p-Laplacian and AMLE values are worth to a "
         "greedy planner",
@@ -51,14 +59,16 @@ def cover(study: Study, tables: Tables) -> Cover:
         tiles=_tiles(rows),
         before=[*picture, verdicts.glance],
         after=verdicts.details,
-        facts=_facts(rows),
+        facts=[
+            (name, text) for name, text in (line.split(" | ") for line in settings.splitlines())
+        ],
         compare=verdicts.table,
         files=verdicts.files,
     )
 
 
 def _headline(rows: Records) -> list[str]:
-    """Say it in two sentences; in none if there are no rollouts."""
+    """Sum the rollouts up in two sentences; in none if there are none."""
     if not len(rows):
         return []
     harmonic, sweeps = (success(rows, arm) for arm in ("harmonic", "sweeps"))
@@ -79,21 +89,20 @@ def _headline(rows: Records) -> list[str]:
 
 def _tiles(rows: Records) -> list[Tile]:
     """Success of the four main arms in large type; that with exit ties over all starts."""
-    if not len(rows):
-        return []
-    tiles = [_tile(rows, look, method, "reached", "pairs") for look, method in PANELS]
-    return [*tiles, _tile(rows, EXACT_EXIT, None, "reached_all", "starts_all")]
-
-
-def _tile(rows: Records, look: Look, method: str | None, part: str, whole: str) -> Tile:
-    chosen = rows.where(arm=look.name)
-    theirs = None if method is None else printed_success(rows, method)
-    lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
-    what = whole.removesuffix("_all")
-    note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
-    share = float(chosen.share(part, whole).mean())
-    digits = 3 if lost == 0 or share < 0.9995 else 5  # 1.000 is for all of them
-    return Tile(look.title, f"{share:.{digits}f}", note)
+    tiles = []
+    for look, method in (*PANELS, (EXACT_EXIT, None)) if len(rows) else ():
+        part, whole = "reached", "pairs"
+        if look is EXACT_EXIT:
+            part, whole = "reached_all", "starts_all"
+        chosen = rows.where(arm=look.name)
+        theirs = None if method is None else printed_success(rows, method)
+        lost, everyone = chosen.total(whole) - chosen.total(part), chosen.total(whole)
+        what = whole.removesuffix("_all")
+        note = f"{lost:,} of {everyone:,} {what} fail" if theirs is None else f"paper {theirs:.3f}"
+        share = float(chosen.share(part, whole).mean())
+        digits = 3 if lost == 0 or share < 0.9995 else 5  # 1.000 is for all of them
+        tiles.append(Tile(look.title, f"{share:.{digits}f}", note))
+    return tiles
 
 
 def _picture(rows: Records) -> Block:
@@ -114,7 +123,7 @@ def _picture(rows: Records) -> Block:
     about = (
         "Share of start–goal pairs from which the greedy plan reaches the goal, by maze, "
         "resolution r (vertices along a maze cell) and label fraction lf; "
-        f"{plural(len(rows.values('seed')), 'seed')} per box, {goals} goals × {starts} starts "
+        f"{number_of(len(rows.values('seed')), 'seeds')} per box, {goals} goals × {starts} starts "
         "each. Under ours, smaller, the paper's figure, where its grid has one."
     )
     html = (
@@ -131,39 +140,3 @@ def _sampling(rows: Records) -> tuple[int, int]:
         return 0, 0
     goals = max(rows.values("goals"))
     return goals, rows.total("pairs") // (len(rows) * goals)
-
-
-def _facts(rows: Records) -> list[tuple[str, str]]:
-    """List the settings of the study, each with its name."""
-    goals, starts = _sampling(rows)
-    seeds = ", ".join(map(str, rows.values("seed"))) or "none"
-    return [
-        (
-            "seeds",
-            f"{seeds}; draws come from numpy's SeedSequence of (maze, r, lf, seed), so results "
-            "depend neither on order nor on the number of workers",
-        ),
-        (
-            "graphs",
-            "the public D4RL maps, medium 8 × 8 and large 9 × 12; each free cell becomes r × r "
-            "vertices, 4-neighbour, unit lengths, numbered row by row",
-        ),
-        (
-            "labels",
-            "round(lf · vertices) uniform vertices, shared by all goals of a cell, and the goal; "
-            "exact distances",
-        ),
-        ("pairs", f"{goals} goals × {starts} starts per cell"),
-        (
-            "planner",
-            "argmin Q, lowest index first in a tie; “exit ties” prefer the neighbour nearest to "
-            "a lower one",
-        ),
-        (
-            "fields",
-            f"harmonic: exact sparse solve; AMLE: {PAPER_SWEEPS} Jacobi midrange sweeps, relaxed "
-            f"by {PAPER_RELAXATION:g}, from the harmonic field, and exact with a proved bracket; "
-            "p-Laplacian: solved with a proved bracket",
-        ),
-        ("bootstrap", f"resamples whole cells, {RESAMPLES:,} times, seed {BOOTSTRAP_SEED}"),
-    ]

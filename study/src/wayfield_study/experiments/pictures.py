@@ -7,17 +7,18 @@ the starts are all vertices, not a sample.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from wayfield.plans import Plan, plan
+from wayfield.plans import plan
 
-from ..engine import Experiment, Profile, Records, Row
-from ..paper import SEEDS
-from ..report import Gallery
+from ..engine import Records, Row
+from ..paper.grid import SEEDS
+from ..report import Gallery, Section
 from ..report.pictures import failure_map, failure_scale, field_picture, stored_maze, stored_plan
-from ..report.section import Section
-from ._mazes import MazeCell, grid, per_vertex, read_grid
-from ._trial import EXACT, HARMONIC, SWEEPS, Arm, Trial
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
+from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 
 ARMS = (HARMONIC, SWEEPS, EXACT)
 MOST_GOALS = 16
@@ -27,10 +28,17 @@ MOST_GOALS = 16
 def run(cell: MazeCell) -> list[Row]:
     """One row: the maze, the plans of the chosen goal, and the failures over all goals."""
     trial = Trial(cell)
-    plans = {arm: _plans(trial, arm) for arm in ARMS}
+    drawn = trial.drawn
+    plans = {
+        arm: [
+            plan(drawn.graph, field.values, int(goal), arm.rule, arm.ties)
+            for field, goal in zip(trial.fields(arm.method), drawn.goals, strict=True)
+        ]
+        for arm in ARMS
+    }
     worst = int(np.argmin([route.success for route in plans[SWEEPS]]))
-    row = stored_maze(trial.drawn.graph, trial.drawn.labels[worst])
-    row["goal"] = int(trial.drawn.goals[worst])
+    row = stored_maze(drawn.graph, drawn.labels[worst])
+    row["goal"] = int(drawn.goals[worst])
     for arm, routes in plans.items():
         row |= stored_plan(routes[worst], arm.name)
         row[f"{arm.name}_success"] = routes[worst].success
@@ -38,18 +46,12 @@ def run(cell: MazeCell) -> list[Row]:
     return [row]
 
 
-def _plans(trial: Trial, arm: Arm) -> list[Plan]:
-    fields = zip(trial.fields(arm.method), trial.drawn.goals, strict=True)
-    graph = trial.drawn.graph
-    return [plan(graph, field.values, int(goal), arm.rule, arm.ties) for field, goal in fields]
-
-
-def cells(profile: Profile) -> list[MazeCell]:
-    """Take a resolution that shows well, with every label fraction; a coarse one if quick."""
-    goals = min(profile.at_most(), MOST_GOALS)
-    if profile.name == "quick":
-        return grid(refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2], goals=goals)
-    return grid(refinements=[8], goals=goals)
+cells = cells_by_profile(
+    partial(grid, refinements=[4], label_fractions=[0.02, 0.12], seeds=SEEDS[:2]),
+    partial(grid, refinements=[8]),
+    **dict.fromkeys(("quick", "paper", "full"), MOST_GOALS),
+)
+"""A resolution that shows well, with every label fraction; a coarse one if quick."""
 
 
 def fields(rows: Records) -> Gallery:
@@ -96,21 +98,18 @@ def maps(rows: Records) -> list[Gallery]:
     return galleries
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "pictures",
     "What plans look like",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.0),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "pictures",
-            "What plans look like",
-            "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
-            "the starts from which argmin Q with lowest-index ties never arrives.",
-            galleries=lambda rows: [fields(rows), *maps(rows)],
-        ),
+    run,
+    cells,
+    Section(
+        "pictures",
+        "What plans look like",
+        "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
+        "the starts from which argmin Q with lowest-index ties never arrives.",
+        galleries=lambda rows: [fields(rows), *maps(rows)],
     ),
+    version=1,
+    effort=1.0,
 )

@@ -6,11 +6,13 @@ Sweeps are left out: on such graphs they would only be slow.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
-from ..paper import AUDIT_SEEDS, SEEDS, on_cells
-from ..report import Chart, Finding, Section, Table, against
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ..engine import NO_ROWS, Records, Row, Tables
+from ..paper.grid import AUDIT_SEEDS, SEEDS
+from ..paper.measures import on_cells
+from ..report import Chart, Finding, Section, against
+from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import printed_series, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial
 
@@ -23,18 +25,17 @@ def run(cell: MazeCell) -> list[Row]:
     return [trial.row(arm) for arm in ARMS]
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """Resolutions beyond the paper's 12."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(["medium"], [16], [0.05], SEEDS[:1], goals)
-    return grid(
-        refinements=[16, 20, 24], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS, goals=goals
-    )
+cells = cells_by_profile(
+    partial(grid, ["medium"], [16], [0.05], SEEDS[:1]),
+    partial(grid, refinements=[16, 20, 24], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS),
+    paper=16,
+    full=64,
+)
+"""Resolutions beyond the paper's 12."""
 
 
 def all_resolutions(tables: Tables) -> Records:
-    """Put the paper's resolutions before the finer ones, with the same labels and seeds."""
+    """Return the paper's resolutions and then the finer ones, with the same labels and seeds."""
     finer, coarser = tables["resolution"], tables.get("rollout", NO_ROWS)
     same = {
         name: set(finer.values(name)) for name in ("arm", "maze", "label_fraction", "seed")
@@ -51,14 +52,9 @@ def charts(rows: Records) -> list[Chart]:
     ]
 
 
-def tables(rows: Records) -> list[Table]:
-    """Success by resolution."""
-    return [table_by(rows, "refinement", "r", ARMS, "Success by resolution")]
-
-
 @on_cells
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell success on the finest graph."""
+    """Report success on the finest graph."""
     finest = max(rows.values("refinement"))
     chosen = rows.where(refinement=finest)
     yield Finding(
@@ -70,24 +66,21 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "resolution",
     "Finer graphs",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(0.3),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "resolution",
-            "Beyond the paper: finer graphs",
-            "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's "
-            "coarsest.",
-            rows=all_resolutions,
-            charts=charts,
-            tables=tables,
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "resolution",
+        "Beyond the paper: finer graphs",
+        "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's "
+        "coarsest.",
+        rows=all_resolutions,
+        charts=charts,
+        tables=lambda rows: [table_by(rows, "refinement", "r", ARMS, "Success by resolution")],
+        findings=findings,
     ),
+    version=1,
+    effort=0.3,
 )

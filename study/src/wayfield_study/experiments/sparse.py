@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from wayfield.shortest_paths import sample_labels
 
-from ..engine import Experiment, Profile, Records, Row, Tables
-from ..paper import AUDIT_SEEDS, CELL, SEEDS, on_cells
-from ..report import Chart, Finding, Section, Table, against
-from ._mazes import MazeCell, grid, per_vertex, read_grid
+from ..engine import Records, Row, Tables
+from ..paper.grid import AUDIT_SEEDS, CELL
+from ..paper.measures import on_cells
+from ..report import Finding, Section, against
+from ._mazes import SMALL, MazeCell, cells_by_profile, grid, maze_experiment
 from ._shown import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
@@ -42,12 +44,9 @@ def label_counts(most: int) -> Iterator[int]:
     yield most
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """One small cell, or all mazes and resolutions at 5 % labels."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(["medium"], [4], [0.08], SEEDS[:1], goals)
-    return grid(label_fractions=[0.05], seeds=AUDIT_SEEDS, goals=goals)
+cells = cells_by_profile(
+    SMALL, partial(grid, label_fractions=[0.05], seeds=AUDIT_SEEDS), paper=16, full=64
+)
 
 
 def shared_counts(tables: Tables) -> Records:
@@ -58,19 +57,9 @@ def shared_counts(tables: Tables) -> Records:
     return Records.of(row for row in rows if row["count"] in common)
 
 
-def charts(rows: Records) -> list[Chart]:
-    """Success against the number of labels."""
-    return [against(rows, "count", ARMS, "Success against the number of labels")]
-
-
-def tables(rows: Records) -> list[Table]:
-    """Success by number of labels."""
-    return [table_by(rows, "count", "labels", ARMS, "Success by number of labels")]
-
-
 @on_cells
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell success with the fewest labels."""
+    """Report success with the fewest labels."""
     fewest = rows.where(count=min(rows.values("count")))
     lost = failing(rows, "amle_exit", "_all")
     yield Finding(
@@ -84,24 +73,23 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "sparse",
     "Down to two labels",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(28.0),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "sparse",
-            "Beyond the paper: very few labels",
-            "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
-            "was tried with.",
-            rows=shared_counts,
-            charts=charts,
-            tables=tables,
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "sparse",
+        "Beyond the paper: very few labels",
+        "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
+        "was tried with.",
+        rows=shared_counts,
+        charts=lambda rows: [against(rows, "count", ARMS, "Success against the number of labels")],
+        tables=lambda rows: [
+            table_by(rows, "count", "labels", ARMS, "Success by number of labels")
+        ],
+        findings=findings,
     ),
+    version=1,
+    effort=28.0,
 )

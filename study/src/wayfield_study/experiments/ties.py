@@ -18,10 +18,11 @@ from wayfield.labels import Labels
 from wayfield.plans import RuleName, TieName
 from wayfield.shortest_paths import cost_to_go
 
-from ..engine import Experiment, Profile, Records, Row
-from ..paper import SEEDS, on_cells
+from ..engine import Records, Row
+from ..paper.measures import on_cells
 from ..report import Finding, Section, Table
-from ._mazes import Draw, MazeCell, grid, per_vertex, read_grid
+from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
+from ._shown import COUNTED
 from ._trial import EXACT, Arm, Trial
 
 LONGEST = 9
@@ -34,25 +35,16 @@ TIES: tuple[TieName, ...] = ("index", "exit")
 def run(cell: MazeCell) -> list[Row]:
     """One row for every kind of lengths, rule, tie rule and tolerance."""
     unit = cell.draw()
-    return _rows("unit", unit) + _rows("random", with_random_lengths(unit))
-
-
-def _rows(lengths: str, drawn: Draw) -> list[Row]:
-    trial = Trial(drawn)
-    largest = max(float(labels.values.max()) for labels in drawn.labels)
     rows: list[Row] = []
-    for rule, ties, tolerance in product(RULES, TIES, (0.0, TOLERANCE)):
-        name = f"{rule}_{ties}" + ("_tolerance" if tolerance else "")
-        arm = Arm(
-            name,
-            name,
-            method=EXACT.method,
-            ties=ties,
-            rule=rule,
-            tie_tolerance=tolerance * largest,
-        )
-        about: Row = {"lengths": lengths, "rule": rule, "ties": ties, "tolerance": tolerance}
-        rows.append(about | trial.row(arm))
+    for lengths, drawn in (("unit", unit), ("random", with_random_lengths(unit))):
+        trial = Trial(drawn)
+        largest = max(float(labels.values.max()) for labels in drawn.labels)
+        for rule, ties, tolerance in product(RULES, TIES, (0.0, TOLERANCE)):
+            name = f"{rule}_{ties}" + ("_tolerance" if tolerance else "")
+            within = tolerance * largest
+            arm = Arm(name, name, method=EXACT.method, ties=ties, rule=rule, tie_tolerance=within)
+            about: Row = {"lengths": lengths, "rule": rule, "ties": ties, "tolerance": tolerance}
+            rows.append(about | trial.row(arm))
     return rows
 
 
@@ -71,33 +63,18 @@ def with_random_lengths(drawn: Draw) -> Draw:
     return replace(drawn, graph=rough, truths=truths, labels=labels)
 
 
-def cells(profile: Profile) -> list[MazeCell]:
-    """One small cell, or the paper's whole grid."""
-    goals = profile.at_most(paper=16, full=64)
-    if profile.name == "quick":
-        return grid(["medium"], [4], [0.08], SEEDS[:1], goals)
-    return grid(goals=goals)
+cells = cells_by_profile(SMALL, grid, paper=16, full=64)
 
 
 def tables(rows: Records) -> list[Table]:
     """Success by lengths, rule, tie rule and tolerance."""
-    lines = []
-    for (lengths, rule, ties, tolerance), chosen in rows.by(
-        "lengths", "rule", "ties", "tolerance"
-    ).items():
-        failing = chosen.total("starts_all") - chosen.total("reached_all")
-        within = " within 10⁻⁹" if tolerance else ""
-        lines.append(
-            [
-                f"{lengths} lengths, {RULES[rule]}, {ties} ties{within}",
-                f"{chosen.share('reached', 'pairs').mean():.4f}",
-                f"{chosen.share('reached_all', 'starts_all').mean():.5f}",
-                f"{failing:,}",
-            ]
-        )
-    heads = ["planner", "success, sampled pairs", "success, all starts", "failing starts"]
+    groups = rows.by("lengths", "rule", "ties", "tolerance").items()
+    named = {
+        f"{lengths} lengths, {RULES[rule]}, {ties} ties{' within 10⁻⁹' if tolerance else ''}": some
+        for (lengths, rule, ties, tolerance), some in groups
+    }
     note = "Success is the mean over cells, failing starts are counted."
-    return [Table("ties", "Exact AMLE by planner", heads, lines, note)]
+    return [Table.of("ties", "Exact AMLE by planner", "planner", named, COUNTED, note)]
 
 
 @on_cells
@@ -119,22 +96,19 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = maze_experiment(
     "ties",
     "Ties and rules",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=per_vertex(1.3),
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "ties",
-            "Beyond the paper: ties and rules",
-            "Exact AMLE fields under both greedy rules and both tie rules, on the maze (unit "
-            "lengths) and on the same maze with random lengths.",
-            tables=tables,
-            findings=findings,
-        ),
+    run,
+    cells,
+    Section(
+        "ties",
+        "Beyond the paper: ties and rules",
+        "Exact AMLE fields under both greedy rules and both tie rules, on the maze (unit "
+        "lengths) and on the same maze with random lengths.",
+        tables=tables,
+        findings=findings,
     ),
+    version=1,
+    effort=1.3,
 )

@@ -1,7 +1,12 @@
-"""One record per figure of the paper: what it prints, what we find, and the verdict."""
+"""One record per figure of the paper: what it prints, what we find, and the verdict.
+
+The paper's tables are laid out for the page (`view`), and written as CSV and as LaTeX.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,10 +15,19 @@ from functools import cached_property
 from typing import Any
 
 from ..engine.statistics import Measure
-from .evidence import Evidence, Expected, reading_of
-from .figures import FIGURES, TABLES, Figure
-from .rules import Verdict, VerdictMark, judge
-from .text import as_printed, number, signed
+from ..report.tables import latex, latex_line, latex_table, plain
+from .figures import (
+    FIGURES,
+    READINGS,
+    TABLES,
+    Figure,
+    PaperTable,
+    as_printed,
+    number,
+    shown_name,
+    signed,
+)
+from .rules import WORDS, Evidence, Expected, Verdict, VerdictMark, judge
 
 
 @dataclass(frozen=True)
@@ -108,7 +122,7 @@ class Claim:
             "expected_spread": None if self.expected is None else self.expected.spread,
             "verdict": self.verdict.text,
             "basis": self.verdict.basis,
-            "reading": reading_of(self.figure.table),
+            "reading": READINGS[self.figure.table],
             "tried": dict(self.tried),
             "kind": self.figure.kind,
             "note": self.measure.note,
@@ -116,7 +130,7 @@ class Claim:
 
 
 def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = None) -> list[Claim]:
-    """Put ours beside every figure of the paper; what was not measured says so.
+    """Compare every figure of the paper with ours; what was not measured says so.
 
     Examples
     --------
@@ -140,11 +154,140 @@ def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = Non
 def count_marks(claims: Sequence[Claim]) -> dict[VerdictMark, int]:
     """Count the claims by mark; every mark is there."""
     found = Counter(claim.verdict.mark for claim in claims)
-    marks: tuple[VerdictMark, ...] = ("reproduced", "artefact", "differs", "missing")
-    return {mark: found[mark] for mark in marks}
+    return {mark: found[mark] for mark in WORDS}
 
 
 def as_json(claims: Sequence[Claim]) -> str:
     """Write the records as JSON, one to a line."""
     lines = [json.dumps(claim.record(), ensure_ascii=False, allow_nan=False) for claim in claims]
     return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+# -------------------------------------------------------------------- the paper's tables
+
+
+@dataclass(frozen=True)
+class View:
+    """A table for the page: the columns shown side by side, and all figures one below the other.
+
+    Attributes
+    ----------
+    table : PaperTable
+        The paper's.
+    keys : list of str
+        Headings of the row's keys.
+    groups : list of (str, bool)
+        Headings of the columns shown, and whether any of their figures has an exact one.
+    rows : list of (list of str, list of (Claim or None))
+        Names of a row, and its claims in the columns shown.
+    claims : list of Claim
+        All of the table.
+    """
+
+    table: PaperTable
+    keys: list[str]
+    groups: list[tuple[str, bool]]
+    rows: list[tuple[list[str], list[Claim | None]]]
+    claims: list[Claim]
+
+    @property
+    def marks(self) -> dict[VerdictMark, int]:
+        """Number of claims by mark, in the order of the page."""
+        return count_marks(self.claims)
+
+
+def view(table: PaperTable, claims: Mapping[str, Claim], columns: Sequence[str] = ()) -> View:
+    """Lay a table out.
+
+    Parameters
+    ----------
+    table : PaperTable
+        Which.
+    claims : mapping of str to Claim
+        By id.
+    columns : sequence of str
+        Those to show side by side; all if none are named.
+    """
+    shown = list(columns) or list(table.columns)
+    rows = [
+        ([shown_name(entry) for entry in row], [claims.get(table.id(row, each)) for each in shown])
+        for row in table.rows
+    ]
+    columns_of_claims = zip(*(row for _, row in rows), strict=True)
+    exact = [any(c is not None and c.exact is not None for c in some) for some in columns_of_claims]
+    groups = [(shown_name(each), some) for each, some in zip(shown, exact, strict=True)]
+    return View(
+        table, table.key_names, groups, rows, [claims[figure.id] for figure in table.figures]
+    )
+
+
+def as_csv(table: PaperTable, claims: Mapping[str, Claim]) -> str:
+    """Write a table as CSV: a line per figure, the keys of its row in columns of their own.
+
+    Parameters
+    ----------
+    table : PaperTable
+        Which table.
+    claims : mapping of str to Claim
+        By the figure's id.
+
+    Examples
+    --------
+    >>> claims = {claim.figure.id: claim for claim in make_claims({})}
+    >>> print(as_csv(TABLES["by-r"], claims).splitlines()[1])
+    4,harmonic,0.850,,,,not measured: not among the experiments that were run
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    head = [*table.key_names, "figure", "paper", "ours", "ours_exact", "difference", "verdict"]
+    writer.writerow(head)
+    for row in table.rows:
+        for column in table.columns:
+            claim = claims.get(table.id(row, column))
+            if claim is not None:
+                numbers = (claim.measure.value, claim.exact, claim.difference)
+                told = ["" if value is None else repr(value) for value in numbers]
+                record = [*row, column, claim.figure.printed, *told, plain(claim.verdict.text)]
+                writer.writerow(record)
+    return text.getvalue()
+
+
+def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
+    r"""Write a table for LaTeX with booktabs: under each column the paper's, ours, and exact.
+
+    Examples
+    --------
+    >>> claims = {claim.figure.id: claim for claim in make_claims({})}
+    >>> print(as_latex(TABLES["by-r"], claims).splitlines()[-4])
+    12 & 0.368 & -- & 0.946 & -- & +57.8 & -- \\
+    """
+    shown = view(table, claims)
+    spans: list[str] = []
+    rules: list[str] = []
+    heads: list[str] = []
+    for column, exact in shown.groups:
+        under = ["paper", "ours", "exact"] if exact else ["paper", "ours"]
+        first = len(table.keys) + len(heads) + 1
+        spans.append(rf"\multicolumn{{{len(under)}}}{{c}}{{{latex(column)}}}")
+        rules.append(rf"\cmidrule(lr){{{first}-{first + len(under) - 1}}}")
+        heads += under
+    body = []
+    for names, row in shown.rows:
+        entries: list[str] = []
+        for claim, (_, exact) in zip(row, shown.groups, strict=True):
+            texts = ("",) * 3
+            if claim is not None:
+                texts = (claim.paper_text, claim.ours_text, claim.exact_text)
+            entries += texts if exact else texts[:2]
+        body.append([latex(entry) for entry in (*names, *entries)])
+    return latex_table(
+        table.name,
+        f"{latex(table.title)} ({latex(table.place)}).",
+        "l" * len(table.keys) + "r" * len(heads),
+        [
+            latex_line([*[""] * len(table.keys), *spans]),
+            "".join(rules),
+            latex_line([*map(latex, shown.keys), *heads]),
+        ],
+        body,
+    )

@@ -29,16 +29,21 @@ exact              what mathematics, or the maps, settle
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
 
 from wayfield.errors import InputError
 
+from ..report import power
+
 TITLE = "Planner-Admissible Graph-PDE Value Extensions for Sparse Goal-Conditioned Planning"
 AUTHOR = "S. Zhang"
 _LEFT_OUT = "-"
+_LARGEST, _ROUNDING = 1000, 1e-12
+"""Denominators of the fractions that are written as such, and how close a number must be."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +52,14 @@ class Figure:
 
     Attributes
     ----------
-    id : str
-        Stable name: table, row and column.
     table, row, column : str
-        The parts of the id.
+        Where it stands; together its id.
     printed : str
         The number as the paper has it.
     kind : str
         What sort of number it is; see the top of the module.
     """
 
-    id: str
     table: str
     row: str
     column: str
@@ -65,12 +67,17 @@ class Figure:
     kind: str
 
     @property
+    def id(self) -> str:
+        """Stable name: table, row and column."""
+        return f"{self.table}/{self.row}/{self.column}"
+
+    @property
     def value(self) -> float:
         """The number.
 
         Examples
         --------
-        >>> Figure("", "", "", "", "36/29", "exact").value
+        >>> Figure("", "", "", "36/29", "exact").value
         1.2413793103448276
         """
         return float(Fraction(self.printed.replace(",", "")))
@@ -81,7 +88,7 @@ class Figure:
 
         Examples
         --------
-        >>> [Figure("", "", "", "", text, "").unit for text in ("0.970", "5.5e-2", "120", "4/3")]
+        >>> [Figure("", "", "", text, "").unit for text in ("0.970", "5.5e-2", "120", "4/3")]
         [0.001, 0.001, 1.0, 0.0]
         """
         if "/" in self.printed:
@@ -118,12 +125,7 @@ class PaperTable:
 
     def id(self, row: tuple[str, ...], column: str) -> str:
         """Id of the figure in a row and column."""
-        return f"{self.name}/{self.row_name(row)}/{column}"
-
-    def row_name(self, row: tuple[str, ...]) -> str:
-        """Return the row's part of an id."""
-        pairs = zip(self.keys, row, strict=True)
-        return "/".join(entry if key.startswith(".") else key + entry for key, entry in pairs)
+        return f"{self.name}/{_row_name(self.keys, row)}/{column}"
 
     @property
     def key_names(self) -> list[str]:
@@ -153,49 +155,64 @@ def read_tables(text: str) -> list[PaperTable]:
     >>> [(figure.id, figure.value) for figure in table.figures]
     [('by-r/r4/harmonic', 0.85)]
     """
+    blocks: list[list[str]] = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            blocks.append([])
+        if line and not line.startswith("#"):
+            blocks[-1].append(line)
     tables = []
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    for block in _blocks(lines):
-        name, _, rest = block[0][1:].partition("] ")
+    for title_line, heading, *lines in blocks:
+        name, _, rest = title_line[1:].partition("] ")
         title, _, place = rest.partition(" @ ")
-        keys, columns = (half.split() for half in block[1].split("|"))
+        keys, columns = (tuple(half.split()) for half in heading.split("|"))
         kinds = dict(column.split(":") for column in columns)
-        rows = [_read_row(line, len(keys), len(kinds)) for line in block[2:]]
-        names = tuple(tuple(row) for row, _ in rows)
-        empty = PaperTable(name, title, place, tuple(keys), tuple(kinds), names, ())
-        figures = tuple(
-            Figure(empty.id(row, column), name, empty.row_name(row), column, entry, kind)
-            for row, (_, entries) in zip(names, rows, strict=True)
-            for (column, kind), entry in zip(kinds.items(), entries, strict=True)
-            if entry != _LEFT_OUT
+        rows: list[tuple[str, ...]] = []
+        figures: list[Figure] = []
+        for line in lines:
+            row, entries = (tuple(half.split()) for half in line.split("|"))
+            if len(row) != len(keys) or len(entries) != len(kinds):
+                raise InputError(
+                    f"{line!r} does not have {len(keys)} keys and {len(kinds)} columns"
+                )
+            rows.append(row)
+            figures += [
+                Figure(name, _row_name(keys, row), column, entry, kind)
+                for (column, kind), entry in zip(kinds.items(), entries, strict=True)
+                if entry != _LEFT_OUT
+            ]
+        tables.append(
+            PaperTable(name, title, place, keys, tuple(kinds), tuple(rows), tuple(figures))
         )
-        tables.append(PaperTable(name, title, place, tuple(keys), tuple(kinds), names, figures))
     return tables
 
 
-def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Lines of one table at a time, its title first."""
-    starts = [place for place, line in enumerate(lines) if line.startswith("[")]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield lines[start:end]
+def _row_name(keys: Sequence[str], row: Sequence[str]) -> str:
+    """Return the row's part of an id."""
+    pairs = zip(keys, row, strict=True)
+    return "/".join(entry if key.startswith(".") else key + entry for key, entry in pairs)
 
 
-def _read_row(line: str, keys: int, columns: int) -> tuple[list[str], list[str]]:
-    row, _, entries = line.partition("|")
-    if len(row.split()) != keys or len(entries.split()) != columns:
-        raise InputError(f"{line!r} does not have {keys} keys and {columns} columns")
-    return row.split(), entries.split()
-
-
+_DATA = resources.files(__package__)
 TABLES = {
-    table.name: table
-    for table in read_tables(
-        resources.files(__package__).joinpath("figures.txt").read_text("utf-8")
-    )
+    table.name: table for table in read_tables(_DATA.joinpath("figures.txt").read_text("utf-8"))
 }
 """The tables by name, in the order of the report."""
 FIGURES = {figure.id: figure for table in TABLES.values() for figure in table.figures}
 """The figures by id."""
+
+
+def _pairs(file: str) -> list[tuple[str, str]]:
+    """Read lines of two parts with a bar between them."""
+    lines = _DATA.joinpath(file).read_text("utf-8").splitlines()
+    parts = (line.partition("|") for line in lines if not line.startswith("#"))
+    return [(first.strip(), last.strip()) for first, bar, last in parts if bar]
+
+
+NAMES = dict(_pairs("names.txt"))
+"""What the report calls rows and columns; the rest keep their names."""
+READINGS = {table: text for tables, text in _pairs("readings.txt") for table in tables.split()}
+"""How we read what the paper leaves open, by table."""
 
 
 def value(figure_id: str) -> float:
@@ -207,3 +224,66 @@ def value(figure_id: str) -> float:
     (0.97, 0.167)
     """
     return FIGURES[figure_id].value
+
+
+# -------------------------------------------------------------------- names and numbers as text
+
+
+def shown_name(text: str) -> str:
+    """Return the report's name of a row or column.
+
+    Examples
+    --------
+    >>> shown_name("tau_mean"), shown_name("oracle_over_amle/r4"), shown_name("0.02")
+    ('mean τ', 'oracle over AMLE, r4', '0.02')
+    """
+    return ", ".join(NAMES.get(part, part.replace("_", " ")) for part in text.split("/"))
+
+
+def number(value: float, figure: Figure) -> str:
+    r"""Write a number to the precision of the paper's, a fraction as a fraction.
+
+    Examples
+    --------
+    >>> number(0.97049, Figure("", "", "", "0.970", "share"))
+    '0.970'
+    >>> number(4 / 3, Figure("", "", "", "4/3", "exact"))
+    '4/3'
+    >>> number(0.0557, Figure("", "", "", "5.5e-2", "residual"))
+    '5.6\xa0×\xa010⁻²'
+    """
+    tiny = 0 < abs(value) < figure.unit and figure.kind in ("coarse", "residual")
+    if "e" in figure.printed or tiny:
+        return power(value)
+    near = Fraction(value).limit_denominator(_LARGEST)
+    if not figure.unit and abs(near - Fraction(value)) < _ROUNDING:
+        return str(near).replace("-", "−")
+    decimals = max(0, -round(math.log10(figure.unit))) if figure.unit else 3
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def as_printed(figure: Figure) -> str:
+    """Write the paper's number as it has it, with signs and powers that read well.
+
+    Examples
+    --------
+    >>> as_printed(Figure("", "", "", "-0.0239", "order"))
+    '−0.0239'
+    """
+    if "e" in figure.printed:
+        return power(figure.value)
+    return figure.printed.replace("-", "−")
+
+
+def signed(value: float, figure: Figure) -> str:
+    """Write a difference with its sign, zero without.
+
+    Examples
+    --------
+    >>> signed(-0.0994, Figure("", "", "", "0.970", "share"))
+    '−0.099'
+    """
+    text = number(abs(value), figure)
+    if not any(digit in "123456789" for digit in text):
+        return text
+    return ("+" if value > 0 else "−") + text

@@ -1,4 +1,7 @@
-"""The paper's grid: its mazes, resolutions, label fractions and seeds, and rows that are on it."""
+"""The paper's protocol: its grid of cells, rows that are on it, and its budget for the AMLE.
+
+Settings of experiments stand here and nothing else: results are stale when this file changes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from collections.abc import Iterable
 from itertools import product
 from typing import TypeAlias
 
+import numpy as np
+
 from ..engine.records import Records
+from .figures import TABLES, value
 
 MAZES = ("medium", "large")
 REFINEMENTS = (4, 8, 12)
@@ -15,7 +21,7 @@ SEEDS = (54, 55, 56, 57, 58)
 PAIRS = 512
 """Start–goal pairs per cell."""
 AUDIT_SEEDS = SEEDS[:3]
-"""Of the paper's two audits on 24 cells; we take them for everything beyond the paper."""
+"""Seeds of the paper's two audits on 24 cells, and of every experiment beyond the paper."""
 
 CONFIGURATION = ("maze", "refinement", "label_fraction")
 """Columns that tell the rows of the paper's large tables apart."""
@@ -27,6 +33,11 @@ GRID: tuple[Configuration, ...] = tuple(product(MAZES, REFINEMENTS, LABEL_FRACTI
 """The paper's 24 configurations."""
 AUDITED: tuple[Configuration, ...] = tuple(product(MAZES, (8, 12), (0.02, 0.08)))
 """Those of its solver and iteration audits."""
+
+PAPER_SWEEPS = 500
+"""Midrange sweeps of the main grid: the paper's own word, "approximate iteration budget"."""
+PAPER_RELAXATION = 0.5
+"""How far a sweep moves a value towards its update: our reading, see docs/reading-the-paper.md."""
 
 
 def papers_rows(
@@ -52,3 +63,27 @@ def on_papers_mazes(rows: Records) -> bool:
     False
     """
     return all(row["maze"] in MAZES for row in rows)
+
+
+# -------------------------------------------------------------------- the paper's budget
+
+
+def audited_success() -> float:
+    """Success of the AMLE in the paper's main grid, on the configurations it audits."""
+    names = [f"grid-{maze}/r{r}/lf{lf:.2f}/amle" for maze, r, lf in AUDITED]
+    return float(np.mean([value(name) for name in names]))
+
+
+def papers_budget() -> float:
+    """Sweeps that explain the paper's main grid, by its own iteration audit.
+
+    Success on the audited configurations is interpolated in the logarithm of the sweeps.
+
+    Examples
+    --------
+    >>> round(papers_budget(), -2)
+    300.0
+    """
+    budgets = [int(row) for (row,) in TABLES["iterations"].rows]
+    shares = [value(f"iterations/sweeps{budget}/success") for budget in budgets]
+    return float(np.exp(np.interp(audited_success(), shares[:5], np.log(budgets[:5]))))

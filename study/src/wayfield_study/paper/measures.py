@@ -1,23 +1,31 @@
-"""When rows are enough for a figure of the paper's, and all measures of a study's experiments.
+"""What rows allow to be measured and said of the paper.
 
-A figure is taken only if every cell it covers in the paper is there: its mazes, by name, at its
-resolutions, label fractions and seeds. Other cells never count.
+A figure of the paper is measured only if every cell it covers is at hand: its mazes, by name, at
+its resolutions, label fractions and seeds. Other cells never count. A finding speaks of the paper
+only on the same condition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
+
+from wayfield._text import number_of
 
 from ..engine.records import Records, Tables
 from ..engine.statistics import Measure
 from ..engine.tasks import Experiment
-from .figures import FIGURES, TABLES
-from .grid import CELL, SEEDS, Configuration, papers_rows
+from ..report import Finding
+from .figures import FIGURES, TABLES, Figure
+from .grid import CELL, GRID, LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS, Configuration, papers_rows
 
 NOT_RUN = Measure(None, note="the experiment was not run")
+Finder: TypeAlias = Callable[[Records], Iterator[Finding]]
 
 
 def measures(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str, Measure]:
@@ -30,11 +38,17 @@ def measures(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str
     tables : mapping of str to Records
         Rows by the name of their experiment; any may be missing.
     """
-    found: dict[str, Measure] = {}
+    found = dict.fromkeys(FIGURES, NOT_RUN)
     for experiment in experiments:
         if experiment.measures is not None:
             found |= experiment.measures(tables)
-    return {name: _whole(found.get(name, NOT_RUN)) for name in FIGURES}
+    for name, measure in found.items():
+        # a quotient of nothing by nothing is not a number
+        if measure.value is not None and not isfinite(measure.value):
+            found[name] = Measure(None, note="there is nothing to take a rate of")
+        elif measure.exact is not None and not isfinite(measure.exact):
+            found[name] = replace(measure, exact=None)
+    return {name: found[name] for name in FIGURES}
 
 
 def covered(
@@ -44,7 +58,7 @@ def covered(
     names: Iterable[str],
     seeds: Iterable[int] = SEEDS,
 ) -> dict[str, Measure]:
-    """Take measures over some of the paper's configurations, if every cell of them is there.
+    """Measure figures over some of the paper's configurations, if every cell of them is there.
 
     Parameters
     ----------
@@ -55,7 +69,7 @@ def covered(
     figures : function of Records
         Returns the measures by id.
     names : iterable of str
-        Ids of the figures, for when they cannot be taken.
+        Ids of the figures, for when they cannot be measured.
     seeds : iterable of int
         What the paper averages over.
     """
@@ -70,20 +84,136 @@ def covered(
     return dict(figures(kept))
 
 
-def ids(*tables: str, row: str | None = None) -> list[str]:
-    """Ids of the figures of some tables, or of one row of them."""
-    return [
-        figure.id
-        for table in tables
-        for figure in TABLES[table].figures
-        if row is None or figure.row == row
+def measure_slices(
+    rows: Records | None,
+    figures: Iterable[Figure],
+    measure: Callable[[list[Figure], Records], dict[str, Measure]],
+) -> dict[str, Measure]:
+    """Measure figures of the paper, each over the cells that its id names.
+
+    Parameters
+    ----------
+    rows : Records or None
+        Of one experiment; None if it was not run.
+    figures : iterable of Figure
+        Which.
+    measure : function of figures and Records
+        Returns the measures by id: of figures over the same cells, and the rows on those.
+    """
+    slices: dict[tuple[Configuration, ...], list[Figure]] = {}
+    for figure in figures:
+        slices.setdefault(configurations_of(figure), []).append(figure)
+    found: dict[str, Measure] = {}
+    for wanted, some in slices.items():
+        found |= covered(rows, wanted, partial(measure, some), [figure.id for figure in some])
+    return found
+
+
+def configurations_of(figure: Figure) -> tuple[Configuration, ...]:
+    """Return the configurations of the paper that a figure is over: those it names, or all.
+
+    Examples
+    --------
+    >>> configurations_of(FIGURES["grid-large/r12/lf0.02/amle"])
+    (('large', 12, 0.02),)
+    >>> len(configurations_of(FIGURES["by-r/r4/lift"]))
+    8
+    """
+    named = re.split("[/-]", f"{figure.table}/{figure.row}")
+    mazes = [maze for maze in MAZES if maze in named] or MAZES
+    sizes = [r for r in REFINEMENTS if f"r{r}" in named] or REFINEMENTS
+    fractions = [lf for lf in LABEL_FRACTIONS if f"lf{lf:.2f}" in named] or LABEL_FRACTIONS
+    return tuple(product(mazes, sizes, fractions))
+
+
+def measured(
+    experiment: str,
+    *tables: str,
+    wanted: Sequence[Configuration] = GRID,
+    seeds: Sequence[int] = SEEDS,
+) -> Callable[[Callable[[Records], dict[str, Measure]]], Callable[[Tables], dict[str, Measure]]]:
+    """Return a decorator that turns measures of an experiment's rows into measures of a study.
+
+    Parameters
+    ----------
+    experiment : str
+        Whose rows they are taken of.
+    tables : str
+        The paper's tables whose figures they are.
+    wanted, seeds
+        The cells those figures are over, all of which must be there: see `covered`.
+    """
+
+    def of_tables(
+        figures: Callable[[Records], dict[str, Measure]],
+    ) -> Callable[[Tables], dict[str, Measure]]:
+        names = [figure.id for figure in figures_of(*tables)]
+        return lambda rows: covered(rows.get(experiment), wanted, figures, names, seeds)
+
+    return of_tables
+
+
+def figures_of(*tables: str) -> list[Figure]:
+    """Figures of some tables of the paper."""
+    return [figure for table in tables for figure in TABLES[table].figures]
+
+
+# -------------------------------------------------------------------- findings
+
+
+def on_papers_cells(
+    finders: Sequence[Finder],
+    whole_only: Sequence[Finder] = (),
+    configurations: Sequence[Configuration] = GRID,
+    seeds: Sequence[int] = SEEDS,
+) -> Callable[[Records], list[Finding]]:
+    """Return a function that says what the rows say of the paper.
+
+    Where the paper's cells are all there, other cells are left out. Where they are not, nothing is
+    said about the paper: a finding then speaks for the cells at hand.
+
+    Parameters
+    ----------
+    finders : sequence of functions of Records
+        Each yields findings.
+    whole_only : sequence of functions of Records
+        Those among them that compare numbers with the paper's.
+    configurations, seeds
+        The paper's cells.
+    """
+    wanted = len(configurations) * len(seeds)
+
+    def found(rows: Records) -> list[Finding]:
+        kept = papers_rows(rows, configurations, seeds)
+        if len(kept.distinct(*CELL)) == wanted:
+            scope = f"On the paper's {wanted} cells."
+            return [replace(each, scope=scope) for find in finders for each in find(kept)]
+        scope = f"On {_cells_text(rows)}; not the paper's whole grid, so no verdict on the paper."
+        return [
+            replace(each, mark="new" if each.mark == "new" else "partial", scope=scope)
+            for find in finders
+            if find not in whole_only
+            for each in find(rows)
+        ]
+
+    return found
+
+
+def on_cells(find: Finder) -> Callable[[Records], list[Finding]]:
+    """Return a function that says what the rows say, and on which cells."""
+
+    def found(rows: Records) -> list[Finding]:
+        return [replace(each, scope=f"On {_cells_text(rows)}.") for each in find(rows)]
+
+    return found
+
+
+def _cells_text(rows: Records) -> str:
+    """Name some cells: mazes, resolutions, label fractions, seeds."""
+    settings = [
+        ", ".join(map(str, rows.values("maze"))),
+        "r = " + ", ".join(map(str, rows.values("refinement"))),
+        "lf = " + ", ".join(f"{lf:g}" for lf in rows.values("label_fraction")),
+        number_of(len(rows.values("seed")), "seeds"),
     ]
-
-
-def _whole(measure: Measure) -> Measure:
-    """Leave out rates that have nothing to be a rate of."""
-    if measure.value is not None and not isfinite(measure.value):
-        return Measure(None, note="there is nothing to take a rate of")
-    if measure.exact is not None and not isfinite(measure.exact):
-        return replace(measure, exact=None)
-    return measure
+    return f"{number_of(len(rows.distinct(*CELL)), 'cells')} ({'; '.join(settings)})"

@@ -18,20 +18,26 @@ twice its tolerance must also be met within half of itself. Close is as well wha
 as many seeds could have given: within two standard deviations between such studies, but never
 further than twice the tolerance, lest a figure be met merely because it varies wildly. A verdict's
 ``basis`` says which of the two it rests on.
+
+What a verdict rests on beside one draw of our own is `Evidence`. The study's five seeds are one
+draw; others, of the same protocol, say what its figures are on average and how far two studies of
+five seeds lie apart. Other readings of the protocol say whether a difference would go away under
+an assumption that the paper's text does not make.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
+from wayfield._text import number_of
+
 from ..engine.statistics import Measure
-from ..report.text import plural
-from .evidence import NOT_IN_THE_TEXT, Expected
-from .figures import Figure
-from .text import number, signed
+from .figures import Figure, number, signed
 
 VerdictMark = Literal["reproduced", "differs", "artefact", "missing"]
 WORDS: dict[VerdictMark, str] = {
@@ -40,10 +46,14 @@ WORDS: dict[VerdictMark, str] = {
     "differs": "differs",
     "missing": "not measured",
 }
+NOT_IN_THE_TEXT = "an assumption the text does not make"
 EXACT = 1e-9
 """Rounding that a figure which should be exact may show."""
 SMALL, PART = 2, 0.5
 """Figures below so many tolerances must be met within this part of themselves."""
+
+
+# -------------------------------------------------------------------- kinds of figures
 
 
 @dataclass(frozen=True)
@@ -73,15 +83,9 @@ class Kind:
         largest = max(abs(ours), abs(theirs))
         return apart / largest if self.relative and largest > 0 else apart
 
-    def described(self) -> str:
-        """Return the tolerance in words."""
-        return self._told(self.tolerance)
-
-    def grain_described(self) -> str:
-        """Return the grain in words; nothing if no change by an exact solve counts."""
-        return "" if math.isinf(self.grain) else self._told(self.grain)
-
-    def _told(self, size: float) -> str:
+    def described(self, size: float | None = None) -> str:
+        """Return a size on this scale in words: the tolerance, unless another is given."""
+        size = self.tolerance if size is None else size
         if size == EXACT:
             return "printed precision"
         return f"{size:.0%}" if self.relative else f"{size:g}"
@@ -105,8 +109,71 @@ KINDS = {
     "exact": Kind("what mathematics or the maps settle", EXACT, EXACT),
 }
 
+# -------------------------------------------------------------------- what a verdict rests on
+
 NONE_MEETS, UNTRIED = "no reading", "untried"
 """Reasons of a difference that no reading explains; the others are what a reading assumes."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A figure over many draws of the same protocol.
+
+    Attributes
+    ----------
+    value : float
+        Its mean.
+    error : float
+        Standard error of that mean.
+    spread : float
+        Standard deviation of the figure between studies with as many seeds as the paper's.
+    """
+
+    value: float
+    error: float
+    spread: float
+
+    @property
+    def apart(self) -> float:
+        """Standard deviation of another study's figure about this mean, whose own error counts."""
+        return float(np.hypot(self.spread, self.error))
+
+
+def expect(draws: Sequence[Sequence[float]]) -> Expected:
+    """Sum up a figure's values in several groupings of the same draws into studies.
+
+    Parameters
+    ----------
+    draws : sequence of sequences
+        For every grouping the figure's value in each of its studies, which are independent.
+
+    Examples
+    --------
+    >>> expect([[1.0, 3.0], [2.0, 2.0]])
+    Expected(value=2.0, error=0.707..., spread=1.0)
+    """
+    values = np.array(draws, dtype=np.float64)
+    spread = float(np.sqrt(values.var(axis=1, ddof=1).mean()))
+    return Expected(float(values.mean()), float(spread / np.sqrt(values.shape[1])), spread)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All of it, by the id of a figure.
+
+    Attributes
+    ----------
+    expected : mapping of str to Expected
+        What other draws give; figures that none was made for are missing.
+    tried : mapping of str to mapping of str to float
+        What other readings give, by what they assume.
+    """
+
+    expected: Mapping[str, Expected] = field(default_factory=dict)
+    tried: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+# -------------------------------------------------------------------- verdicts
 
 
 @dataclass(frozen=True)
@@ -150,7 +217,7 @@ def judge(
 
     Examples
     --------
-    >>> from wayfield_study.paper import FIGURES
+    >>> from wayfield_study.paper.figures import FIGURES
     >>> figure = FIGURES["main/amle/success"]
     >>> from wayfield_study.engine import Measure
     >>> judge(figure, Measure(0.971)).text
@@ -166,57 +233,49 @@ def judge(
     """
     if measure.value is None:
         return Verdict("missing", f"not measured: {measure.note}")
-    scope = f" ({measure.note})" if measure.note else ""
-    centre, apart = _centre(measure, expected)
-    basis = "tolerance" if close(figure, centre) else "draws"
-    near = basis == "tolerance" or _drawn(figure, centre, apart)
-    if near and _is_artefact(figure, measure):
-        told = f"solver artefact: {_two_answers(figure, measure)}{scope}"
-        return Verdict("artefact", told, basis=basis)
-    if near:
-        how = _how_close(figure, measure.value, centre, apart)
-        return Verdict("reproduced", f"reproduced{how}{scope}", basis=basis)
-    reason, told = _evidence(figure, tried or {})
-    off = signed(measure.value - figure.value, figure)
-    return Verdict("differs", f"differs: {off}; {told}{scope}", reason)
-
-
-def _centre(measure: Measure, expected: Expected | None) -> tuple[float, float]:
-    """Return what the protocol gives, and the standard deviation of another draw about it."""
+    kind, scope = KINDS[figure.kind], f" ({measure.note})" if measure.note else ""
+    # what the protocol gives, and the standard deviation of another draw about it
+    centre, apart = measure.value, measure.error or 0.0
     if expected is not None:
-        return expected.value, expected.apart
-    assert measure.value is not None
-    return measure.value, measure.error or 0.0
+        centre, apart = expected.value, expected.apart
 
-
-def _drawn(figure: Figure, centre: float, apart: float) -> bool:
-    """Whether another draw could have given the figure."""
-    kind = KINDS[figure.kind]
+    # 1. close: within the tolerance, or what another draw could have given
+    within = close(figure, centre)
     unit = max(abs(centre), abs(figure.value)) if kind.relative else 1.0
-    furthest = 2 * min(apart, kind.tolerance * unit)
-    return abs(centre - figure.value) <= furthest + 0.5 * figure.unit * (1 + 1e-9)
+    furthest = 2 * min(apart, kind.tolerance * unit) + 0.5 * figure.unit * (1 + 1e-9)
+    basis = "tolerance" if within else "draws"
+    if not within and abs(centre - figure.value) > furthest:
+        off = signed(measure.value - figure.value, figure)
+        meeting = [assumed for assumed, other in (tried or {}).items() if close(figure, other)]
+        if meeting:
+            reason, told = meeting[0], f"met by {meeting[0]}, {NOT_IN_THE_TEXT}"
+        elif tried:
+            others = number_of(len(tried), "other readings")
+            reason, told = NONE_MEETS, f"{others} tried, none meets it"
+        else:
+            reason, told = UNTRIED, "no other reading was tried on it"
+        return Verdict("differs", f"differs: {off}; {told}{scope}", reason)
 
+    # 2. close, but only because the solver was stopped
+    if measure.exact is not None:
+        away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
+        if away and kind.difference(measure.exact, measure.value) > kind.grain:
+            stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
+            told = f"solver artefact: {stopped} stopped early, {exact} solved exactly{scope}"
+            return Verdict("artefact", told, basis=basis)
 
-def _how_close(figure: Figure, ours: float, centre: float, apart: float) -> str:
+    # 3. close, and how close
     if not figure.unit:
-        return ""
-    if abs(ours - figure.value) <= 0.5 * figure.unit:
-        return ": to the last digit"
-    if not close(figure, centre):
-        return f": another draw may give it, {number(centre, figure)} ± {number(apart, figure)}"
-    if _is_small(figure):
-        return f": within {PART:.0%} of a small figure"
-    return f": within {KINDS[figure.kind].described()}"
-
-
-def _evidence(figure: Figure, tried: Mapping[str, float]) -> tuple[str, str]:
-    """Name what would meet the figure, of the readings that were tried on it, and say so."""
-    meeting = [assumed for assumed, value in tried.items() if close(figure, value)]
-    if meeting:
-        return meeting[0], f"met by {meeting[0]}, {NOT_IN_THE_TEXT}"
-    if tried:
-        return NONE_MEETS, f"{plural(len(tried), 'other reading')} tried, none meets it"
-    return UNTRIED, "no other reading was tried on it"
+        how = ""
+    elif abs(measure.value - figure.value) <= 0.5 * figure.unit:
+        how = ": to the last digit"
+    elif not within:
+        how = f": another draw may give it, {number(centre, figure)} ± {number(apart, figure)}"
+    elif _is_small(figure):
+        how = f": within {PART:.0%} of a small figure"
+    else:
+        how = f": within {kind.described()}"
+    return Verdict("reproduced", f"reproduced{how}{scope}", basis=basis)
 
 
 def close(figure: Figure, ours: float) -> bool:
@@ -235,19 +294,3 @@ def _is_small(figure: Figure) -> bool:
     """Whether the absolute tolerance is too coarse for a figure."""
     kind = KINDS[figure.kind]
     return not kind.relative and 0 < abs(figure.value) < SMALL * kind.tolerance
-
-
-def _is_artefact(figure: Figure, measure: Measure) -> bool:
-    if measure.value is None or measure.exact is None:
-        return False
-    kind = KINDS[figure.kind]
-    moved = kind.difference(measure.exact, measure.value)
-    away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
-    return away and moved > kind.grain
-
-
-def _two_answers(figure: Figure, measure: Measure) -> str:
-    assert measure.value is not None
-    assert measure.exact is not None
-    stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
-    return f"{stopped} stopped early, {exact} solved exactly"

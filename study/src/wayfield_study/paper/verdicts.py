@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from math import comb, isinf
 from typing import Any
+
+from wayfield._text import number_of
 
 from ..engine.records import Tables
 from ..engine.tasks import Experiment
 from ..report import Block, render
-from .claims import Claim, as_json, count_marks, make_claims
-from .evidence import Evidence
-from .export import as_csv, as_latex
-from .figures import FIGURES, TABLES
+from .claims import Claim, as_csv, as_json, as_latex, count_marks, make_claims, view
+from .figures import FIGURES, TABLES, shown_name, value
+from .grid import GRID, audited_success, papers_budget
 from .measures import measures
-from .mismatch import inconsistencies, mismatches
-from .rules import KINDS, WORDS, Verdict, close
-from .tables import view
+from .rules import KINDS, NONE_MEETS, NOT_IN_THE_TEXT, UNTRIED, WORDS, Evidence, Verdict, close
+
+_DRAWS_SHOWN = ("main", "lift", "by-r", "failures", "mechanism-main", "baselines")
+"""Tables whose figures are shown with their mean over many draws; claims.json has all."""
+_GROUPS = {
+    "all figures": tuple(TABLES),
+    "large tables": ("grid-medium", "grid-large"),
+    "mechanism": ("mechanism", "mechanism-main", "mechanism-by-r"),
+    "failures": ("failures",),
+    "iterations": ("iterations", "iteration-gap", "stable"),
+    "baselines": ("baselines", "baselines-by-r", "baseline-gaps"),
+    "ordering": ("ordering",),
+    "finite p": ("finite-p", "finite-p-by-r", "p-family", "monotone", "lbfgs", "solvers"),
+}
+"""Groups of figures, by table, in which readings are counted."""
+_LAST = {
+    UNTRIED: (
+        "Nothing else was tried",
+        "The figure stands by itself, or no other reading of it has been run.",
+    ),
+    NONE_MEETS: (
+        "No reading that was tried meets them",
+        "What the other readings give stands in claims.json, under “tried”.",
+    ),
+}
+"""Headings and texts of what no reading explains; at the end of the list."""
+_QUOTED = 4
+"""Most figures quoted in a paragraph."""
+_UNLIKELY = 0.05
+"""Probability below which a lopsided list of differences is no accident."""
 
 
 class Verdicts:
@@ -64,51 +95,61 @@ class Verdicts:
 
     @cached_property
     def details(self) -> tuple[Block, ...]:
-        """What does not match, every figure, and the rules."""
+        """What does not match, every figure, and the rules; other draws and readings if any."""
+        blocks = []
+
+        # our draw beside many
+        drawn = [
+            claim
+            for claim in self.claims
+            if claim.expected is not None and claim.figure.table in _DRAWS_SHOWN
+        ]
+        if drawn:
+            html = _render("draws.html.j2", claims=drawn)
+            blocks.append(Block("draws", "Our own draw, and others", html))
+
+        # how many figures every reading meets, and how many of these our own draw does
+        lines = []
+        for assumed in dict.fromkeys(name for claim in self.claims for name in claim.tried):
+            under = [claim for claim in self.claims if assumed in claim.tried]
+            counts = []
+            for tables in _GROUPS.values():
+                some = [claim for claim in under if claim.figure.table in tables]
+                met = sum(close(claim.figure, claim.tried[assumed]) for claim in some)
+                ours = ((claim.figure, claim.measure.value) for claim in some)
+                adopted = sum(value is not None and close(figure, value) for figure, value in ours)
+                counts.append(f"{met} ({adopted}) of {len(some)}" if some else "–")
+            lines.append((assumed, counts))
+        if lines:
+            html = _render("readings.html.j2", heads=list(_GROUPS), lines=lines)
+            blocks.append(Block("readings", "Other readings, and what they would buy", html))
+
         mismatch = _render(
             "mismatch.html.j2",
             mismatches=mismatches(self.claims),
             inconsistencies=inconsistencies(),
         )
         every = _render(
-            "claims.html.j2",
-            claims=self.claims,
-            marks=count_marks(self.claims),
-            mark_words=WORDS,
+            "claims.html.j2", claims=self.claims, marks=count_marks(self.claims), mark_words=WORDS
         )
+        used = Counter(figure.kind for figure in FIGURES.values())
+        kinds = [
+            {
+                "title": kind.title,
+                "tolerance": kind.described(),
+                "grain": "" if isinf(kind.grain) else kind.described(kind.grain),
+                "count": used[name],
+            }
+            for name, kind in KINDS.items()
+        ]
         by_draws = sum(claim.verdict.basis == "draws" for claim in self.claims)
-        rules = _render("rules.html.j2", kinds=_kinds(), by_draws=by_draws)
+        rules = _render("rules.html.j2", kinds=kinds, by_draws=by_draws)
         return (
-            *self._draws,
-            *self._readings,
+            *blocks,
             Block("mismatch", "What does not match, and what was tried", mismatch),
             Block("claims-all", "Every figure", every),
             Block("rules", "The rules of the verdicts", rules),
         )
-
-    @property
-    def _draws(self) -> list[Block]:
-        """Our draw beside many; none if no other was made."""
-        shown = [
-            claim
-            for claim in self.claims
-            if claim.expected is not None and claim.figure.table in _DRAWS_SHOWN
-        ]
-        html = _render("draws.html.j2", claims=shown)
-        return [Block("draws", "Our own draw, and others", html)] if shown else []
-
-    @property
-    def _readings(self) -> list[Block]:
-        """How many figures every reading meets; none if no other was tried."""
-        assumed = dict.fromkeys(name for claim in self.claims for name in claim.tried)
-        if not assumed:
-            return []
-        lines = [
-            (name, [_met(self.claims, name, tables) for tables in _GROUPS.values()])
-            for name in assumed
-        ]
-        html = _render("readings.html.j2", heads=list(_GROUPS), lines=lines)
-        return [Block("readings", "Other readings, and what they would buy", html)]
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -120,47 +161,129 @@ class Verdicts:
         return files
 
 
-_DRAWS_SHOWN = ("main", "lift", "by-r", "failures", "mechanism-main", "baselines")
-"""Tables whose figures are shown with their mean over many draws; claims.json has all."""
-_GROUPS = {
-    "all figures": (),
-    "large tables": ("grid-medium", "grid-large"),
-    "mechanism": ("mechanism", "mechanism-main", "mechanism-by-r"),
-    "failures": ("failures",),
-    "iterations": ("iterations", "iteration-gap", "stable"),
-    "baselines": ("baselines", "baselines-by-r", "baseline-gaps"),
-    "ordering": ("ordering",),
-    "finite p": ("finite-p", "finite-p-by-r", "p-family", "monotone", "lbfgs", "solvers"),
-}
-"""Groups of figures, by table, in which readings are counted; the first has all of them."""
-
-
-def _met(claims: Sequence[Claim], assumed: str, tables: tuple[str, ...]) -> str:
-    """Count the figures of some tables that a reading meets, and that our own draw does."""
-    some = [
-        claim
-        for claim in claims
-        if assumed in claim.tried and (not tables or claim.figure.table in tables)
-    ]
-    met = sum(close(claim.figure, claim.tried[assumed]) for claim in some)
-    values = ((claim.figure, claim.measure.value) for claim in some)
-    adopted = sum(value is not None and close(figure, value) for figure, value in values)
-    return f"{met} ({adopted}) of {len(some)}" if some else "–"
-
-
 def _render(template: str, **context: Any) -> str:
     return render("wayfield_study.paper", template, **context)
 
 
-def _kinds() -> list[dict[str, Any]]:
-    """List the kinds of figures, for the table of rules."""
-    used = [figure.kind for figure in FIGURES.values()]
+# -------------------------------------------------------------------- what does not match
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An outcome of what was tried: a heading, what it means, and which figures differ."""
+
+    title: str
+    text: str
+    figures: str = ""
+
+
+def mismatches(claims: Sequence[Claim]) -> list[Mismatch]:
+    """List what is off in one direction, then group what differs by the reading that meets it.
+
+    Examples
+    --------
+    >>> from wayfield_study.engine import Measure
+    >>> ours = {"baselines/nearest/success": Measure(0.05)}
+    >>> tried = {"baselines/nearest/success": {"far pairs": 0.033}}
+    >>> found = mismatches(make_claims(ours, Evidence(tried=tried)))
+    >>> found[0].title, found[0].figures
+    ('Met by far pairs: 1 figure.',
+     'For example nearest label, success: 0.032 in the paper, 0.050 here. All: Reference baselines,
+      all 120 cells (1).')
+    """
+    by_id = {claim.figure.id: claim for claim in claims}
+    differing = [claim for claim in claims if claim.verdict.mark == "differs"]
+    found = _systematic(by_id)
+    reasons = dict.fromkeys(claim.verdict.reason for claim in differing)
+    for reason in sorted(reasons, key=[*_LAST, *reasons].index, reverse=True):
+        some = [claim for claim in differing if claim.verdict.reason == reason]
+        met = f"Met by {reason}", f"It is {NOT_IN_THE_TEXT}; one draw of our seeds."
+        title, text = _LAST.get(reason, met)
+        tables = Counter(claim.figure.table for claim in some)
+        where = ", ".join(f"{TABLES[table].title} ({count})" for table, count in tables.items())
+        figures = f"For example {_largest(some)}. All: {where}."
+        found.append(Mismatch(f"{title}: {number_of(len(some), 'figures')}.", text, figures))
+    return found or [Mismatch("Nothing differs", "among the figures that were measured.")]
+
+
+def _systematic(claims: Mapping[str, Claim]) -> list[Mismatch]:
+    """List the methods that are off in one direction throughout the paper's large tables.
+
+    By the sign test: if a difference were as likely up as down, so many on one side of all
+    configurations would have a probability below 5 %.
+    """
+    found = []
+    for method, title in (("harmonic", "Harmonic"), ("amle", "AMLE")):
+        grid = [claims[f"grid-{maze}/r{r}/lf{lf:.2f}/{method}"] for maze, r, lf in GRID]
+        apart = [claim.difference for claim in grid if claim.difference is not None]
+        higher, lower = (sum(sign * each > 0 for each in apart) for sign in (1, -1))
+        signs, most = higher + lower, max(higher, lower)
+        chance = 2 * sum(comb(signs, k) for k in range(most, signs + 1)) * 0.5**signs
+        if len(apart) < len(grid) or chance >= _UNLIKELY:
+            continue
+        whole, low, high = (claims[f"main/{method}/{each}"] for each in ("success", "low", "high"))
+        overall = f"{whole.ours_text} against {whole.paper_text}"
+        if low.measure.value is not None and high.measure.value is not None:
+            inside = low.measure.value <= whole.figure.value <= high.measure.value
+            overall += (
+                f", and our 95 % interval {low.ours_text} to {high.ours_text} "
+                f"{'holds' if inside else 'excludes'} it"
+            )
+        text = (
+            f"Of {len(grid)} configurations ours is higher in {higher} and lower in {lower}, the "
+            f"mean difference {sum(apart) / len(apart):+.3f}: {overall}. "
+            "Each figure may be within its tolerance, all of them together are not: graphs, draws "
+            "or solver are not quite the paper's."
+        )
+        where = "higher" if higher > lower else "lower"
+        found.append(Mismatch(f"{title} is systematically {where}.", text))
+    return found
+
+
+def _largest(claims: Sequence[Claim]) -> str:
+    """Quote the figures that are furthest off relative to the paper's, one of a column each."""
+
+    def off(claim: Claim) -> float:
+        assert claim.difference is not None
+        return abs(claim.difference) / max(abs(claim.figure.value), claim.figure.unit, 1e-9)
+
+    first: dict[tuple[str, str], Claim] = {}
+    for claim in sorted(claims, key=off, reverse=True):
+        first.setdefault((claim.figure.table, claim.figure.column), claim)
+    quotes = []
+    for claim in list(first.values())[:_QUOTED]:
+        where = shown_name(f"{claim.figure.row}/{claim.figure.column}".removesuffix("/value"))
+        quotes.append(f"{where}: {claim.paper_text} in the paper, {claim.ours_text} here")
+    return "; ".join(quotes)
+
+
+def inconsistencies() -> list[str]:
+    """List where the paper's figures do not agree with each other.
+
+    Examples
+    --------
+    >>> inconsistencies()[0]
+    "AMLE's lead over the nearest label is 93.8 points in §5.4 and 93.9 in Appendix A.5."
+    """
+    gaps = [
+        value(f"baseline-gaps/{each}/value") for each in ("over_nearest", "over_nearest_appendix")
+    ]
+    short = [row for row in range(1, 6) if value(f"witnesses/witness{row}/harmonic") < 1]
+    failing, vertices, labels, share = (
+        value(f"witnesses/witness1/{column}")
+        for column in ("failing", "vertices", "labels", "amle")
+    )
     return [
-        {
-            "title": kind.title,
-            "tolerance": kind.described(),
-            "grain": kind.grain_described(),
-            "count": used.count(name),
-        }
-        for name, kind in KINDS.items()
+        f"AMLE's lead over the nearest label is {gaps[0]} points in §5.4 and {gaps[1]} in "
+        "Appendix A.5.",
+        "Appendix A.10 says that harmonic succeeds from every start on all five witnesses; its "
+        f"table has less for numbers {' and '.join(map(str, short))}.",
+        "The same table says that success counts starts from non-boundary vertices. For witness "
+        f"1 that would be {1 - failing / (vertices - labels):.3f}; the printed {share} fits "
+        f"starts from all vertices but the goal, {1 - failing / (vertices - 1):.3f}, and so do "
+        "the other four.",
+        "The iteration audit names 500 sweeps as the main experiment's approximate budget. On its "
+        f"configurations the main grid has {audited_success():.3f}, the audit after 500 sweeps "
+        f"{value('iterations/sweeps500/success'):.3f}: interpolated in the audit, the main grid "
+        f"fits about {round(papers_budget(), -1):.0f}. The one has five seeds, the other three.",
     ]

@@ -1,13 +1,21 @@
 """Reports: charts, tables and one page, drawn from what experiments stored. Nothing is solved."""
 
-from .charts import TONES, Chart, Look, against, chart, scatter
-from .graphs import drawn_graph, graph_drawing
-from .page import Block, Cover, Provenance, Tile, holds_earlier_report, render, write_report
+from .charts import SHAPES, TONES, Chart, Look, Scale, Series, against, chart, scatter
+from .drawings import drawn_graph, graph_drawing
+from .page import (
+    Block,
+    Cover,
+    Finding,
+    Mark,
+    Provenance,
+    Section,
+    Tile,
+    holds_earlier_report,
+    render,
+    write_report,
+)
 from .pictures import Gallery, Picture
-from .section import Finding, Mark, Section
-from .svg import SHAPES, Scale, Series
-from .tables import Table
-from .text import plural, power
+from .tables import Table, power
 
 __all__ = [
     "SHAPES",
@@ -31,7 +39,6 @@ __all__ = [
     "drawn_graph",
     "graph_drawing",
     "holds_earlier_report",
-    "plural",
     "power",
     "render",
     "scatter",

@@ -1,7 +1,7 @@
 """A report: one page and its tables, a pure function of the rows that a study has stored.
 
-Nothing is computed here but what a table or a chart needs to be drawn. A study's `Cover` brings
-what stands before and after the sections; every section belongs to an experiment.
+Nothing is computed here but what a table or a chart needs to be drawn. Every `Section` belongs to
+an experiment; a study's `Cover` brings what stands before and after them.
 """
 
 from __future__ import annotations
@@ -10,26 +10,98 @@ import datetime as dt
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wayfield._optional import need
+from wayfield._text import number_of
 from wayfield.errors import InputError
 from wayfield.files import Outbox
 from wayfield.files.write import MANIFEST
 
-from ..engine.records import Tables, as_records
-from ..engine.tasks import Row, Study
-from .section import Section, Shown, show
-from .tables import as_csv, as_latex
-from .text import plural
+from ..engine.records import NO_ROWS, Records, Tables, as_records
+from ..engine.tasks import Experiment, Row, Study
+from .charts import Chart
+from .pictures import Gallery
+from .tables import Table, as_csv, as_latex
 
 _PACKAGES = ("wayfield", "numpy", "scipy", "numba", "matplotlib")
 _MOST_CHANGES = 3
 _PAGE = "index.html"
 _HEAD = b"<title>wayfield: "
 """How the title of every report begins."""
+Mark = Literal["reproduced", "differs", "artefact", "new", "partial"]
+_LABELS: dict[Mark, str] = {
+    "reproduced": "reproduced",
+    "differs": "differs",
+    "artefact": "solver artefact",
+    "new": "new",
+    "partial": "these cells only",
+}
+
+
+# -------------------------------------------------------------------- sections
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something the numbers say.
+
+    Attributes
+    ----------
+    mark : str
+        Whether it confirms, refutes, explains or adds.
+    claim, text, scope : str
+        What was claimed or asked, what was found, and on which cells.
+    """
+
+    mark: Mark
+    claim: str
+    text: str
+    scope: str = ""
+
+    @property
+    def label(self) -> str:
+        """The mark in words."""
+        return _LABELS[self.mark]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its words, and functions from an experiment's rows to what is shown of them.
+
+    Attributes
+    ----------
+    id, title, about : str
+        Anchor, heading, and a paragraph on what was done.
+    compared : mapping of str to tuple of str
+        Published tables to set ours beside, and the columns to show; all if none are named.
+    rows : function of the tables, optional
+        Chooses the rows for the functions below; the experiment's own if not given.
+    charts, drawings, tables, galleries : functions of Records
+        What to draw, and which tables of our own to show.
+    findings : function of Records
+        What the numbers say, for the top of the page.
+    notes : tuple of str
+        What a reader must know.
+    """
+
+    id: str
+    title: str
+    about: str
+    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rows: Callable[[Tables], Records] | None = None
+    charts: Callable[[Records], Iterable[Chart]] | None = None
+    drawings: Callable[[Records], Iterable[Chart]] | None = None
+    tables: Callable[[Records], Iterable[Table]] | None = None
+    galleries: Callable[[Records], Iterable[Gallery]] | None = None
+    findings: Callable[[Records], Iterable[Finding]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+# -------------------------------------------------------------------- what stands around them
 
 
 @dataclass(frozen=True)
@@ -62,7 +134,7 @@ class Cover:
         The figures that matter most.
     before, after : sequence of Block
         Parts that stand before and after the sections.
-    facts : sequence of (str, str)
+    facts : sequence of two texts each
         Settings of the study, each with its name.
     compare : function of a table's name and columns, optional
         Writes a published table with ours beside it, as HTML.
@@ -76,7 +148,7 @@ class Cover:
     tiles: Sequence[Tile] = ()
     before: Sequence[Block] = ()
     after: Sequence[Block] = ()
-    facts: Sequence[tuple[str, str]] = ()
+    facts: Sequence[Sequence[str]] = ()
     compare: Callable[[str, tuple[str, ...]], str] | None = None
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -116,13 +188,13 @@ class Provenance:
 
     @property
     def warning(self) -> str:
-        """Say that stale results were used, and what has changed since; empty if none were."""
+        """What has changed since stale results were computed; empty if none were used."""
         if not self.stale:
             return ""
         kinds = list(dict.fromkeys(self.stale))
         told = "; ".join(kinds[:_MOST_CHANGES]) + ("; …" if len(kinds) > _MOST_CHANGES else "")
         verb = "is" if len(self.stale) == 1 else "are"
-        return f"{plural(len(self.stale), 'result')} {verb} stale and used on request: {told}."
+        return f"{number_of(len(self.stale), 'results')} {verb} stale and used on request: {told}."
 
 
 def write_report(
@@ -156,24 +228,83 @@ def write_report(
     rows = as_records(tables)
     cover = study.cover(study, rows) if study.cover is not None else Cover(study.title)
     sections = [
-        show(
-            _checked(section, experiment.name),
-            experiment.name,
-            rows,
-            cover.compare,
-            experiment.lacks(),
-            study.command(experiment),
-        )
+        shown
         for experiment in study.experiments
         for section in experiment.sections
+        if (shown := _show(section, experiment, rows, cover, study.command(experiment)))
     ]
-    sections = [shown for shown in sections if not shown.empty or shown.findings]
-    files = {**cover.files, **_table_files(sections)}
-    files[_PAGE] = _page(study, cover, sections, rows, provenance)
+    files = dict(cover.files)
+    for shown in sections:
+        for table in shown["tables"]:
+            name = f"tables/{shown['section'].id}-{table.name}"
+            files[f"{name}.csv"] = as_csv(table)
+            files[f"{name}.tex"] = as_latex(table)
+    minutes, seconds = divmod(round(provenance.seconds), 60)
+    clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
+    spent = f"{clock} of wall clock for this run on {number_of(provenance.workers, 'workers')}"
+    tasks = (
+        f"{provenance.ran:,} run, {provenance.reused:,} taken from an earlier run, "
+        f"{len(provenance.failed)} failed"
+    )
+    times = {name: f"{spent:,.0f} s" for name, spent in provenance.computing.items()}
+    files[_PAGE] = render(
+        "wayfield_study.report",
+        "index.html.j2",
+        study=study,
+        cover=cover,
+        sections=sections,
+        findings=[finding for shown in sections for finding in shown["findings"]],
+        provenance=provenance,
+        facts=[
+            ("tasks", tasks),
+            (
+                "time",
+                spent if provenance.workers else "none for this report: its results were there",
+            ),
+            *cover.facts,
+        ],
+        experiments=[
+            {"name": name, "rows": f"{len(some):,}", "seconds": times.get(name, "")}
+            for name, some in rows.items()
+        ],
+        versions={
+            "Python": platform.python_version(),
+            **{name: metadata.version(name) for name in _PACKAGES},
+        },
+        today=dt.datetime.now(dt.UTC).date().isoformat(),
+    )
     with Outbox(out, force or holds_earlier_report(out)) as outbox:
         for name, text in files.items():
             outbox.path(name).write_text(text, encoding="utf-8")
     return out / _PAGE
+
+
+def _show(
+    section: Any, experiment: Experiment[Any], tables: Tables, cover: Cover, command: str
+) -> dict[str, Any] | None:
+    """Draw what the rows at hand allow, for the page; None if it was run and there is nothing.
+
+    `command` is what to type to run the experiment.
+    """
+    if not isinstance(section, Section):
+        raise InputError(
+            f"a section of {experiment.name!r} is no wayfield_study.report.Section but a "
+            f"{type(section).__name__}"
+        )
+    rows = tables.get(experiment.name, NO_ROWS)
+    missing = not len(rows)
+    if not missing and section.rows is not None:
+        rows = section.rows(tables)
+    shown: dict[str, list[Any]] = {"compared": []}
+    if cover.compare is not None:
+        shown["compared"] = [cover.compare(*entry) for entry in section.compared.items()]
+    for part in ("charts", "drawings", "tables", "galleries", "findings"):
+        make: Callable[[Records], Iterable[Any]] | None = getattr(section, part)
+        shown[part] = [] if make is None or missing else list(make(rows))
+    if not missing and not any(shown.values()):
+        return None
+    about = {"section": section, "missing": missing, "lack": experiment.lacks()}
+    return {**about, "command": command, **shown}
 
 
 def holds_earlier_report(folder: Path) -> bool:
@@ -187,8 +318,14 @@ def holds_earlier_report(folder: Path) -> bool:
 
 def render(package: str, template: str, **context: Any) -> str:
     """Render a template that a package has in its folder ``templates``."""
+    text: str = _environment(package).get_template(template).render(number_of=number_of, **context)
+    return text
+
+
+@cache  # a page renders some forty templates, and compiling them takes longer than all the rest
+def _environment(package: str) -> Any:
     jinja2 = need("jinja2", "study")
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader(package), jinja2.PackageLoader("wayfield_study.report")]
         ),
@@ -197,71 +334,3 @@ def render(package: str, template: str, **context: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    text: str = environment.get_template(template).render(plural=plural, **context)
-    return text
-
-
-def _checked(section: Any, experiment: str) -> Section:
-    if not isinstance(section, Section):
-        kind = type(section).__name__
-        raise InputError(
-            f"a section of {experiment!r} is no wayfield_study.report.Section but a {kind}"
-        )
-    return section
-
-
-def _table_files(sections: Sequence[Shown]) -> dict[str, str]:
-    """Every table of our own as CSV and as LaTeX, by file name."""
-    files = {}
-    for shown in sections:
-        for table in shown.tables:
-            name = f"tables/{shown.section.id}-{table.name}"
-            files[f"{name}.csv"] = as_csv(table)
-            files[f"{name}.tex"] = as_latex(table)
-    return files
-
-
-def _page(
-    study: Study,
-    cover: Cover,
-    sections: Sequence[Shown],
-    tables: Tables,
-    provenance: Provenance,
-) -> str:
-    packages = {name: metadata.version(name) for name in _PACKAGES}
-    return render(
-        "wayfield_study.report",
-        "index.html.j2",
-        study=study,
-        cover=cover,
-        sections=sections,
-        findings=[finding for shown in sections for finding in shown.findings],
-        provenance=provenance,
-        facts=[*_circumstances(provenance), *cover.facts],
-        experiments=[_experiment_line(name, rows, provenance) for name, rows in tables.items()],
-        versions={"Python": platform.python_version(), **packages},
-        today=dt.datetime.now(dt.UTC).date().isoformat(),
-    )
-
-
-def _circumstances(provenance: Provenance) -> list[tuple[str, str]]:
-    minutes, seconds = divmod(round(provenance.seconds), 60)
-    clock = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
-    spent = f"{clock} of wall clock for this run on {plural(provenance.workers, 'worker')}"
-    return [
-        (
-            "tasks",
-            f"{provenance.ran:,} run, {provenance.reused:,} taken from an earlier run, "
-            f"{len(provenance.failed)} failed",
-        ),
-        ("time", spent if provenance.workers else "none for this report: its results were there"),
-    ]
-
-
-def _experiment_line(
-    name: str, rows: Sequence[Row] | Any, provenance: Provenance
-) -> dict[str, str]:
-    """Tell the size of an experiment and the time it took, for one line of a table."""
-    seconds = provenance.computing.get(name)
-    told = "" if seconds is None else f"{seconds:,.0f} s"
-    return {"name": name, "rows": f"{len(rows):,}", "seconds": told}

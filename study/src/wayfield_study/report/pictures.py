@@ -90,23 +90,11 @@ def field_picture(row: Row, prefix: str, goal: int, caption: str) -> Picture:
     """Draw a stored field: labels as rings, contours, and the greedy plan as arrows."""
     positions = np.column_stack([row["x"], row["y"]])
     graph = Graph.from_edges(row["tails"], row["heads"], row["lengths"], positions=positions)
-    plan = _plan_of(graph, row, prefix, goal)
-    labels = Labels(row["label_vertices"], row["label_values"])
-    width, height = np.ptp(positions, axis=0) + 1.0
-    size = (6.4, 6.4 * height / width)
-    figure: Any = need("matplotlib.figure", "study").Figure(size, layout="constrained")
-    plots.field(graph, plan.values, plan, labels, figure.subplots(), colour_bar=False, legend=False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130)
-    return Picture(caption, _data_uri(buffer))
-
-
-def _plan_of(graph: Graph, row: Row, prefix: str, goal: int) -> Plan:
-    """Put a stored plan together again; what no picture shows is left out."""
     names = ("values", "successor", "basin", "cycles", "cycle_ends")
     values, successor, basin, cycles, ends = (np.array(row[f"{prefix}_{name}"]) for name in names)
     unknown = np.full(graph.num_vertices, -1)
-    return Plan(
+    # the stored plan put together again; what no picture shows is left out
+    plan = Plan(
         graph,
         values,
         goal,
@@ -121,6 +109,12 @@ def _plan_of(graph: Graph, row: Row, prefix: str, goal: int) -> Plan:
         cycle_members=cycles.astype(np.int64),
         cycle_offsets=ends,
     )
+    labels = Labels(row["label_vertices"], row["label_values"])
+    width, height = np.ptp(positions, axis=0) + 1.0
+    size = (6.4, 6.4 * height / width)
+    figure: Any = need("matplotlib.figure", "study").Figure(size, layout="constrained")
+    plots.field(graph, plan.values, plan, labels, figure.subplots(), colour_bar=False, legend=False)
+    return Picture(caption, _png(figure, 130))
 
 
 def failure_map(positions: FloatArray, share: FloatArray, caption: str) -> Picture:
@@ -138,10 +132,7 @@ def failure_map(positions: FloatArray, share: FloatArray, caption: str) -> Pictu
 
 def failure_scale() -> str:
     """Explain the colours of the failure maps."""
-    stops = ", ".join(_SCALE)
-    look = f"background: linear-gradient(to right, {stops})"
-    bar = f'<i style="{escape(look)}"></i>'
-    return f'<p class="bar"><span>0</span>{bar}<span>all goals missed</span></p>'
+    return _colour_bar("0", _SCALE, "all goals missed")
 
 
 def edge_picture(row: Row, column: str, caption: str) -> Picture:
@@ -154,7 +145,14 @@ def edge_picture(row: Row, column: str, caption: str) -> Picture:
     times = 1.0 + np.array(row[column])
     order = np.argsort(np.abs(np.log(times)), kind="stable")  # what differs lies on top
     ends = places[np.column_stack([row["tails"], row["heads"]])[order]]
-    lines = collections.LineCollection(ends, colors=_edge_colours(times[order]), linewidths=1.4)
+    stops = np.log2(_TIMES)
+    stops = (stops - stops[0]) / (stops[-1] - stops[0])
+    scale = need("matplotlib.colors", "study").LinearSegmentedColormap.from_list(
+        "edges", list(zip(stops.tolist(), _EDGES, strict=True))
+    )
+    shades = np.log2(np.clip(times[order], _TIMES[0], _TIMES[-1]) / _TIMES[0])
+    shades /= np.log2(_TIMES[-1] / _TIMES[0])
+    lines = collections.LineCollection(ends, colors=scale(shades), linewidths=1.4)
     width, height = np.ptp(places, axis=0)
     figure: Any = need("matplotlib.figure", "study").Figure((6.4, 6.4 * height / width))
     axes = figure.add_axes((0, 0, 1, 1))
@@ -164,19 +162,7 @@ def edge_picture(row: Row, column: str, caption: str) -> Picture:
     axes.set_aspect("equal")
     axes.autoscale_view()
     axes.set_axis_off()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return Picture(caption, _data_uri(buffer))
-
-
-def _edge_colours(times: FloatArray) -> Any:
-    colours = need("matplotlib.colors", "study")
-    places = np.log2(_TIMES)
-    places = (places - places[0]) / (places[-1] - places[0])
-    stops = list(zip(places.tolist(), _EDGES, strict=True))
-    scale = colours.LinearSegmentedColormap.from_list("edges", stops)
-    shade = np.log2(np.clip(times, _TIMES[0], _TIMES[-1]) / _TIMES[0])
-    return scale(shade / np.log2(_TIMES[-1] / _TIMES[0]))
+    return Picture(caption, _png(figure, 110))
 
 
 def walks_picture(row: Row, caption: str) -> Picture:
@@ -208,18 +194,25 @@ def walks_picture(row: Row, caption: str) -> Picture:
             axes.add_patch(disc)
     axes.scatter(*row["goal"], s=230, marker="*", color="#222222", zorder=4)
     axes.set_axis_off()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return Picture(caption, _data_uri(buffer))
+    return Picture(caption, _png(figure, 110))
 
 
 def edge_scale() -> str:
     """Explain the colours of edges."""
-    look = f"background: linear-gradient(to right, {', '.join(_EDGES)})"
-    bar = f'<i style="{escape(look)}"></i>'
     low, high = f"{_TIMES[0]:g} times its length", f"{_TIMES[-1]:g} times, or no such edge"
-    return f'<p class="bar"><span>{low}</span>{bar}<span>{high}</span></p>'
+    return _colour_bar(low, _EDGES, high)
+
+
+def _colour_bar(low: str, colours: Sequence[str], high: str) -> str:
+    look = escape(f"background: linear-gradient(to right, {', '.join(colours)})")
+    return f'<p class="bar"><span>{low}</span><i style="{look}"></i><span>{high}</span></p>'
 
 
 def _data_uri(buffer: io.BytesIO) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def _png(figure: Any, dpi: int) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi)
+    return _data_uri(buffer)

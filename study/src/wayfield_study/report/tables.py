@@ -1,12 +1,15 @@
-r"""Tables of our own: for the page, as CSV and as LaTeX."""
+r"""Tables of our own, for the page, as CSV and as LaTeX, and numbers as powers of ten."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _LATEX = str.maketrans(
     {
@@ -24,8 +27,9 @@ _LATEX = str.maketrans(
     }
 )
 
+_SUPERSCRIPTS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 _POWER = re.compile("(?:([0-9.]+)\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE})?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
-_RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+_RAISED = str.maketrans(_SUPERSCRIPTS, "-0123456789")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 
 
@@ -48,6 +52,40 @@ class Table:
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        head: str,
+        groups: Mapping[str, T],
+        columns: Mapping[str, Callable[[T], str]],
+        note: str = "",
+    ) -> Table:
+        """Return a table with a row for every group: its name, then each column's text of it.
+
+        Parameters
+        ----------
+        name, title, note : str
+            File name, heading, and what to know.
+        head : str
+            Heading of the column of names.
+        groups : mapping of str
+            What the rows are about, by their names.
+        columns : mapping of str to function of a group
+            What stands in each column, by its heading.
+
+        Examples
+        --------
+        >>> groups = {"odd": [1, 3], "even": [2]}
+        >>> Table.of("n", "Numbers", "kind", groups, {"sum": lambda some: str(sum(some))}).rows
+        [['odd', '4'], ['even', '2']]
+        """
+        rows = [
+            [key, *(write(group) for write in columns.values())] for key, group in groups.items()
+        ]
+        return cls(name, title, [head, *columns], rows, note)
 
 
 def as_csv(table: Table) -> str:
@@ -72,16 +110,26 @@ def as_latex(table: Table) -> str:
     >>> print(as_latex(Table("s", "Success", ["r", "share"], [["4", "85 %"]])).splitlines()[8])
     4 & 85 \% \\
     """
+    heads = [latex_line([latex(head) for head in table.heads])]
+    rows = [[latex(entry) for entry in row] for row in table.rows]
+    columns = "l" + "r" * (len(table.heads) - 1)
+    return latex_table(table.name, f"{latex(table.title)}.", columns, heads, rows)
+
+
+def latex_table(
+    name: str, caption: str, columns: str, heads: Sequence[str], rows: Iterable[Sequence[str]]
+) -> str:
+    """Write a table with booktabs: the lines of its head, and rows of entries, all as LaTeX."""
     lines = [
         r"\begin{table}",
         r"\centering\small",
-        rf"\caption{{{latex(table.title)}.}}",
-        rf"\label{{tab:wayfield-{table.name}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(table.heads) - 1)}}}",
+        rf"\caption{{{caption}}}",
+        rf"\label{{tab:wayfield-{name}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        latex_line([latex(head) for head in table.heads]),
+        *heads,
         r"\midrule",
-        *(latex_line([latex(entry) for entry in row]) for row in table.rows),
+        *map(latex_line, rows),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
@@ -91,7 +139,12 @@ def as_latex(table: Table) -> str:
 
 def latex(text: str) -> str:
     """Write a text for LaTeX: signs escaped, powers of ten as formulas."""
-    return _POWER.sub(_latex_power, text).translate(_LATEX)
+
+    def formula(found: re.Match[str]) -> str:
+        digits = "" if found[1] is None else rf"{found[1]}\times"
+        return rf"${digits}10^{{{found[2].translate(_RAISED)}}}$"
+
+    return _POWER.sub(formula, text).translate(_LATEX)
 
 
 def latex_line(entries: Sequence[str]) -> str:
@@ -105,6 +158,16 @@ def plain(text: str) -> str:
     return _THOUSANDS.sub("", text).replace("−", "-")
 
 
-def _latex_power(found: re.Match[str]) -> str:
-    digits = "" if found[1] is None else rf"{found[1]}\times"
-    return rf"${digits}10^{{{found[2].translate(_RAISED)}}}$"
+def power(value: float) -> str:
+    """Write two digits and a power of ten.
+
+    Examples
+    --------
+    >>> power(4.4e-16).split()
+    ['4.4', '×', '10⁻¹⁶']
+    """
+    if value == 0:
+        return "0"
+    digits, exponent = f"{value:.1e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", _SUPERSCRIPTS))
+    return f"{digits}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10{raised}"

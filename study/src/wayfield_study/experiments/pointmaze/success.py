@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wayfield._text import number_of
+
 from ...engine import Experiment, Profile, Records, Row
-from ...report import Chart, Finding, Section, Series, Table, plural, scatter
+from ...report import Chart, Finding, Section, Series, Table, scatter
 from .._point import (
     DATASETS,
     FEWEST_SEEDS,
@@ -103,7 +105,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Tell what planners are worth on right graphs, on wrong ones, and where there is chance."""
     if len(rows.values("seed")) < FEWEST_SEEDS:
         return
-    scope = f"{plural(len(rows.values('seed')), 'seed')}, {rows.rows[0]['pairs']} episodes each."
+    seeds = number_of(len(rows.values("seed")), "seeds")
+    scope = f"{seeds}, {rows.rows[0]['pairs']} episodes each."
     yield Finding("new", "Which planner arrives, whatever the graph?", _whichever(rows), scope)
     for dataset, some in rows.where(graph=GRAPHS[0]).by("dataset").items():
         yield Finding(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from wayfield._text import number_of
+
 from ...engine import NO_ROWS, Experiment, Records, Study, Tables
-from ...report import Cover, Tile, plural
+from ...report import Cover, Tile
 from .._wrong import OURS, REFERENCE, SEEDS
 from . import cost_bounds, every_world, helsinki, memory, other_goals, pictures, shares, sources
 from ._shown import paired, percent, say_difference, too_few
@@ -41,7 +43,7 @@ def _by_share(rows: Records) -> list[tuple[float, Records]]:
 
 def _lead(rows: Records) -> str:
     """Say it in a sentence."""
-    seeds = plural(len(rows.values("seed")), "seed")
+    seeds = number_of(len(rows.values("seed")), "seeds")
     if too_few(rows):
         return (
             f"This is a quick look at small worlds, with {seeds}: enough to see that all of it "

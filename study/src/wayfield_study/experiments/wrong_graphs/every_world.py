@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from wayfield._text import number_of
+
 from ...engine import Experiment, Profile, Records, Row
-from ...report import Chart, Finding, Section, Series, Table, chart, plural
-from ...report.svg import Scale
+from ...report import Chart, Finding, Scale, Section, Series, Table, chart
 from .._wrong import (
     LOOKS,
     MENDS,
@@ -106,9 +107,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Tell what mending is worth, where nothing helps, and what it costs where it errs."""
     if too_few(rows):
         return
-    scope = (
-        f"{plural(len(rows.values('world')), 'world')}, {plural(len(rows.values('seed')), 'seed')}."
-    )
+    worlds = number_of(len(rows.values("world")), "worlds")
+    scope = f"{worlds}, {number_of(len(rows.values('seed')), 'seeds')}."
     for fraction, some in sorted(rows.by("label_fraction").items(), reverse=True):
         yield _worth(some, fraction, scope)
     for fraction, some in sorted(rows.by("label_fraction").items(), reverse=True):
@@ -131,7 +131,7 @@ def _worth(rows: Records, fraction: float, scope: str) -> Finding:
         f"{arms[REFERENCE].mean('spl'):.3f} for replanning Dijkstra "
         f"({say_difference(paired(rows))}); the best arm that does not mend is “{best.title}” with "
         f"{arms[best.name].mean('spl'):.3f}. Mending gains more than {TANGIBLE:g} in {won} of "
-        f"{plural(gains.size, 'instance')} and loses more than that in {lost}; the worst "
+        f"{number_of(gains.size, 'instances')} and loses more than that in {lost}; the worst "
         f"difference is {signed(gains.min())}.",
         scope,
     )
@@ -145,7 +145,7 @@ def _in_vain(rows: Records, fraction: float, scope: str) -> Finding:
         worlds[world] = [arm for arm in arms if clearly_above(paired(some, arm))]
     vain = [world for world, better in worlds.items() if not better]
     ours = [world for world, better in worlds.items() if better and OURS not in better]
-    text = f"In {len(vain)} of {plural(len(worlds), 'world')} no arm is clearly better"
+    text = f"In {len(vain)} of {number_of(len(worlds), 'worlds')} no arm is clearly better"
     text += f": {named(vain)}." if vain else "."
     if ours:
         text += f" Another arm is clearly better, but mend is not, in {named(ours)}."
@@ -160,7 +160,7 @@ def _right_graph(rows: Records) -> Finding:
     return Finding(
         "new" if same == len(ours) else "differs",
         "Does mending leave a correct graph alone?",
-        f"In {same} of {plural(len(ours), 'instance')} every walk on the mended graph costs as "
+        f"In {same} of {number_of(len(ours), 'instances')} every walk on the mended graph costs as "
         "little as it can. On a correct graph nothing beats its own shortest paths.",
     )
 

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 
 from wayfield._optional import missing
+from wayfield._text import number_of
 from wayfield.cross_validation import label_factor
 from wayfield.extension import AMLE, extend
 from wayfield.kernels._types import FloatArray
@@ -22,7 +23,7 @@ from wayfield.roads import ATTRIBUTION, helsinki
 from wayfield.shortest_paths import cost_to_go
 
 from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Look, Section, Table, plural
+from ...report import Finding, Look, Section, Table
 from .._wrong import LOOKS as WALKERS
 from .._wrong import MENDS, OURS, Case, Walked, WrongWorld, row
 from .._wrong.arms import drive_by, follow, mended
@@ -122,7 +123,7 @@ def tables(rows: Records) -> list[Table]:
         "time driven / least",
         "arrive",
     ]
-    note = f"Means over {plural(len(rows.values('seed')), 'goal')}. {ATTRIBUTION}."
+    note = f"Means over {number_of(len(rows.values('seed')), 'goals')}. {ATTRIBUTION}."
     return [Table("times", "Times of arrival in Helsinki", heads, lines, note)]
 
 
@@ -139,7 +140,7 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"{before:.3f} by distance times one factor, a change of {_percent(error / before - 1)}. "
         f"Routes take {ours.mean('cost_ratio'):.3f} times the least time on the mended streets, "
         f"{plain.mean('cost_ratio'):.3f} times on those as believed.",
-        f"Central Helsinki, {plural(len(plain), 'goal')}.",
+        f"Central Helsinki, {number_of(len(plain), 'goals')}.",
     )
 
 

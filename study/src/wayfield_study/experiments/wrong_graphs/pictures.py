@@ -11,9 +11,8 @@ import numpy as np
 from wayfield.kernels._types import FloatArray
 
 from ...engine import Experiment, Profile, Records, Row
-from ...report import Gallery
+from ...report import Gallery, Section
 from ...report.pictures import edge_picture, edge_scale
-from ...report.section import Section
 from .._wrong import SMALL, WRONG_WORLDS, WrongCell, WrongWorld, read_grid, wrong_grid
 from .._wrong.arms import mended
 from ._shown import percent

@@ -6,7 +6,7 @@ which its L-BFGS-B gives up. One goal of every configuration, under each of a fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import TypeAlias
@@ -18,15 +18,13 @@ from wayfield.graph import Graph
 from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
 
-from ...engine import Experiment, Profile, Records, Row
-from ...paper import AUDITED, SEEDS
-from ...report import Section, Table
-from .. import lbfgs_budget
-from .._mazes import MazeCell, grid, per_vertex
-from .._readings import ordering_counts
-from .._trial import HARMONIC, SWEEPS, Trial
-from ..solver_audit import POWERS
-from ..solver_audit.solvers import Audit, lbfgs, newton_cg, relaxed_picard
+from ..engine import Experiment, Profile, Records, Row
+from ..paper.grid import AUDITED, SEEDS
+from ..report import Section, Table
+from . import lbfgs_budget
+from ._mazes import MazeCell, grid, per_vertex
+from ._trial import HARMONIC, SWEEPS, Trial
+from .solver_audit import POWERS, Energy, Solver, lbfgs, newton_cg, relaxed_picard
 
 Start: TypeAlias = Callable[[Graph, Labels], FloatArray]
 SCIPY_STALL = 2.2e-9
@@ -34,29 +32,21 @@ SCIPY_STALL = 2.2e-9
 WARM = "each p from the field of the one before"
 
 
-def _nearest(graph: Graph, labels: Labels) -> FloatArray:
-    return np.array(extend(graph, labels, NearestLabel()).values)
-
-
-def _mean(graph: Graph, labels: Labels) -> FloatArray:
-    return _level(graph, labels, float(labels.values.mean()))
-
-
-def _zero(graph: Graph, labels: Labels) -> FloatArray:
-    return _level(graph, labels, 0.0)
-
-
 def _level(graph: Graph, labels: Labels, value: float) -> FloatArray:
-    """Set every value but the labels'."""
+    """Return a field of one value, but for the labels."""
     field = np.full(graph.num_vertices, value)
     field[labels.vertices] = labels.values
     return field
 
 
 STARTS: dict[str, Start] = {
-    "solvers from the nearest label": _nearest,
-    "solvers from the mean of the labels": _mean,
-    "solvers from zero": _zero,
+    "solvers from the nearest label": lambda graph, labels: np.array(
+        extend(graph, labels, NearestLabel()).values
+    ),
+    "solvers from the mean of the labels": lambda graph, labels: _level(
+        graph, labels, float(labels.values.mean())
+    ),
+    "solvers from zero": lambda graph, labels: _level(graph, labels, 0.0),
 }
 STALLS = {"L-BFGS-B with SciPy's own stopping share": SCIPY_STALL}
 ASSUMED = (*STARTS, WARM, *STALLS)
@@ -69,11 +59,18 @@ def run(cell: MazeCell) -> list[Row]:
     graph, labels = trial.drawn.graph, trial.drawn.labels
     audited = (cell.maze, cell.refinement, cell.label_fraction) in AUDITED
     rows: list[Row] = []
+
+    def add(assumed: str, p: float, arm: str, fields: list[FloatArray], **solved: float) -> None:
+        about: Row = {"assumed": assumed, "p": p, "arm": arm}
+        quality: Row = {"converged": 0, "gradient": 0.0, "fixed_point": 0.0} | solved
+        counts = trial.outcomes(fields) | trial.ordering_counts(fields)
+        rows.append(about | counts | {"solves": len(fields)} | quality)
+
     for assumed in ASSUMED:
         chosen = STARTS.get(assumed)
         starts = [None if chosen is None else chosen(graph, known) for known in labels]
         stall = STALLS.get(assumed, 1e-10)
-        solvers: dict[str, Callable[..., Audit]] = {
+        solvers: dict[str, Solver] = {
             lbfgs_budget.ARM: partial(lbfgs, cap=700, stall=stall, memory=10)
         }
         if audited and chosen is not None:
@@ -83,42 +80,34 @@ def run(cell: MazeCell) -> list[Row]:
         for p in POWERS:
             for arm, solver in solvers.items():
                 found = [
-                    solver(graph, known, p, start=start)
+                    solver(Energy(graph, known, p, start))
                     for known, start in zip(labels, starts, strict=True)
                 ]
-                rows.append(_row(trial, assumed, p, arm, found))
+                add(
+                    assumed,
+                    p,
+                    arm,
+                    [audit.values for audit in found],
+                    converged=sum(audit.converged for audit in found),
+                    gradient=max(audit.gradient for audit in found),
+                    fixed_point=max(audit.fixed_point for audit in found),
+                )
             if assumed == WARM:  # where L-BFGS-B is alone
                 starts = [audit.values for audit in found]
-    ends = ((2.0, HARMONIC), (inf, SWEEPS))
-    return rows + [
-        _counts(trial, "", p, arm.name, [field.values for field in trial.fields(arm.method)])
-        for p, arm in ends
-    ]
-
-
-def _row(trial: Trial, assumed: str, p: float, arm: str, found: Sequence[Audit]) -> Row:
-    return _counts(trial, assumed, p, arm, [audit.values for audit in found]) | {
-        "converged": sum(audit.converged for audit in found),
-        "gradient": max(audit.gradient for audit in found),
-        "fixed_point": max(audit.fixed_point for audit in found),
-    }
-
-
-def _counts(trial: Trial, assumed: str, p: float, arm: str, fields: Sequence[FloatArray]) -> Row:
-    about: Row = {"assumed": assumed, "p": p, "arm": arm}
-    unsolved: Row = {"solves": len(fields), "converged": 0, "gradient": 0.0, "fixed_point": 0.0}
-    return about | trial.outcomes(fields) | ordering_counts(trial, fields) | unsolved
+    for p, end in ((2.0, HARMONIC), (inf, SWEEPS)):
+        add("", p, end.name, [field.values for field in trial.fields(end.method)])
+    return rows
 
 
 def cells(profile: Profile) -> list[MazeCell]:
-    """Take a tiny cell, or one goal of every configuration, of one seed."""
+    """Return a tiny cell, or one goal of every configuration, of one seed."""
     if profile.name == "quick":
         return grid(["medium"], [3], [0.08], SEEDS[:1], 1)
     return grid(seeds=SEEDS[:1], goals=1)
 
 
 def as_tables(rows: Records, assumed: str) -> dict[str, Records]:
-    """Take the rows of one reading apart into tables of the family and of the two audits.
+    """Split the rows of one reading into tables of the family and of the two audits.
 
     The one seed stands for all of the paper's, and what is solved exactly there is not at hand:
     the stopped fields stand in for it, so that nothing moves.
@@ -129,34 +118,37 @@ def as_tables(rows: Records, assumed: str) -> dict[str, Records]:
     twins = [row | {"arm": "amle"} for row in ends.where(arm=SWEEPS.name)]
     twins += [row | {"arm": f"p{row['p']:g}"} for row in stopped]
     sure = [row | {"arm": "certified"} for row in stopped]
+    parts = {"finite_p": [*ends, *twins], "lbfgs_budget": [*stopped, *sure]}
+    parts["solver_audit"] = [*audits, *sure] if len(audits) else []
     return {
-        "finite_p": _all_seeds([*ends, *twins]),
-        "lbfgs_budget": _all_seeds([*stopped, *sure]),
-        "solver_audit": _all_seeds([*audits, *sure]) if len(audits) else Records.of([]),
+        name: Records.of(row | {"seed": seed} for seed in SEEDS for row in some)
+        for name, some in parts.items()
     }
 
 
-def _all_seeds(rows: list[Row]) -> Records:
-    return Records.of(row | {"seed": seed} for seed in SEEDS for row in rows)
+def tables(rows: Records) -> list[Table]:
+    """Tabulate success by resolution, and how L-BFGS-B ends, under every reading."""
 
+    def at(r: int) -> Callable[[Records], str]:
+        return lambda some: f"{some.where(refinement=r).ratio('reached', 'pairs'):.3f}"
 
-def by_reading(rows: Records) -> list[Table]:
-    """Tell success by resolution, and how L-BFGS-B ends, under every reading."""
-    lines = []
-    for (assumed, p), some in rows.where(arm=lbfgs_budget.ARM).by("assumed", "p").items():
-        groups = some.by("refinement")
-        lines.append(
-            [
-                f"{assumed}, p = {p:g}",
-                *(f"{group.ratio('reached', 'pairs'):.3f}" for group in groups.values()),
-                f"{some.total('converged')} of {some.total('solves')}",
-                f"{some.mean('gradient'):.4f}",
-                f"{some.mean('fixed_point'):.3f}",
-            ]
+    groups = rows.where(arm=lbfgs_budget.ARM).by("assumed", "p").items()
+    return [
+        Table.of(
+            "starts",
+            "Finite p by L-BFGS-B, by start and stop",
+            "L-BFGS-B, 700 iterations",
+            {f"{assumed}, p = {p:g}": some for (assumed, p), some in groups},
+            {f"success, r = {r}": at(r) for r in rows.values("refinement")}
+            | {
+                "converged, it says": lambda some: (
+                    f"{some.total('converged')} of {some.total('solves')}"
+                ),
+                "gradient": lambda some: f"{some.mean('gradient'):.4f}",
+                "residual": lambda some: f"{some.mean('fixed_point'):.3f}",
+            },
         )
-    sizes = [f"success, r = {r}" for r in rows.values("refinement")]
-    heads = ["L-BFGS-B, 700 iterations", *sizes, "converged, it says", "gradient", "residual"]
-    return [Table("starts", "Finite p by L-BFGS-B, by start and stop", heads, lines)]
+    ]
 
 
 EXPERIMENT = Experiment(
@@ -172,7 +164,7 @@ EXPERIMENT = Experiment(
             "Sensitivity: where the finite-p solvers start and stop",
             "One goal of every configuration, by L-BFGS-B with the paper's 700 iterations from "
             "other starts and with another stopping share. The paper says neither.",
-            tables=by_reading,
+            tables=tables,
         ),
     ),
 )

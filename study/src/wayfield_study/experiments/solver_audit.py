@@ -1,0 +1,381 @@
+"""The finite-p solvers of the paper beside the certified one: what they claim, and the truth.
+
+The three solvers are as the paper has them: for comparison, not for use. All minimise
+E(u) = (1/p) Σ ℓ |Δu / ℓ|^p over the unlabelled values, from the harmonic extension if no other
+start is given:
+
+- `lbfgs`: SciPy's L-BFGS-B on the energy, stopped by the size of its gradient, by a cap or, if
+  asked to, when the energy hardly falls any more;
+- `relaxed_picard`: the fixed point of u_x = Σ w u_y / Σ w with w = |Δu / ℓ|^{p−2} / ℓ, all vertices
+  at once, under-relaxed, stopped by the size of its update;
+- `newton_cg`: SciPy's Newton-CG on the energy with a cap.
+
+Each says whether it calls itself converged, and reports beside that the gradient norm, the
+residual of the fixed point (the paper's R_p) and the update residual, the distance of a value from
+the one that solves its own equation. None bounds the error of the values; `PLaplacian` does.
+
+The experiment has one row for every p and solver, over the goals of the cell: how many solves call
+themselves converged, the largest residuals, the largest error against the certified field, relative
+to the range of the labels, and the duality gap of the first goal's field. A cell counts as
+converged if all of its solves do.
+
+L-BFGS-B also stops when a step lowers the energy by less than a share of 1e-12. The paper does not
+say where its own gave up; with this share it stops about as often, and with about the gradients and
+residuals that the paper prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import OptimizeResult, minimize
+from scipy.sparse.linalg import splu
+
+from wayfield._threads import one_thread
+from wayfield.extension import Harmonic, PLaplacian, Status, extend
+from wayfield.graph import Graph
+from wayfield.kernels._types import FloatArray
+from wayfield.kernels.doubledouble import Pair
+from wayfield.kernels.plaplacian import update_residual
+from wayfield.labels import Labels
+
+from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
+from ..kernels.energy import (
+    Edges,
+    energy_curvature,
+    energy_gradient,
+    fixed_point_residual,
+    relaxed_sweeps,
+)
+from ..paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS
+from ..paper.measures import measured
+from ..report import Section, Table, power
+from ._mazes import MazeCell, grid, maze_experiment
+from ._trial import Trial
+
+POWERS = (4.0, 8.0, 16.0)
+TITLES = {
+    "lbfgs": "L-BFGS-B",
+    "picard": "fixed point",
+    "newton": "Newton-CG",
+    "certified": "certified",
+}
+EVALUATIONS = 15_000
+"""SciPy's limit on evaluations if only iterations are capped, as in the paper."""
+TOLERANCE, RELAXATION = 1e-6, 0.05
+"""The paper's, of all three solvers and of the fixed-point sweeps."""
+
+
+# -------------------------------------------------------------------- the solvers
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Where a solver stopped.
+
+    Attributes
+    ----------
+    values : (n,) float array
+        The field.
+    converged : bool
+        Whether the solver calls itself converged.
+    iterations : int
+        Its iterations.
+    gradient : float
+        Largest entry of the gradient of the energy.
+    fixed_point : float
+        Largest distance of a value from the weighted mean Σ w u_y / Σ w of its neighbours.
+    update : float
+        Update residual: largest distance of a value from the one its neighbours ask for.
+    energy : Energy
+        What it minimised.
+    """
+
+    values: FloatArray
+    converged: bool
+    iterations: int
+    gradient: float
+    fixed_point: float
+    update: float
+    energy: Energy
+
+    @cached_property
+    def gap(self) -> float:
+        """Relative duality gap of the energy, the flow freed of its sources by least squares."""
+        return self.energy.gap(self.values)
+
+
+class Energy:
+    """The p-energy as a function of the unlabelled values, with its derivatives.
+
+    `start` is where its minimisers begin: the harmonic extension, if none is given.
+    """
+
+    def __init__(
+        self, graph: Graph, labels: Labels, p: float, start: FloatArray | None = None
+    ) -> None:
+        self.graph, self.labels, self.p = graph, labels, p
+        once = graph.tails < graph.indices
+        self.edges = Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
+        self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
+        if start is None:
+            start = extend(graph, labels, Harmonic(bracket=False)).values
+        self.start = np.array(start)
+
+    def field(self, x: FloatArray) -> FloatArray:
+        """Return the field with these unlabelled values."""
+        values = self.start.copy()
+        values[self.free] = x
+        return values
+
+    def value_and_gradient(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """Energy and its gradient."""
+        gradient = np.empty_like(self.start)
+        value = energy_gradient(self.edges, self.field(x), self.p, gradient)
+        return value, gradient[self.free]
+
+    def curvature(self, x: FloatArray, direction: FloatArray) -> FloatArray:
+        """Hessian times a direction."""
+        change, product = np.zeros_like(self.start), np.empty_like(self.start)
+        change[self.free] = direction
+        energy_curvature(self.edges, self.field(x), change, self.p, product)
+        return np.asarray(product[self.free])
+
+    def audit(self, values: FloatArray, converged: bool, iterations: int) -> Audit:
+        """Measure where a solver stopped."""
+        arcs, field = self.graph.arcs, Pair(values, np.zeros_like(values))
+        _, gradient = self.value_and_gradient(values[self.free])
+        close = 1e-12 * self.labels.span
+        return Audit(
+            values,
+            converged,
+            iterations,
+            gradient=float(np.abs(gradient).max(initial=0.0)),
+            fixed_point=fixed_point_residual(arcs, self.free, values, self.p),
+            update=float(update_residual(arcs, self.free, field, self.p - 1.0, close)),
+            energy=self,
+        )
+
+    def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
+        """Audit one of SciPy's minimisers."""
+        start = self.start[self.free]
+        with one_thread():
+            found: OptimizeResult = minimize(
+                self.value_and_gradient,
+                start,
+                jac=True,
+                method=method,
+                options=options,
+                **arguments,
+            )
+        return self.audit(self.field(found.x), bool(found.success), int(found.nit))
+
+    def gap(self, values: FloatArray) -> float:
+        """Relative duality gap: see `extension._gap`, here for a flow projected first."""
+        tails, heads, lengths = self.edges
+        # the matrix that takes a field to its slopes
+        signs = np.repeat([1.0, -1.0], tails.size) / np.tile(lengths, 2)
+        places = (np.tile(np.arange(tails.size), 2), np.concatenate([heads, tails]))
+        slope: Any = sparse.csr_array((signs, places), shape=(tails.size, self.start.size))
+        slopes = slope @ values
+        steepest = float(np.abs(slopes).max(initial=0.0))
+        if steepest == 0.0:
+            return 0.0
+        slopes = slopes / steepest
+        size = np.abs(slopes)
+        weights = lengths * size ** (self.p - 2.0)
+        flow = weights * slopes
+        inner = slope[:, self.free].tocsr()
+        best = self._lower_bound(slope, flow)
+        for floor in (1e-14, 1e-9, 1e-5):
+            conductance = weights + floor * lengths
+            laplacian = inner.T @ sparse.diags_array(conductance) @ inner
+            solver = splu(laplacian.tocsc(), permc_spec="MMD_AT_PLUS_A")
+            freed = flow
+            for _ in range(2):
+                freed = freed - conductance * (inner @ solver.solve(inner.T @ freed))
+            best = max(best, self._lower_bound(slope, freed))
+        norm = float(lengths @ size**self.p) ** (1.0 / self.p)
+        ratio = min(best / steepest / norm, 1.0)
+        return float(-np.expm1(self.p * np.log(ratio))) if ratio > 0.0 else 1.0
+
+    def _lower_bound(self, slope: Any, flow: FloatArray) -> float:
+        """Lower bound on the energy norm from ℓ times a flow, its sources paid for."""
+        dual, lengths = self.p / (self.p - 1.0), self.edges.lengths
+        divergence = slope.T @ flow
+        values = self.labels.values
+        centred = values - 0.5 * (values.min() + values.max())
+        work = divergence[self.labels.vertices] @ centred
+        work -= 0.5 * self.labels.span * np.abs(divergence[self.free]).sum()
+        density = np.abs(flow) / lengths
+        largest = density.max()
+        size = largest * (lengths @ (density / largest) ** dual) ** (1.0 / dual)
+        return float(work / size)
+
+
+def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 20) -> Audit:
+    """L-BFGS-B on the energy until its gradient is below the tolerance, or the cap.
+
+    It also stops, and calls itself converged, when a step lowers the energy by less than a share
+    `stall`. `memory` is the number of past steps it learns from. More than `EVALUATIONS` of the
+    energy it is not given: then it has not converged.
+    """
+    options = {"maxiter": cap, "maxfun": EVALUATIONS, "gtol": TOLERANCE, "ftol": stall}
+    return energy.minimised("L-BFGS-B", options | {"maxcor": memory})
+
+
+def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
+    """Under-relaxed fixed-point sweeps until the update is below the tolerance, or the cap."""
+    arcs, free, start, p = energy.graph.arcs, energy.free, energy.start, energy.p
+    values, sweeps, converged = relaxed_sweeps(arcs, free, start, p, RELAXATION, TOLERANCE, cap)
+    return energy.audit(values, converged, sweeps)
+
+
+def newton_cg(energy: Energy, cap: int = 20) -> Audit:
+    """Newton-CG on the energy until its step is below the tolerance, or the cap."""
+    options = {"maxiter": cap, "xtol": TOLERANCE}
+    return energy.minimised("Newton-CG", options, hessp=energy.curvature)
+
+
+# -------------------------------------------------------------------- the experiment
+
+Solver: TypeAlias = Callable[[Energy], Audit]
+SOLVERS: dict[str, Solver] = {
+    "lbfgs": partial(lbfgs, stall=1e-12, memory=10),
+    "picard": relaxed_picard,
+    "newton": newton_cg,
+}
+"""The solvers with the caps of the paper's audit."""
+
+
+def run(cell: MazeCell) -> list[Row]:
+    """Audit the three solvers with the caps of the paper's audit, and the certified one."""
+    return [
+        row | {"gap": found[0].gap}  # of one goal: it takes as long as many a solve
+        for row, found in audited(Trial(cell), SOLVERS)
+    ]
+
+
+def audited(trial: Trial, solvers: Mapping[str, Solver]) -> Iterator[tuple[Row, list[Audit]]]:
+    """Audit some solvers and the certified one: a row for every p and solver, and its audits."""
+    graph, labels = trial.drawn.graph, trial.drawn.labels
+    for p in POWERS:
+        exact = trial.fields(PLaplacian(p))
+        energies = [Energy(graph, known, p) for known in labels]
+        audits = {name: [solver(energy) for energy in energies] for name, solver in solvers.items()}
+        # the certified field, measured as the others are
+        audits["certified"] = [
+            energy.audit(np.array(field.values), field.status is Status.CONVERGED, field.iterations)
+            for energy, field in zip(energies, exact, strict=True)
+        ]
+        for name, found in audits.items():
+            errors = [
+                np.abs(audit.values - field.values).max() / span
+                for audit, field, span in zip(found, exact, trial.spans, strict=True)
+            ]
+            about: Row = {"p": p, "arm": name}
+            row = about | trial.outcomes([audit.values for audit in found])
+            row |= {
+                "solves": len(found),
+                "converged": sum(audit.converged for audit in found),
+                "iterations": max(audit.iterations for audit in found),
+                "gradient": max(audit.gradient for audit in found),
+                "fixed_point": max(audit.fixed_point for audit in found),
+                "update": max(audit.update for audit in found),
+                "error": float(max(errors)),
+                "width": max(field.details["width"] for field in exact),
+            }
+            yield row, found
+
+
+def cells(profile: Profile) -> list[MazeCell]:
+    """One tiny cell, or the paper's 24, with few goals: the solvers are slow."""
+    if profile.name == "quick":
+        return grid(["medium"], [3], [0.08], SEEDS[:1], profile.at_most(quick=1))
+    return [
+        cell
+        for r, most in ((8, 4), (12, 2))
+        for cell in grid(
+            refinements=[r],
+            label_fractions=[0.02, 0.08],
+            seeds=AUDIT_SEEDS,
+            goals=profile.at_most(paper=most, full=8),
+        )
+    ]
+
+
+@measured("solver_audit", "solvers", "solver-gradient", wanted=AUDITED, seeds=AUDIT_SEEDS)
+def measures(rows: Records) -> dict[str, Measure]:
+    """Measure the paper's solver audit."""
+    found: dict[str, Measure] = {}
+    for p, solver in product(POWERS, SOLVERS):
+        place, chosen = f"solvers/p{p:g}/{solver}", rows.where(p=p, arm=solver)
+        if not len(chosen):
+            continue
+        exact = rows.where(p=p, arm="certified").share("reached", "pairs")
+        reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
+        found |= {
+            f"{place}/success": mean_of(reached, exact, strata=strata),
+            f"{place}/sd": sd_of(reached, exact),
+            f"{place}/converged": Measure(converged_cells(chosen)),
+            f"{place}/residual": mean_of(chosen.column("fixed_point")),
+        }
+    if len(stopped := rows.where(p=16.0, arm="lbfgs")):
+        found["solver-gradient/p16/lbfgs"] = mean_of(stopped.column("gradient"))
+    return found
+
+
+def converged_cells(rows: Records) -> float:
+    """Count the cells whose solves all call themselves converged."""
+    return float((rows.column("converged") == rows.column("solves")).sum())
+
+
+def tables(rows: Records) -> list[Table]:
+    """Tabulate what each solver claims, and how far it is from the certified field."""
+    return [
+        Table.of(
+            "solver-errors",
+            "What the solvers claim, and how far off they are",
+            "solver",
+            {
+                f"p = {p:g}, {TITLES[str(arm)]}": some
+                for (p, arm), some in rows.by("p", "arm").items()
+            },
+            {
+                "success": lambda some: f"{some.ratio('reached', 'pairs'):.3f}",
+                "converged, it says": lambda some: (
+                    f"{some.total('converged')} of {some.total('solves')}"
+                ),
+                "residual": lambda some: power(float(some.column("fixed_point").mean())),
+                "largest gap": lambda some: power(float(some.column("gap").max())),
+                "largest error": lambda some: power(float(some.column("error").max())),
+            },
+            "Gap: relative duality gap of the energy. Error: largest distance from the certified "
+            "field, relative to the range of the labels.",
+        )
+    ]
+
+
+EXPERIMENT = maze_experiment(
+    "solver_audit",
+    "Finite-p solvers",
+    run,
+    cells,
+    Section(
+        "solvers",
+        "Finite-p solvers",
+        "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, "
+        "beside the certified solver on the same goals.",
+        compared={"solvers": (), "solver-gradient": ()},
+        tables=tables,
+    ),
+    version=2,
+    effort=320.0,
+    measures=measures,
+)
