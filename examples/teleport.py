@@ -22,15 +22,13 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 import wayfield as wf
-from wayfield_study.experiments._point import (
-    Problem,
+from wayfield_study.experiments.pointmaze._maze import (
     Scene,
     collect_buffer,
     load_point_maze,
     places,
 )
-from wayfield_study.experiments._point.odds import arrival
-from wayfield_study.experiments._point.planners import graph_distance
+from wayfield_study.experiments.pointmaze._planners import Problem, arrival, graph_distance
 from wayfield_study.kernels.point_maze import ARRIVAL, STEP, push_out, sent
 
 MAZE = load_point_maze("teleport")
@@ -82,13 +80,13 @@ def arrived(place: Any) -> bool:
     return bool(np.linalg.norm(place - GOAL) <= ARRIVAL)
 
 
-def film(path: Path, trails: dict[str, Any], foretold: dict[str, float]) -> None:
+def film(path: Path, trails: dict[str, Any], predicted: dict[str, float]) -> None:
     """Draw the walks as they go on, side by side, as an animated PNG."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.1), layout="constrained")
     lines = []
     for ax, name in zip(axes, trails, strict=True):
         draw_maze(ax)
-        ax.set_title(f"{name}: predicted arrival {foretold[name]:.2f}")
+        ax.set_title(f"{name}: predicted arrival {predicted[name]:.2f}")
         lines.append((*ax.plot([], [], color="#12806a"), *ax.plot([], [], "o", color="#c8452b")))
     frames = []
     for step in range(0, max(map(len, trails.values())) + EVERY, EVERY):

@@ -13,9 +13,17 @@ from pages import outline
 from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
 from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments._point import ARMS, DATASETS, GRAPHS, OURS, PointCell, read_grid
 from wayfield_study.experiments.pointmaze import constants, official, shares, success
-from wayfield_study.experiments.pointmaze._shown import say_steps, say_success, spread
+from wayfield_study.experiments.pointmaze._common import (
+    ARMS,
+    DATASETS,
+    OURS,
+    PointCell,
+    read_grid,
+    say_steps,
+    say_success,
+)
+from wayfield_study.experiments.pointmaze._planners import GRAPHS
 from wayfield_study.report import Provenance, write_report
 
 STUDY = STUDIES["pointmaze"]
@@ -45,7 +53,7 @@ def test_every_planner_is_there(tables: dict[str, Records]) -> None:
     for row in rows:
         assert row["pairs"] == row["episodes"] == 20
         assert row["reached"] == sum(row["by_task"])
-        assert 0.0 <= row["foretold"] <= 1.0
+        assert 0.0 <= row["predicted"] <= 1.0
         assert (row["steps"] > 0) == (row["reached"] > 0)
 
 
@@ -129,11 +137,6 @@ def test_success_is_said_with_its_interval() -> None:
     assert (say_steps(Records.of([made(50)])), say_steps(Records.of([made(0)]))) == ("7", "–")
 
 
-def test_the_spread_over_graphs() -> None:
-    assert spread(Records.of([made(90), made(40, graph="xy-20")]), "graph") == pytest.approx(0.5)
-    assert spread(Records.of([made(90)]), "graph") == 0.0
-
-
 # ------------------------------------------------------------------- grids
 
 
@@ -179,7 +182,7 @@ def test_its_report(tables: dict[str, Records], tmp_path: Path) -> None:
     for experiment in STUDY.experiments:
         for section in experiment.sections:
             assert section.title in found.words
-    for word in ("Arrival foretold and measured", "success by number of neighbours", "GAS"):
+    for word in ("Arrival predicted and measured", "success by number of neighbours", "GAS"):
         assert word in found.words
     rows = tables["point_success"].where(arm=OURS, graph="time")
     assert say_success(rows) in found.words

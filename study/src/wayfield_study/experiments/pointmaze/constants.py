@@ -3,7 +3,8 @@
 A row is one value of one constant, all others being as they are. `give_up`, `ahead`, `radius`,
 `guesses` and `landmarks` are options of `wayfield.Planner`, and `jump` one of `replay_graph`. Two
 constants are no options: how far around a state jumps are pooled, here by distance in place of what
-was seen to be next to it, and what a failed try costs where guesses are priced (observed first).
+was seen to be next to it, and what a failed try costs where stitched arcs have a price (observed
+first).
 """
 
 from __future__ import annotations
@@ -23,22 +24,21 @@ from wayfield.replay._guesses import find_guesses, with_prices
 from wayfield.replay._replay import with_arcs
 
 from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Look, Section, Table
-from .._point import (
+from ...report import Finding, Section, Table
+from ._common import (
     EPISODES,
+    NOTES,
     Arm,
-    Course,
     PointCell,
-    Problem,
-    Scene,
-    make_graph,
-    make_scene,
-    planned,
+    Policy,
+    follow_planner,
+    follow_route,
     row,
+    say_success,
+    share,
 )
-from .._point.odds import arrival, chance_of, with_chance
-from .._point.planners import GIVE_UP, expected
-from ._shown import NOTES, say_success
+from ._maze import Scene, make_scene
+from ._planners import GIVE_UP, Problem, chance_of, expected, make_graph, with_chance
 
 SWEPT: dict[str, tuple[float, ...]] = {
     "give_up": (500.0, 1000.0, 2000.0, 5000.0, 20000.0),
@@ -56,12 +56,12 @@ SETTINGS = (
     ("giant-stitch", 0.03, 300),
 )
 TITLES = {
-    "give_up": "give_up, in steps (ten times the longest way)",
+    "give_up": "give_up, in steps (ten times the longest path)",
     "ahead": "ahead, in steps (two median arcs)",
     "radius": "radius of the goal (median span of an arc)",
-    "guesses": "guesses to so many neighbours (10)",
+    "guesses": "guesses: arcs stitched to the nearest neighbours (10)",
     "landmarks": "landmarks (1,000; 300 with less data)",
-    "jump": "longest step that is no jump (five usual ones)",
+    "jump": "longer steps count as jumps (five usual ones)",
     "pool": "jumps are pooled within (states next to it)",
     "failed_try": "steps that a failed try costs (20)",
 }
@@ -100,44 +100,42 @@ class ConstantCell:
 
 def run(cell: ConstantCell) -> list[Row]:
     """One row for every value; and one for the value that is used, marked -1."""
-    return [_measured(cell, None), *(_measured(cell, value) for value in SWEPT[cell.constant])]
+    rows, constant = [], cell.constant
+    for value in (None, *SWEPT[constant]):
+        base, jump = cell.base, value if constant == "jump" else None
+        if value is not None and constant == "landmarks":
+            base = replace(base, landmarks=int(value))
+        scene = make_scene(base.dataset, base.share, base.landmarks, base.seed, jump)
+        make = partial(_MAKERS.get(constant, _with_option), constant=constant, value=value)
+        graph, arm = make_graph(scene, base.graph), Arm(constant, constant, make=make)
+        about = {"value": -1.0 if value is None else value}
+        rows.append(about | row(scene, graph, base.episodes, arm))
+    return rows
 
 
-def _measured(cell: ConstantCell, value: float | None) -> Row:
-    base, constant = cell.base, cell.constant
-    if value is not None and constant == "landmarks":
-        base = replace(base, landmarks=int(value))
-    jump = value if value is not None and constant == "jump" else 0.0
-    scene = make_scene(base.dataset, base.share, base.landmarks, base.seed, jump)
-    make = partial(_MAKERS.get(constant, _with_option), constant=constant, value=value)
-    arm = Arm(Look(constant, constant), make)
-    found = row(scene, make_graph(scene, base.graph), base.episodes, arm)
-    return {"value": -1.0 if value is None else value} | found
-
-
-def _with_option(problem: Problem, constant: str, value: float | None) -> Course:
+def _with_option(problem: Problem, constant: str, value: float | None) -> Policy:
     """Ask a `Planner` with one option set."""
     options: dict[str, float | int | Graph] = {"guesses": problem.graph}
     if value is not None and constant in ("give_up", "ahead", "radius"):
         options[constant] = value
     elif value is not None and constant == "guesses":
         options[constant] = int(value)
-    return planned(problem, Planner(problem.scene.replay, **options))  # type: ignore[arg-type]
+    planner = Planner(problem.scene.replay, **options)  # type: ignore[arg-type]
+    return follow_planner(problem, planner)
 
 
-def _pooled(problem: Problem, constant: str, value: float | None) -> Course:
-    """Pool exits over the doors within a distance, and solve on what was observed."""
+def _pooled(problem: Problem, constant: str, value: float | None) -> Policy:
+    """Pool exits over the landmarks with jumps within a distance; solve on what was observed."""
     scene = problem.scene
     chance = chance_of(scene)
     if value is not None:
-        doors = np.flatnonzero(chance.odds > 0)
+        sources = np.flatnonzero(chance.odds > 0)
         jumps, n = scene.replay.jumps, len(scene.states)
         shape = (n, n)
         exits = sparse.csr_array((jumps.count.astype(float), (jumps.tail, jumps.head)), shape=shape)
-        near = cKDTree(scene.states[doors]).sparse_distance_matrix(
-            cKDTree(scene.states[doors]), value, output_type="ndarray"
-        )
-        ends = doors[near["i"]], doors[near["j"]]
+        tree = cKDTree(scene.states[sources])
+        near = tree.sparse_distance_matrix(tree, value, output_type="ndarray")
+        ends = sources[near["i"]], sources[near["j"]]
         joined = sparse.csr_array((np.ones(len(near)), ends), shape=shape)
         total = (joined @ exits).tocsr()
         share = 1.0 / np.maximum(total.sum(axis=1), 1.0)
@@ -146,34 +144,31 @@ def _pooled(problem: Problem, constant: str, value: float | None) -> Course:
     walked = replay.counts > replay.leaps
     rows = graph.tails[walked], graph.indices[walked], graph.lengths[walked]
     moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance)
-    route = expected(problem, expected_cost(moves, problem.goals, GIVE_UP))
-    return Course(route.targets(scene), arrival(scene, route))
+    return follow_route(problem, expected(problem, expected_cost(moves, problem.goals, GIVE_UP)))
 
 
-def _priced(problem: Problem, constant: str, value: float | None) -> Course:
-    """Solve observed ways first, with guesses at another price."""
+def _priced(problem: Problem, constant: str, value: float | None) -> Policy:
+    """Solve observed paths first, with stitched arcs at another price."""
     replay = problem.scene.replay
     guesses = find_guesses(replay, problem.graph)
     price = guesses.price if value is None else guesses.length + value / guesses.odds
     priced = with_arcs(replay, with_prices(replay.graph, guesses, price))
-    route = expected(problem, expected_cost(priced, problem.goals, GIVE_UP))
-    return Course(route.targets(problem.scene), arrival(problem.scene, route))
+    return follow_route(problem, expected(problem, expected_cost(priced, problem.goals, GIVE_UP)))
 
 
-_MAKERS: dict[str, Callable[..., Course]] = {"pool": _pooled, "failed_try": _priced}
+_MAKERS: dict[str, Callable[..., Policy]] = {"pool": _pooled, "failed_try": _priced}
 
 
 def cells(profile: Profile) -> list[ConstantCell]:
     """Every constant on three buffers; if quick, one on one."""
-    if profile.name == "official":
-        return []
     if profile.name == "quick":
         return [ConstantCell("give_up", PointCell("teleport-stitch", "xy-10", 0, 0.03, 300, 20))]
-    return [
+    full = [
         ConstantCell(constant, PointCell(dataset, "xy-10", 0, share, landmarks))
         for dataset, share, landmarks in SETTINGS
         for constant in SWEPT
     ]
+    return [] if profile.name == "official" else full
 
 
 def tables(rows: Records) -> Iterator[Table]:
@@ -193,25 +188,23 @@ def tables(rows: Records) -> Iterator[Table]:
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell which constants matter."""
+    """Report which constants matter."""
     if rows.rows[0]["pairs"] < EPISODES:
         return
-    told = []
+    widest = []
     for constant, some in rows.by("constant").items():
-        shares = [
-            [one.ratio("reached", "pairs") for one in group.by("value").values()]
-            for group in some.by("dataset", "share").values()
-        ]
-        widest = max(max(each) - min(each) for each in shares)
-        told.append(f"{constant} {100 * widest:.0f}")
-    text = f"Most points of success between two values of a constant: {'; '.join(told)}."
+        groups = some.by("dataset", "share").values()
+        shares = [list(map(share, group.by("value").values())) for group in groups]
+        points = 100 * max(max(each) - min(each) for each in shares)
+        widest.append(f"{constant} {points:.0f}")
+    text = f"Most points of success between two values of a constant: {'; '.join(widest)}."
     yield Finding("new", "How much do the constants matter?", text)
 
 
 EXPERIMENT = Experiment(
     "point_constants",
     "What was tuned",
-    version=1,
+    version=2,
     run=run,
     cells=cells,
     sections=(
@@ -225,9 +218,9 @@ EXPERIMENT = Experiment(
             findings=findings,
             notes=(
                 *NOTES,
-                "The planner's rules for guesses, for looking ahead and for giving up were settled "
-                "while looking at seeds 0 to 2, those of this study: seeds = [3, 4, 5] in a grid "
-                "of your own are ones that nobody looked at then.",
+                "The planner's rules for stitched arcs, for looking ahead and for giving up were "
+                "settled while looking at seeds 0 to 2, those of this study: seeds = [3, 4, 5] in "
+                "a grid of your own are ones that nobody looked at then.",
             ),
         ),
     ),
