@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 import wayfield as wf
 from methods import methods
 from walkers import cycle_of, follow, level_hops, moves
-from wayfield_study.audit.extrema import residual_margin, strict_extrema
-from wayfield_study.audit.failures import End, failures
+from wayfield_study.audit import End, failures, plateaus, residual_margin, strict_extrema
 from wayfield_study.audit.lattice_search import search
-from wayfield_study.audit.plateaus import plateaus
 from wayfield_study.kernels.extrema import deficits, midrange_residuals, neighbour_range
 from worlds import PATH, any_fields, label_sets, labelled_graphs, maze_problem, rough_fields, rows
 

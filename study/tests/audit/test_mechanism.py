@@ -16,7 +16,7 @@ import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
 from wayfield_study.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
-from wayfield_study.audit.operators import over_scope
+from wayfield_study.audit.separation import over_scope
 from worlds import NOISE, noisy, noisy_fields, random_graph, seven
 
 undirected_unit = noisy_fields(lengths=("unit",), directed=False)
