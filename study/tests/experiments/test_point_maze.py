@@ -256,7 +256,7 @@ def test_a_false_edge_through_the_wall() -> None:
     place = places([(3, 1)])[0]
     far = make_graph(scene, "xy-50")
     drawn = draw_episodes(scene.maze, 0, 10, 0)
-    arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS if arm.uses_graph}
+    arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS}
     assert (drawn.walk(scene, arms[REFERENCE].targets) == -1).all()
     assert arms[REFERENCE].predicted(scene, drawn).max() < 0.5
     for name in ("evidence", "observed", OURS):

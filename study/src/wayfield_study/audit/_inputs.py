@@ -28,13 +28,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import reduce
 from operator import add
-from typing import Self, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from wayfield.errors import InputError
+from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph, same_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.walks import visit_counts
@@ -44,8 +45,19 @@ from wayfield.shortest_paths import cost_to_go
 
 EPS = float(np.finfo(np.float64).eps)
 
+Field: TypeAlias = Extension | ArrayLike
+"""A field under audit: an extension, or its (n,) values."""
 Checked = TypeVar("Checked", bound=Plan)
 Item = TypeVar("Item")
+
+
+class FrozenArrays:
+    """A frozen dataclass that makes its arrays read-only."""
+
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, frozen(value))
 
 
 def rounding(graph: Graph) -> float:
@@ -133,15 +145,15 @@ def as_list(data: Iterable[Item], name: str) -> list[Item]:
 def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:
     """Return the starts, repeats kept; every vertex but the goal if none are given."""
     if starts is None:
-        return frozen(np.delete(np.arange(graph.num_vertices), goal))
-    return frozen(as_vertices(starts, "starts", graph.num_vertices))
+        return np.delete(np.arange(graph.num_vertices), goal)
+    return as_vertices(starts, "starts", graph.num_vertices)
 
 
 def visits_from(plan: Plan, starts: ArrayLike | None) -> NDArray[np.int64]:
     """Count how often the plan's walks from the starts visit every state, the goal included."""
     start = starts_of(plan.graph, starts, plan.goal)
     begun = np.bincount(start, minlength=plan.graph.num_vertices).astype(np.float64)
-    return frozen(visit_counts(plan.successor, plan.goal, begun).astype(np.int64))
+    return visit_counts(plan.successor, plan.goal, begun).astype(np.int64)
 
 
 @dataclass(frozen=True)

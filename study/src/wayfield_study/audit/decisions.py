@@ -87,9 +87,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_choice, as_floats, as_real, as_vertex, frozen, refuse
+from wayfield._arrays import as_choice, as_floats, as_real, as_vertex, refuse
 from wayfield.errors import InputError
-from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.walks import first_breaks
@@ -97,25 +96,8 @@ from wayfield.labels import Labels, check_labels, label_distance
 from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
-from ..kernels.decisions import (
-    local_errors,
-    neighbour_orders,
-    regrets,
-    small_gap_pairs,
-    true_actions,
-)
-from ._inputs import (
-    EPS,
-    Tally,
-    blurred,
-    check_truth,
-    plan_on,
-    ranks,
-    rounding,
-    share,
-    starts_of,
-    visits_from,
-)
+from ..kernels import decisions as kernels
+from . import _inputs as inputs
 
 LOW_TAU = 0.5
 """A ranking with a smaller τ-b counts as poor."""
@@ -144,7 +126,7 @@ class FailureBound:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HalfGap:
+class HalfGap(inputs.FrozenArrays):
     """The half-gap test at every state and along every walk.
 
     Attributes
@@ -223,7 +205,7 @@ class HalfGap:
         weights : (k,) array, optional
             Their probabilities up to a common factor; equal if not given.
         """
-        start = starts_of(self.graph, starts, self.goal)
+        start = inputs.starts_of(self.graph, starts, self.goal)
         mass = np.ones(start.size) if weights is None else as_floats(weights, "weights", start.size)
         refuse(~((mass >= 0.0) & np.isfinite(mass)), mass, "weights", "is not a finite weight")
         if start.size and not mass.any():
@@ -231,14 +213,14 @@ class HalfGap:
         known = self.decides[start] | (start == self.goal)
         start, mass, excluded = start[known], mass[known], int((~known).sum())
         total = mass.sum()
-        bound = share(mass[~self.start_holds[start]].sum(), total)
-        failure = share(mass[~self.plan.reached[start]].sum(), total)
+        bound = inputs.share(mass[~self.start_holds[start]].sum(), total)
+        failure = inputs.share(mass[~self.plan.reached[start]].sum(), total)
         return FailureBound(float(bound), float(failure), excluded)
 
     def __repr__(self) -> str:
         total = int(self.decides.sum())
-        states = share(int((self.holds & self.decides).sum()), total)
-        starts = share(int((self.start_holds & self.decides).sum()), total)
+        states = inputs.share(int((self.holds & self.decides).sum()), total)
+        starts = inputs.share(int((self.start_holds & self.decides).sum()), total)
         lost = self.decides.size - total - 1
         cut = f", {lost:,} cannot reach the goal" if lost else ""
         return (
@@ -248,11 +230,7 @@ class HalfGap:
 
 
 def half_gap(
-    graph: Graph,
-    ext: Extension | ArrayLike,
-    truth: ArrayLike,
-    goal: int,
-    plan: Plan | None = None,
+    graph: Graph, ext: inputs.Field, truth: ArrayLike, goal: int, plan: Plan | None = None
 ) -> HalfGap:
     """Test ε < Δ* / 2 at every state, and along the walk from every start.
 
@@ -283,16 +261,16 @@ def half_gap(
     (array([inf,  2., inf,  2.]), array([1, 3]))
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
-    return judge(plan_on(graph, values, goal, plan), values, cost)
+    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
+    return judge(inputs.plan_on(graph, values, goal, plan), values, cost)
 
 
 def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
     """Make the half-gap test of a plan and a field; nothing is checked."""
     graph, goal = plan.graph, plan.goal
-    arcs, relative = graph.arcs, rounding(graph)
-    optimal, gap = true_actions(arcs, truth, goal, relative)
-    error = local_errors(arcs, values, truth)
+    arcs, relative = graph.arcs, inputs.rounding(graph)
+    optimal, gap = kernels.true_actions(arcs, truth, goal, relative)
+    error = kernels.local_errors(arcs, values, truth)
     # 2 ε < Δ*, with room for the rounding of Q-values of the size of the rival's. Rivals worse
     # than the second best have larger Q-values and larger gaps: room that suffices for the second
     # best suffices for them. On unit lengths there is nothing to round but ε, and rounding is
@@ -300,28 +278,19 @@ def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
     second = np.where(np.isfinite(gap), truth + gap, 0.0)
     with np.errstate(over="ignore"):
         holds: BoolArray = 2.0 * error * (1.0 + relative) + relative * second < gap
-    unclear = blurred(graph, truth, optimal)
+    unclear = inputs.blurred(graph, truth, optimal)
     holds[unclear] = False
     holds[goal] = True
     decides = np.isfinite(truth)
     decides[goal] = False
-    return HalfGap(
-        graph,
-        goal,
-        plan,
-        decides=frozen(decides),
-        optimal=frozen(optimal),
-        blurred=frozen(unclear),
-        gap=frozen(gap),
-        error=frozen(error),
-        holds=frozen(holds),
-        regret=frozen(regrets(arcs, truth, goal, optimal, plan.successor)),
-        first_break=frozen(first_breaks(plan.successor, goal, holds)),
-    )
+    regret = kernels.regrets(arcs, truth, goal, optimal, plan.successor)
+    first_break = first_breaks(plan.successor, goal, holds)
+    about = graph, goal, plan, decides, optimal, unclear
+    return HalfGap(*about, gap, error, holds, regret, first_break)
 
 
 @dataclass(frozen=True)
-class Scope(Tally):
+class Scope(inputs.Tally):
     """Figures of the decisions in one scope; scopes of several goals add up with ``+``.
 
     Attributes
@@ -354,31 +323,31 @@ class Scope(Tally):
     @property
     def tau_lt_05_rate(self) -> float:
         """Share of the ranked decisions with τ-b below 0.5."""
-        return share(self.low_tau, self.ranked)
+        return inputs.share(self.low_tau, self.ranked)
 
     @property
     def best_agree_rate(self) -> float:
         """Share of the decisions whose move is truly optimal."""
-        return share(self.agreed, self.decisions)
+        return inputs.share(self.agreed, self.decisions)
 
     @property
     def mean_beta_true_gap(self) -> float:
         """Mean true gap of the chosen action."""
-        return share(self.regret_sum, self.decisions)
+        return inputs.share(self.regret_sum, self.decisions)
 
     @property
     def positive_gap_rate(self) -> float:
         """Share of the decisions whose move is not optimal."""
-        return share(self.decisions - self.agreed, self.decisions)
+        return inputs.share(self.decisions - self.agreed, self.decisions)
 
     @property
     def tau_mean(self) -> float:
         """Mean τ-b of the ranked decisions."""
-        return share(self.tau_sum, self.ranked)
+        return inputs.share(self.tau_sum, self.ranked)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ordering:
+class Ordering(inputs.FrozenArrays):
     """How a field ranks neighbours, state by state and over two scopes of decisions.
 
     Attributes
@@ -437,12 +406,12 @@ class Ordering:
             raise InputError(f"the goal {goal} is not labelled")
         true = self.truth[labels.vertices]
         refuse(np.isinf(true), labels.vertices, "label vertices", "cannot reach the goal")
-        off = np.abs(labels.values - true) > labels.error + rounding(graph) * true
+        off = np.abs(labels.values - true) > labels.error + inputs.rounding(graph) * true
         refuse(off, labels.values, "label values", "is off the truth by more than its error")
         far = label_distance(graph, labels)
-        reach = local_errors(graph.arcs, far, np.zeros(far.size))
+        reach = kernels.local_errors(graph.arcs, far, np.zeros(far.size))
         widths, q = 2.0 * labels.error + 4.0 * reach, graph.lengths + self.truth[graph.indices]
-        pairs = small_gap_pairs(graph.indptr, q, widths, rounding(graph))
+        pairs = kernels.small_gap_pairs(graph.indptr, q, widths, inputs.rounding(graph))
         return _per_pair(self.half_gap, pairs)
 
     def _scope(self, counts: NDArray[np.int64]) -> Scope:
@@ -473,7 +442,7 @@ class Ordering:
 
 def ordering(
     graph: Graph,
-    ext: Extension | ArrayLike,
+    ext: inputs.Field,
     truth: ArrayLike,
     goal: int,
     plan: Plan | None = None,
@@ -510,16 +479,17 @@ def ordering(
     array([nan,  1., -1.,  1., nan])
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
-    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
-    audit = judge(plan_on(graph, values, goal, plan), values, cost)
-    q, relative = graph.lengths + cost[graph.indices], rounding(graph)
-    tau, inversions = neighbour_orders(graph.indptr, q, ranks(graph, values), relative)
-    small = small_gap_pairs(graph.indptr, q, 2.0 * audit.error, relative)
+    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
+    audit = judge(inputs.plan_on(graph, values, goal, plan), values, cost)
+    q, relative = graph.lengths + cost[graph.indices], inputs.rounding(graph)
+    ranks = inputs.ranks(graph, values)
+    tau, inversions = kernels.neighbour_orders(graph.indptr, q, ranks, relative)
+    small = kernels.small_gap_pairs(graph.indptr, q, 2.0 * audit.error, relative)
     return Ordering(
-        tau=frozen(np.where(audit.decides, tau, np.nan)),
+        tau=np.where(audit.decides, tau, np.nan),
         tau_nbr=_per_pair(audit, inversions),
         bound=_per_pair(audit, small),
-        visits=visits_from(audit.plan, starts),
+        visits=inputs.visits_from(audit.plan, starts),
         half_gap=audit,
         truth=cost,
     )
@@ -531,7 +501,7 @@ def _per_pair(audit: HalfGap, pairs: NDArray[np.int64]) -> FloatArray:
     ranked = audit.decides & (degree >= 2)
     value = np.full(degree.size, np.nan)
     value[ranked] = 1.0 - 4.0 * pairs[ranked] / (degree[ranked] * (degree[ranked] - 1.0))
-    return frozen(value)
+    return value
 
 
 @dataclass(frozen=True)
@@ -618,12 +588,12 @@ def bad_tail_bound(
     total = int(tail.weight.sum())
     bound = inf
     if not isinf(constant) and not np.isinf(tail.scale).any():
-        room = 1.0 + (tail.states.size + 8) * EPS
+        room = 1.0 + (tail.states.size + 8) * inputs.EPS
         with np.errstate(over="ignore"):
             terms = np.maximum(constant * tail.scale, tail.small)
-            expected = share(float(tail.weight @ terms), total)
+            expected = inputs.share(float(tail.weight @ terms), total)
         bound = 2.0 / (1.0 - theta) * expected * room
-    mass = share(int(tail.weight[audit.tau_nbr[tail.states] <= theta].sum()), total)
+    mass = inputs.share(int(tail.weight[audit.tau_nbr[tail.states] <= theta].sum()), total)
     return BadTail(bound, mass, constant, float(alpha), theta, total)
 
 

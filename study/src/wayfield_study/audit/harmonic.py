@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_vertex, as_vertices, frozen, refuse
+from wayfield._arrays import as_vertex, as_vertices, refuse
 from wayfield.errors import InputError, NotConverged
 from wayfield.extension import HarmonicSystem
 from wayfield.graph import Graph
@@ -36,7 +36,7 @@ from wayfield.kernels._types import BoolArray, FloatArray, IntArray
 from wayfield.labels import Labels
 
 from ..kernels.decisions import true_actions
-from ._inputs import EPS, blurred, check_truth, rounding
+from ._inputs import EPS, FrozenArrays, blurred, check_truth, rounding
 
 BLOCK = 64
 """Right-hand sides solved together."""
@@ -176,7 +176,7 @@ def harmonic_measure(graph: Graph, labels: Labels, states: ArrayLike) -> FloatAr
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourRanking:
+class NeighbourRanking(FrozenArrays):
     """How the harmonic extension ranks two neighbours, in two ways that agree.
 
     Attributes
@@ -225,17 +225,12 @@ def neighbour_ranking(graph: Graph, labels: Labels, s: int, a: int, b: int) -> N
     pair = walk.check_states([a, b])
     omega, error = walk.measure(pair)
     values, by_measure, bound = walk.both_forms(pair, omega, error)
-    weights = omega[0] - omega[1]
-    return NeighbourRanking(
-        float(values[0] - values[1]),
-        float(by_measure[0] - by_measure[1]),
-        frozen(weights),
-        float(bound.sum()),
-    )
+    difference, measured = float(values[0] - values[1]), float(by_measure[0] - by_measure[1])
+    return NeighbourRanking(difference, measured, omega[0] - omega[1], float(bound.sum()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AntiAdmissibility:
+class AntiAdmissibility(FrozenArrays):
     """Where the harmonic extension strictly prefers a wrong move to every right one.
 
     Attributes
@@ -349,5 +344,4 @@ def anti_admissibility(
     fires = np.maximum(margin, measure_margin) < -doubt
     close = np.minimum(margin, measure_margin) <= doubt
     undecided = ~fires & (close | blurred(graph, cost, best)[state])
-    arrays = (state, fires, undecided, competitor, margin, measure_margin, doubt)
-    return AntiAdmissibility(*(frozen(array) for array in arrays))
+    return AntiAdmissibility(state, fires, undecided, competitor, margin, measure_margin, doubt)

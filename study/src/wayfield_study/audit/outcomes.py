@@ -35,35 +35,26 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from wayfield._arrays import as_real, as_vertex, frozen
+from wayfield._arrays import as_real, as_vertex
 from wayfield.errors import InputError
 from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
+from wayfield.kernels import planning
 from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.kernels.planning import (
-    DEAD_END,
-    GOAL,
-    SLOPE,
-    STUCK,
-    UNIT,
-    Rule,
-    first_moves,
-    level_hops,
-)
 from wayfield.labels import Labels, check_labels
 from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
 from ..kernels.extrema import midrange_residuals, neighbour_range
-from ._inputs import EPS, plan_on
+from ._inputs import EPS, Field, FrozenArrays, plan_on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Extrema:
+class Extrema(FrozenArrays):
     """Unlabelled vertices below (or above) all of their neighbours, and by how much.
 
     Attributes
@@ -93,9 +84,7 @@ class Extrema:
         return f"Extrema({len(self):,}, {self.proven.sum():,} proven, depth up to {self.deepest:g})"
 
 
-def strict_extrema(
-    graph: Graph, labels: Labels, ext: Extension | ArrayLike
-) -> tuple[Extrema, Extrema]:
+def strict_extrema(graph: Graph, labels: Labels, ext: Field) -> tuple[Extrema, Extrema]:
     """Strict interior minima and maxima of a field (Lemma, no strict interior extrema).
 
     A vertex is compared with the heads of its arcs; infinite values take no part. Exact
@@ -121,16 +110,12 @@ def strict_extrema(
     if isinstance(ext, Extension) and ext.lower is not None and ext.upper is not None:
         below, above = neighbour_range(graph.arcs, ext.lower, ext.upper)
         proofs = ext.upper[low] < below[low], ext.lower[high] > above[high]
-    depths = least[low] - values[low], values[high] - most[high]
-    minima, maxima = (
-        Extrema(*(frozen(array) for array in found))
-        for found in zip((low, high), depths, proofs, strict=True)
-    )
-    return minima, maxima
+    minima = Extrema(low, least[low] - values[low], proofs[0])
+    return minima, Extrema(high, values[high] - most[high], proofs[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResidualMargin:
+class ResidualMargin(FrozenArrays):
     """The midrange residual of a field, and the depth of its strict extrema.
 
     Attributes
@@ -167,7 +152,7 @@ class ResidualMargin:
         return f"ResidualMargin(delta {self.delta:g}, {count:,} extrema of depth up to {deepest:g})"
 
 
-def residual_margin(graph: Graph, labels: Labels, ext: Extension | ArrayLike) -> ResidualMargin:
+def residual_margin(graph: Graph, labels: Labels, ext: Field) -> ResidualMargin:
     """Depth of strict interior extrema against the midrange residual (Lemma, residual–margin).
 
     For any field on an undirected graph, of any lengths: a minimum of depth γ has a residual of
@@ -189,11 +174,11 @@ def residual_margin(graph: Graph, labels: Labels, ext: Extension | ArrayLike) ->
     fixed = check_labels(labels, graph).mask(graph) | ~known | (graph.degrees == 0)
     residual = midrange_residuals(graph.arcs, fixed, graph.is_unit, values)
     slack = 8.0 * EPS * float(np.abs(values[known]).max(initial=0.0))
-    return ResidualMargin(frozen(residual), *strict_extrema(graph, labels, ext), slack)
+    return ResidualMargin(residual, *strict_extrema(graph, labels, ext), slack)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plateaus:
+class Plateaus(FrozenArrays):
     """Connected sets of two or more unlabelled vertices of equal value.
 
     Attributes
@@ -223,11 +208,7 @@ class Plateaus:
 
 
 def plateaus(
-    graph: Graph,
-    labels: Labels,
-    ext: Extension | ArrayLike,
-    goal: int,
-    tolerance: float = 0.0,
+    graph: Graph, labels: Labels, ext: Field, goal: int, tolerance: float = 0.0
 ) -> Plateaus:
     """Find the plateaus of a field, and which of them a plan cannot leave.
 
@@ -266,21 +247,17 @@ def plateaus(
     closed = np.zeros(count, dtype=bool)
     np.logical_or.at(closed, region[inside], stuck(graph, values, goal, tolerance)[inside])
     _, lowest = np.unique(region[inside], return_index=True)
-    return Plateaus(
-        frozen(region),
-        frozen(np.bincount(region[inside], minlength=count)),
-        frozen(values[inside][lowest]),
-        frozen(~closed),
-    )
+    sizes = np.bincount(region[inside], minlength=count)
+    return Plateaus(region, sizes, values[inside][lowest], ~closed)
 
 
 def stuck(graph: Graph, values: FloatArray, goal: int, tolerance: float = 0.0) -> BoolArray:
     """(n,) bool: vertices of finite value from which no level path leads to an exit."""
-    rule = Rule(UNIT if graph.is_unit else SLOPE, tolerance, True)
-    _, hops, count = first_moves(graph.arcs, values, goal, rule)
+    rule = planning.Rule(planning.UNIT if graph.is_unit else planning.SLOPE, tolerance, True)
+    _, hops, count = planning.first_moves(graph.arcs, values, goal, rule)
     if count:
-        level_hops(graph.arcs, graph.reverse_arcs, values, hops, tolerance)
-    halted: BoolArray = (hops == STUCK) & np.isfinite(values)
+        planning.level_hops(graph.arcs, graph.reverse_arcs, values, hops, tolerance)
+    halted: BoolArray = (hops == planning.STUCK) & np.isfinite(values)
     return halted
 
 
@@ -298,7 +275,7 @@ class End(IntEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Failures:
+class Failures(FrozenArrays):
     """What becomes of every start, and the places where plans go round.
 
     Attributes
@@ -366,11 +343,7 @@ class Failures:
 
 
 def failures(
-    graph: Graph,
-    ext: Extension | ArrayLike,
-    labels: Labels,
-    goal: int,
-    plan: Plan | None = None,
+    graph: Graph, ext: Field, labels: Labels, goal: int, plan: Plan | None = None
 ) -> Failures:
     """Class of every start, basins, strict extrema and plateaus (Lemma, basin partition; Remark).
 
@@ -409,7 +382,7 @@ def failures(
     # -1 and -2, come from the back
     of_cycle = np.where(touching, End.BOUNDARY, End.INTERIOR)
     table = np.concatenate([of_cycle, np.empty(2, of_cycle.dtype)])
-    table[GOAL], table[DEAD_END] = End.REACHED, End.DEAD_END
+    table[planning.GOAL], table[planning.DEAD_END] = End.REACHED, End.DEAD_END
     # spread of the values around every cycle, and whether the exact ones may be equal
     spread, level = np.empty(0), np.empty(0, dtype=bool)
     if begins.size:
@@ -424,19 +397,11 @@ def failures(
     following[ends - 1] = members[begins]
     partitions = (
         np.array_equal(basin[successor], basin)
-        and bool((basin[route.dead_ends] == DEAD_END).all())
+        and bool((basin[route.dead_ends] == planning.DEAD_END).all())
         and np.array_equal(successor[members], following)
         and np.array_equal(basin[members], np.repeat(np.arange(begins.size), ends - begins))
         and goal not in members
     )
-    return Failures(
-        frozen(table[basin].astype(np.int8)),
-        frozen(np.bincount(basin[basin >= 0], minlength=touching.size)),
-        frozen(touching),
-        frozen(spread),
-        frozen(level),
-        partitions,
-        *strict_extrema(graph, labels, ext),
-        plateaus(graph, labels, values, goal),
-        route,
-    )
+    end, sizes = table[basin].astype(np.int8), np.bincount(basin[basin >= 0], minlength=begins.size)
+    flats, extrema = plateaus(graph, labels, values, goal), strict_extrema(graph, labels, ext)
+    return Failures(end, sizes, touching, spread, level, partitions, *extrema, flats, route)

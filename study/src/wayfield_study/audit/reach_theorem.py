@@ -46,7 +46,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wayfield._arrays import as_vertex, frozen
+from wayfield._arrays import as_vertex
 from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray, IntArray
@@ -59,7 +59,7 @@ from wayfield.plans import Plan
 from wayfield.plans import plan as greedy_plan
 
 from ..kernels.extrema import deficits, on_geodesics
-from ._inputs import EPS, check_plan, check_truth, plan_on, rounding
+from ._inputs import EPS, Field, FrozenArrays, check_plan, check_truth, plan_on, rounding
 from .decisions import judge
 from .outcomes import stuck
 
@@ -81,7 +81,7 @@ class Premise(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reach:
+class Reach(FrozenArrays):
     """Premises and conclusions of the reach theorem for one field.
 
     Attributes
@@ -166,12 +166,7 @@ class Reach:
 
 
 def reach(
-    graph: Graph,
-    labels: Labels,
-    ext: Extension | ArrayLike,
-    truth: ArrayLike,
-    goal: int,
-    plan: Plan | None = None,
+    graph: Graph, labels: Labels, ext: Field, truth: ArrayLike, goal: int, plan: Plan | None = None
 ) -> Reach:
     """Check the premises of the reach theorem on a field, beside the paper's certificate.
 
@@ -259,19 +254,10 @@ def reach(
         descends = route.reached & (least > 0.0) & (least < np.inf)
         bound[descends] = (upper[descends] - lower[goal]) / least[descends]
     known = labels.vertices[np.isfinite(cost[labels.vertices])]
-    return Reach(
-        premises,
-        factor,
-        lipschitz,
-        frozen(marked),
-        frozen(deviation),
-        frozen(starts),
-        frozen(proved),
-        frozen(judge(plan_on(graph, values, goal, None), values, cost).start_holds & starts),
-        frozen(bound),
-        route,
-        bool((route.cost[known] <= cost[known] * (1.0 + rounding(graph))).all()),
-    )
+    optimal = bool((route.cost[known] <= cost[known] * (1.0 + rounding(graph))).all())
+    certified = judge(plan_on(graph, values, goal, None), values, cost).start_holds & starts
+    theorem = premises, factor, lipschitz, marked, deviation
+    return Reach(*theorem, starts, proved, certified, bound, route, optimal)
 
 
 def _label_slopes(

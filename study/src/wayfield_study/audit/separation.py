@@ -71,9 +71,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfield._arrays import as_vertex, frozen
+from wayfield._arrays import as_vertex
 from wayfield.errors import InputError
-from wayfield.extension import AMLE, Extension, extend
+from wayfield.extension import AMLE, extend
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels, check_labels, check_takes, label_distance
@@ -82,7 +82,7 @@ from wayfield.plans import Plan
 from wayfield.plans import plan as greedy_plan
 
 from ..kernels.decisions import misranked, operator_residuals
-from ._inputs import Tally, blurred, check_truth, plan_on, ranks, rounding, share, visits_from
+from . import _inputs as inputs
 from .decisions import judge
 
 
@@ -104,7 +104,7 @@ class Compatible(IntEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Geometry:
+class Geometry(inputs.FrozenArrays):
     """How the true cost-to-go sits among its neighbours' values.
 
     Attributes
@@ -183,28 +183,21 @@ def geometry(graph: Graph, truth: ArrayLike, goal: int) -> Geometry:
     """
     check_undirected(graph)
     goal = as_vertex(goal, "goal", graph.num_vertices)
-    return classify(graph, check_truth(graph, truth, goal), goal)
+    return classify(graph, inputs.check_truth(graph, truth, goal), goal)
 
 
 def classify(graph: Graph, truth: FloatArray, goal: int) -> Geometry:
     """Class every state of an undirected graph; nothing is checked."""
-    reachable, unclear = np.isfinite(truth), blurred(graph, truth)
+    reachable, unclear = np.isfinite(truth), inputs.blurred(graph, truth)
     known = reachable & ~unclear
-    residuals = operator_residuals(graph.arcs, truth, known, rounding(graph))
+    residuals = operator_residuals(graph.arcs, truth, known, inputs.rounding(graph))
     signs, midrange, average, balanced = residuals
     amle = signs[:, 0] > 0
     amle[goal] = False
     code = Compatible.AMLE * amle + Compatible.HARMONIC * balanced
     code[unclear] = Compatible.BLURRED
     code[~reachable] = Compatible.UNREACHABLE
-    return Geometry(
-        n_plus=frozen(signs[:, 0]),
-        n_zero=frozen(signs[:, 1]),
-        n_minus=frozen(signs[:, 2]),
-        midrange_residual=frozen(midrange),
-        averaging_residual=frozen(average),
-        code=frozen(code),
-    )
+    return Geometry(signs[:, 0], signs[:, 1], signs[:, 2], midrange, average, code)
 
 
 def over_scope(graph: Graph, code: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -241,7 +234,7 @@ _CLASSES = {
 
 
 @dataclass(frozen=True)
-class Mechanism(Tally):
+class Mechanism(inputs.Tally):
     """Counts of decisions on harmonic rollouts; those of several goals add up with ``+``.
 
     Attributes
@@ -302,16 +295,16 @@ class Mechanism(Tally):
         primary = ("inversions_primary", "inversions_scope_primary")
         outcomes = (*primary, "corrected", "certified")
         return (
-            {name: share(getattr(self, name), self.decisions) for name in classes}
-            | {"inversions": share(self.inversions, self.untied)}
-            | {name: share(getattr(self, name), self.inversions) for name in outcomes}
+            {name: inputs.share(getattr(self, name), self.decisions) for name in classes}
+            | {"inversions": inputs.share(self.inversions, self.untied)}
+            | {name: inputs.share(getattr(self, name), self.inversions) for name in outcomes}
         )
 
 
 def mechanism(
     graph: Graph,
-    harmonic: Extension | ArrayLike,
-    amle: Extension | ArrayLike,
+    harmonic: inputs.Field,
+    amle: inputs.Field,
     truth: ArrayLike,
     goal: int,
     starts: ArrayLike | None = None,
@@ -353,19 +346,19 @@ def mechanism(
     check_undirected(graph)
     goal = as_vertex(goal, "goal", graph.num_vertices)
     smooth, sharp = check_field(graph, harmonic), check_field(graph, amle)
-    cost = check_truth(graph, truth, goal)
+    cost = inputs.check_truth(graph, truth, goal)
     shape = classify(graph, cost, goal)
-    route = plan_on(graph, smooth, goal, plan)
+    route = inputs.plan_on(graph, smooth, goal, plan)
     other = greedy_plan(graph, sharp, goal, route.rule, route.ties, route.tie_tolerance)
     by_harmonic, by_amle = judge(route, smooth, cost), judge(other, sharp, cost)
 
-    inverted = misranked(graph.indptr, ranks(graph, smooth), by_harmonic.optimal)
+    inverted = misranked(graph.indptr, inputs.ranks(graph, smooth), by_harmonic.optimal)
     untied = by_harmonic.untied
     inversion = untied & inverted
     separated = by_amle.holds & inverted
     seen = separated & by_amle.chosen_optimal & ~by_harmonic.chosen_optimal
 
-    visits = visits_from(route, starts)
+    visits = inputs.visits_from(route, starts)
     scope = over_scope(graph, shape.code)
     decides = scope >= Compatible.NEITHER
     decides[goal] = False
@@ -389,7 +382,7 @@ def mechanism(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExtensionError:
+class ExtensionError(inputs.FrozenArrays):
     """The error of a field vertex by vertex, and its bounds for the AMLE of the same labels.
 
     Attributes
@@ -427,7 +420,7 @@ class ExtensionError:
 
 
 def extension_error(
-    graph: Graph, labels: Labels, ext: Extension | ArrayLike, truth: ArrayLike, goal: int
+    graph: Graph, labels: Labels, ext: inputs.Field, truth: ArrayLike, goal: int
 ) -> ExtensionError:
     """Compare a field with the truth, beside the lemma's two bounds on the AMLE's error.
 
@@ -460,7 +453,7 @@ def extension_error(
     >>> found.error
     array([0.   , 0.125, 0.25 , 0.375, 0.5  , 0.5  , 1.5  ])
     """
-    values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
+    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
     if graph.directed:
         raise InputError("the AMLE's extension error is bounded on undirected graphs only")
     check_takes(values, check_labels(labels, graph))
@@ -474,9 +467,6 @@ def extension_error(
     error, residual = (np.zeros(cost.size), np.zeros(cost.size))
     np.subtract(values, cost, out=error, where=reachable)
     np.subtract(exact, cost, out=residual, where=reachable)
-    return ExtensionError(
-        error=frozen(np.abs(error)),
-        residual=frozen(np.abs(residual)),
-        distance=frozen(np.where(reachable, 2.0 * label_distance(graph, labels), 0.0)),
-        label_error=float(np.abs(labels.values - known).max()),
-    )
+    distance = np.where(reachable, 2.0 * label_distance(graph, labels), 0.0)
+    label_error = float(np.abs(labels.values - known).max())
+    return ExtensionError(np.abs(error), np.abs(residual), distance, label_error)

@@ -1,21 +1,49 @@
-"""What the studies beyond the paper share: reading a grid, and lines with intervals."""
+"""What the studies beyond the paper share: cells, grids, one section each, lines with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from wayfield._arrays import as_choice, as_real, as_whole
 
+from ..engine import Experiment, Profile, Records, Row
 from ..engine.config import read_list, refuse_others
-from ..engine.records import Records
 from ..engine.statistics import wilson_interval
-from ..report import Chart, Look, Series, chart
+from ..engine.tasks import Cell
+from ..report import Chart, Look, Section, Series, chart
 
+C = TypeVar("C", bound=Cell)
 Reader: TypeAlias = Callable[[Any, str], Any]
 Measure: TypeAlias = Callable[[Records], tuple[float, float, float]]
 """From rows to a figure and the ends of its interval."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A cell: its fields are the settings of an experiment."""
+
+    @property
+    def columns(self) -> Row:
+        """All settings."""
+        return asdict(self)
+
+
+def make_experiment(
+    name: str,
+    title: str,
+    version: int,
+    run: Callable[[C], list[Row]],
+    cells: Callable[[Profile], Sequence[C]],
+    about: str,
+    shown: Mapping[str, Any],
+    **settings: Any,
+) -> Experiment[C]:
+    """Make an experiment with one section of the same name; `shown` are the section's functions."""
+    section = Section(name.replace("_", "-"), title, about, **shown)
+    return Experiment(name, title, version, run, cells, sections=(section,), **settings)
 
 
 def one_of(choices: Iterable[str]) -> Reader:

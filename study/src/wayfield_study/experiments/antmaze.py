@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -34,12 +34,12 @@ from wayfield.labels import Labels
 from wayfield.layouts import load_layout
 from wayfield.plans import plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
-from wayfield.sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk
+from wayfield.sim import Coordinates, Ending, foresee, make, ogbench_coordinates, walk
 
-from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Study, Tables
+from ..engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Cover, Finding, Look, Section, Table, Tile, plural
-from ._shared import lines_against, one_of, percent, read_lists, real, share_of, whole
+from ..report import Chart, Cover, Finding, Look, Table, Tile, plural
+from . import _shared as shared
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 WALKED = ("arena", "medium", "large", "giant")
@@ -61,12 +61,14 @@ NOTES = (
 )
 
 
+_make_once = cache(make)
+"""One ant for each maze in every worker: an episode starts it afresh."""
 FEWEST_EPISODES = 50
 """Episodes of an arm without which nothing is stated."""
 
 
 @dataclass(frozen=True)
-class AntCell:
+class AntCell(shared.Settings):
     """Settings of one cell; every arm walks its ``goals × starts`` episodes.
 
     Attributes
@@ -97,11 +99,6 @@ class AntCell:
             f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
             f"-s{self.seed}-{self.goals}x{self.starts}"
         )
-
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return asdict(self)
 
     def draw(self) -> Draw:
         """Build the graph and draw labels, goals, starts and the seeds of the episodes.
@@ -157,7 +154,7 @@ def run(cell: AntCell) -> list[Row]:
     expected to arrive, and ``graph_right`` and ``foreseen_right`` those of which it came true or
     whose failure was expected.
     """
-    drawn, maze = cell.draw(), _ant(cell.maze)
+    drawn, maze = cell.draw(), _make_once(f"antmaze-{cell.maze}")
     each_goal = (drawn.goals.tolist(), drawn.labels, drawn.starts, drawn.seeds)
     rows = []
     with one_thread():
@@ -181,12 +178,6 @@ def run(cell: AntCell) -> list[Row]:
             ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
             rows.append({"arm": look.name, "episodes": drawn.starts.size, **ends, **counts})
     return rows
-
-
-@cache
-def _ant(maze: str) -> Maze:
-    """Keep one ant for each maze in every worker: an episode starts it afresh."""
-    return make(f"antmaze-{maze}")
 
 
 def lacks() -> str | None:
@@ -218,12 +209,12 @@ def effort(cell: AntCell) -> float:
 def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
     """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
     lists = {
-        "seeds": (SEEDS, whole(0, 2**63 - 1)),
-        "mazes": (MAZES, one_of(WALKED)),
-        "refinements": (REFINEMENTS, whole(1, 64)),
-        "label_fractions": (LABEL_FRACTIONS, real(1e-6, 1.0)),
+        "seeds": (SEEDS, shared.whole(0, 2**63 - 1)),
+        "mazes": (MAZES, shared.one_of(WALKED)),
+        "refinements": (REFINEMENTS, shared.whole(1, 64)),
+        "label_fractions": (LABEL_FRACTIONS, shared.real(1e-6, 1.0)),
     }
-    combinations = product(*read_lists(given, lists, others=("goals", "starts")))
+    combinations = product(*shared.read_lists(given, lists, others=("goals", "starts")))
     goals = as_whole(given.get("goals", GOALS), "grid.goals", 1, 64)
     starts = as_whole(given.get("starts", STARTS), "grid.starts", 1, 512)
     return [AntCell(maze, r, lf, seed, goals, starts) for seed, maze, r, lf in combinations]
@@ -234,15 +225,15 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
 
 def charts(rows: Records) -> Iterator[Chart]:
     """Success against labels, maze by maze and resolution by resolution."""
-    measure, names = share_of("arrived", "episodes"), ("labels", "arrived")
+    how = shared.share_of("arrived", "episodes"), ("labels", "arrived"), shared.percent
     for (maze, r), some in rows.by("maze", "refinement").items():
         title = f"{maze}, r = {r}: ants that arrive"
-        yield lines_against(some, "label_fraction", LOOKS, title, measure, names, percent)
+        yield shared.lines_against(some, "label_fraction", LOOKS, title, *how)
 
 
 def say_share(rows: Records) -> str:
     """Write the share of the episodes that arrive, with Wilson's interval."""
-    return "{:.3f} [{:.3f}, {:.3f}]".format(*share_of("arrived", "episodes")(rows))
+    return "{:.3f} [{:.3f}, {:.3f}]".format(*shared.share_of("arrived", "episodes")(rows))
 
 
 def tables(rows: Records) -> Iterator[Table]:
@@ -298,7 +289,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     control = rows.where(arm=CONTROL.name)
     if control.total("episodes") < FEWEST_EPISODES:
         return
-    shares = {look.name: _share(rows.where(arm=look.name)) for look in LOOKS}
+    shares = {name: some.ratio("arrived", "episodes") for name, some in rows.by("arm").items()}
     yield Finding(
         "new",
         "Does it hold for the ant?",
@@ -311,7 +302,7 @@ def findings(rows: Records) -> Iterator[Finding]:
     verdicts = [
         f"at r = {r} the graph's verdict is right in {some.ratio('graph_right', 'episodes'):.1%} "
         f"of the episodes and the forecast in {some.ratio('foreseen_right', 'episodes'):.1%}, "
-        f"where expecting every ant to arrive is right in {_share(some):.1%}"
+        f"where expecting every ant to arrive is right in {some.ratio('arrived', 'episodes'):.1%}"
         for r, some in sorted(rows.where(arm=HARMONIC.name).by("refinement").items())
     ]
     yield Finding(
@@ -331,37 +322,28 @@ def cover(study: Study, tables: Tables) -> Cover:
         study.title,
         note="OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead.",
         tiles=[
-            Tile(look.title, f"{_share(some):.3f}", f"arrive, {some.total('episodes'):,} episodes")
+            Tile(
+                look.title,
+                f"{some.ratio('arrived', 'episodes'):.3f}",
+                f"arrive, {some.total('episodes'):,} episodes",
+            )
             for look in LOOKS
             if len(some := rows.where(arm=look.name))
         ],
     )
 
 
-def _share(rows: Records) -> float:
-    return rows.ratio("arrived", "episodes")
-
-
-EXPERIMENT = Experiment(
+EXPERIMENT = shared.make_experiment(
     "antmaze",
-    "The ant",
-    version=2,
-    run=run,
-    cells=cells,
+    "The paper's plans, walked by an ant",
+    2,
+    run,
+    cells,
+    "The same labels and fields as in the paper, and an ant that follows the plans in "
+    "MuJoCo. The plan on the true distances is the control.",
+    {"charts": charts, "tables": tables, "findings": findings, "notes": NOTES},
     effort=effort,
     read_grid=read_grid,
     lacks=lacks,
     packages=("mujoco", "ogbench"),
-    sections=(
-        Section(
-            "antmaze",
-            "The paper's plans, walked by an ant",
-            "The same labels and fields as in the paper, and an ant that follows the plans in "
-            "MuJoCo. The plan on the true distances is the control.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-            notes=NOTES,
-        ),
-    ),
 )

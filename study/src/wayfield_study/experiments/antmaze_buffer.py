@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,9 @@ from wayfield.shortest_paths import cost_to_go
 from wayfield.sim import Ending, Maze, make, walk, wander
 from wayfield.sim.wandering import Style
 
-from ..engine import Experiment, Profile, Records, Row
-from ..report import Finding, Look, Section, Table
+from ..engine import Profile, Records, Row
+from ..report import Finding, Look, Table
+from ._shared import Settings, make_experiment
 from .antmaze import CONTROL, FEWEST_EPISODES, lacks, say_share
 
 PLANNER = Look("planner", "planner, from the ant's own buffer", "exit", "diamond")
@@ -42,7 +43,7 @@ REFINEMENT = 4
 
 
 @dataclass(frozen=True)
-class BufferCell:
+class BufferCell(Settings):
     """Settings of one cell.
 
     Attributes
@@ -69,11 +70,6 @@ class BufferCell:
     def key(self) -> str:
         """Name of the cell, for files and messages."""
         return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
-
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return asdict(self)
 
     def draw(self) -> tuple[Maze, dict[str, Any]]:
         """Open the maze and let the ant wander."""
@@ -176,23 +172,16 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "antmaze_buffer",
-    "The ant's own buffer",
-    version=1,
-    run=run,
-    cells=cells,
+    "From the ant's own buffer",
+    1,
+    run,
+    cells,
+    "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
+    "and the ant then walks OGBench's five tasks by it.",
+    {"tables": tables, "findings": findings},
     effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
     lacks=lacks,
     packages=("mujoco", "ogbench"),
-    sections=(
-        Section(
-            "antmaze-buffer",
-            "From the ant's own buffer",
-            "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
-            "and the ant then walks OGBench's five tasks by it.",
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )

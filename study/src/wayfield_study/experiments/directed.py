@@ -10,8 +10,7 @@ nothing beats it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,9 @@ from wayfield.lifting import check_field
 from wayfield.plans import RuleName, TieName, plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
-from ..engine import Experiment, Profile, Records, Row
-from ..report import Chart, Finding, Look, Section, Table, against, plural
-from ._shared import one_of, percent, read_lists, real, whole
+from ..engine import Profile, Records, Row
+from ..report import Chart, Finding, Look, Table, against, plural
+from ._shared import Settings, make_experiment, one_of, percent, read_lists, real, whole
 from ._trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
@@ -150,7 +149,7 @@ def _lattice(size: int, rng: np.random.Generator) -> tuple[BoolArray, IntArray, 
 
 
 @dataclass(frozen=True)
-class WorldCell:
+class WorldCell(Settings):
     """A random directed world, and how many of its states are labelled.
 
     Attributes
@@ -174,11 +173,6 @@ class WorldCell:
     def key(self) -> str:
         """Name of the cell."""
         return f"{self.world}-n{self.size}-lf{self.label_fraction:g}-s{self.seed}"
-
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return asdict(self)
 
     def draw(self) -> tuple[World, Labels]:
         """Make the world and draw its labels."""
@@ -269,15 +263,14 @@ def run(cell: WorldCell) -> list[Row]:
     count = min(WALKS, starts.size)
     sample = np.random.default_rng(cell.seed).choice(starts, count, replace=False)
     graphs = {False: graph, True: graph.symmetrised()}
-
-    @cache  # arms share fields
-    def field_of(method: Method, symmetric: bool) -> FloatArray:
-        where = graphs[symmetric]
-        return check_field(where, extend(where, labels, method, unreachable="nan", check=False))
-
+    fields: dict[tuple[Method, bool], FloatArray] = {}
     ratios = {}
     for arm in ARMS:
-        outcome = plan(graph, field_of(arm.method, arm.symmetric), goal, arm.rule, arm.ties)
+        key, where = (arm.method, arm.symmetric), graphs[arm.symmetric]
+        if key not in fields:
+            found = extend(where, labels, arm.method, unreachable="nan", check=False)
+            fields[key] = check_field(where, found)
+        outcome = plan(graph, fields[key], goal, arm.rule, arm.ties)
         if arm.learn:
             costs = [outcome.rollout(int(start), learn=True).cost for start in sample]
             ratios[arm.name] = np.array(costs) / truth[sample]
@@ -350,24 +343,16 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "directed",
     "Directed worlds",
-    version=1,
-    run=run,
-    cells=cells,
+    1,
+    run,
+    cells,
+    "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
+    "with both fills and both greedy rules, the same methods on the symmetrised graph, "
+    "and walks that learn on the way, beside reverse Dijkstra.",
+    {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(cell.size),
     read_grid=read_grid,
-    sections=(
-        Section(
-            "directed",
-            "Directed worlds",
-            "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
-            "with both fills and both greedy rules, the same methods on the symmetrised graph, "
-            "and walks that learn on the way, beside reverse Dijkstra.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )

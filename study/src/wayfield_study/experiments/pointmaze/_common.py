@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -19,7 +19,7 @@ from ...engine import Records, Row
 from ...engine.statistics import wilson_interval
 from ...kernels.point_maze import RASTER
 from ...report import Chart, Look, Table
-from .._shared import lines_against, one_of, read_lists, real, share_of, whole
+from .._shared import Settings, lines_against, one_of, read_lists, real, share_of, whole
 from . import _planners as planners
 from ._maze import Episodes, Route, Scene, draw_episodes, make_scene, places
 from ._planners import GRAPHS, Problem, make_graph
@@ -85,10 +85,9 @@ def _by_route(plan: Callable[..., Route], **settings: Any) -> MakePolicy:
 
 @dataclass(frozen=True)
 class Arm(Look):
-    """A planner, how it is shown, and whether it looks at the graph at all."""
+    """A planner, and how it is shown."""
 
     make: MakePolicy = field(kw_only=True)
-    uses_graph: bool = field(default=True, kw_only=True)
 
 
 _SHORTEST = _by_route(planners.graph_distance)
@@ -104,22 +103,19 @@ ARMS = (
     Arm("cut_off", "cut-off, as in GAS", "line-c", "diamond", make=_by_route(planners.cut_off)),
     Arm("amle", "AMLE of labels", "line-a", make=_AMLE),
     Arm("harmonic", "harmonic of labels", "harmonic", "falling", make=_HARMONIC),
-    Arm("counts", "value iteration on counts", "nearest", "plus", make=_COUNTS, uses_graph=False),
-    Arm(
-        "counts_shrunk",
-        "value iteration, shrunk",
-        "nearest",
-        "hexagon",
-        make=_SHRUNK,
-        uses_graph=False,
-    ),
+    Arm("counts", "value iteration on counts", "nearest", "plus", make=_COUNTS),
+    Arm("counts_shrunk", "value iteration, shrunk", "nearest", "hexagon", make=_SHRUNK),
     Arm("chance", "chance alone", "line-d", "cross", make=_CHANCE),
     Arm("evidence", "evidence alone", "line-d", "bar", make=_EVIDENCE),
     Arm("observed", "observed first", "exact-line", "dash", make=_OBSERVED),
     Arm(OURS, "Planner", "exit", "pentagon", make=follow_planner),
-    Arm(ALONE, "Planner, the buffer alone", "exit", "left", make=follow_buffer, uses_graph=False),
-    Arm(ORACLE, "oracle", "oracle", "star", make=_ORACLE, uses_graph=False),
+    Arm(ALONE, "Planner, the buffer alone", "exit", "left", make=follow_buffer),
+    Arm(ORACLE, "oracle", "oracle", "star", make=_ORACLE),
 )
+
+
+NO_GRAPH = ("counts", "counts_shrunk", ALONE, ORACLE)
+"""Arms that do not look at the graph."""
 
 
 def row(scene: Scene, graph: Graph, episodes: int, arm: Arm) -> Row:
@@ -151,7 +147,7 @@ def row(scene: Scene, graph: Graph, episodes: int, arm: Arm) -> Row:
 
 
 @dataclass(frozen=True)
-class PointCell:
+class PointCell(Settings):
     """A dataset with a graph on its landmarks.
 
     Attributes
@@ -183,11 +179,6 @@ class PointCell:
         size = f"-d{self.share:g}-m{self.landmarks}-e{self.episodes}"
         return f"{self.dataset}-{self.graph}{size}-s{self.seed}"
 
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return asdict(self)
-
     def draw(self) -> Scene:
         """Collect the data and choose the landmarks."""
         return make_scene(self.dataset, self.share, self.landmarks, self.seed)
@@ -197,7 +188,7 @@ def run(cell: PointCell) -> list[Row]:
     """One row for every planner; those without a graph only on the graph of what was seen."""
     scene = cell.draw()
     graph = make_graph(scene, cell.graph)
-    chosen = [arm for arm in ARMS if arm.uses_graph or cell.graph == GRAPHS[0]]
+    chosen = [arm for arm in ARMS if arm.name not in NO_GRAPH or cell.graph == GRAPHS[0]]
     return [row(scene, graph, cell.episodes, arm) for arm in chosen]
 
 

@@ -23,49 +23,33 @@ from wayfield.replay import Planner
 from wayfield.replay._guesses import find_guesses, with_prices
 from wayfield.replay._replay import with_arcs
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Section, Table
-from ._common import (
-    EPISODES,
-    NOTES,
-    Arm,
-    PointCell,
-    Policy,
-    follow_planner,
-    follow_route,
-    row,
-    say_success,
-    share,
-)
+from ...engine import Profile, Records, Row
+from ...report import Finding, Table
+from .._shared import make_experiment
+from . import _common as common
+from ._common import NOTES, PointCell, Policy, say_success
 from ._maze import Scene, make_scene
 from ._planners import GIVE_UP, Problem, chance_of, expected, make_graph, with_chance
 
-SWEPT: dict[str, tuple[float, ...]] = {
-    "give_up": (500.0, 1000.0, 2000.0, 5000.0, 20000.0),
-    "ahead": (0.0, 6.0, 12.0, 20.0, 40.0),
-    "radius": (0.5, 1.0, 2.0),
-    "guesses": (0.0, 5.0, 10.0, 20.0),
-    "landmarks": (500.0, 1000.0, 2000.0, 4000.0),
-    "jump": (0.5, 1.0, 2.0, 4.0, 8.0),
-    "pool": (0.0, 1.0, 2.0, 4.0),
-    "failed_try": (2.0, 10.0, 20.0, 50.0, 200.0),
+SWEPT: dict[str, tuple[str, tuple[float, ...]]] = {
+    "give_up": (
+        "give_up, in steps (ten times the longest path)",
+        (500.0, 1000.0, 2000.0, 5000.0, 20000.0),
+    ),
+    "ahead": ("ahead, in steps (two median arcs)", (0.0, 6.0, 12.0, 20.0, 40.0)),
+    "radius": ("radius of the goal (median span of an arc)", (0.5, 1.0, 2.0)),
+    "guesses": ("guesses: arcs stitched to the nearest neighbours (10)", (0.0, 5.0, 10.0, 20.0)),
+    "landmarks": ("landmarks (1,000; 300 with less data)", (500.0, 1000.0, 2000.0, 4000.0)),
+    "jump": ("longer steps count as jumps (five usual ones)", (0.5, 1.0, 2.0, 4.0, 8.0)),
+    "pool": ("jumps are pooled within (states next to it)", (0.0, 1.0, 2.0, 4.0)),
+    "failed_try": ("steps that a failed try costs (20)", (2.0, 10.0, 20.0, 50.0, 200.0)),
 }
+"""Titles of the constants with what they are, and the values to try."""
 SETTINGS = (
     ("teleport-stitch", 1.0, 1000),
     ("teleport-stitch", 0.03, 300),
     ("giant-stitch", 0.03, 300),
 )
-TITLES = {
-    "give_up": "give_up, in steps (ten times the longest path)",
-    "ahead": "ahead, in steps (two median arcs)",
-    "radius": "radius of the goal (median span of an arc)",
-    "guesses": "guesses: arcs stitched to the nearest neighbours (10)",
-    "landmarks": "landmarks (1,000; 300 with less data)",
-    "jump": "longer steps count as jumps (five usual ones)",
-    "pool": "jumps are pooled within (states next to it)",
-    "failed_try": "steps that a failed try costs (20)",
-}
-"""Of the constants, with their values."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +85,15 @@ class ConstantCell:
 def run(cell: ConstantCell) -> list[Row]:
     """One row for every value; and one for the value that is used, marked -1."""
     rows, constant = [], cell.constant
-    for value in (None, *SWEPT[constant]):
+    for value in (None, *SWEPT[constant][1]):
         base, jump = cell.base, value if constant == "jump" else None
         if value is not None and constant == "landmarks":
             base = replace(base, landmarks=int(value))
         scene = make_scene(base.dataset, base.share, base.landmarks, base.seed, jump)
         make = partial(_MAKERS.get(constant, _with_option), constant=constant, value=value)
-        graph, arm = make_graph(scene, base.graph), Arm(constant, constant, make=make)
+        graph, arm = make_graph(scene, base.graph), common.Arm(constant, constant, make=make)
         about = {"value": -1.0 if value is None else value}
-        rows.append(about | row(scene, graph, base.episodes, arm))
+        rows.append(about | common.row(scene, graph, base.episodes, arm))
     return rows
 
 
@@ -121,7 +105,7 @@ def _with_option(problem: Problem, constant: str, value: float | None) -> Policy
     elif value is not None and constant == "guesses":
         options[constant] = int(value)
     planner = Planner(problem.scene.replay, **options)  # type: ignore[arg-type]
-    return follow_planner(problem, planner)
+    return common.follow_planner(problem, planner)
 
 
 def _pooled(problem: Problem, constant: str, value: float | None) -> Policy:
@@ -144,7 +128,8 @@ def _pooled(problem: Problem, constant: str, value: float | None) -> Policy:
     walked = replay.counts > replay.leaps
     rows = graph.tails[walked], graph.indices[walked], graph.lengths[walked]
     moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance)
-    return follow_route(problem, expected(problem, expected_cost(moves, problem.goals, GIVE_UP)))
+    field = expected_cost(moves, problem.goals, GIVE_UP)
+    return common.follow_route(problem, expected(problem, field))
 
 
 def _priced(problem: Problem, constant: str, value: float | None) -> Policy:
@@ -153,7 +138,8 @@ def _priced(problem: Problem, constant: str, value: float | None) -> Policy:
     guesses = find_guesses(replay, problem.graph)
     price = guesses.price if value is None else guesses.length + value / guesses.odds
     priced = with_arcs(replay, with_prices(replay.graph, guesses, price))
-    return follow_route(problem, expected(problem, expected_cost(priced, problem.goals, GIVE_UP)))
+    field = expected_cost(priced, problem.goals, GIVE_UP)
+    return common.follow_route(problem, expected(problem, field))
 
 
 _MAKERS: dict[str, Callable[..., Policy]] = {"pool": _pooled, "failed_try": _priced}
@@ -184,44 +170,40 @@ def tables(rows: Records) -> Iterator[Table]:
             for value in some.values("value")
         ]
         heads = ["value", *(f"{dataset}, {100 * share:g} %" for dataset, share in buffers)]
-        yield Table(f"constant-{constant}", TITLES[constant], heads, lines)
+        yield Table(f"constant-{constant}", SWEPT[constant][0], heads, lines)
 
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Report which constants matter."""
-    if rows.rows[0]["pairs"] < EPISODES:
+    if rows.rows[0]["pairs"] < common.EPISODES:
         return
     widest = []
     for constant, some in rows.by("constant").items():
         groups = some.by("dataset", "share").values()
-        shares = [list(map(share, group.by("value").values())) for group in groups]
+        shares = [list(map(common.share, group.by("value").values())) for group in groups]
         points = 100 * max(max(each) - min(each) for each in shares)
         widest.append(f"{constant} {points:.0f}")
     text = f"Most points of success between two values of a constant: {'; '.join(widest)}."
     yield Finding("new", "How much do the constants matter?", text)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_constants",
     "What was tuned",
-    version=2,
-    run=run,
-    cells=cells,
-    sections=(
-        Section(
-            "point-constants",
-            "What was tuned",
-            "Every constant of the planner that was settled while looking at results, swept once "
-            "on nearest neighbours (xy-10), all others being as they are. In brackets stands what "
-            "it is.",
-            tables=tables,
-            findings=findings,
-            notes=(
-                *NOTES,
-                "The planner's rules for stitched arcs, for looking ahead and for giving up were "
-                "settled while looking at seeds 0 to 2, those of this study: seeds = [3, 4, 5] in "
-                "a grid of your own are ones that nobody looked at then.",
-            ),
+    2,
+    run,
+    cells,
+    "Every constant of the planner that was settled while looking at results, swept once "
+    "on nearest neighbours (xy-10), all others being as they are. In brackets stands what "
+    "it is.",
+    {
+        "tables": tables,
+        "findings": findings,
+        "notes": (
+            *NOTES,
+            "The planner's rules for stitched arcs, for looking ahead and for giving up were "
+            "settled while looking at seeds 0 to 2, those of this study: seeds = [3, 4, 5] in "
+            "a grid of your own are ones that nobody looked at then.",
         ),
-    ),
+    },
 )

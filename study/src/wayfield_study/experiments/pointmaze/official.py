@@ -16,24 +16,16 @@ from wayfield._optional import missing, need
 from wayfield.kernels._types import FloatArray
 from wayfield.replay import Planner
 
-from ...engine import Experiment, Profile, Records, Row
+from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
-from ...report import Finding, Section, Table
-from ._common import (
-    ARMS,
-    DATASETS,
-    OURS,
-    REFERENCE,
-    PointCell,
-    arms_of,
-    point_grid,
-    say_success,
-    success_table,
-)
+from ...report import Finding, Table
+from .._shared import make_experiment
+from . import _common as common
+from ._common import OURS, PointCell
 from ._maze import NEAR, NOISE, places
 from ._planners import Problem, make_graph
 
-RIVALS = (REFERENCE, "counts_shrunk")
+RIVALS = (common.REFERENCE, "counts_shrunk")
 SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -42,8 +34,10 @@ def run(cell: PointCell) -> list[Row]:
     scene, rows = cell.draw(), []
     planner = Planner(scene.buffer._asdict(), seed=cell.seed)
     graph, count = make_graph(scene, cell.graph), cell.episodes // len(scene.maze.tasks)
+    os.environ.setdefault("MUJOCO_GL", "disabled")  # nothing is drawn
+    need("ogbench.locomaze", "sim")
     for name in (*RIVALS, OURS):
-        env = _environment(cell.dataset.rsplit("-", 1)[0])
+        env = need("gymnasium", "sim").make(f"pointmaze-{cell.dataset.rsplit('-', 1)[0]}-v0")
         rng = np.random.default_rng([cell.seed, 3])
         state, reached, steps = np.random.get_state(), [], 0  # noqa: NPY002  OGBench draws from it
         np.random.seed(cell.seed)  # noqa: NPY002
@@ -65,15 +59,9 @@ def run(cell: PointCell) -> list[Row]:
 
 def _by_landmark(problem: Problem, name: str) -> SubGoal:
     """Return the sub-goals of one of the study's planners."""
-    (arm,) = (arm for arm in ARMS if arm.name == name)
+    (arm,) = (arm for arm in common.ARMS if arm.name == name)
     targets = arm.make(problem).targets
     return lambda observation, _: targets[problem.scene.replay.nearest(observation)]
-
-
-def _environment(maze: str) -> Any:
-    os.environ.setdefault("MUJOCO_GL", "disabled")  # nothing is drawn
-    need("ogbench.locomaze", "sim")
-    return need("gymnasium", "sim").make(f"pointmaze-{maze}-v0")
 
 
 def _episode(env: Any, task: int, sub_goal: SubGoal, rng: np.random.Generator) -> tuple[bool, int]:
@@ -93,37 +81,31 @@ def _episode(env: Any, task: int, sub_goal: SubGoal, rng: np.random.Generator) -
 
 def cells(profile: Profile) -> list[PointCell]:
     """Return the three datasets with the graph of what was seen; none unless asked for."""
-    return point_grid(DATASETS, ("time",), (0,)) if profile.name == "official" else []
+    return common.point_grid(common.DATASETS, ("time",), (0,)) if profile.name == "official" else []
 
 
 def tables(rows: Records) -> Iterator[Table]:
     """Success by planner and dataset."""
-    yield success_table(rows, "official", "OGBench's evaluation: success in %", "dataset")
+    yield common.success_table(rows, "official", "OGBench's evaluation: success in %", "dataset")
 
 
 def findings(rows: Records) -> Iterator[Finding]:
     """Report how Planner fares where others measure."""
     for dataset, some in rows.by("dataset").items():
-        text = "; ".join(f"{arm.title} {say_success(mine)}" for arm, mine in arms_of(some))
+        arms = common.arms_of(some)
+        text = "; ".join(f"{arm.title} {common.say_success(mine)}" for arm, mine in arms)
         yield Finding("new", f"{dataset} by OGBench's own evaluation", f"{text}.")
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_official",
     "OGBench's own evaluation",
-    version=1,
-    run=run,
-    cells=cells,
-    sections=(
-        Section(
-            "point-official",
-            "OGBench's own evaluation",
-            "The planners in OGBench's environments: env.reset(options=dict(task_id=k)), "
-            'info["success"], twenty episodes for each of five tasks. wayfield study pointmaze '
-            "--official runs it; it needs wayfield[sim].",
-            tables=tables,
-            findings=findings,
-        ),
-    ),
+    1,
+    run,
+    cells,
+    "The planners in OGBench's environments: env.reset(options=dict(task_id=k)), "
+    'info["success"], twenty episodes for each of five tasks. wayfield study pointmaze '
+    "--official runs it; it needs wayfield[sim].",
+    {"tables": tables, "findings": findings},
     lacks=lambda: missing("ogbench", "sim"),
 )

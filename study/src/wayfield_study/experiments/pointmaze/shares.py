@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine import Experiment, Profile, Records
-from ...report import Chart, Finding, Section, Table
-from .._shared import percent
+from ...engine import Profile, Records
+from ...report import Chart, Finding, Table
+from .._shared import make_experiment, percent
 from . import _common as common
 from ._common import ALONE, ORACLE, OURS, PointCell, point_grid, say_success, success_table
 
@@ -58,23 +58,14 @@ def findings(rows: Records) -> Iterator[Finding]:
         yield Finding("new", f"{dataset} with {percent(share)} of the data", " ".join(texts))
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_shares",
     "Less data",
-    version=3,
-    run=common.run,
-    cells=cells,
+    3,
+    common.run,
+    cells,
+    "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
+    "Observed arcs no longer cover the maze: arcs have to be stitched.",
+    {"charts": charts, "tables": tables, "findings": findings, "notes": common.NOTES},
     read_grid=common.read_grid,
-    sections=(
-        Section(
-            "point-shares",
-            "Less data",
-            "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
-            "Observed arcs no longer cover the maze: arcs have to be stitched.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-            notes=common.NOTES,
-        ),
-    ),
 )

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine import Experiment, Profile, Records
-from ...report import Chart, Finding, Section, Series, Table, plural, scatter
+from ...engine import Profile, Records
+from ...report import Chart, Finding, Series, Table, plural, scatter
+from .._shared import make_experiment
 from . import _common as common
 from ._common import OURS, PointCell, arms_of, point_grid, say_steps, say_success, share
 from ._planners import GRAPHS
@@ -107,32 +108,28 @@ def findings(rows: Records) -> Iterator[Finding]:
     yield Finding("new", "Is arrival known in advance?", text, scope)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_success",
     "Planners on PointMaze",
-    version=3,
-    run=common.run,
-    cells=cells,
-    read_grid=common.read_grid,
-    sections=(
-        Section(
-            "point-success",
-            "Planners on PointMaze",
-            "A million steps are collected in a maze as OGBench describes it, a thousand of them "
-            "become landmarks, and every planner gets a graph on these: the observed changes of "
-            "landmark (time), nearest neighbours on (x, y), on noisy features, and on a "
-            "commute-time embedding. The routes are walked in PointMaze's physics, a hundred "
-            "episodes over OGBench's five tasks for every seed. How often each arrives was "
-            "predicted from the buffer before anything was walked.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-            notes=(
-                *common.NOTES,
-                "Predicted arrival is wayfield's for every planner: rivals say nothing of it. "
-                "TTGS and GAS stand for their rules on graphs, without learned distances and "
-                "policies; noisy and lap stand for learned features.",
-            ),
+    3,
+    common.run,
+    cells,
+    "A million steps are collected in a maze as OGBench describes it, a thousand of them "
+    "become landmarks, and every planner gets a graph on these: the observed changes of "
+    "landmark (time), nearest neighbours on (x, y), on noisy features, and on a "
+    "commute-time embedding. The routes are walked in PointMaze's physics, a hundred "
+    "episodes over OGBench's five tasks for every seed. How often each arrives was "
+    "predicted from the buffer before anything was walked.",
+    {
+        "charts": charts,
+        "tables": tables,
+        "findings": findings,
+        "notes": (
+            *common.NOTES,
+            "Predicted arrival is wayfield's for every planner: rivals say nothing of it. "
+            "TTGS and GAS stand for their rules on graphs, without learned distances and "
+            "policies; noisy and lap stand for learned features.",
         ),
-    ),
+    },
+    read_grid=common.read_grid,
 )

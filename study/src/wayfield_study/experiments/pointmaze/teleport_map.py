@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Gallery, Section
+from ...engine import Profile, Records, Row
+from ...report import Gallery
 from ...report.pictures import walks_picture
+from .._shared import make_experiment
 from ._common import ARMS, OURS, REFERENCE, PointCell, point_grid, read_grid
 from ._maze import draw_episodes, places
 from ._planners import Problem, make_graph
@@ -71,19 +72,13 @@ def galleries(rows: Records) -> list[Gallery]:
     return [Gallery(about, pictures, "fields")]
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_map",
     "The gamble, and the detour",
-    version=2,
-    run=run,
-    cells=cells,
+    2,
+    run,
+    cells,
+    "A shortest path through a teleport is short on the average of those who arrive.",
+    {"galleries": galleries},
     read_grid=read_grid,
-    sections=(
-        Section(
-            "point-map",
-            "The gamble, and the detour",
-            "A shortest path through a teleport is short on the average of those who arrive.",
-            galleries=galleries,
-        ),
-    ),
 )

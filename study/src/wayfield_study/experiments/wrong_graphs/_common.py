@@ -14,7 +14,7 @@ SPL, success weighted by path length, is the mean over starts of (reached) · le
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -23,29 +23,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfield import mending
 from wayfield.extension import AMLE, Harmonic, Method, extend
 from wayfield.graph import Graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels
-from wayfield.mending import (
-    Both,
-    LeastChange,
-    Mended,
-    MendMethod,
-    NoShortcuts,
-    Smooth,
-    Trips,
-    drive,
-    mend,
-)
+from wayfield.mending import Mended, MendMethod, drive
 from wayfield.mending.trips import Bound
 from wayfield.shortest_paths import cost_to_go
 
-from ...engine import Experiment, Profile, Records, Row
+from ...engine import Profile, Records, Row
 from ...engine.statistics import t_interval
 from ...kernels.following import Outcome, follow_all
-from ...report import Look, Section, Table
-from .._shared import one_of, read_lists, real, whole
+from ...report import Look, Table
+from .._shared import Settings, one_of, read_lists, real, whole
 from ._worlds import WRONG_WORLDS, WrongWorld, make_wrong_world
 
 NEIGHBOURS = 5
@@ -96,7 +87,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class WrongCell:
+class WrongCell(Settings):
     """A world whose graph is wrong, and how many of its states are labelled.
 
     Attributes
@@ -121,11 +112,6 @@ class WrongCell:
         """Name of the cell."""
         size = "" if self.size == 1.0 else f"-x{self.size:g}"
         return f"{self.world}{size}-lf{self.label_fraction:g}-s{self.seed}"
-
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return asdict(self)
 
     def draw(self) -> Case:
         """Make the world; draw exact labels, the goal's first, and starts."""
@@ -172,25 +158,15 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[WrongCell]:
 Grid: TypeAlias = tuple[Sequence[str], Sequence[float], Sequence[int]]
 
 
-def make_experiment(
-    name: str,
-    title: str,
-    version: int,
-    run: Callable[[WrongCell], list[Row]],
-    quick: Grid,
-    standard: Grid,
-    section: Section,
-) -> Experiment[WrongCell]:
-    """Make an experiment on grids of worlds, shares and seeds; small worlds if quick."""
+def grids(quick: Grid, standard: Grid) -> Callable[[Profile], list[WrongCell]]:
+    """Return the cells of an experiment by profile: worlds, shares and seeds; small if quick."""
+    return lambda profile: (
+        wrong_grid(*quick, SMALL) if profile.name == "quick" else wrong_grid(*standard)
+    )
 
-    def cells(profile: Profile) -> list[WrongCell]:
-        small = profile.name == "quick"
-        return wrong_grid(*quick, SMALL) if small else wrong_grid(*standard)
 
-    def effort(cell: WrongCell) -> float:
-        return 2.0 * cell.size
-
-    return Experiment(name, title, version, run, cells, effort, read_grid, (section,))
+GRID: dict[str, Any] = {"effort": lambda cell: 2.0 * cell.size, "read_grid": read_grid}
+"""What experiments on such cells have in common."""
 
 
 # -------------------------------------------------------------------- walks
@@ -225,11 +201,11 @@ def follow(
     return WalkResults(*follow_all(case.graph.arcs, values, outcome, case.starts, *how))
 
 
-def mended(case: Case, method: MendMethod | None, trips: Trips | None = None) -> Mended:
+def mended(case: Case, method: MendMethod | None, trips: mending.Trips | None = None) -> Mended:
     """Fit the graph to the labels, or to trips in their place."""
     if trips is not None:
-        return mend(case.graph, trips, method=method)
-    return mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
+        return mending.mend(case.graph, trips, method=method)
+    return mending.mend(case.graph, case.labels, case.world.goal, method, bound=case.bound)
 
 
 def _extension(case: Case, method: Method, prior: bool = False) -> WalkResults:
@@ -250,6 +226,10 @@ def _nearest_labels(case: Case) -> WalkResults:
     return follow(case, np.asarray(values), steep=False)
 
 
+def _mended_walk(case: Case, method: MendMethod | None) -> WalkResults:
+    return drive_by(case, mended(case, method))
+
+
 def _oracle(case: Case) -> WalkResults:
     """Walk knowing the world."""
     world = case.world
@@ -260,10 +240,10 @@ def _oracle(case: Case) -> WalkResults:
 
 
 MENDS: Mapping[str, MendMethod | None] = {
-    "least_change": LeastChange(),
-    "no_shortcuts": NoShortcuts(),
-    "smooth": Smooth(),
-    "both": Both(),
+    "least_change": mending.LeastChange(),
+    "no_shortcuts": mending.NoShortcuts(),
+    "smooth": mending.Smooth(),
+    "both": mending.Both(),
     "mend": None,
 }
 """Mend methods by the names of their arms; None is what `mend` does by itself."""
@@ -276,10 +256,7 @@ WALKS: Mapping[str, Callable[[Case], WalkResults]] = {
     "harmonic": partial(_extension, method=_HARMONIC),
     "residual": partial(_extension, method=_HARMONIC, prior=True),
     "knn": _nearest_labels,
-    **{
-        name: lambda case, method=method: drive_by(case, mended(case, method))
-        for name, method in MENDS.items()
-    },
+    **{name: partial(_mended_walk, method=method) for name, method in MENDS.items()},
     "oracle": _oracle,
 }
 """The walk of every arm."""

@@ -16,7 +16,8 @@ from wayfield.mending import Mended, cost_bound
 from wayfield.shortest_paths import cost_to_go
 
 from ...engine import Records, Row
-from ...report import Finding, Section, Table
+from ...report import Finding, Table
+from .._shared import make_experiment
 from . import _common as common
 from ._common import OURS, REFERENCE
 
@@ -86,19 +87,16 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_cost_bounds",
     "Cost bounds",
     2,
     run,
-    quick=(("short1",), (FRACTION,), (0, 1)),
-    standard=(WORLDS, (FRACTION,), common.SEEDS),
-    section=Section(
-        "wrong-cost-bounds",
-        "Cost bounds",
-        f"A bound on the cost of a walk, from what {CALIBRATION} earlier walks in the same "
-        f"world cost: split conformal prediction at level {LEVEL:g}.",
-        tables=tables,
-        findings=findings,
+    common.grids(
+        quick=(("short1",), (FRACTION,), (0, 1)), standard=(WORLDS, (FRACTION,), common.SEEDS)
     ),
+    f"A bound on the cost of a walk, from what {CALIBRATION} earlier walks in the same "
+    f"world cost: split conformal prediction at level {LEVEL:g}.",
+    {"tables": tables, "findings": findings},
+    **common.GRID,
 )

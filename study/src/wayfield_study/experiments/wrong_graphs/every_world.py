@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ...engine import Records, Row
-from ...report import Chart, Finding, Scale, Section, Series, Table, chart, plural
-from .._shared import percent
+from ...report import Chart, Finding, Scale, Series, Table, chart, plural
+from .._shared import make_experiment, percent
 from . import _common as common
 from ._worlds import WRONG_WORLDS
 
@@ -116,25 +116,18 @@ def findings(rows: Records) -> Iterator[Finding]:
         )
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_worlds",
-    "Wrong graphs, world by world",
+    "World by world",
     2,
     run,
-    quick=(WORLDS, (0.05,), (0, 1)),
-    standard=(WORLDS, (0.01, 0.05), common.SEEDS),
-    section=Section(
-        "wrong-worlds",
-        "World by world",
-        "Every world is a believed graph and a truth that differs in one way: "
-        f"{common.named(WORLDS)}. All arms but the static one learn while they walk and "
-        "plan again; AMLE and harmonic values, and 5 nearest labels in coordinates, are "
-        "lifted so that they descend to the goal. The oracle knows the world. Of equally short "
-        "plans replanning Dijkstra takes the one that it finds first; “lowest index first” "
-        "breaks ties in another way, to show how much that matters.",
-        charts=charts,
-        tables=tables,
-        findings=findings,
-        notes=common.NOTES,
-    ),
+    common.grids(quick=(WORLDS, (0.05,), (0, 1)), standard=(WORLDS, (0.01, 0.05), common.SEEDS)),
+    "Every world is a believed graph and a truth that differs in one way: "
+    f"{common.named(WORLDS)}. All arms but the static one learn while they walk and "
+    "plan again; AMLE and harmonic values, and 5 nearest labels in coordinates, are "
+    "lifted so that they descend to the goal. The oracle knows the world. Of equally short "
+    "plans replanning Dijkstra takes the one that it finds first; “lowest index first” "
+    "breaks ties in another way, to show how much that matters.",
+    {"charts": charts, "tables": tables, "findings": findings, "notes": common.NOTES},
+    **common.GRID,
 )

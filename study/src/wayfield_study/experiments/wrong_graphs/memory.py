@@ -15,8 +15,8 @@ from wayfield.graph import Graph
 from wayfield.mending import Mended
 
 from ...engine import Records, Row
-from ...report import Chart, Finding, Look, Section, Table
-from .._shared import lines_against
+from ...report import Chart, Finding, Look, Table
+from .._shared import lines_against, make_experiment
 from . import _common as common
 from ._worlds import WRONG_WORLDS
 
@@ -50,7 +50,8 @@ def run(cell: common.WrongCell) -> list[Row]:
         walked = common.drive_by(case, graph, memory=True)
         for part, some in PARTS.items():
             if case.least[some].size:
-                only = common.WalkResults(*(each[some] for each in walked[:3]), walked.chosen)
+                reached, paid, found = walked.reached[some], walked.paid[some], walked.found[some]
+                only = common.WalkResults(reached, paid, found, walked.chosen)
                 rows.append({"episodes": part} | common.row(arm, only, case.least[some]))
     return rows
 
@@ -97,22 +98,15 @@ def findings(rows: Records) -> Iterator[Finding]:
     yield Finding("new", "What are labels worth to a walker that remembers?", text)
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_memory",
     "Memory over episodes",
     1,
     run,
-    quick=(("short1",), (0.05,), (0, 1)),
-    standard=(WORLDS, (0.05,), common.SEEDS),
-    section=Section(
-        "wrong-memory",
-        "Memory over episodes",
-        f"{EPISODES} walks to the same goal, each with all that was learnt before, on the "
-        "graph as it is and on graphs mended before the first walk. What a walker bumps into "
-        "it learns without any label; slow patches it does not bump into.",
-        charts=charts,
-        tables=tables,
-        findings=findings,
-        notes=common.NOTES,
-    ),
+    common.grids(quick=(("short1",), (0.05,), (0, 1)), standard=(WORLDS, (0.05,), common.SEEDS)),
+    f"{EPISODES} walks to the same goal, each with all that was learnt before, on the "
+    "graph as it is and on graphs mended before the first walk. What a walker bumps into "
+    "it learns without any label; slow patches it does not bump into.",
+    {"charts": charts, "tables": tables, "findings": findings, "notes": common.NOTES},
+    **common.GRID,
 )

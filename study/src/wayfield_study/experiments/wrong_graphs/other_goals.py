@@ -17,18 +17,15 @@ from wayfield.mending import Mended, Trips
 from wayfield.shortest_paths import cost_to_go
 
 from ...engine import Records, Row
-from ...report import Finding, Section, Table
-from .._shared import percent
+from ...report import Finding, Table
+from .._shared import make_experiment, percent
 from . import _common as common
 from ._worlds import WrongWorld
 
 GOALS = 4
 HUBS = 8
 FRACTION = 0.05
-DATA = {
-    "labels": "labels of one goal",
-    "trips": f"least-cost trips to {HUBS} hubs",
-}
+DATA = {"labels": "labels of one goal", "trips": f"least-cost trips to {HUBS} hubs"}
 
 
 def run(cell: common.WrongCell) -> list[Row]:
@@ -94,21 +91,18 @@ def findings(rows: Records) -> Iterator[Finding]:
         yield Finding("new", question, text, f"{GOALS} goals per cell, {percent(FRACTION)}.")
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_goals",
-    "Other goals",
+    "Goals without labels, and trips",
     2,
     run,
-    quick=(("patch", "short1"), (FRACTION,), (0, 1)),
-    standard=(common.SOME, (FRACTION,), common.SEEDS[:4]),
-    section=Section(
-        "wrong-goals",
-        "Goals without labels, and trips",
-        f"The graph is mended with labels of one goal, or with as many trips to {HUBS} hubs at "
-        f"the least possible cost. Then walks on it go to {GOALS} other goals. No field can do "
-        "that.",
-        tables=tables,
-        findings=findings,
-        notes=common.NOTES,
+    common.grids(
+        quick=(("patch", "short1"), (FRACTION,), (0, 1)),
+        standard=(common.SOME, (FRACTION,), common.SEEDS[:4]),
     ),
+    f"The graph is mended with labels of one goal, or with as many trips to {HUBS} hubs at "
+    f"the least possible cost. Then walks on it go to {GOALS} other goals. No field can do "
+    "that.",
+    {"tables": tables, "findings": findings, "notes": common.NOTES},
+    **common.GRID,
 )

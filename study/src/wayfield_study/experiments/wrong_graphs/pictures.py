@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...engine import Records, Row
-from ...report import Gallery, Section
+from ...report import Gallery
 from ...report.pictures import edge_picture, edge_scale
-from .._shared import percent
+from .._shared import make_experiment, percent
 from . import _common as common
 from ._worlds import WRONG_WORLDS
 
@@ -60,17 +60,13 @@ def galleries(rows: Records) -> list[Gallery]:
     return shown
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_pictures",
     "What is wrong, and what was found",
     1,
     run,
-    quick=(("short1",), (0.05,), (0,)),
-    standard=(WORLDS, (0.05,), (0,)),
-    section=Section(
-        "wrong-pictures",
-        "What is wrong, and what was found",
-        "Edges by what they cost beyond their believed length, in the world and after mending.",
-        galleries=galleries,
-    ),
+    common.grids(quick=(("short1",), (0.05,), (0,)), standard=(WORLDS, (0.05,), (0,))),
+    "Edges by what they cost beyond their believed length, in the world and after mending.",
+    {"galleries": galleries},
+    **common.GRID,
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...engine import NO_ROWS, Records, Row, Tables
-from ...report import Chart, Section, Table
-from .._shared import lines_against, percent
+from ...report import Chart, Table
+from .._shared import lines_against, make_experiment, percent
 from . import _common as common
 from . import every_world
 from ._worlds import WRONG_WORLDS
@@ -47,20 +47,15 @@ def tables(rows: Records) -> Iterator[Table]:
         yield common.by_world(some, f"spl-{100 * fraction:g}", title)
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_shares",
-    "Shares of labels",
+    "How many labels?",
     1,
     run,
-    quick=(("short1",), (0.02, 0.1), (0, 1)),
-    standard=(WORLDS, FRACTIONS, common.SEEDS[:4]),
-    section=Section(
-        "wrong-shares",
-        "How many labels?",
-        "The same worlds with exact labels at 0.5 to 10 % of the states.",
-        rows=with_every_world,
-        charts=charts,
-        tables=tables,
-        notes=common.NOTES,
+    common.grids(
+        quick=(("short1",), (0.02, 0.1), (0, 1)), standard=(WORLDS, FRACTIONS, common.SEEDS[:4])
     ),
+    "The same worlds with exact labels at 0.5 to 10 % of the states.",
+    {"rows": with_every_world, "charts": charts, "tables": tables, "notes": common.NOTES},
+    **common.GRID,
 )

@@ -14,8 +14,8 @@ import numpy as np
 from wayfield.labels import Labels
 
 from ...engine import Records, Row
-from ...report import Finding, Section, Table
-from .._shared import percent
+from ...report import Finding, Table
+from .._shared import make_experiment, percent
 from . import _common as common
 
 SIGMA = 0.2
@@ -78,20 +78,17 @@ def findings(rows: Records) -> Iterator[Finding]:
         yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
 
 
-EXPERIMENT = common.make_experiment(
+EXPERIMENT = make_experiment(
     "wrong_sources",
-    "Noisy labels and upper bounds",
+    "Labels that are not exact",
     2,
     run,
-    quick=(("patch", "short1"), (FRACTION,), (0, 1)),
-    standard=(common.SOME, (FRACTION,), common.SEEDS),
-    section=Section(
-        "wrong-sources",
-        "Labels that are not exact",
-        f"5 % of the states are labelled, once with lognormal noise of σ = {SIGMA:g} and once "
-        "with what replanning Dijkstra paid from there, declared as upper bounds.",
-        tables=tables,
-        findings=findings,
-        notes=common.NOTES,
+    common.grids(
+        quick=(("patch", "short1"), (FRACTION,), (0, 1)),
+        standard=(common.SOME, (FRACTION,), common.SEEDS),
     ),
+    f"5 % of the states are labelled, once with lognormal noise of σ = {SIGMA:g} and once "
+    "with what replanning Dijkstra paid from there, declared as upper bounds.",
+    {"tables": tables, "findings": findings, "notes": common.NOTES},
+    **common.GRID,
 )
