@@ -285,8 +285,9 @@ def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
     decides[goal] = False
     regret = kernels.regrets(arcs, truth, goal, optimal, plan.successor)
     first_break = first_breaks(plan.successor, goal, holds)
-    about = graph, goal, plan, decides, optimal, unclear
-    return HalfGap(*about, gap, error, holds, regret, first_break)
+    return HalfGap(
+        graph, goal, plan, decides, optimal, unclear, gap, error, holds, regret, first_break
+    )
 
 
 @dataclass(frozen=True)

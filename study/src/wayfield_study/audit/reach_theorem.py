@@ -256,8 +256,8 @@ def reach(
     known = labels.vertices[np.isfinite(cost[labels.vertices])]
     optimal = bool((route.cost[known] <= cost[known] * (1.0 + rounding(graph))).all())
     certified = judge(plan_on(graph, values, goal, None), values, cost).start_holds & starts
-    theorem = premises, factor, lipschitz, marked, deviation
-    return Reach(*theorem, starts, proved, certified, bound, route, optimal)
+    constants = factor, lipschitz, marked, deviation
+    return Reach(premises, *constants, starts, proved, certified, bound, route, optimal)
 
 
 def _label_slopes(
