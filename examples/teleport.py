@@ -22,15 +22,13 @@ from matplotlib.patches import Circle
 from PIL import Image
 
 import wayfield as wf
-from wayfield_study.experiments._point import (
-    Problem,
+from wayfield_study.experiments.pointmaze._maze import (
     Scene,
     collect_buffer,
     load_point_maze,
     places,
 )
-from wayfield_study.experiments._point.odds import arrival
-from wayfield_study.experiments._point.planners import graph_distance
+from wayfield_study.experiments.pointmaze._planners import Problem, arrival, graph_distance
 from wayfield_study.kernels.point_maze import ARRIVAL, STEP, push_out, sent
 
 MAZE = load_point_maze("teleport")

@@ -10,7 +10,7 @@ from hypothesis import given
 import wayfield as wf
 from exact_amle import exact_amle
 from wayfield.labels import label_distance
-from wayfield_study.audit.extension_error import extension_error
+from wayfield_study.audit import extension_error
 from worlds import tasks
 
 

@@ -8,20 +8,21 @@ from math import inf, isinf
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfield as wf
 from methods import methods
 from walkers import cycle_of, follow, level_hops, moves
-from wayfield_study.audit.extrema import residual_margin, strict_extrema
-from wayfield_study.audit.failures import End, failures
+from wayfield_study.audit import End, failures, plateaus, residual_margin, strict_extrema
 from wayfield_study.audit.lattice_search import search
-from wayfield_study.audit.plateaus import plateaus
 from wayfield_study.kernels.extrema import deficits, midrange_residuals, neighbour_range
 from worlds import PATH, any_fields, label_sets, labelled_graphs, maze_problem, rough_fields, rows
 
 # ------------------------------------------------------------------ ends and basins
+
+FEW = settings(max_examples=30)
+"""For kernels beside their naive twins."""
 
 
 @given(any_fields(), st.sampled_from(["slope", "q"]), st.sampled_from(["exit", "index"]), st.data())
@@ -111,7 +112,7 @@ def test_interior_cycles_of_exact_fields_are_plateau_cycles(method, problem, dat
 
 def test_there_are_such_cycles() -> None:
     """The witnesses of the exact AMLE with index ties fail on plateaus, and only there."""
-    witnesses = search((5, 5)).witnesses["exact"].values()
+    witnesses = search((5, 5), candidates=200).witnesses["exact"].values()
     assert witnesses
     for w in witnesses:
         field = wf.extend(w.graph, w.labels, wf.AMLE())
@@ -184,6 +185,7 @@ def test_infinite_values_take_no_part() -> None:
     assert not len(maxima)
 
 
+@FEW
 @given(any_fields())
 def test_neighbour_range_twin(world) -> None:
     graph, values, _ = world
@@ -195,6 +197,7 @@ def test_neighbour_range_twin(world) -> None:
         assert most[x] == max(heads, default=-inf)
 
 
+@FEW
 @given(any_fields(), st.data())
 def test_deficits_twin(world, data) -> None:
     """The change of value that balances the arcs of the steepest slopes out and in."""
@@ -232,6 +235,7 @@ def test_no_extremum_is_deeper_than_the_residual(problem) -> None:
     assert found.maxima.deepest <= found.delta + slack
 
 
+@FEW
 @given(rough_fields())
 def test_residuals_twin(problem) -> None:
     """The update is the one value whose steepest slopes up and down agree."""
@@ -317,6 +321,7 @@ def naive_plateaus(graph, labelled, values, tolerance) -> list[set[int]]:
     return found
 
 
+@FEW
 @given(any_fields(), st.sampled_from([0.0, 0.5, 1.0]), st.data())
 def test_plateaus_twin(world, tolerance: float, data) -> None:
     graph, values, goal = world

@@ -136,7 +136,7 @@ def test_theorem_where_it_holds_all_along_the_walk_arrives_optimally(case) -> No
 def test_theorem_on_a_thousand_fields_that_err_as_badly_as_they_may(kind, directed) -> None:
     rng = np.random.default_rng(7)
     certified = broken = 0
-    for _ in range(20):
+    for _ in range(5):
         graph = random_graph(rng, 40, kind, backbone="tree", edges=60, directed=directed)
         goal = int(rng.integers(40))
         truth = wf.cost_to_go(graph, goal)
@@ -149,8 +149,8 @@ def test_theorem_on_a_thousand_fields_that_err_as_badly_as_they_may(kind, direct
             assert audit.plan.reached[audit.start_holds].all()
             certified += int(audit.start_holds.sum())
             broken += int((audit.decides & ~audit.chosen_optimal).sum())
-    assert certified > 10_000
-    assert broken > 200  # an error twice the half-gap does break decisions
+    assert certified > 2_500
+    assert broken > 50  # an error twice the half-gap does break decisions
 
 
 @given(noisy_fields(), st.randoms())

@@ -12,12 +12,8 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact import exact_harmonic
 from wayfield.extension._linear import Interior
-from wayfield_study.audit._walk import Walk
-from wayfield_study.audit.harmonic_measure import (
-    anti_admissibility,
-    harmonic_measure,
-    neighbour_ranking,
-)
+from wayfield_study.audit import anti_admissibility, harmonic_measure, neighbour_ranking
+from wayfield_study.audit.harmonic import AbsorbingWalk
 from wayfield_study.audit.witnesses import seven_node
 from worlds import ENDS, PATH, labelled_graphs, random_graph, tasks
 
@@ -38,7 +34,7 @@ def test_rows_are_probabilities_within_their_bounds(problem) -> None:
     graph, labels = problem
     exact = exact_measure(graph, labels)
     states = np.arange(graph.num_vertices)
-    omega, error = Walk.of(graph, labels).measure(states)
+    omega, error = AbsorbingWalk(graph, labels).measure(states)
     assert (omega >= 0.0).all()
     assert omega.sum(axis=1) == pytest.approx(1.0, abs=1e-9)
     for row, truth, bound in zip(omega, exact, error, strict=True):
@@ -59,9 +55,11 @@ def test_one_state_at_a_time_gives_the_same(problem) -> None:
 def test_the_cheaper_side_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
     for side in ("_by_state", "_by_label"):
-        plain = getattr(Walk, side)
+        plain = getattr(AbsorbingWalk, side)
         monkeypatch.setattr(
-            Walk, side, lambda *args, plain=plain, side=side: taken.append(side) or plain(*args)
+            AbsorbingWalk,
+            side,
+            lambda *args, plain=plain, side=side: taken.append(side) or plain(*args),
         )
     path = wf.Graph.from_edges(range(9), range(1, 10))
     ends = wf.Labels([0, 9], [0.0, 9.0])
@@ -91,7 +89,7 @@ def test_a_graph_that_is_solved_by_iteration() -> None:
     graph = random_graph(rng, 12_000, "unit", backbone="tree", edges=36_000)
     labels = wf.Labels(range(40), rng.normal(size=40))
     states = np.array([100, 5_000])
-    walk = Walk.of(graph, labels)
+    walk = AbsorbingWalk(graph, labels)
     omega, error = walk.measure(states)
     assert Interior.of(graph, walk.system.free).fills_in
     assert omega.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
@@ -218,13 +216,13 @@ def test_a_move_too_short_for_the_truth_leaves_it_open() -> None:
 
 def test_forms_that_disagree_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, labels, goal, names = seven_node()
-    plain = Walk.measure
+    plain = AbsorbingWalk.measure
 
-    def wrong(self: Walk, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def wrong(self: AbsorbingWalk, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         omega, error = plain(self, states)
         return omega[:, ::-1], error
 
-    monkeypatch.setattr(Walk, "measure", wrong)
+    monkeypatch.setattr(AbsorbingWalk, "measure", wrong)
     truth = wf.cost_to_go(graph, goal)
     with pytest.raises(wf.NotConverged, match="two forms of the harmonic value disagree"):
         anti_admissibility(graph, labels, truth, goal, names.index(4))

@@ -16,7 +16,7 @@ import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
 from wayfield_study.audit import Compatible, geometry, half_gap, mechanism, ordering, pool
-from wayfield_study.audit.operators import over_scope
+from wayfield_study.audit.separation import over_scope
 from worlds import NOISE, noisy, noisy_fields, random_graph, seven
 
 undirected_unit = noisy_fields(lengths=("unit",), directed=False)
@@ -230,14 +230,14 @@ def test_proposition_combined_local_separation(problem) -> None:
 def test_the_proposition_is_not_vacuous() -> None:
     rng = np.random.default_rng(3)
     separated = 0
-    for _ in range(200):
+    for _ in range(50):
         graph = random_graph(rng, 12, "unit", backbone="tree", edges=12)
         truth = wf.cost_to_go(graph, 0)
         rough, fine = (noisy(rng, truth, kind) for kind in ("rough", "small"))
         audit = mechanism(graph, rough, fine, truth, 0)
         assert audit.separated_seen == audit.separated
         separated += audit.separated
-    assert separated > 500
+    assert separated > 125
 
 
 def test_no_converse_of_the_separation_the_seven_nodes() -> None:

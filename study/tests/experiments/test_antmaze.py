@@ -57,7 +57,7 @@ def test_a_cell_is_drawn_from_its_settings_alone() -> None:
 def test_a_grid_of_ones_own() -> None:
     given = {"mazes": ["arena"], "refinements": [2], "label_fractions": [0.3], "seeds": [1]}
     assert antmaze.read_grid(given, Path()) == [AntCell("arena", 2, 0.3, 1)]
-    with pytest.raises(wf.InputError, match=r"grid.mazes\[0\] must be one of arena.*'teleport'"):
+    with pytest.raises(wf.InputError, match=r"grid.mazes\[0\] must be one of 'arena'.*'teleport'"):
         antmaze.read_grid({"mazes": ["teleport"]}, Path())
     with pytest.raises(wf.InputError, match=r"unknown key grid\.maze"):
         antmaze.read_grid({"maze": "arena"}, Path())

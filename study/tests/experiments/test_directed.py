@@ -15,8 +15,7 @@ from wayfield.files.write import MANIFEST
 from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, WorldCell, directed
-from wayfield_study.experiments._worlds import WORLDS, make_world
-from wayfield_study.experiments.directed import COURSES
+from wayfield_study.experiments.directed import ARMS, WORLDS, make_world
 from wayfield_study.report import Provenance, write_report
 
 DIRECTED = STUDIES["directed"]
@@ -76,7 +75,7 @@ def test_the_slope_rule_with_cost_fill_never_fails(rows: Records) -> None:
     assert all(row["cost_ratio"] >= 1.0 for row in ours)
 
 
-def test_the_reference_and_repair_reach_from_everywhere(rows: Records) -> None:
+def test_the_reference_and_lrta_reach_from_everywhere(rows: Records) -> None:
     for row in rows:
         if row["arm"] == "dijkstra":
             assert row["reached"] == row["pairs"]
@@ -91,12 +90,12 @@ def test_every_arm_is_there_and_figures_repeat(rows: Records) -> None:
     cell = WorldCell("replay graph", SIZE, 0.01, 54)
     again = as_table(cell, directed.run(cell))
     before = rows.where(world=cell.world, label_fraction=cell.label_fraction)
-    assert [row["arm"] for row in again] == [course.name for course in COURSES] + ["dijkstra"]
+    assert [row["arm"] for row in again] == [arm.name for arm in ARMS] + ["dijkstra"]
     assert str(again) == str(list(before))  # not a number among them, which differs from itself
 
 
 def test_an_arm_that_never_reaches_has_no_cost() -> None:
-    row = directed._row("cost_q", np.array([np.inf, np.inf]))
+    row = directed.row("cost_q", np.array([np.inf, np.inf]))
     assert (row["pairs"], row["reached"]) == (2, 0)
     assert np.isnan(row["cost_ratio"])
     (table,) = directed.tables(Records.of([row | {"world": "terrain maze"}]))

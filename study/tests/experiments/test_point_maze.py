@@ -8,27 +8,33 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield_study.experiments._point import (
+from wayfield_study.experiments.pointmaze._common import (
     ARMS,
-    GRAPHS,
     OURS,
     REFERENCE,
+    follow_planner,
+    row,
+)
+from wayfield_study.experiments.pointmaze._maze import (
+    LIMIT,
+    SIZES,
+    TASKS,
     PointMaze,
-    Problem,
     Scene,
     collect_buffer,
     draw_episodes,
     load_point_maze,
-    make_graph,
     make_scene,
     places,
-    planned,
-    row,
 )
-from wayfield_study.experiments._point import planners as rules
-from wayfield_study.experiments._point.maze import SIZES, TASKS
-from wayfield_study.experiments._point.odds import arrival, chance_of
-from wayfield_study.experiments._point.scene import LIMIT
+from wayfield_study.experiments.pointmaze._planners import (
+    GRAPHS,
+    Problem,
+    arrival,
+    chance_of,
+    hindsight_labels,
+    make_graph,
+)
 from wayfield_study.kernels.point_maze import ENTRANCE, PUSH, RADIUS, STEP, push_out, sent
 
 MAZES = tuple(TASKS)
@@ -36,7 +42,7 @@ MAZES = tuple(TASKS)
 
 @pytest.fixture(scope="module")
 def teleport() -> Scene:
-    return make_scene("teleport-stitch", 0.1, 500, 0, 0.0)
+    return make_scene("teleport-stitch", 0.1, 500, 0)
 
 
 # ------------------------------------------------------------------- physics
@@ -236,12 +242,12 @@ def room(seed: int = 0) -> Scene:
 def test_every_planner_walks_round_a_bend(arm) -> None:
     scene = room()
     place = places([(3, 1)])[0]
-    course = arm.make(Problem(scene, make_graph(scene, "time"), place))
+    policy = arm.make(Problem(scene, make_graph(scene, "time"), place))
     drawn = draw_episodes(scene.maze, 0, 10, 0)
-    steps = drawn.walk(scene, course.targets)
+    steps = drawn.walk(scene, policy.targets)
     assert (steps > 0).all()
     assert steps.max() < 400
-    assert course.said(scene, drawn) == pytest.approx(1.0, abs=0.02)
+    assert policy.predicted(scene, drawn) == pytest.approx(1.0, abs=0.02)
 
 
 def test_a_false_edge_through_the_wall() -> None:
@@ -250,9 +256,9 @@ def test_a_false_edge_through_the_wall() -> None:
     place = places([(3, 1)])[0]
     far = make_graph(scene, "xy-50")
     drawn = draw_episodes(scene.maze, 0, 10, 0)
-    arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS if arm.uses_graph}
+    arms = {arm.name: arm.make(Problem(scene, far, place)) for arm in ARMS}
     assert (drawn.walk(scene, arms[REFERENCE].targets) == -1).all()
-    assert arms[REFERENCE].said(scene, drawn).max() < 0.5
+    assert arms[REFERENCE].predicted(scene, drawn).max() < 0.5
     for name in ("evidence", "observed", OURS):
         assert (drawn.walk(scene, arms[name].targets) > 0).all()
 
@@ -260,7 +266,7 @@ def test_a_false_edge_through_the_wall() -> None:
 def test_hindsight_labels_are_upper_bounds_that_somebody_walked() -> None:
     scene = room()
     problem = Problem(scene, make_graph(scene, "time"), places([(3, 1)])[0])
-    labels = rules.labelled(problem)
+    labels = hindsight_labels(problem)
     known = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
     assert all(known[int(goal)] == 0.0 for goal in problem.goals)
     others = [value for vertex, value in known.items() if vertex not in problem.goals]
@@ -298,18 +304,18 @@ def test_chances_are_what_was_counted(teleport: Scene) -> None:
 
 
 def test_the_gamble_and_the_way_round() -> None:
-    """Dijkstra enters the teleport and loses about every second time, and that is foretold."""
-    teleport = make_scene("teleport-stitch", 1.0, 1000, 0, 0.0)
+    """Dijkstra enters the teleport and loses about every second time, and that is predicted."""
+    teleport = make_scene("teleport-stitch", 1.0, 1000, 0)
     outcomes = {}
     for arm in ARMS:
         if arm.name in (REFERENCE, OURS):
             reached, said = 0, []
             for task in range(5):
                 place = places([teleport.maze.tasks[task][1]])[0]
-                course = arm.make(Problem(teleport, make_graph(teleport, "time"), place))
+                policy = arm.make(Problem(teleport, make_graph(teleport, "time"), place))
                 drawn = draw_episodes(teleport.maze, task, 40, 0)
-                reached += int((drawn.walk(teleport, course.targets) > 0).sum())
-                said.append(course.said(teleport, drawn).mean())
+                reached += int((drawn.walk(teleport, policy.targets) > 0).sum())
+                said.append(policy.predicted(teleport, drawn).mean())
             outcomes[arm.name] = reached / 200, float(np.mean(said))
     assert 0.35 < outcomes[REFERENCE][0] < 0.7
     assert outcomes[REFERENCE][1] == pytest.approx(outcomes[REFERENCE][0], abs=0.1)
@@ -338,15 +344,15 @@ def test_who_gives_up_goes_on_all_the_same() -> None:
     scene = room()
     place = places([(3, 1)])[0]
     hopeless = wf.Planner(scene.replay, give_up=1.0)
-    course = planned(Problem(scene, scene.replay.graph, place), hopeless)
+    policy = follow_planner(Problem(scene, scene.replay.graph, place), hopeless)
     drawn = draw_episodes(scene.maze, 0, 10, 0)
-    assert (drawn.walk(scene, course.targets) > 0).all()
+    assert (drawn.walk(scene, policy.targets) > 0).all()
 
 
 def test_zigzags_of_few_data_send_nobody_back() -> None:
-    assert success(make_scene("giant-stitch", 0.03, 300, 1, 0.0), "xy-5") > 0.95
+    assert success(make_scene("giant-stitch", 0.03, 300, 1), "xy-5") > 0.95
 
 
 def test_false_shortcuts_do_not_make_a_gamble_cheap() -> None:
     """Giving up costs many times the longest way: of those seen, not of those claimed."""
-    assert success(make_scene("teleport-stitch", 1.0, 1000, 1, 0.0), "noisy-10") > 0.97
+    assert success(make_scene("teleport-stitch", 1.0, 1000, 1), "noisy-10") > 0.97

@@ -14,11 +14,16 @@ from hypothesis import given
 import wayfield as wf
 from exact import exact_harmonic
 from exact_amle import exact_amle
-from wayfield_study.audit._rationals import rational_amle, rational_harmonic
-from wayfield_study.audit.half_gap import half_gap
-from wayfield_study.audit.harmonic_measure import anti_admissibility, harmonic_measure
+from wayfield_study.audit import anti_admissibility, half_gap, harmonic_measure
 from wayfield_study.audit.lattice_search import TIES, UPDATE, WAYS, contests, search
-from wayfield_study.audit.witnesses import Witness, seven_node, seven_node_values, subdivision
+from wayfield_study.audit.witnesses import (
+    Witness,
+    rational_amle,
+    rational_harmonic,
+    seven_node,
+    seven_node_values,
+    subdivision,
+)
 from worlds import labelled_graphs
 
 mpl.use("Agg")

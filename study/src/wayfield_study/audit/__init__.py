@@ -1,66 +1,60 @@
 """What comparison with the truth shows: where a greedy planner may trust a field, and where not.
 
-One function per statement. About decisions and walks: `half_gap`, `ordering`, `bad_tail_bound`;
-about the two fields the paper compares: `geometry`, `mechanism`, `harmonic_measure`,
-`neighbour_ranking`, `anti_admissibility`, `extension_error`; about how plans fail or must not:
-`failures`, `strict_extrema`, `residual_margin`, `plateaus`, `reach`. Worked examples: `witnesses`,
+One function per statement, one module per group of statements; the modules' heads have the
+proofs. `decisions`: `half_gap`, `ordering`, `bad_tail_bound`. `separation`, the two fields the
+paper compares: `geometry`, `mechanism`, `extension_error`. `harmonic`: `harmonic_measure`,
+`neighbour_ranking`, `anti_admissibility`. `outcomes`, how plans fail: `failures`, `strict_extrema`,
+`residual_margin`, `plateaus`. `reach_theorem`: `reach`. Worked examples: `witnesses`,
 `lattice_search`.
 """
 
 from . import lattice_search, witnesses
-from ._tally import pool
-from .bad_tail import BadTail, bad_tail_bound, smallest_c0
-from .extension_error import ExtensionError, extension_error
-from .extrema import Extrema, ResidualMargin, residual_margin, strict_extrema
-from .failures import End, Failures, failures
-from .half_gap import FailureBound, HalfGap, half_gap
-from .harmonic_measure import (
+from ._inputs import pool
+from .decisions import (
+    BadTail,
+    FailureBound,
+    HalfGap,
+    Ordering,
+    Scope,
+    bad_tail_bound,
+    half_gap,
+    ordering,
+    smallest_c0,
+)
+from .harmonic import (
     AntiAdmissibility,
     NeighbourRanking,
     anti_admissibility,
     harmonic_measure,
     neighbour_ranking,
 )
-from .mechanism import Mechanism, mechanism
-from .operators import Compatible, Geometry, geometry
-from .ordering import Ordering, Scope, ordering
-from .plateaus import Plateaus, plateaus
-from .reach import Reach, reach
+from .outcomes import (
+    End,
+    Extrema,
+    Failures,
+    Plateaus,
+    ResidualMargin,
+    failures,
+    plateaus,
+    residual_margin,
+    strict_extrema,
+)
+from .reach_theorem import Reach, reach
+from .separation import (
+    Compatible,
+    ExtensionError,
+    Geometry,
+    Mechanism,
+    extension_error,
+    geometry,
+    mechanism,
+)
 
 __all__ = [
-    "AntiAdmissibility",
-    "BadTail",
-    "Compatible",
-    "End",
-    "ExtensionError",
-    "Extrema",
-    "FailureBound",
-    "Failures",
-    "Geometry",
-    "HalfGap",
-    "Mechanism",
-    "NeighbourRanking",
-    "Ordering",
-    "Plateaus",
-    "Reach",
-    "ResidualMargin",
-    "Scope",
-    "anti_admissibility",
-    "bad_tail_bound",
-    "extension_error",
-    "failures",
-    "geometry",
-    "half_gap",
-    "harmonic_measure",
-    "lattice_search",
-    "mechanism",
-    "neighbour_ranking",
-    "ordering",
-    "plateaus",
-    "pool",
-    "reach",
-    "residual_margin",
-    "smallest_c0",
-    "strict_extrema",
-    "witnesses",
-]
+    "AntiAdmissibility", "BadTail", "Compatible", "End", "ExtensionError", "Extrema",
+    "FailureBound", "Failures", "Geometry", "HalfGap", "Mechanism", "NeighbourRanking",
+    "Ordering", "Plateaus", "Reach", "ResidualMargin", "Scope", "anti_admissibility",
+    "bad_tail_bound", "extension_error", "failures", "geometry", "half_gap", "harmonic_measure",
+    "lattice_search", "mechanism", "neighbour_ranking", "ordering", "plateaus", "pool", "reach",
+    "residual_margin", "smallest_c0", "strict_extrema", "witnesses",
+]  # fmt: skip

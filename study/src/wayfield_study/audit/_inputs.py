@@ -1,4 +1,4 @@
-"""What every audit is handed: a field, the truth it is compared with, a plan. Checked here.
+"""What every audit is handed, checked here: a field, the truth, a plan; and counts that add up.
 
 **Truth.** V* is the cost-to-go to the goal g if and only if V*(g) = 0, V* ≥ 0 and
 
@@ -17,19 +17,25 @@ Q-values are *equal* if they differ by no more than `rounding` times the larger 
 **Blurred arcs.** An arc so short that rounding hides it in the truth at its ends may pass for
 optimal both ways: the digits of V* do not say which end is nearer to the goal. A state with such an
 arc among its best moves is *blurred*, and judged by nothing that rests on A*.
+
+**Counts.** Over goals, cells and seeds a rate is the sum of counts over the sum of counts.
 """
 
 from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from typing import TypeVar
+from dataclasses import dataclass, fields
+from functools import reduce
+from operator import add
+from typing import Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_floats, as_vertex, as_vertices, frozen, owned, refuse
 from wayfield.errors import InputError
+from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph, same_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.walks import visit_counts
@@ -39,8 +45,19 @@ from wayfield.shortest_paths import cost_to_go
 
 EPS = float(np.finfo(np.float64).eps)
 
+Field: TypeAlias = Extension | ArrayLike
+"""A field under audit: an extension, or its (n,) values."""
 Checked = TypeVar("Checked", bound=Plan)
 Item = TypeVar("Item")
+
+
+class FrozenArrays:
+    """A frozen dataclass that makes its arrays read-only."""
+
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, frozen(value))
 
 
 def rounding(graph: Graph) -> float:
@@ -88,11 +105,6 @@ def blurred(graph: Graph, truth: FloatArray, arcs: BoolArray | None = None) -> B
     return where
 
 
-def true_q(graph: Graph, truth: FloatArray) -> FloatArray:
-    """(m,) floats: the true Q-value ℓ + V*(y) of every arc."""
-    return graph.lengths + truth[graph.indices]
-
-
 def ranks(graph: Graph, values: FloatArray) -> FloatArray:
     """(m,) floats: what a field ranks the arcs by, ℓ + u(y).
 
@@ -133,12 +145,52 @@ def as_list(data: Iterable[Item], name: str) -> list[Item]:
 def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:
     """Return the starts, repeats kept; every vertex but the goal if none are given."""
     if starts is None:
-        return frozen(np.delete(np.arange(graph.num_vertices), goal))
-    return frozen(as_vertices(starts, "starts", graph.num_vertices))
+        return np.delete(np.arange(graph.num_vertices), goal)
+    return as_vertices(starts, "starts", graph.num_vertices)
 
 
 def visits_from(plan: Plan, starts: ArrayLike | None) -> NDArray[np.int64]:
     """Count how often the plan's walks from the starts visit every state, the goal included."""
     start = starts_of(plan.graph, starts, plan.goal)
     begun = np.bincount(start, minlength=plan.graph.num_vertices).astype(np.float64)
-    return frozen(visit_counts(plan.successor, plan.goal, begun).astype(np.int64))
+    return visit_counts(plan.successor, plan.goal, begun).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """A record whose fields are all counts or sums; two of them add field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        if type(other) is not type(self):
+            return NotImplemented
+        return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+
+Record = TypeVar("Record", bound=Tally)
+
+
+def pool(records: Iterable[Record]) -> Record:
+    """Add up tallies of one kind, of several goals say, so that every decision weighs the same.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield_study.audit import ordering, pool
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> truths = [wf.cost_to_go(path, goal) for goal in (0, 3)]
+    >>> pool(ordering(path, V, V, goal).all for V, goal in zip(truths, (0, 3))).decisions
+    6
+    """
+    known = as_list(records, "records")
+    if not known:
+        raise InputError("there is nothing to pool")
+    for position, record in enumerate(known):
+        if not isinstance(record, Tally) or type(record) is not type(known[0]):
+            kinds = f"{type(record).__name__}, records[0] {type(known[0]).__name__}"
+            raise InputError(f"records must be tallies of one kind: records[{position}] is {kinds}")
+    return reduce(add, known)
+
+
+def share(part: float, whole: float) -> float:
+    """Part of the whole; NaN of nothing."""
+    return part / whole if whole else float("nan")

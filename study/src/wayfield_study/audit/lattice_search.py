@@ -28,7 +28,6 @@ from wayfield._arrays import as_choice, as_whole, frozen
 from wayfield.errors import InputError
 from wayfield.extension import AMLE, Harmonic, extend
 from wayfield.graph import Graph
-from wayfield.kernels._types import FloatArray
 from wayfield.kernels.midrange import sweep
 from wayfield.labels import Labels
 from wayfield.plans import TieName, plan
@@ -79,8 +78,8 @@ class Search:
 
     def __repr__(self) -> str:
         rows, columns = self.lattice
-        told = ", ".join(f"{count} {way}" for way, count in self.counts.items())
-        return f"Search({rows}×{columns}, {self.tested:,} candidates: witnesses {told})"
+        counts = ", ".join(f"{count} {way}" for way, count in self.counts.items())
+        return f"Search({rows}×{columns}, {self.tested:,} candidates: witnesses {counts})"
 
 
 def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 20260510) -> Search:
@@ -101,14 +100,24 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
     >>> found.tested, found.counts["exit"]
     (20, 0)
     """
-    rows, columns = _check_lattice(lattice)
+    sides = as_list(lattice, "lattice")
+    if len(sides) != 2:
+        raise InputError(f"lattice must be two numbers, rows and columns, not {lattice!r}")
+    rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in sides)
+    if rows * columns < 2:
+        raise InputError("a lattice of one vertex has no room for a goal and a label")
     as_whole(candidates, "candidates", least=0)
     as_whole(seed, "seed", least=0)
     witnesses: dict[str, dict[int, Witness]] = {way: {} for way in WAYS}
     for number in range(candidates):
         rng = np.random.default_rng([seed, rows, columns, number])
         graph, names = _subgraph(rng, rows, columns)
-        labels, goal = _boundary(rng, graph)
+        # a goal and one to four more vertices, labelled with their distance to it
+        n = graph.num_vertices
+        count = int(rng.integers(1, min(MOST_LABELS, n - 1) + 1))
+        drawn = rng.choice(n, count + 1, replace=False)
+        goal = int(drawn[0])
+        labels = Labels(drawn, cost_to_go(graph, goal)[drawn])
         for way, witness in contests(graph, labels, goal, names).items():
             if witness.harmonic_wins:
                 witnesses[way][number] = witness
@@ -129,31 +138,15 @@ def contests(
     """
     harmonic = extend(graph, labels, Harmonic(bracket=False)).values
     exact = extend(graph, labels, AMLE(bracket=False)).values
-    fields = {"swept": _swept(graph, labels, harmonic), "exact": exact, "exit": exact}
+    fixed, here, swept = labels.mask(graph), harmonic.copy(), harmonic.copy()
+    while sweep(graph.arcs, fixed, graph.is_unit, here, swept, 1.0) > UPDATE:
+        here, swept = swept, here
+    fields = {"swept": swept, "exact": exact, "exit": exact}
     found = {}
     for way, field in fields.items():
         plans = (plan(graph, u, goal, "q", TIES[way]) for u in (harmonic, field))
         found[way] = Witness(graph, labels, goal, names, *plans)
     return found
-
-
-def _swept(graph: Graph, labels: Labels, start: FloatArray) -> FloatArray:
-    """Midrange sweeps until no value changes by more than `UPDATE`."""
-    fixed = labels.mask(graph)
-    here, there = start.copy(), start.copy()
-    while sweep(graph.arcs, fixed, graph.is_unit, here, there, 1.0) > UPDATE:
-        here, there = there, here
-    return there
-
-
-def _check_lattice(lattice: Sequence[int]) -> tuple[int, int]:
-    sides = as_list(lattice, "lattice")
-    if len(sides) != 2:
-        raise InputError(f"lattice must be two numbers, rows and columns, not {lattice!r}")
-    rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in sides)
-    if rows * columns < 2:
-        raise InputError("a lattice of one vertex has no room for a goal and a label")
-    return rows, columns
 
 
 def _subgraph(rng: np.random.Generator, rows: int, columns: int) -> tuple[Graph, NDArray[np.int64]]:
@@ -180,12 +173,3 @@ def _beside(x: int, rows: int, columns: int) -> list[int]:
     row, column = divmod(x, columns)
     steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
     return [r * columns + c for r, c in steps if 0 <= r < rows and 0 <= c < columns]
-
-
-def _boundary(rng: np.random.Generator, graph: Graph) -> tuple[Labels, int]:
-    """Draw a goal and one to four more vertices, labelled with their distance to it."""
-    n = graph.num_vertices
-    count = int(rng.integers(1, min(MOST_LABELS, n - 1) + 1))
-    drawn = rng.choice(n, count + 1, replace=False)
-    goal = int(drawn[0])
-    return Labels(drawn, cost_to_go(graph, goal)[drawn]), goal

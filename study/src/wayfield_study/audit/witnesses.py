@@ -1,21 +1,33 @@
 """Small graphs on which the harmonic extension and the AMLE plan differently.
 
 **The seven-node graph** (Example, harmonic-measure mismatch): at the vertex called 4 the harmonic
-extension prefers the detour over 1 to the direct way over 3, because the random walk from 3 ends
-more often at the dear label 7. All of its numbers are rationals and are computed as such.
+extension prefers the detour over 1 to the direct path over 3, because the random walk from 3 ends
+more often at the costly label 7. All of its numbers are rationals and are computed as such.
 
 **Subdivision** (Corollary on strict harmonic rankings, Lemma on the AMLE): with every edge cut into
 k and labels multiplied by k, values at the old vertices grow by the factor k and slopes stay, so
 the margin between the first steps of two branches does not depend on k: refining the graph rescues
 neither a wrong ranking nor spoils a right one.
+
+**Exact rationals**, for graphs of up to a few hundred vertices. Lengths and labels are taken for
+the doubles they are; every component must hold a label.
+
+- Harmonic: star–mesh elimination. A vertex x with conductances c_y to its neighbours, Σ their
+sum, is replaced by conductances c_y c_z / Σ between them, vertices of few neighbours first; going
+back, u(x) = Σ c_y u(y) / Σ.
+- AMLE: fix the steepest descending path between fixed vertices, all inner vertices free, by
+linear interpolation, and repeat; when no path descends, what is free lies between equal values
+and takes them (R. Kyng, A. Rao, S. Sachdeva, D. Spielman, 2015).
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import combinations, pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +40,6 @@ from wayfield.labels import Labels
 from wayfield.plans import Plan
 
 from ._inputs import as_list
-from ._rationals import rational_amle, rational_harmonic
 
 DECISION, DIRECT, DETOUR = 4, 3, 1
 """The decision state of the seven-node graph, its optimal neighbour, and the harmonic choice."""
@@ -98,12 +109,12 @@ def seven_node_values() -> SevenNodeValues:
 
 
 class Branch(NamedTuple):
-    """Which way a field goes at the decision state of the seven-node graph, and by how much."""
+    """Which branch a field takes at the decision state of the seven-node graph, and by how much."""
 
     chosen: int
-    """1, the detour, or 3, the direct way."""
+    """1, the detour, or 3, the direct path."""
     margin: Fraction
-    """Value of the detour's first step less that of the direct way, exactly; in favour of 1 if
+    """Value of the detour's first step less that of the direct path, exactly; in favour of 1 if
     negative."""
     computed: float
     """The same from `wayfield.extend`."""
@@ -131,32 +142,27 @@ def subdivision(ks: Iterable[int] = (1, 2, 4, 8, 16)) -> list[SubdivisionRow]:
     1 1 -3/29 3 1/3
     3 1 -3/29 3 1/3
     """
-    return [_subdivided(as_whole(k, "k", least=1)) for k in as_list(ks, "ks")]
-
-
-def _subdivided(k: int) -> SubdivisionRow:
     graph, labels, _, names = seven_node()
-    fine = graph.subdivide(k)
-    scaled = Labels(labels.vertices, k * labels.values)
-    steps = [_first_step(graph, names.index(DECISION), names.index(way), k) for way in (1, 3)]
-    branches = []
-    for solve, method in ((rational_harmonic, Harmonic()), (rational_amle, AMLE())):
-        exact, doubles = solve(fine, scaled), extend(fine, scaled, method).values
-        margin = exact[steps[0]] - exact[steps[1]]
-        computed = float(doubles[steps[0]] - doubles[steps[1]])
-        branches.append(Branch(DETOUR if margin < 0 else DIRECT, margin, computed))
-    return SubdivisionRow(k, *branches)
-
-
-def _first_step(graph: Graph, s: int, a: int, k: int) -> int:
-    """Vertex of the k-subdivided graph next to s on its edge to a; see `Graph.subdivide`."""
-    if k == 1:
-        return a
+    s, rows = names.index(DECISION), []
     once = graph.tails < graph.indices
-    low, high = min(s, a), max(s, a)
-    edge = int(np.flatnonzero((graph.tails[once] == low) & (graph.indices[once] == high))[0])
-    first = graph.num_vertices + edge * (k - 1)
-    return first if s == low else first + k - 2
+    for k in (as_whole(k, "k", least=1) for k in as_list(ks, "ks")):
+        fine = graph.subdivide(k)
+        scaled = Labels(labels.vertices, k * labels.values)
+        steps = []
+        for a in (names.index(DETOUR), names.index(DIRECT)):
+            # the vertex next to s on its edge to a; see `Graph.subdivide`
+            low, high = min(s, a), max(s, a)
+            edge = np.flatnonzero((graph.tails[once] == low) & (graph.indices[once] == high))[0]
+            first = graph.num_vertices + int(edge) * (k - 1)
+            steps.append(a if k == 1 else first if s == low else first + k - 2)
+        branches = []
+        for solve, method in ((rational_harmonic, Harmonic()), (rational_amle, AMLE())):
+            exact, doubles = solve(fine, scaled), extend(fine, scaled, method).values
+            margin = exact[steps[0]] - exact[steps[1]]
+            computed = float(doubles[steps[0]] - doubles[steps[1]])
+            branches.append(Branch(DETOUR if margin < 0 else DIRECT, margin, computed))
+        rows.append(SubdivisionRow(k, *branches))
+    return rows
 
 
 class WitnessRow(NamedTuple):
@@ -249,3 +255,107 @@ class Witness:
         row = self.row
         size = f"{row.size} vertices, {row.labels} labels"
         return f"Witness({size}: harmonic {row.harmonic:.3f}, AMLE {row.amle:.3f})"
+
+
+Rows: TypeAlias = list[dict[int, Fraction]]
+"""Per vertex its neighbours, each with a length or a conductance."""
+
+
+def rational_harmonic(graph: Graph, labels: Labels) -> list[Fraction]:
+    """Harmonic extension of an undirected graph.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1], [1, 2], lengths=[1.0, 2.0])
+    >>> rational_harmonic(path, Labels([0, 2], [0.0, 1.0]))[1]
+    Fraction(1, 3)
+    """
+    value = _known(labels)
+    conductance = [{y: 1 / length for y, length in row.items()} for row in _lengths(graph)]
+    free = set(range(graph.num_vertices)) - set(value)
+    eliminated = []
+    while free:
+        x = min(free, key=lambda vertex: (len(conductance[vertex]), vertex))
+        free.remove(x)
+        # star to mesh: x leaves its neighbours' rows, which are joined; its own stays, for the end
+        star = conductance[x]
+        total = sum(star.values(), Fraction(0))
+        for y in star:
+            del conductance[y][x]
+        for y, z in combinations(star, 2):
+            mesh = conductance[y].get(z, Fraction(0)) + star[y] * star[z] / total
+            conductance[y][z] = conductance[z][y] = mesh
+        eliminated.append((x, total))
+    for x, total in reversed(eliminated):
+        value[x] = sum((c * value[y] for y, c in conductance[x].items()), Fraction(0)) / total
+    return [value[x] for x in range(graph.num_vertices)]
+
+
+def rational_amle(graph: Graph, labels: Labels) -> list[Fraction]:
+    """AMLE of an undirected graph, flat behind the last label.
+
+    Examples
+    --------
+    >>> star = Graph.from_edges([0, 0, 0], [1, 2, 3], lengths=[1.0, 1.0, 2.0])
+    >>> rational_amle(star, Labels([1, 2, 3], [0.0, 1.0, 4.0]))[0]
+    Fraction(4, 3)
+    """
+    value, rows = _known(labels), _lengths(graph)
+    while True:
+        # the steepest descending path between fixed vertices, through free ones
+        steepest, path = Fraction(0), list[int]()
+        for source in value:
+            for found, length in _paths_from(rows, value, source):
+                slope = (value[source] - value[found[-1]]) / length
+                if slope > steepest:
+                    steepest, path = slope, found
+        if not path:
+            break
+        for x, y in pairwise(path[:-1]):
+            value[y] = value[x] - steepest * rows[x][y]
+    todo = list(value)
+    while todo:
+        x = todo.pop()
+        for y in rows[x]:
+            if y not in value:
+                value[y] = value[x]
+                todo.append(y)
+    return [value[x] for x in range(graph.num_vertices)]
+
+
+def _paths_from(
+    rows: Rows, value: dict[int, Fraction], source: int
+) -> list[tuple[list[int], Fraction]]:
+    """Shortest paths from one fixed vertex, through free ones, to others; with their lengths."""
+    queue = [(length, y, source) for y, length in rows[source].items() if y not in value]
+    heapq.heapify(queue)
+    before: dict[int, int] = {}
+    found: list[tuple[list[int], Fraction]] = []
+    while queue:
+        length, x, previous = heapq.heappop(queue)
+        if x in before or x == source:
+            continue
+        before[x] = previous
+        if x in value:
+            path = [x]
+            while path[-1] != source:
+                path.append(before[path[-1]])
+            found.append((path[::-1], length))
+        else:
+            for y, step in rows[x].items():
+                if y not in before:
+                    heapq.heappush(queue, (length + step, y, x))
+    return found
+
+
+def _known(labels: Labels) -> dict[int, Fraction]:
+    pairs = zip(labels.vertices.tolist(), labels.values.tolist(), strict=True)
+    return {vertex: Fraction(value) for vertex, value in pairs}
+
+
+def _lengths(graph: Graph) -> Rows:
+    rows: Rows = [{} for _ in range(graph.num_vertices)]
+    ends = zip(graph.tails.tolist(), graph.indices.tolist(), graph.lengths.tolist(), strict=True)
+    for tail, head, length in ends:
+        rows[tail][head] = Fraction(length)
+    return rows

@@ -24,26 +24,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield._arrays import as_real, as_whole
+from wayfield._arrays import as_whole
 from wayfield._optional import missing
 from wayfield._text import number_of
 from wayfield._threads import one_thread
-from wayfield.errors import InputError
 from wayfield.extension import MidrangeSweeps, extend
 from wayfield.graph import Graph
 from wayfield.grid import grid_graph
-from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
 from wayfield.layouts import load_layout
-from wayfield.plans import Plan, plan
+from wayfield.plans import plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
-from wayfield.sim import Coordinates, Ending, Maze, Walk, foresee, make, ogbench_coordinates, walk
+from wayfield.sim import Coordinates, Ending, foresee, make, ogbench_coordinates, walk
 
-from ..engine import NO_ROWS, Experiment, Profile, Records, Row, Study, Tables
-from ..engine.config import read_list, refuse_others
-from ..engine.statistics import wilson_interval
+from ..engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Cover, Finding, Look, Section, Series, Table, Tile, chart
+from ..report import Chart, Cover, Finding, Look, Table, Tile
+from . import _shared as shared
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 WALKED = ("arena", "medium", "large", "giant")
@@ -65,12 +62,14 @@ NOTES = (
 )
 
 
+_make_once = cache(make)
+"""One ant for each maze in every worker: an episode starts it afresh."""
 FEWEST_EPISODES = 50
 """Episodes of an arm without which nothing is stated."""
 
 
 @dataclass(frozen=True)
-class AntCell:
+class AntCell(shared.Settings):
     """Settings of one cell; every arm walks its ``goals × starts`` episodes.
 
     Attributes
@@ -101,18 +100,6 @@ class AntCell:
             f"{self.maze}-r{self.refinement:02d}-lf{self.label_fraction:.3f}"
             f"-s{self.seed}-{self.goals}x{self.starts}"
         )
-
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return {
-            "maze": self.maze,
-            "refinement": self.refinement,
-            "label_fraction": self.label_fraction,
-            "seed": self.seed,
-            "goals": self.goals,
-            "starts": self.starts,
-        }
 
     def draw(self) -> Draw:
         """Build the graph and draw labels, goals, starts and the seeds of the episodes.
@@ -168,54 +155,34 @@ def run(cell: AntCell) -> list[Row]:
     expected to arrive, and ``graph_right`` and ``foreseen_right`` those of which it came true or
     whose failure was expected.
     """
-    drawn = cell.draw()
+    drawn, maze = cell.draw(), _make_once(f"antmaze-{cell.maze}")
+    each_goal = (drawn.goals.tolist(), drawn.labels, drawn.starts, drawn.seeds)
+    rows = []
     with one_thread():
-        return [_row(look, drawn, _ant(cell.maze)) for look in LOOKS]
-
-
-@cache
-def _ant(maze: str) -> Maze:
-    """Keep one ant for each maze in every worker: an episode starts it afresh."""
-    return make(f"antmaze-{maze}")
-
-
-def _row(look: Look, drawn: Draw, maze: Maze) -> Row:
-    endings: Counter[str] = Counter()
-    counts = dict.fromkeys(["steps", *(c for f in FORECASTS for c in (f, f"{f}_right"))], 0)
-    for goal, labels, starts, seeds in zip(
-        drawn.goals.tolist(), drawn.labels, drawn.starts, drawn.seeds, strict=True
-    ):
-        route = plan(drawn.graph, _values(look, drawn.graph, labels, goal), goal)
-        went = [_walked(maze, route, *each) for each in zip(starts, seeds, strict=True)]
-        arrived = np.array([each.arrived for each in went])
-        endings.update(each.ending for each in went)
-        counts["steps"] += sum(each.steps for each in went if each.arrived)
-        for name, expected in _forecasts(route, drawn.places, starts).items():
-            counts[name] += int(expected.sum())
-            counts[f"{name}_right"] += int((expected == arrived).sum())
-    ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
-    return {"arm": look.name, "episodes": drawn.starts.size, **ends, **counts}
-
-
-def _values(look: Look, graph: Graph, labels: Labels, goal: int) -> FloatArray:
-    if not isinstance(look, Arm):
-        return cost_to_go(graph, goal)
-    return extend(graph, labels, look.method).values
-
-
-def _walked(maze: Maze, route: Plan, start: int, seed: int) -> Walk:
-    return walk(maze, route, start=int(start), seed=int(seed))
-
-
-def _forecasts(
-    route: Plan, places: Coordinates, starts: NDArray[np.int64]
-) -> dict[str, NDArray[np.bool_]]:
-    """Who is expected to arrive, by each of `FORECASTS`."""
-    return {"graph": route.reached[starts], "foreseen": foresee(route, places, starts)}
+        for look in LOOKS:
+            endings: Counter[str] = Counter()
+            counts = dict.fromkeys(["steps", *(c for f in FORECASTS for c in (f, f"{f}_right"))], 0)
+            for goal, labels, starts, seeds in zip(*each_goal, strict=True):
+                values = cost_to_go(drawn.graph, goal)
+                if isinstance(look, Arm):
+                    values = extend(drawn.graph, labels, look.method).values
+                route = plan(drawn.graph, values, goal)
+                pairs = zip(starts.tolist(), seeds.tolist(), strict=True)
+                went = [walk(maze, route, start=start, seed=seed) for start, seed in pairs]
+                arrived = np.array([each.arrived for each in went])
+                endings.update(each.ending for each in went)
+                counts["steps"] += sum(each.steps for each in went if each.arrived)
+                foreseen = foresee(route, drawn.places, starts)
+                for name, expected in (("graph", route.reached[starts]), ("foreseen", foreseen)):
+                    counts[name] += int(expected.sum())
+                    counts[f"{name}_right"] += int((expected == arrived).sum())
+            ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
+            rows.append({"arm": look.name, "episodes": drawn.starts.size, **ends, **counts})
+    return rows
 
 
 def lacks() -> str | None:
-    """Say what is not installed that an ant needs."""
+    """Return what is not installed that an ant needs."""
     return missing("mujoco", "sim") or missing("ogbench", "sim")
 
 
@@ -242,63 +209,45 @@ def effort(cell: AntCell) -> float:
 
 def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
     """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
-    table = dict(given)
-    keys = ("mazes", "refinements", "label_fractions", "seeds", "goals", "starts")
-    refuse_others(table, keys, "grid.")
-    mazes = read_list(table, "mazes", MAZES, _walkable)
-    finer = read_list(table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1, 64))
-    shares = read_list(
-        table, "label_fractions", LABEL_FRACTIONS, lambda x, name: as_real(x, name, 1e-6, 1.0)
-    )
-    seeds = read_list(table, "seeds", SEEDS, lambda s, name: as_whole(s, name, 0, 2**63 - 1))
-    goals = as_whole(table.get("goals", GOALS), "grid.goals", 1, 64)
-    starts = as_whole(table.get("starts", STARTS), "grid.starts", 1, 512)
-    combinations = product(seeds, mazes, finer, shares)
+    lists = {
+        "seeds": (SEEDS, shared.whole(0, 2**63 - 1)),
+        "mazes": (MAZES, shared.one_of(WALKED)),
+        "refinements": (REFINEMENTS, shared.whole(1, 64)),
+        "label_fractions": (LABEL_FRACTIONS, shared.real(1e-6, 1.0)),
+    }
+    combinations = product(*shared.read_lists(given, lists, others=("goals", "starts")))
+    goals = as_whole(given.get("goals", GOALS), "grid.goals", 1, 64)
+    starts = as_whole(given.get("starts", STARTS), "grid.starts", 1, 512)
     return [AntCell(maze, r, lf, seed, goals, starts) for seed, maze, r, lf in combinations]
 
 
-def _walkable(value: Any, name: str) -> str:
-    if value not in WALKED:
-        raise InputError(f"{name} must be one of {', '.join(WALKED)}, not {value!r}")
-    return str(value)
-
-
-# -------------------------------------------------------------------- what comes out
+# -------------------------------------------------------------------- what is shown
 
 
 def charts(rows: Records) -> Iterator[Chart]:
     """Success against labels, maze by maze and resolution by resolution."""
+    how = shared.share_of("arrived", "episodes"), ("labels", "arrived"), shared.percent
     for (maze, r), some in rows.by("maze", "refinement").items():
-        fractions = some.values("label_fraction")
-        series = []
-        for look in LOOKS:
-            groups = some.where(arm=look.name).by("label_fraction")
-            points = [(float(i), _share(groups[lf])) for i, lf in enumerate(fractions)]
-            ends = [_interval(groups[lf]) for lf in fractions]
-            series.append(Series(look.title, look.colour, points, ends, look.shape))
-        ticks = [(float(i), f"{100 * lf:g} %") for i, lf in enumerate(fractions)]
         title = f"{maze}, r = {r}: ants that arrive"
-        yield chart(title, series, ticks, names=("labels", "arrived"))
+        yield shared.lines_against(some, "label_fraction", LOOKS, title, *how)
 
 
-def tables(rows: Records) -> list[Table]:
+def say_share(rows: Records) -> str:
+    """Write the share of the episodes that arrive, with Wilson's interval."""
+    return "{:.3f} [{:.3f}, {:.3f}]".format(*shared.share_of("arrived", "episodes")(rows))
+
+
+def tables(rows: Records) -> Iterator[Table]:
     """Success, endings, and what was predicted."""
-    return [_success_table(rows), _endings_table(rows), _predicted_table(rows)]
-
-
-def _success_table(rows: Records) -> Table:
-    places = list(rows.by("maze", "refinement"))
-    groups = rows.by("arm", "maze", "refinement")
+    places, groups = list(rows.by("maze", "refinement")), rows.by("arm", "maze", "refinement")
     lines = []
     for look in LOOKS:
-        shares = [_with_interval(groups[look.name, *place]) for place in places]
-        lines.append([look.title, *shares, _with_interval(rows.where(arm=look.name))])
+        each = (*(groups[look.name, *place] for place in places), rows.where(arm=look.name))
+        lines.append([look.title, *map(say_share, each)])
     heads = ["arm", *(f"{maze}, r = {r}" for maze, r in places), "all"]
     note = "Share of the episodes in which the ant arrives within 1,000 steps."
-    return Table("arrived", "Ants that arrive", heads, lines, note)
+    yield Table("arrived", "Ants that arrive", heads, lines, note)
 
-
-def _endings_table(rows: Records) -> Table:
     lines = []
     for look in LOOKS:
         some = rows.where(arm=look.name)
@@ -306,57 +255,42 @@ def _endings_table(rows: Records) -> Table:
         steps = f"{some.ratio('steps', 'arrived'):.0f}" if some.total("arrived") else "–"
         lines.append([look.title, f"{some.total('episodes'):,}", *counts, steps])
     heads = ["arm", "episodes", *Ending, "steps of those that arrive"]
-    return Table("endings", "How the walks end", heads, lines)
+    yield Table("endings", "How the walks end", heads, lines)
 
-
-def _predicted_table(rows: Records) -> Table:
-    """Predicted against walked, by resolution: all arms, then the harmonic one alone."""
+    # predicted against walked, by resolution: all arms, then the harmonic one alone
     lines = []
     for r, some in sorted(rows.by("refinement").items()):
         for who, chosen in (("all arms", some), ("harmonic", some.where(arm=HARMONIC.name))):
-            for name, title in FORECASTS.items():
-                lines.append([f"r = {r}, {who}, {title}", *_matches(chosen, name)])
-            lines.append([f"r = {r}, {who}, expecting all to arrive", *_optimist(chosen)])
-    heads = [
-        "forecast",
-        "expected and arrived",
-        "expected, did not",
-        "not expected, yet arrived",
-        "neither",
-        "right",
-    ]
+            episodes, arrived = chosen.total("episodes"), chosen.total("arrived")
+            forecasts = {
+                title: (chosen.total(name), chosen.total(f"{name}_right"))
+                for name, title in FORECASTS.items()
+            }
+            forecasts["expecting all to arrive"] = episodes, arrived  # what a forecast has to beat
+            for title, (expected, right) in forecasts.items():
+                # right = both + neither = 2 both + episodes - expected - arrived
+                both = (right - episodes + expected + arrived) // 2
+                neither = episodes - expected - arrived + both
+                counts = [f"{n:,}" for n in (both, expected - both, arrived - both, neither)]
+                lines.append([f"r = {r}, {who}, {title}", *counts, f"{right / episodes:.1%}"])
+    heads = ["forecast", "expected and arrived", "expected, did not", "not expected, yet arrived"]
     note = (
         "The graph's verdict: whether the plan leads from the start's vertex to the goal. The "
         "forecast: whether a point with the ant's momentum and girth gets there, without physics, "
         "or the plan leads there from an eighth or more of the vertices within a metre of the loop."
     )
-    return Table("predicted", "Predicted against walked", heads, lines, note)
-
-
-def _matches(rows: Records, name: str) -> list[str]:
-    """Count the four cases of a forecast, and the share in which it was right."""
-    episodes, expected, right = (rows.total(c) for c in ("episodes", name, f"{name}_right"))
-    arrived = rows.total("arrived")
-    # right = both + neither, and both + neither = 2 both + episodes - expected - arrived
-    both = (right - episodes + expected + arrived) // 2
-    counts = (both, expected - both, arrived - both, episodes - expected - arrived + both)
-    return [*(f"{count:,}" for count in counts), f"{right / episodes:.1%}"]
-
-
-def _optimist(rows: Records) -> list[str]:
-    """Count the same for who expects every ant to arrive: what a forecast has to beat."""
-    arrived, episodes = rows.total("arrived"), rows.total("episodes")
-    return [f"{arrived:,}", f"{episodes - arrived:,}", "0", "0", f"{_share(rows):.1%}"]
+    heads += ["neither", "right"]
+    yield Table("predicted", "Predicted against walked", heads, lines, note)
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Answer the question, and say why the answer is not the same at every resolution."""
-    episodes = number_of(rows.total("episodes"), "episodes")
-    scope = f"{episodes} of {number_of(_num_cells(rows), 'cells')}."
+    """Report who arrives, and whether the graph's verdict predicts it at every resolution."""
+    cells = len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
+    scope = f"{number_of(rows.total('episodes'), 'episodes')} of {number_of(cells, 'cells')}."
     control = rows.where(arm=CONTROL.name)
     if control.total("episodes") < FEWEST_EPISODES:
         return
-    shares = {look.name: _share(rows.where(arm=look.name)) for look in LOOKS}
+    shares = {name: some.ratio("arrived", "episodes") for name, some in rows.by("arm").items()}
     yield Finding(
         "new",
         "Does it hold for the ant?",
@@ -366,16 +300,16 @@ def findings(rows: Records) -> Iterator[Finding]:
         f"{number_of(control.total('episodes'), 'ants')} {control.total('fell'):,} fell.",
         scope,
     )
-    told = [
+    verdicts = [
         f"at r = {r} the graph's verdict is right in {some.ratio('graph_right', 'episodes'):.1%} "
         f"of the episodes and the forecast in {some.ratio('foreseen_right', 'episodes'):.1%}, "
-        f"where expecting every ant to arrive is right in {_share(some):.1%}"
+        f"where expecting every ant to arrive is right in {some.ratio('arrived', 'episodes'):.1%}"
         for r, some in sorted(rows.where(arm=HARMONIC.name).by("refinement").items())
     ]
     yield Finding(
         "new",
         "Does the graph's verdict predict what becomes of the ant?",
-        f"Of the harmonic plans, which alone fail often: {'; '.join(told)}. The graph's walker "
+        f"Of the harmonic plans, which alone fail often: {'; '.join(verdicts)}. The graph's walker "
         "never leaves a loop, which is two vertices whatever the resolution; the ant leaves many "
         "of the small ones.",
         scope,
@@ -383,56 +317,34 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 
 def cover(study: Study, tables: Tables) -> Cover:
-    """Put together what stands before the sections."""
+    """Return what stands before the sections."""
     rows = tables.get(EXPERIMENT.name, NO_ROWS)
     return Cover(
         study.title,
         note="OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead.",
         tiles=[
-            Tile(look.title, f"{_share(some):.3f}", f"arrive, {some.total('episodes'):,} episodes")
+            Tile(
+                look.title,
+                f"{some.ratio('arrived', 'episodes'):.3f}",
+                f"arrive, {some.total('episodes'):,} episodes",
+            )
             for look in LOOKS
             if len(some := rows.where(arm=look.name))
         ],
     )
 
 
-def _num_cells(rows: Records) -> int:
-    return len(rows.distinct("maze", "refinement", "label_fraction", "seed"))
-
-
-def _share(rows: Records) -> float:
-    return rows.ratio("arrived", "episodes")
-
-
-def _interval(rows: Records) -> tuple[float, float]:
-    return wilson_interval(rows.total("arrived"), rows.total("episodes"))
-
-
-def _with_interval(rows: Records) -> str:
-    low, high = _interval(rows)
-    return f"{_share(rows):.3f} [{low:.3f}, {high:.3f}]"
-
-
-EXPERIMENT = Experiment(
+EXPERIMENT = shared.make_experiment(
     "antmaze",
-    "The ant",
-    version=2,
-    run=run,
-    cells=cells,
+    "The paper's plans, walked by an ant",
+    2,
+    run,
+    cells,
+    "The same labels and fields as in the paper, and an ant that follows the plans in "
+    "MuJoCo. The plan on the true distances is the control.",
+    {"charts": charts, "tables": tables, "findings": findings, "notes": NOTES},
     effort=effort,
     read_grid=read_grid,
     lacks=lacks,
     packages=("mujoco", "ogbench"),
-    sections=(
-        Section(
-            "antmaze",
-            "The paper's plans, walked by an ant",
-            "The same labels and fields as in the paper, and an ant that follows the plans in "
-            "MuJoCo. The plan on the true distances is the control.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-            notes=NOTES,
-        ),
-    ),
 )

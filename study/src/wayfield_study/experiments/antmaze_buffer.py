@@ -12,7 +12,7 @@ agents that learn everything from a buffer are not the same task.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,13 +24,13 @@ from wayfield.kernels._types import FloatArray
 from wayfield.plans import plan
 from wayfield.replay import Planner
 from wayfield.shortest_paths import cost_to_go
-from wayfield.sim import Ending, Maze, Walk, make, walk, wander
+from wayfield.sim import Ending, Maze, make, walk, wander
 from wayfield.sim.walking import Style
 
-from ..engine import Experiment, Profile, Records, Row
-from ..engine.statistics import wilson_interval
-from ..report import Finding, Look, Section, Table
-from .antmaze import CONTROL, FEWEST_EPISODES, lacks
+from ..engine import Profile, Records, Row
+from ..report import Finding, Look, Table
+from ._shared import Settings, make_experiment
+from .antmaze import CONTROL, FEWEST_EPISODES, lacks, say_share
 
 PLANNER = Look("planner", "planner, from the ant's own buffer", "exit", "diamond")
 LOOKS = (PLANNER, CONTROL)
@@ -43,7 +43,7 @@ REFINEMENT = 4
 
 
 @dataclass(frozen=True)
-class BufferCell:
+class BufferCell(Settings):
     """Settings of one cell.
 
     Attributes
@@ -71,17 +71,6 @@ class BufferCell:
         """Name of the cell, for files and messages."""
         return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
 
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return {
-            "maze": self.maze,
-            "style": self.style,
-            "buffer": self.buffer,
-            "seed": self.seed,
-            "each": self.each,
-        }
-
     def draw(self) -> tuple[Maze, dict[str, Any]]:
         """Open the maze and let the ant wander."""
         maze = make(f"antmaze-{self.maze}")
@@ -96,49 +85,29 @@ def run(cell: BufferCell) -> list[Row]:
     """
     with one_thread():
         maze, data = cell.draw()
-        planner = Planner(data)
-        odds = lambda start, goal: float(planner.reach(start, goal))  # noqa: E731
-        return [
-            _row(PLANNER, cell, maze, lambda _: planner, odds),
-            _row(CONTROL, cell, maze, _shortest(maze), lambda *_: 1.0),
-        ]
-
-
-def _shortest(maze: Maze) -> Callable[[FloatArray], Any]:
-    """Plan on the true distances, teleports shunned."""
-    graph = grid_graph(maze.layout.without_teleports(), REFINEMENT)
-    places = maze.coordinates.at(REFINEMENT)
-
-    def planned(goal: FloatArray) -> Any:
-        vertex = places.vertex(goal)
-        return plan(graph, cost_to_go(graph, vertex), vertex)
-
-    return planned
-
-
-def _row(
-    look: Look,
-    cell: BufferCell,
-    maze: Maze,
-    planner: Callable[[FloatArray], Any],
-    odds: Callable[[FloatArray, FloatArray], float],
-) -> Row:
-    went: list[Walk] = []
-    expected = []
-    for start, goal, seed in _tasks(maze, cell):
-        went.append(walk(maze, planner(goal), goal=goal, start=start, seed=seed))
-        expected.append(odds(start, goal))
-    endings = Counter(each.ending for each in went)
-    ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
-    steps = sum(each.steps for each in went if each.arrived)
-    predicted = round(float(np.mean(expected)), 4)
-    return {
-        "arm": look.name,
-        "episodes": len(went),
-        **ends,
-        "steps": steps,
-        "predicted": predicted,
-    }
+        planner, graph = Planner(data), grid_graph(maze.layout.without_teleports(), REFINEMENT)
+        places = maze.coordinates.at(REFINEMENT)
+        rows = []
+        for look in LOOKS:
+            went, predicted = [], []
+            for start, goal, seed in _tasks(maze, cell):
+                route: Any = planner
+                if look is CONTROL:  # the true distances, teleports shunned
+                    vertex = places.vertex(goal)
+                    route = plan(graph, cost_to_go(graph, vertex), vertex)
+                went.append(walk(maze, route, goal=goal, start=start, seed=seed))
+                predicted.append(1.0 if look is CONTROL else float(planner.reach(start, goal)))
+            endings = Counter(each.ending for each in went)
+            rows.append(
+                {
+                    "arm": look.name,
+                    "episodes": len(went),
+                    **{ending.replace(" ", "_"): endings[ending] for ending in Ending},
+                    "steps": sum(each.steps for each in went if each.arrived),
+                    "predicted": round(float(np.mean(predicted)), 4),
+                }
+            )
+        return rows
 
 
 def _tasks(maze: Maze, cell: BufferCell) -> Iterator[tuple[FloatArray, FloatArray, int]]:
@@ -169,13 +138,12 @@ def tables(rows: Records) -> list[Table]:
         for look in LOOKS:
             chosen = some.where(arm=look.name)
             arrived, episodes = chosen.total("arrived"), chosen.total("episodes")
-            low, high = wilson_interval(arrived, episodes)
             steps = f"{chosen.ratio('steps', 'arrived'):.0f}" if arrived else "–"
             lines.append(
                 [
                     f"{maze}, {style}, {look.title}",
                     f"{arrived} of {episodes}",
-                    f"{arrived / episodes:.3f} [{low:.3f}, {high:.3f}]",
+                    say_share(chosen),
                     f"{chosen.mean('predicted'):.3f}",
                     *(str(chosen.total(ending)) for ending in ("looped", "fell", "out_of_time")),
                     steps,
@@ -188,39 +156,32 @@ def tables(rows: Records) -> list[Table]:
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Say how far the ant's own buffer leads."""
+    """Report how far the ant's own buffer leads."""
     if rows.where(arm=PLANNER.name).total("episodes") < FEWEST_EPISODES:
         return
-    told = []
-    for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items():
-        told.append(f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}")
+    shares = [
+        f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}"
+        for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items()
+    ]
     yield Finding(
         "new",
         "Does it work without a map?",
         "Episodes in which the ant arrives, planned with its own wanderings alone: "
-        f"{', '.join(told)}. The "
-        "controller was trained apart and x, y are observed, so this is no figure to set beside "
-        "agents that learn all of it from a buffer.",
+        f"{', '.join(shares)}. The controller was trained apart and x, y are observed, so this is "
+        "no figure to set beside agents that learn all of it from a buffer.",
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "antmaze_buffer",
-    "The ant's own buffer",
-    version=1,
-    run=run,
-    cells=cells,
+    "From the ant's own buffer",
+    1,
+    run,
+    cells,
+    "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
+    "and the ant then walks OGBench's five tasks by it.",
+    {"tables": tables, "findings": findings},
     effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
     lacks=lacks,
     packages=("mujoco", "ogbench"),
-    sections=(
-        Section(
-            "antmaze-buffer",
-            "From the ant's own buffer",
-            "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
-            "and the ant then walks OGBench's five tasks by it.",
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )

@@ -1,36 +1,37 @@
 """Directed worlds: who reaches the goal, and at what cost, on directed, weighted graphs.
 
-Exact labels at 0.1 to 10 % of the states of one-way mazes, terrain mazes and replay-like graphs.
-Every start that can reach the goal counts. Arms differ in the field, the rule and the graph the
-field is computed on; all plans walk the directed graph. Reverse Dijkstra is the honest reference:
-on the right graph it reaches from everywhere at cost ratio 1, and nothing beats it.
+Exact labels at 0.1 to 10 % of the states of one-way mazes, terrain mazes and replay-like graphs,
+each world made from a seed alone. Every start that can reach the goal counts. Arms differ in the
+field, the rule and the graph the field is computed on; all plans walk the directed graph. Reverse
+Dijkstra is the honest reference: on the right graph it reaches from everywhere at cost ratio 1, and
+nothing beats it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter
+from scipy.spatial import KDTree
 
-from wayfield._arrays import as_choice, as_real, as_whole
 from wayfield._text import number_of
 from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, extend
 from wayfield.graph import Graph
-from wayfield.kernels._types import FloatArray, IntArray
+from wayfield.kernels._types import BoolArray, FloatArray, IntArray
 from wayfield.labels import Labels
 from wayfield.lifting import check_field
-from wayfield.plans import Plan, RuleName, TieName, plan
+from wayfield.plans import RuleName, TieName, plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
-from ..engine import Experiment, Profile, Records, Row
-from ..engine.config import read_list, refuse_others
-from ..report import Chart, Finding, Look, Section, Table, against
+from ..engine import Profile, Records, Row
+from ..report import Chart, Finding, Look, Table, against
+from ._shared import Settings, make_experiment, one_of, percent, read_lists, real, whole
 from ._trial import Arm
-from ._worlds import WORLDS, World, make_world
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)
 SEEDS = (54, 55, 56, 57, 58)
@@ -38,10 +39,118 @@ SIZE = 5_000
 LARGE_SIZES = (20_000, 100_000)
 WALKS = 50
 """Starts per cell that are walked with LRTA*, drawn at random: it learns one start at a time."""
+OPEN = 0.75
+"""Share of a maze's cells that are free."""
+ONE_WAY = 0.3
+"""Share of a maze's passages that are one-way."""
+NEIGHBOURS = 6
+"""Nearest neighbours of a replay-like graph."""
+SEEN = 0.9
+"""Share of a replay-like graph's arcs that were ever walked; the rest is missing."""
+SPREAD = 0.5
+"""Standard deviation of the logarithm of a replay-like graph's lengths, relative to distance."""
+
+
+# -------------------------------------------------------------------- worlds
 
 
 @dataclass(frozen=True)
-class WorldCell:
+class World:
+    """A directed graph and where to go on it.
+
+    Attributes
+    ----------
+    kind : str
+        Which family it is of, a key of `WORLDS`.
+    graph : Graph
+        Directed.
+    goal : int
+        In the largest strong component, so that most states can reach it.
+    """
+
+    kind: str
+    graph: Graph
+    goal: int
+
+    @property
+    def reciprocity(self) -> float:
+        """Share of the arcs whose reverse is an arc too."""
+        graph = self.graph
+        both = 2 * graph.num_arcs - 2 * graph.symmetrised().num_edges
+        return both / graph.num_arcs
+
+
+def make_world(kind: str, size: int, seed: int) -> World:
+    """Build a world of about `size` vertices; the same for the same arguments.
+
+    Examples
+    --------
+    >>> make_world("one-way maze", 400, seed=1).graph
+    Graph(421 vertices, 1,090 arcs, directed, unit lengths)
+    """
+    parts = [list(WORLDS).index(kind), size, seed]
+    rng = np.random.default_rng(np.random.SeedSequence(parts))
+    graph = WORLDS[kind](size, rng)
+    component = graph.strong_components
+    largest = int(np.argmax(np.bincount(component)))
+    return World(kind, graph, int(rng.choice(np.flatnonzero(component == largest))))
+
+
+def one_way_maze(size: int, rng: np.random.Generator) -> Graph:
+    """Lattice with walls; some passages can be walked one way only. Unit lengths."""
+    free, tails, heads = _lattice(size, rng)
+    turned = rng.random(tails.size) < 0.5
+    tails, heads = np.where(turned, heads, tails), np.where(turned, tails, heads)
+    back = rng.random(tails.size) >= ONE_WAY
+    ends = np.concatenate([tails, heads[back]]), np.concatenate([heads, tails[back]])
+    return Graph.from_edges(*ends, num_vertices=int(free.sum()), directed=True)
+
+
+def terrain_maze(size: int, rng: np.random.Generator) -> Graph:
+    """Lattice with walls; entering a cell costs 1 to 9, in patches."""
+    free, tails, heads = _lattice(size, rng)
+    rough = gaussian_filter(rng.normal(size=free.shape), 2.0)
+    rank = np.argsort(np.argsort(rough.ravel())).reshape(free.shape)
+    price = (1 + 9 * rank // rank.size).astype(np.float64)[free]
+    ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    return Graph.from_edges(*ends, price[ends[1]], int(free.sum()), directed=True)
+
+
+def replay_like_graph(size: int, rng: np.random.Generator) -> Graph:
+    """Points in the square with arcs to most of their nearest neighbours; lognormal lengths."""
+    points = rng.random((size, 2))
+    _, near = KDTree(points).query(points, NEIGHBOURS + 1)
+    seen = rng.random((size, NEIGHBOURS)) < SEEN
+    tails = np.repeat(np.arange(size), NEIGHBOURS)[seen.ravel()]
+    heads: IntArray = np.asarray(near)[:, 1:][seen]
+    noise = rng.lognormal(sigma=SPREAD, size=tails.size)
+    distance = np.linalg.norm(points[tails] - points[heads], axis=1)
+    return Graph.from_edges(tails, heads, np.sqrt(size) * distance * noise, size, directed=True)
+
+
+WORLDS: dict[str, Callable[[int, np.random.Generator], Graph]] = {
+    "one-way maze": one_way_maze,
+    "terrain maze": terrain_maze,
+    "replay graph": replay_like_graph,
+}
+
+
+def _lattice(size: int, rng: np.random.Generator) -> tuple[BoolArray, IntArray, IntArray]:
+    """Draw free cells, and list the pairs of them side by side, numbered row by row."""
+    side = max(2, round(float(np.sqrt(size / OPEN))))
+    free = rng.random((side, side)) < OPEN
+    number = np.cumsum(free).reshape(free.shape) - 1
+    across, down = free[:, :-1] & free[:, 1:], free[:-1] & free[1:]
+    tails = np.concatenate([number[:, :-1][across], number[:-1][down]])
+    heads = np.concatenate([number[:, 1:][across], number[1:][down]])
+    return free, tails, heads
+
+
+# -------------------------------------------------------------------- cells
+
+
+@dataclass(frozen=True)
+class WorldCell(Settings):
     """A random directed world, and how many of its states are labelled.
 
     Attributes
@@ -66,25 +175,39 @@ class WorldCell:
         """Name of the cell."""
         return f"{self.world}-n{self.size}-lf{self.label_fraction:g}-s{self.seed}"
 
-    @property
-    def columns(self) -> Row:
-        """All settings."""
-        return {
-            "world": self.world,
-            "size": self.size,
-            "label_fraction": self.label_fraction,
-            "seed": self.seed,
-        }
-
     def draw(self) -> tuple[World, Labels]:
         """Make the world and draw its labels."""
         world = make_world(self.world, self.size, self.seed)
         return world, sample_labels(world.graph, world.goal, self.label_fraction, self.seed)
 
 
+def cells(profile: Profile) -> list[WorldCell]:
+    """Every kind of world; ``large`` adds one of each kind up to 100,000 states."""
+    if profile.name == "quick":
+        return [WorldCell(kind, 600, f, SEEDS[0]) for kind in WORLDS for f in (0.01, 0.1)]
+    small = [WorldCell(k, SIZE, f, s) for s, k, f in product(SEEDS, WORLDS, FRACTIONS)]
+    big = product(LARGE_SIZES, WORLDS, FRACTIONS) if profile.name == "large" else ()
+    return small + [WorldCell(k, n, f, SEEDS[0]) for n, k, f in big]
+
+
+def read_grid(given: Mapping[str, Any], folder: Path) -> list[WorldCell]:
+    """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
+    lists = {
+        "seeds": (SEEDS, whole(0, 2**63 - 1)),
+        "worlds": (tuple(WORLDS), one_of(WORLDS)),
+        "sizes": ((SIZE,), whole(4, 10**7)),
+        "label_fractions": (FRACTIONS, real(1e-6, 1.0)),
+    }
+    combinations = product(*read_lists(given, lists))
+    return [WorldCell(kind, n, f, seed) for seed, kind, n, f in combinations]
+
+
+# -------------------------------------------------------------------- arms
+
+
 @dataclass(frozen=True)
-class Course(Arm):
-    """One way to plan on a directed graph.
+class DirectedArm(Arm):
+    """A method and a greedy rule on a directed graph.
 
     Attributes
     ----------
@@ -100,35 +223,29 @@ class Course(Arm):
     learn: bool = field(default=False, kw_only=True)
 
 
-def _courses() -> tuple[Course, ...]:
-    cost, flat = (AMLE(bracket=False, fill=fill) for fill in ("cost", "flat"))
-    power, harmonic = PLaplacian(8, bracket=False), Harmonic(bracket=False)
-    plain = (
-        Course("cost_slope", "AMLE, cost fill, slope", "exit", "diamond", method=cost),
-        Course("cost_q", "AMLE, cost fill, q", "exact-line", "triangle", method=cost, rule="q"),
-        Course("flat_slope", "AMLE, flat fill, slope", "line-c", method=flat),
-        Course("flat_q", "AMLE, flat fill, q", "sweeps", "square", method=flat, rule="q"),
-        *(
-            Course(f"sym_{name}", f"symmetrised {title}", colour, method=method, symmetric=True)
-            for name, title, colour, method in (
-                ("amle", "AMLE", "line-a", flat),
-                ("p8", "p = 8", "line-d", power),
-                ("harmonic", "harmonic", "harmonic", harmonic),
-                ("nearest", "nearest", "nearest", NearestLabel()),
-            )
-        ),
-    )
-    walked = (
-        replace(course, name=f"{course.name}_lrta", title=f"{course.title} + LRTA*", learn=True)
-        for course in plain
-        if course.symmetric or course.name == "flat_q"
-    )
-    return (*plain, *walked)
-
-
-COURSES = _courses()
+_COST, _FLAT = (AMLE(bracket=False, fill=fill) for fill in ("cost", "flat"))
+_PLAIN = (
+    DirectedArm("cost_slope", "AMLE, cost fill, slope", "exit", "diamond", method=_COST),
+    DirectedArm("cost_q", "AMLE, cost fill, q", "exact-line", "triangle", method=_COST, rule="q"),
+    DirectedArm("flat_slope", "AMLE, flat fill, slope", "line-c", method=_FLAT),
+    DirectedArm("flat_q", "AMLE, flat fill, q", "sweeps", "square", method=_FLAT, rule="q"),
+    *(
+        DirectedArm(f"sym_{name}", f"symmetrised {title}", colour, method=method, symmetric=True)
+        for name, title, colour, method in (
+            ("amle", "AMLE", "line-a", _FLAT),
+            ("p8", "p = 8", "line-d", PLaplacian(8, bracket=False)),
+            ("harmonic", "harmonic", "harmonic", Harmonic(bracket=False)),
+            ("nearest", "nearest", "nearest", NearestLabel()),
+        )
+    ),
+)
+ARMS = _PLAIN + tuple(
+    replace(arm, name=f"{arm.name}_lrta", title=f"{arm.title} + LRTA*", learn=True)
+    for arm in _PLAIN
+    if arm.symmetric or arm.name == "flat_q"
+)
 REFERENCE = Look("dijkstra", "reverse Dijkstra", "oracle")
-LOOKS: tuple[Look, ...] = (*COURSES, REFERENCE)
+LOOKS: tuple[Look, ...] = (*ARMS, REFERENCE)
 CHARTED = ("cost_slope", "flat_q", "sym_amle", "sym_harmonic", "sym_nearest")
 
 
@@ -139,105 +256,70 @@ def run(cell: WorldCell) -> list[Row]:
     none did.
     """
     world, labels = cell.draw()
-    truth = cost_to_go(world.graph, world.goal)
+    graph, goal = world.graph, world.goal
+    truth = cost_to_go(graph, goal)
     able = np.isfinite(truth)
-    able[world.goal] = False
+    able[goal] = False
     starts = np.flatnonzero(able)
     count = min(WALKS, starts.size)
     sample = np.random.default_rng(cell.seed).choice(starts, count, replace=False)
+    graphs = {False: graph, True: graph.symmetrised()}
+    fields: dict[tuple[Method, bool], FloatArray] = {}
+    ratios = {}
+    for arm in ARMS:
+        key, where = (arm.method, arm.symmetric), graphs[arm.symmetric]
+        if key not in fields:
+            found = extend(where, labels, arm.method, unreachable="nan", check=False)
+            fields[key] = check_field(where, found)
+        outcome = plan(graph, fields[key], goal, arm.rule, arm.ties)
+        if arm.learn:
+            costs = [outcome.rollout(int(start), learn=True).cost for start in sample]
+            ratios[arm.name] = np.array(costs) / truth[sample]
+        else:
+            ratios[arm.name] = outcome.cost[starts] / truth[starts]
+    ratios[REFERENCE.name] = plan(graph, truth, goal).cost[starts] / truth[starts]
     about: Row = {
-        "vertices": world.graph.num_vertices,
-        "arcs": world.graph.num_arcs,
+        "vertices": graph.num_vertices,
+        "arcs": graph.num_arcs,
         "reciprocity": round(world.reciprocity, 4),
         "labels": len(labels),
     }
-    rows = []
-    for course, outcome in _plans(world, labels):
-        chosen = sample if course.learn else starts
-        cost = _walked(outcome, chosen) if course.learn else outcome.cost[starts]
-        rows.append(about | _row(course.name, cost / truth[chosen]))
-    best = plan(world.graph, truth, world.goal)
-    return [*rows, about | _row(REFERENCE.name, best.cost[starts] / truth[starts])]
+    return [about | row(name, ratio) for name, ratio in ratios.items()]
 
 
-def _plans(world: World, labels: Labels) -> Iterator[tuple[Course, Plan]]:
-    """Plan of every arm; fields are computed once."""
-    fields: dict[tuple[Method, bool], FloatArray] = {}
-    graphs = {False: world.graph, True: world.graph.symmetrised()}
-    for course in COURSES:
-        key = course.method, course.symmetric
-        if key not in fields:
-            fields[key] = _field(graphs[course.symmetric], labels, course.method)
-        yield course, plan(world.graph, fields[key], world.goal, course.rule, course.ties)
-
-
-def _field(graph: Graph, labels: Labels, method: Method) -> FloatArray:
-    return check_field(graph, extend(graph, labels, method, unreachable="nan", check=False))
-
-
-def _walked(outcome: Plan, starts: IntArray) -> FloatArray:
-    return np.array([outcome.rollout(int(s), learn=True).cost for s in starts])
-
-
-def _row(arm: str, ratio: FloatArray) -> Row:
+def row(arm: str, ratio: FloatArray) -> Row:
+    """Return the row of an arm from walked over least cost, inf where the goal was not reached."""
     done = np.isfinite(ratio)
     mean = round(float(ratio[done].mean()), 6) if done.any() else float("nan")
     return {"arm": arm, "pairs": ratio.size, "reached": int(done.sum()), "cost_ratio": mean}
 
 
-# -------------------------------------------------------------------- cells
-
-
-def cells(profile: Profile) -> list[WorldCell]:
-    """Every kind of world; ``large`` adds one of each kind up to 100,000 states."""
-    if profile.name == "quick":
-        return [WorldCell(kind, 600, f, SEEDS[0]) for kind in WORLDS for f in (0.01, 0.1)]
-    small = [WorldCell(k, SIZE, f, s) for s, k, f in product(SEEDS, WORLDS, FRACTIONS)]
-    big = product(LARGE_SIZES, WORLDS, FRACTIONS) if profile.name == "large" else ()
-    return small + [WorldCell(k, n, f, SEEDS[0]) for n, k, f in big]
-
-
-def read_grid(given: Mapping[str, Any], folder: Path) -> list[WorldCell]:
-    """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
-    table = dict(given)
-    refuse_others(table, ("worlds", "sizes", "label_fractions", "seeds"), "grid.")
-    kinds = read_list(
-        table, "worlds", tuple(WORLDS), lambda x, name: as_choice(x, name, tuple(WORLDS))
-    )
-    sizes = read_list(table, "sizes", [SIZE], lambda n, name: as_whole(n, name, 4, 10**7))
-    fractions = read_list(
-        table, "label_fractions", FRACTIONS, lambda x, name: as_real(x, name, 1e-6, 1.0)
-    )
-    seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
-    combinations = product(seeds, kinds, sizes, fractions)
-    return [WorldCell(kind, n, f, seed) for seed, kind, n, f in combinations]
-
-
-# -------------------------------------------------------------------- what comes out
+# -------------------------------------------------------------------- what is shown
 
 
 def charts(rows: Records) -> list[Chart]:
     """Success against labels, on every kind of world."""
     looks = [look for look in LOOKS if look.name in CHARTED]
     return [
-        against(some, "label_fraction", looks, f"Success against labels, {kind}", _percent)
+        against(some, "label_fraction", looks, f"Success against labels, {kind}", percent)
         for kind, some in rows.by("world").items()
     ]
 
 
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:g} %"
-
-
 def tables(rows: Records) -> list[Table]:
     """Success and cost ratio of every arm on every kind of world, over all its cells."""
-    kinds = rows.values("world")
-    groups = rows.by("arm", "world")
-    lines = [
-        [look.title, *(entry for kind in kinds for entry in _shares(groups[look.name, kind]))]
-        for look in LOOKS
-        if (look.name, kinds[0]) in groups
-    ]
+    kinds, groups, lines = rows.values("world"), rows.by("arm", "world"), []
+    for look in LOOKS:
+        if (look.name, kinds[0]) not in groups:
+            continue
+        entries = []
+        for some in (groups[look.name, kind] for kind in kinds):
+            reached = some.total("reached")
+            share = reached / max(some.total("pairs"), 1)
+            cost = sum(row["reached"] * row["cost_ratio"] for row in some if row["reached"])
+            entries.append(f"{np.floor(share * 1e4) / 1e4:.4f}")  # so that 1 means all
+            entries.append(f"{cost / reached:.3f}" if reached else "–")
+        lines.append([look.title, *entries])
     heads = [f"{kind}{column}" for kind in kinds for column in ("", ", cost ratio")]
     note = (
         "Share of all starts that can reach whose walk does, rounded down, and the mean ratio of "
@@ -246,21 +328,13 @@ def tables(rows: Records) -> list[Table]:
     return [Table("arms", "Success and cost ratio", ["arm", *heads], lines, note)]
 
 
-def _shares(rows: Records) -> tuple[str, str]:
-    """Share that reached, rounded down so that 1 means all, and the mean cost ratio."""
-    reached = rows.total("reached")
-    share = reached / max(rows.total("pairs"), 1)
-    cost = sum(row["reached"] * row["cost_ratio"] for row in rows if row["reached"])
-    ratio = f"{cost / reached:.3f}" if reached else "–"
-    return f"{np.floor(share * 1e4) / 1e4:.4f}", ratio
-
-
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell whether the directed AMLE reaches from everywhere, and what symmetrising costs."""
+    """Report whether the directed AMLE reaches from everywhere, and what symmetrising costs."""
     ours, other = rows.where(arm="cost_slope"), rows.where(arm="sym_amle")
     lost = ours.total("pairs") - ours.total("reached")
-    cells = rows.distinct("world", "size", "label_fraction", "seed")
-    scope = f"On {number_of(len(cells), 'cells')}."
+    scope = (
+        f"On {number_of(len(rows.distinct('world', 'size', 'label_fraction', 'seed')), 'cells')}."
+    )
     yield Finding(
         "new" if lost == 0 else "differs",
         "Does the directed AMLE lead every start to the goal?",
@@ -272,24 +346,16 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "directed",
     "Directed worlds",
-    version=1,
-    run=run,
-    cells=cells,
+    1,
+    run,
+    cells,
+    "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
+    "with both fills and both greedy rules, the same methods on the symmetrised graph, "
+    "and walks that learn on the way, beside reverse Dijkstra.",
+    {"charts": charts, "tables": tables, "findings": findings},
     effort=lambda cell: float(cell.size),
     read_grid=read_grid,
-    sections=(
-        Section(
-            "directed",
-            "Directed worlds",
-            "One-way mazes, terrain and replay-like graphs with exact labels: the directed AMLE "
-            "with both fills and both greedy rules, the same methods on the symmetrised graph, "
-            "and walks that learn on the way, beside reverse Dijkstra.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )

@@ -3,7 +3,8 @@
 A row is one value of one constant, all others being as they are. `give_up`, `ahead`, `radius`,
 `guesses` and `landmarks` are options of `wayfield.Planner`, and `jump` one of `replay_graph`. Two
 constants are no options: how far around a state jumps are pooled, here by distance in place of what
-was seen to be next to it, and what a failed try costs where guesses are priced (observed first).
+was seen to be next to it, and what a failed try costs where stitched arcs have a price (observed
+first).
 """
 
 from __future__ import annotations
@@ -22,50 +23,33 @@ from wayfield.replay import Planner
 from wayfield.replay._replay import with_arcs
 from wayfield.replay._stitching import find_stitched
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Look, Section, Table
-from .._point import (
-    EPISODES,
-    Arm,
-    Course,
-    PointCell,
-    Problem,
-    Scene,
-    make_graph,
-    make_scene,
-    planned,
-    row,
-)
-from .._point.odds import arrival, chance_of, with_chance
-from .._point.planners import GIVE_UP, expected
-from ._shown import NOTES, say_success
+from ...engine import Profile, Records, Row
+from ...report import Finding, Table
+from .._shared import make_experiment
+from . import _common as common
+from ._common import NOTES, PointCell, Policy, say_success
+from ._maze import Scene, make_scene
+from ._planners import GIVE_UP, Problem, chance_of, expected, make_graph, with_chance
 
-SWEPT: dict[str, tuple[float, ...]] = {
-    "give_up": (500.0, 1000.0, 2000.0, 5000.0, 20000.0),
-    "ahead": (0.0, 6.0, 12.0, 20.0, 40.0),
-    "radius": (0.5, 1.0, 2.0),
-    "guesses": (0.0, 5.0, 10.0, 20.0),
-    "landmarks": (500.0, 1000.0, 2000.0, 4000.0),
-    "jump": (0.5, 1.0, 2.0, 4.0, 8.0),
-    "pool": (0.0, 1.0, 2.0, 4.0),
-    "failed_try": (2.0, 10.0, 20.0, 50.0, 200.0),
+SWEPT: dict[str, tuple[str, tuple[float, ...]]] = {
+    "give_up": (
+        "give_up, in steps (ten times the longest path)",
+        (500.0, 1000.0, 2000.0, 5000.0, 20000.0),
+    ),
+    "ahead": ("ahead, in steps (two median arcs)", (0.0, 6.0, 12.0, 20.0, 40.0)),
+    "radius": ("radius of the goal (median span of an arc)", (0.5, 1.0, 2.0)),
+    "guesses": ("guesses: arcs stitched to the nearest neighbours (10)", (0.0, 5.0, 10.0, 20.0)),
+    "landmarks": ("landmarks (1,000; 300 with less data)", (500.0, 1000.0, 2000.0, 4000.0)),
+    "jump": ("longer steps count as jumps (five usual ones)", (0.5, 1.0, 2.0, 4.0, 8.0)),
+    "pool": ("jumps are pooled within (states next to it)", (0.0, 1.0, 2.0, 4.0)),
+    "failed_try": ("steps that a failed try costs (20)", (2.0, 10.0, 20.0, 50.0, 200.0)),
 }
+"""Titles of the constants with what they are, and the values to try."""
 SETTINGS = (
     ("teleport-stitch", 1.0, 1000),
     ("teleport-stitch", 0.03, 300),
     ("giant-stitch", 0.03, 300),
 )
-TITLES = {
-    "give_up": "give_up, in steps (ten times the longest way)",
-    "ahead": "ahead, in steps (two median arcs)",
-    "radius": "radius of the goal (median span of an arc)",
-    "guesses": "guesses to so many neighbours (10)",
-    "landmarks": "landmarks (1,000; 300 with less data)",
-    "jump": "longest step that is no jump (five usual ones)",
-    "pool": "jumps are pooled within (states next to it)",
-    "failed_try": "steps that a failed try costs (20)",
-}
-"""Of the constants, with their values."""
 
 
 @dataclass(frozen=True)
@@ -100,44 +84,42 @@ class ConstantCell:
 
 def run(cell: ConstantCell) -> list[Row]:
     """One row for every value; and one for the value that is used, marked -1."""
-    return [_measured(cell, None), *(_measured(cell, value) for value in SWEPT[cell.constant])]
+    rows, constant = [], cell.constant
+    for value in (None, *SWEPT[constant][1]):
+        base, jump = cell.base, value if constant == "jump" else None
+        if value is not None and constant == "landmarks":
+            base = replace(base, landmarks=int(value))
+        scene = make_scene(base.dataset, base.share, base.landmarks, base.seed, jump)
+        make = partial(_MAKERS.get(constant, _with_option), constant=constant, value=value)
+        graph, arm = make_graph(scene, base.graph), common.Arm(constant, constant, make=make)
+        about = {"value": -1.0 if value is None else value}
+        rows.append(about | common.row(scene, graph, base.episodes, arm))
+    return rows
 
 
-def _measured(cell: ConstantCell, value: float | None) -> Row:
-    base, constant = cell.base, cell.constant
-    if value is not None and constant == "landmarks":
-        base = replace(base, landmarks=int(value))
-    jump = value if value is not None and constant == "jump" else 0.0
-    scene = make_scene(base.dataset, base.share, base.landmarks, base.seed, jump)
-    make = partial(_MAKERS.get(constant, _with_option), constant=constant, value=value)
-    arm = Arm(Look(constant, constant), make)
-    found = row(scene, make_graph(scene, base.graph), base.episodes, arm)
-    return {"value": -1.0 if value is None else value} | found
-
-
-def _with_option(problem: Problem, constant: str, value: float | None) -> Course:
+def _with_option(problem: Problem, constant: str, value: float | None) -> Policy:
     """Ask a `Planner` with one option set."""
     options: dict[str, float | int | Graph] = {"stitch": problem.graph}
     if value is not None and constant in ("give_up", "ahead", "radius"):
         options[constant] = value
     elif value is not None and constant == "guesses":
         options["stitch"] = int(value)
-    return planned(problem, Planner(problem.scene.replay, **options))  # type: ignore[arg-type]
+    planner = Planner(problem.scene.replay, **options)  # type: ignore[arg-type]
+    return common.follow_planner(problem, planner)
 
 
-def _pooled(problem: Problem, constant: str, value: float | None) -> Course:
-    """Pool exits over the doors within a distance, and solve on what was observed."""
+def _pooled(problem: Problem, constant: str, value: float | None) -> Policy:
+    """Pool exits over the landmarks with jumps within a distance; solve on what was observed."""
     scene = problem.scene
     chance = chance_of(scene)
     if value is not None:
-        doors = np.flatnonzero(chance.odds > 0)
+        sources = np.flatnonzero(chance.odds > 0)
         jumps, n = scene.replay.jumps, len(scene.states)
         shape = (n, n)
         exits = sparse.csr_array((jumps.count.astype(float), (jumps.tail, jumps.head)), shape=shape)
-        near = cKDTree(scene.states[doors]).sparse_distance_matrix(
-            cKDTree(scene.states[doors]), value, output_type="ndarray"
-        )
-        ends = doors[near["i"]], doors[near["j"]]
+        tree = cKDTree(scene.states[sources])
+        near = tree.sparse_distance_matrix(tree, value, output_type="ndarray")
+        ends = sources[near["i"]], sources[near["j"]]
         joined = sparse.csr_array((np.ones(len(near)), ends), shape=shape)
         total = (joined @ exits).tocsr()
         share = 1.0 / np.maximum(total.sum(axis=1), 1.0)
@@ -146,34 +128,33 @@ def _pooled(problem: Problem, constant: str, value: float | None) -> Course:
     walked = replay.stepped
     rows = graph.tails[walked], graph.indices[walked], graph.lengths[walked]
     moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance)
-    route = expected(problem, expected_cost(moves, problem.goals, GIVE_UP))
-    return Course(route.targets(scene), arrival(scene, route))
+    field = expected_cost(moves, problem.goals, GIVE_UP)
+    return common.follow_route(problem, expected(problem, field))
 
 
-def _priced(problem: Problem, constant: str, value: float | None) -> Course:
-    """Solve observed ways first, with guesses at another price."""
+def _priced(problem: Problem, constant: str, value: float | None) -> Policy:
+    """Solve observed paths first, with stitched arcs at another price."""
     replay = problem.scene.replay
     arcs = find_stitched(replay, problem.graph)
     price = arcs.price if value is None else arcs.length + value / arcs.odds
     priced = with_arcs(replay, arcs.added_to(replay.graph, price))
-    route = expected(problem, expected_cost(priced, problem.goals, GIVE_UP))
-    return Course(route.targets(problem.scene), arrival(problem.scene, route))
+    field = expected_cost(priced, problem.goals, GIVE_UP)
+    return common.follow_route(problem, expected(problem, field))
 
 
-_MAKERS: dict[str, Callable[..., Course]] = {"pool": _pooled, "failed_try": _priced}
+_MAKERS: dict[str, Callable[..., Policy]] = {"pool": _pooled, "failed_try": _priced}
 
 
 def cells(profile: Profile) -> list[ConstantCell]:
     """Every constant on three buffers; if quick, one on one."""
-    if profile.name == "official":
-        return []
     if profile.name == "quick":
         return [ConstantCell("give_up", PointCell("teleport-stitch", "xy-10", 0, 0.03, 300, 20))]
-    return [
+    full = [
         ConstantCell(constant, PointCell(dataset, "xy-10", 0, share, landmarks))
         for dataset, share, landmarks in SETTINGS
         for constant in SWEPT
     ]
+    return [] if profile.name == "official" else full
 
 
 def tables(rows: Records) -> Iterator[Table]:
@@ -189,46 +170,40 @@ def tables(rows: Records) -> Iterator[Table]:
             for value in some.values("value")
         ]
         heads = ["value", *(f"{dataset}, {100 * share:g} %" for dataset, share in buffers)]
-        yield Table(f"constant-{constant}", TITLES[constant], heads, lines)
+        yield Table(f"constant-{constant}", SWEPT[constant][0], heads, lines)
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell which constants matter."""
-    if rows.rows[0]["pairs"] < EPISODES:
+    """Report which constants matter."""
+    if rows.rows[0]["pairs"] < common.EPISODES:
         return
-    told = []
+    widest = []
     for constant, some in rows.by("constant").items():
-        shares = [
-            [one.ratio("reached", "pairs") for one in group.by("value").values()]
-            for group in some.by("dataset", "share").values()
-        ]
-        widest = max(max(each) - min(each) for each in shares)
-        told.append(f"{constant} {100 * widest:.0f}")
-    text = f"Most points of success between two values of a constant: {'; '.join(told)}."
+        groups = some.by("dataset", "share").values()
+        shares = [list(map(common.share, group.by("value").values())) for group in groups]
+        points = 100 * max(max(each) - min(each) for each in shares)
+        widest.append(f"{constant} {points:.0f}")
+    text = f"Most points of success between two values of a constant: {'; '.join(widest)}."
     yield Finding("new", "How much do the constants matter?", text)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_constants",
     "What was tuned",
-    version=1,
-    run=run,
-    cells=cells,
-    sections=(
-        Section(
-            "point-constants",
-            "What was tuned",
-            "Every constant of the planner that was settled while looking at results, swept once "
-            "on nearest neighbours (xy-10), all others being as they are. In brackets stands what "
-            "it is.",
-            tables=tables,
-            findings=findings,
-            notes=(
-                *NOTES,
-                "The planner's rules for guesses, for looking ahead and for giving up were settled "
-                "while looking at seeds 0 to 2, those of this study: seeds = [3, 4, 5] in a grid "
-                "of your own are ones that nobody looked at then.",
-            ),
+    2,
+    run,
+    cells,
+    "Every constant of the planner that was settled while looking at results, swept once "
+    "on nearest neighbours (xy-10), all others being as they are. In brackets stands what "
+    "it is.",
+    {
+        "tables": tables,
+        "findings": findings,
+        "notes": (
+            *NOTES,
+            "The planner's rules for stitched arcs, for looking ahead and for giving up were "
+            "settled while looking at seeds 0 to 2, those of this study: seeds = [3, 4, 5] in "
+            "a grid of your own are ones that nobody looked at then.",
         ),
-    ),
+    },
 )

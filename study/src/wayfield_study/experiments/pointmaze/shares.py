@@ -4,42 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Chart, Finding, Section, Table
-from .._point import ALONE, FEWEST_SEEDS, OURS, REFERENCE, PointCell, point_grid, read_grid
-from ._shown import NOTES, looks_of, say_success, success_against, success_table
+from ...engine import Profile, Records
+from ...report import Chart, Finding, Table
+from .._shared import make_experiment, percent
+from . import _common as common
+from ._common import ALONE, ORACLE, OURS, PointCell, point_grid, say_success, success_table
 
 SHARES = (0.1, 0.03, 0.01)
 GRAPHS = ("time", "xy-5", "xy-20")
 DATASETS = ("giant-stitch", "teleport-stitch")
-SHOWN = (REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS, ALONE)
-UNFAIR = "oracle"
-
-
-def run(cell: PointCell) -> list[Row]:
-    """One row for every planner."""
-    return cell.rows()
+SHOWN = (common.REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS, ALONE)
 
 
 def cells(profile: Profile) -> list[PointCell]:
     """Three shares of two datasets with three graphs; if quick, one of each."""
-    if profile.name == "official":
-        return []
     if profile.name == "quick":
         return point_grid(("giant-stitch",), ("xy-5",), (0,), 0.03, 20)
-    return [cell for share in SHARES for cell in point_grid(DATASETS, GRAPHS, share=share)]
-
-
-def percent(share: float) -> str:
-    """Write a share of the data."""
-    return f"{100 * share:g} %"
+    full = [cell for share in SHARES for cell in point_grid(DATASETS, GRAPHS, share=share)]
+    return [] if profile.name == "official" else full
 
 
 def charts(rows: Records) -> Iterator[Chart]:
     """Success against the share of the data, by dataset and graph."""
-    ticks = [(share, percent(share)) for share in sorted(rows.values("share"))]
     for (dataset, graph), some in rows.by("dataset", "graph").items():
-        yield success_against(some, "share", SHOWN, f"{dataset}, {graph}: success by data", ticks)
+        title = f"{dataset}, {graph}: success by data"
+        yield common.success_against(some, "share", SHOWN, title, percent)
 
 
 def tables(rows: Records) -> Iterator[Table]:
@@ -50,42 +39,33 @@ def tables(rows: Records) -> Iterator[Table]:
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell who is best with less data, and how far Planner is behind."""
-    if len(rows.values("seed")) < FEWEST_SEEDS:
+    """Report who is best with less data, and how far Planner is behind."""
+    if len(rows.values("seed")) < common.FEWEST_SEEDS:
         return
     for (share, dataset), some in rows.by("share", "dataset").items():
-        told = [_compared(one, graph) for graph, one in some.by("graph").items()]
-        yield Finding("new", f"{dataset} with {percent(share)} of the data", " ".join(told))
+        texts = []
+        for graph, one in some.by("graph").items():
+            arms = common.arms_of(one)
+            rivals = [
+                each for each in arms if each[0].name not in (OURS, ALONE, "observed", ORACLE)
+            ]
+            best, theirs = max(rivals, key=lambda each: common.share(each[1]))
+            parts = [f"{graph}: {best.title} {say_success(theirs)} is the best rival"]
+            for arm, mine in arms:
+                if arm.name in (OURS, ALONE):
+                    parts.append(f"{arm.title} {say_success(mine)}")
+            texts.append(", ".join(parts) + ".")
+        yield Finding("new", f"{dataset} with {percent(share)} of the data", " ".join(texts))
 
 
-def _compared(rows: Records, graph: str) -> str:
-    arms = rows.by("arm")
-    rivals = [look for look in looks_of(rows) if look.name not in (OURS, ALONE, "observed", UNFAIR)]
-    best = max(rivals, key=lambda look: arms[look.name].ratio("reached", "pairs"))
-    told = f"{graph}: {best.title} {say_success(arms[best.name])} is the best rival"
-    ours = [look for look in looks_of(rows) if look.name in (OURS, ALONE)]
-    return (
-        ", ".join([told, *(f"{look.title} {say_success(arms[look.name])}" for look in ours)]) + "."
-    )
-
-
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_shares",
     "Less data",
-    version=2,
-    run=run,
-    cells=cells,
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "point-shares",
-            "Less data",
-            "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
-            "Observed arcs no longer cover the maze: unobserved ones have to be guessed.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-            notes=NOTES,
-        ),
-    ),
+    3,
+    common.run,
+    cells,
+    "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
+    "Observed arcs no longer cover the maze: arcs have to be stitched.",
+    {"charts": charts, "tables": tables, "findings": findings, "notes": common.NOTES},
+    read_grid=common.read_grid,
 )

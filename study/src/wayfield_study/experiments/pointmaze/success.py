@@ -1,7 +1,6 @@
-"""Every planner on every graph: how often it arrives, and how often it said it would.
+"""Every planner on every graph: how often it arrives, and how often that was predicted.
 
-`run` has a row for every planner; its columns are described at
-`wayfield_study.experiments._point.arms.row`.
+`run` has a row for every planner; `_common.row` describes its columns.
 """
 
 from __future__ import annotations
@@ -10,176 +9,131 @@ from collections.abc import Iterator
 
 from wayfield._text import number_of
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Chart, Finding, Section, Series, Table, scatter
-from .._point import (
-    DATASETS,
-    FEWEST_SEEDS,
-    GRAPHS,
-    ORACLE,
-    OURS,
-    REFERENCE,
-    PointCell,
-    point_grid,
-    read_grid,
-)
-from ._shown import NOTES, looks_of, say_steps, say_success, spread, success_against, success_table
+from ...engine import Profile, Records
+from ...report import Chart, Finding, Series, Table, scatter
+from .._shared import make_experiment
+from . import _common as common
+from ._common import OURS, PointCell, arms_of, point_grid, say_steps, say_success, share
+from ._planners import GRAPHS
 
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))
-K_CURVE = (REFERENCE, "ttgs", "cut_off", "amle", OURS)
+K_CURVE = (common.REFERENCE, "ttgs", "cut_off", "amle", OURS)
 CLOSE = 0.05
-"""Arrival that was foretold to within this is foretold well."""
-
-
-def run(cell: PointCell) -> list[Row]:
-    """One row for every planner."""
-    return cell.rows()
+"""Predictions of arrival within this of the measured share count as good."""
 
 
 def cells(profile: Profile) -> list[PointCell]:
     """Every dataset, graph and seed; if quick, a tenth of one with two graphs."""
-    if profile.name == "official":
-        return []
     if profile.name == "quick":
         return point_grid(("teleport-stitch",), ("time", "xy-10"), (0,), 0.1, 20)
-    return point_grid(DATASETS, GRAPHS)
+    return [] if profile.name == "official" else point_grid(common.DATASETS, GRAPHS)
 
 
 def charts(rows: Records) -> Iterator[Chart]:
-    """Success against the number of neighbours; then measured against foretold arrival."""
-    ticks = [
-        (graph, graph.removeprefix("xy-")) for graph in rows.values("graph") if graph in NEIGHBOURS
-    ]
-    for dataset, some in rows.by("dataset").items():
-        if ticks:
-            title = f"{dataset}: success by number of neighbours"
-            yield success_against(some, "graph", K_CURVE, title, ticks)
-    yield foretelling(rows)
-
-
-def foretelling(rows: Records) -> Chart:
-    """Measured against foretold arrival, a mark for every planner, dataset and graph."""
+    """Success against the number of neighbours; then measured against predicted arrival."""
+    near = Records.of(row for row in rows if row["graph"] in NEIGHBOURS)
+    for dataset, some in near.by("dataset").items():
+        title = f"{dataset}: success by number of neighbours"
+        yield common.success_against(
+            some, "graph", K_CURVE, title, lambda graph: graph.removeprefix("xy-")
+        )
     series = []
-    for look in looks_of(rows):
-        groups = rows.where(arm=look.name).by("dataset", "graph").values()
-        points = [(some.mean("foretold"), some.ratio("reached", "pairs")) for some in groups]
-        series.append(Series(look.title, look.colour, points, (), look.shape))
-    return scatter("Arrival foretold and measured", series, ("foretold", "measured"))
+    for arm, mine in arms_of(rows):
+        groups = mine.by("dataset", "graph").values()
+        points = [(some.mean("predicted"), share(some)) for some in groups]
+        series.append(Series(arm.title, arm.colour, points, (), arm.shape))
+    yield scatter("Arrival predicted and measured", series, ("predicted", "measured"))
 
 
 def tables(rows: Records) -> Iterator[Table]:
-    """Success by planner and graph; then what was foretold."""
-    for dataset, some in rows.by("dataset").items():
-        yield success_table(some, f"success-{dataset}", f"{dataset}: success in %")
-    yield _foretold(rows)
-
-
-def _foretold(rows: Records) -> Table:
+    """Success by planner and graph; then what was predicted."""
     datasets = rows.values("dataset")
+    for dataset, some in rows.by("dataset").items():
+        yield common.success_table(some, f"success-{dataset}", f"{dataset}: success in %")
     lines = []
-    for look in looks_of(rows):
-        mine = rows.where(arm=look.name)
+    for arm, mine in arms_of(rows):
         groups = mine.where(graph=GRAPHS[0]).by("dataset")
-        entries = [_both(groups[name]) if name in groups else "–" for name in datasets]
-        off = [_off(some) for some in mine.by("dataset", "graph").values()]
+        entries = [
+            f"{groups[name].mean('predicted'):.2f} / {share(groups[name]):.2f}"
+            if name in groups
+            else "–"
+            for name in datasets
+        ]
+        off = differences(mine)
         close = sum(each <= CLOSE for each in off)
-        lines.append([look.title, *entries, f"{sum(off) / len(off):.3f}", f"{close} of {len(off)}"])
+        lines.append([arm.title, *entries, f"{sum(off) / len(off):.3f}", f"{close} of {len(off)}"])
     heads = ["planner", *(f"{name}, {GRAPHS[0]}" for name in datasets), "mean difference"]
     heads.append(f"within {CLOSE:g}")
     note = (
-        "Foretold / measured arrival on the graph of what was seen; then, over all datasets and "
+        "Predicted / measured arrival on the graph of what was seen; then, over all datasets and "
         "graphs, by how much the two differ in the mean, and in how many of them by little."
     )
-    return Table("foretold", "Arrival foretold and measured", heads, lines, note)
+    yield Table("predicted", "Arrival predicted and measured", heads, lines, note)
 
 
-def _both(rows: Records) -> str:
-    return f"{rows.mean('foretold'):.2f} / {rows.ratio('reached', 'pairs'):.2f}"
-
-
-def _off(rows: Records) -> float:
-    return abs(rows.mean("foretold") - rows.ratio("reached", "pairs"))
+def differences(rows: Records) -> list[float]:
+    """|predicted - measured| arrival on every dataset and graph."""
+    groups = rows.by("dataset", "graph").values()
+    return [abs(some.mean("predicted") - share(some)) for some in groups]
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell what planners are worth on right graphs, on wrong ones, and where there is chance."""
-    if len(rows.values("seed")) < FEWEST_SEEDS:
+    """Report what planners are worth on right graphs, on wrong ones, and where there is chance."""
+    if len(rows.values("seed")) < common.FEWEST_SEEDS:
         return
-    seeds = number_of(len(rows.values("seed")), "seeds")
-    scope = f"{seeds}, {rows.rows[0]['pairs']} episodes each."
-    yield Finding("new", "Which planner arrives, whatever the graph?", _whichever(rows), scope)
-    for dataset, some in rows.where(graph=GRAPHS[0]).by("dataset").items():
-        yield Finding(
-            "new", f"{dataset}: the graph of what was seen", _on_the_right_graph(some), scope
-        )
-    yield Finding("new", "Is arrival known in advance?", _in_advance(rows), scope)
-
-
-def _whichever(rows: Records) -> str:
-    told = []
-    for look in looks_of(rows):
-        mine = rows.where(arm=look.name)
+    scope = (
+        f"{number_of(len(rows.values('seed')), 'seeds')}, {rows.rows[0]['pairs']} episodes each."
+    )
+    worst, spread, off = [], [], []
+    for arm, mine in arms_of(rows):
         groups = mine.by("dataset", "graph")
         if len(groups) > len(rows.values("dataset")):  # those that look at graphs
-            worst = min(groups, key=lambda key: groups[key].ratio("reached", "pairs"))
-            told.append(f"{look.title} {say_success(groups[worst])} ({', '.join(worst)})")
-    k = [
-        f"{look.title} {100 * max(spread(s, 'graph') for s in mine.by('dataset').values()):.0f}"
-        for look in looks_of(rows)
-        if len(mine := Records.of(r for r in rows.where(arm=look.name) if r["graph"] in NEIGHBOURS))
-        and len(mine.values("graph")) > 1
-    ]
-    curve = (
-        f" Points between the best and the worst number of neighbours: {'; '.join(k)}." if k else ""
-    )
-    return f"Worst success over datasets and graphs, in %: {'; '.join(told)}.{curve}"
+            least = min(groups, key=lambda key: share(groups[key]))
+            worst.append(f"{arm.title} {say_success(groups[least])} ({', '.join(least)})")
+        near = Records.of(row for row in mine if row["graph"] in NEIGHBOURS)
+        if len(near) and len(near.values("graph")) > 1:
+            by_k = [list(map(share, s.by("graph").values())) for s in near.by("dataset").values()]
+            spread.append(f"{arm.title} {100 * max(max(k) - min(k) for k in by_k):.0f}")
+        if arm.name != common.ORACLE:
+            each = differences(mine)
+            off.append(f"{arm.title} {sum(each) / len(each):.3f} (at most {max(each):.2f})")
+    text = f"Worst success over datasets and graphs, in %: {'; '.join(worst)}."
+    if spread:
+        text += f" Points between the best and the worst number of neighbours: {'; '.join(spread)}."
+    yield Finding("new", "Which planner arrives, whatever the graph?", text, scope)
+    for dataset, some in rows.where(graph=GRAPHS[0]).by("dataset").items():
+        figures = "; ".join(
+            f"{arm.title} {say_success(mine)} in {say_steps(mine)} steps"
+            for arm, mine in arms_of(some)
+        )
+        question = f"{dataset}: the graph of what was seen"
+        yield Finding("new", question, f"Success in %: {figures}.", scope)
+    text = f"Mean difference between predicted and measured arrival: {'; '.join(off)}."
+    yield Finding("new", "Is arrival known in advance?", text, scope)
 
 
-def _on_the_right_graph(rows: Records) -> str:
-    arms = rows.by("arm")
-    told = [
-        f"{look.title} {say_success(arms[look.name])} in {say_steps(arms[look.name])} steps"
-        for look in looks_of(rows)
-    ]
-    return f"Success in %: {'; '.join(told)}."
-
-
-def _in_advance(rows: Records) -> str:
-    told = []
-    for look in looks_of(rows):
-        if look.name == ORACLE:
-            continue
-        off = [_off(some) for some in rows.where(arm=look.name).by("dataset", "graph").values()]
-        told.append(f"{look.title} {sum(off) / len(off):.3f} (at most {max(off):.2f})")
-    return f"Mean difference between foretold and measured arrival: {'; '.join(told)}."
-
-
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "point_success",
     "Planners on PointMaze",
-    version=2,
-    run=run,
-    cells=cells,
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "point-success",
-            "Planners on PointMaze",
-            "A million steps are collected in a maze as OGBench describes it, a thousand of them "
-            "become landmarks, and every planner gets a graph on these: the observed changes of "
-            "landmark (time), nearest neighbours on (x, y), on noisy features, and on a "
-            "commute-time embedding. The routes are walked in PointMaze's physics, a hundred "
-            "episodes over OGBench's five tasks for every seed. How often each arrives was "
-            "foretold from the buffer before anything was walked.",
-            charts=charts,
-            tables=tables,
-            findings=findings,
-            notes=(
-                *NOTES,
-                "Foretold arrival is wayfield's for every planner: rivals say nothing of it. "
-                "TTGS and GAS stand for their rules on graphs, without learned distances and "
-                "policies; noisy and lap stand for learned features.",
-            ),
+    3,
+    common.run,
+    cells,
+    "A million steps are collected in a maze as OGBench describes it, a thousand of them "
+    "become landmarks, and every planner gets a graph on these: the observed changes of "
+    "landmark (time), nearest neighbours on (x, y), on noisy features, and on a "
+    "commute-time embedding. The routes are walked in PointMaze's physics, a hundred "
+    "episodes over OGBench's five tasks for every seed. How often each arrives was "
+    "predicted from the buffer before anything was walked.",
+    {
+        "charts": charts,
+        "tables": tables,
+        "findings": findings,
+        "notes": (
+            *common.NOTES,
+            "Predicted arrival is wayfield's for every planner: rivals say nothing of it. "
+            "TTGS and GAS stand for their rules on graphs, without learned distances and "
+            "policies; noisy and lap stand for learned features.",
         ),
-    ),
+    },
+    read_grid=common.read_grid,
 )

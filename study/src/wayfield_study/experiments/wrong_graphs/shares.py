@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...engine import NO_ROWS, Experiment, Profile, Records, Row, Tables
-from ...report import Chart, Section, Table
-from .._wrong import SEEDS, SMALL, SOME, WRONG_WORLDS, WrongCell, read_grid, rows_of, wrong_grid
+from ...engine import NO_ROWS, Records, Row, Tables
+from ...report import Chart, Table
+from .._shared import lines_against, make_experiment, percent
+from . import _common as common
 from . import every_world
-from ._shown import NOTES, by_world, percent, spl_against
+from ._worlds import WRONG_WORLDS
 
 ARMS = ("dijkstra", "residual", "knn", "mend")
 FRACTIONS = (0.005, 0.02, 0.1)
 """Beside those at which every world is run."""
-WORLDS = tuple(world for world in SOME if world != "exact")
+WORLDS = tuple(world for world in common.SOME if world != "exact")
 
 
-def run(cell: WrongCell) -> list[Row]:
+def run(cell: common.WrongCell) -> list[Row]:
     """One row for each of `ARMS`."""
-    return rows_of(cell.draw(), ARMS)
-
-
-def cells(profile: Profile) -> list[WrongCell]:
-    """Half of the seeds at full size; a small world if quick."""
-    if profile.name == "quick":
-        return wrong_grid(("short1",), (0.02, 0.1), (0, 1), SMALL)
-    return wrong_grid(WORLDS, FRACTIONS, SEEDS[:4])
+    return common.rows_of(cell.draw(), ARMS)
 
 
 def with_every_world(tables: Tables) -> Records:
@@ -39,35 +33,29 @@ def with_every_world(tables: Tables) -> Records:
 
 def charts(rows: Records) -> Iterator[Chart]:
     """SPL against the share of labels, world by world."""
+    looks = [look for look in common.LOOKS if look.name in ARMS]
     for world, some in rows.by("world").items():
         title = f"SPL against labels: {WRONG_WORLDS[world]}"
-        yield spl_against(some, "label_fraction", ARMS, title, percent)
+        measure, names = common.mean_spl, ("", "SPL")
+        yield lines_against(some, "label_fraction", looks, title, measure, names, percent)
 
 
 def tables(rows: Records) -> Iterator[Table]:
     """SPL at every share."""
     for fraction, some in sorted(rows.by("label_fraction").items()):
         title = f"SPL with {percent(fraction)} labels"
-        yield by_world(some, f"spl-{100 * fraction:g}", title)
+        yield common.by_world(some, f"spl-{100 * fraction:g}", title)
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "wrong_shares",
-    "Shares of labels",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=lambda cell: 2.0 * cell.size,
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "wrong-shares",
-            "How many labels?",
-            "The same worlds with exact labels at 0.5 to 10 % of the states.",
-            rows=with_every_world,
-            charts=charts,
-            tables=tables,
-            notes=NOTES,
-        ),
+    "How many labels?",
+    1,
+    run,
+    common.grids(
+        quick=(("short1",), (0.02, 0.1), (0, 1)), standard=(WORLDS, FRACTIONS, common.SEEDS[:4])
     ),
+    "The same worlds with exact labels at 0.5 to 10 % of the states.",
+    {"rows": with_every_world, "charts": charts, "tables": tables, "notes": common.NOTES},
+    **common.GRID,
 )

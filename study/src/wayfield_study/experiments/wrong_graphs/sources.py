@@ -1,7 +1,7 @@
 """Labels that are not exact: measured with noise, or paid by a walker that went astray.
 
 *Noise*: every label but the goal's is off by a lognormal factor of mean 1 and σ = 0.2. *Paid*: the
-labels are what replanning Dijkstra paid, which bounds the least cost from above; `mend` is told.
+labels are what replanning Dijkstra paid: upper bounds on the least cost, declared as such.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import numpy as np
 
 from wayfield.labels import Labels
 
-from ...engine import Experiment, Profile, Records, Row
-from ...report import Finding, Section, Table
-from .._wrong import MENDS, SMALL, SOME, Case, WrongCell, read_grid, rows_of, wrong_grid
-from .._wrong.arms import drive_by
-from ._shown import NOTES, by_world, named, paired, percent, say_difference, too_few
+from ...engine import Records, Row
+from ...report import Finding, Table
+from .._shared import make_experiment, percent
+from . import _common as common
 
 SIGMA = 0.2
-ARMS = ("dijkstra", "residual", "knn", *MENDS)
+ARMS = ("dijkstra", "residual", "knn", *common.MENDS)
 FRACTION = 0.05
 SOURCES = {
     "noise": f"labels have lognormal noise, σ = {SIGMA:g}",
@@ -28,52 +27,50 @@ SOURCES = {
 }
 
 
-def run(cell: WrongCell) -> list[Row]:
+def run(cell: common.WrongCell) -> list[Row]:
     """One row for every source and arm; ``source`` is one of `SOURCES`."""
     case = cell.draw()
     given = {"noise": noisy(case, cell.rng(3)), "paid": paid(case)}
-    return [{"source": name} | row for name, some in given.items() for row in rows_of(some, ARMS)]
+    return [
+        {"source": name} | row for name, some in given.items() for row in common.rows_of(some, ARMS)
+    ]
 
 
-def noisy(case: Case, rng: np.random.Generator) -> Case:
+def noisy(case: common.Case, rng: np.random.Generator) -> common.Case:
     """Return the case with labels off by a random factor."""
     labels = case.labels
     factors = np.exp(SIGMA * rng.standard_normal(len(labels)) - SIGMA**2 / 2)
     return replace(case, labels=Labels(labels.vertices, labels.values * factors))
 
 
-def paid(case: Case) -> Case:
+def paid(case: common.Case) -> common.Case:
     """Return the case with labels that replanning Dijkstra paid, walking from where they are."""
     vertices = case.labels.vertices
-    walked = drive_by(replace(case, starts=case.world.sent[vertices]), case.graph)
+    walked = common.drive_by(replace(case, starts=case.world.sent[vertices]), case.graph)
     arrived = walked.reached
     labels = Labels(vertices[arrived], walked.paid[arrived])
     return replace(case, labels=labels, bound="upper")
 
 
-def cells(profile: Profile) -> list[WrongCell]:
-    """Worlds that differ most, with eight seeds; two small ones if quick."""
-    if profile.name == "quick":
-        return wrong_grid(("patch", "short1"), (FRACTION,), (0, 1), SMALL)
-    return wrong_grid(SOME, (FRACTION,))
-
-
 def tables(rows: Records) -> Iterator[Table]:
     """SPL by world and arm, for every source."""
     for source, some in rows.by("source").items():
-        yield by_world(some, source, f"SPL if {SOURCES[source]}")
+        yield common.by_world(some, source, f"SPL if {SOURCES[source]}")
 
 
 def findings(rows: Records) -> Iterator[Finding]:
-    """Tell whether labels that are not exact can do harm."""
-    if too_few(rows):
+    """Report whether labels that are not exact can do harm."""
+    if common.too_few(rows):
         return
     for source, some in rows.by("source").items():
-        means = {world: float(paired(group).mean()) for world, group in some.by("world").items()}
+        means = {
+            world: float(common.paired(group).mean()) for world, group in some.by("world").items()
+        }
         worse = [world for world, mean in means.items() if mean < 0]
-        text = f"Mend minus replanning Dijkstra: {say_difference(paired(some))} over all worlds. "
+        text = f"Mend minus replanning Dijkstra: {common.say_gain(some)} over all worlds. "
         text += (
-            f"On average it is worse in {named(worse)}, by at most {-min(means.values()):.3f}."
+            f"On average it is worse in {common.named(worse)}, by at most "
+            f"{-min(means.values()):.3f}."
             if worse
             else "On average it is worse in no world."
         )
@@ -81,23 +78,17 @@ def findings(rows: Records) -> Iterator[Finding]:
         yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
 
 
-EXPERIMENT = Experiment(
+EXPERIMENT = make_experiment(
     "wrong_sources",
-    "Noisy labels and upper bounds",
-    version=1,
-    run=run,
-    cells=cells,
-    effort=lambda cell: 2.0 * cell.size,
-    read_grid=read_grid,
-    sections=(
-        Section(
-            "wrong-sources",
-            "Labels that are not exact",
-            f"5 % of the states are labelled, once with lognormal noise of σ = {SIGMA:g} and once "
-            "with what replanning Dijkstra paid from there, declared as upper bounds.",
-            tables=tables,
-            findings=findings,
-            notes=NOTES,
-        ),
+    "Labels that are not exact",
+    2,
+    run,
+    common.grids(
+        quick=(("patch", "short1"), (FRACTION,), (0, 1)),
+        standard=(common.SOME, (FRACTION,), common.SEEDS),
     ),
+    f"5 % of the states are labelled, once with lognormal noise of σ = {SIGMA:g} and once "
+    "with what replanning Dijkstra paid from there, declared as upper bounds.",
+    {"tables": tables, "findings": findings, "notes": common.NOTES},
+    **common.GRID,
 )

@@ -22,17 +22,17 @@ and the others are what its proof makes of them, checked on the field as compute
 - ``"geodesics"``: u − Y(g) = c·V*, within the bracket, on all cheapest paths from labels to the
   goal.
 - ``"sinks"``: every label but the goal's has an arc to a smaller value.
-- ``"plateaus"``: every unlabelled vertex has a level way to an exit.
+- ``"plateaus"``: every unlabelled vertex has a level path to an exit.
 - ``"planner"``: the plan is by the slope rule, without a tolerance, and breaks ties by exits; ties
   matter only if there is a plateau.
 
 **Start by start.** If the premises do not all hold, some starts may still be proved to reach.
-By the slope rule with exit ties values never rise, and only a *stuck* vertex (no level way to an
+By the slope rule with exit ties values never rise, and only a *stuck* vertex (no level path to an
 exit) stops the descent; so a start whose value does not exceed that of any stuck vertex reaches,
 whatever the field is.
 
 **The bound in doubles.** What the theorem says is that along the walk slopes never fall below that
-of the first move, α. Rounded labels are exact up to rounding only, which makes the way between two
+of the first move, α. Rounded labels are exact up to rounding only, which makes the path between two
 that are close together steeper or flatter, and the plan follows values as computed. So α is lowered
 to the least slope on the walk, all slopes taken from the bracket: then the bound holds
 up to the rounding of its own few sums. Without a bracket there is none.
@@ -41,27 +41,47 @@ up to the rounding of its own few sums. Without a bracket there is none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wayfield._arrays import as_vertex, frozen
+from wayfield._arrays import as_vertex
 from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
-from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.kernels._types import BoolArray, FloatArray, IntArray
+from wayfield.kernels.certificates import along_walks
+from wayfield.kernels.planning import sunk
+from wayfield.kernels.shortest import dijkstra
 from wayfield.labels import Labels, check_labels, check_takes
 from wayfield.lifting import check_field
 from wayfield.plans import Plan
 from wayfield.plans import plan as greedy_plan
 
-from ._inputs import check_plan, check_truth, plan_on
-from ._premises import Case, Premise, listed, planner
-from .half_gap import judge
-from .plateaus import stuck
+from ..kernels.extrema import deficits, on_geodesics
+from ._inputs import EPS, Field, FrozenArrays, check_plan, check_truth, plan_on, rounding
+from .decisions import judge
+from .outcomes import stuck
+
+NEGLIGIBLE = 1e-9
+"""Share of the field's range that a vertex equation, or a field without bracket, may be off by."""
+
+
+class Premise(NamedTuple):
+    """One premise of the theorem."""
+
+    name: str
+    """See the module."""
+    holds: bool = True
+    vertex: int = -1
+    """Where it breaks first; -1 if it holds or is no matter of vertices."""
+    excess: float = 0.0
+    """By how much it breaks at worst, in units of the values; 0 if it holds, NaN if no number
+    says so."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reach:
+class Reach(FrozenArrays):
     """Premises and conclusions of the reach theorem for one field.
 
     Attributes
@@ -146,12 +166,7 @@ class Reach:
 
 
 def reach(
-    graph: Graph,
-    labels: Labels,
-    ext: Extension | ArrayLike,
-    truth: ArrayLike,
-    goal: int,
-    plan: Plan | None = None,
+    graph: Graph, labels: Labels, ext: Field, truth: ArrayLike, goal: int, plan: Plan | None = None
 ) -> Reach:
     """Check the premises of the reach theorem on a field, beside the paper's certificate.
 
@@ -186,39 +201,138 @@ def reach(
     values, cost = check_field(graph, ext), check_truth(graph, truth, goal)
     check_takes(values, check_labels(labels, graph))
     route = greedy_plan(graph, values, goal) if plan is None else check_plan(graph, plan, goal)
-    case = Case(graph, labels, ext, values, cost, goal)
-    factor, lipschitz, exact = case.label_slopes()
-    marked, deviation, geodesics = case.geodesics(factor)
-    filled, balance = case.balance()
+    labelled, n = labels.mask(graph), values.size
+    others = labels.vertices[labels.vertices != goal]
+    slack = NEGLIGIBLE * float(np.ptp(values[np.isfinite(values)]))
+    lower, upper, bracketed = values, values, False
+    if isinstance(ext, Extension) and ext.lower is not None and ext.upper is not None:
+        lower, upper, bracketed = ext.lower, ext.upper, True
     halted = stuck(graph, values, goal)
+
+    factor, lipschitz, exact = _label_slopes(graph, labels, cost, goal)
+    filled, balance = _balance(graph, values, ~labelled & np.isfinite(values), slack)
+    # label–goal geodesics, and the deviation from c·V* there
+    marked = on_geodesics(graph.arcs, cost, labels.vertices, rounding(graph))
+    deviation, geodesics = np.zeros(n), Premise("geodesics", False, goal, np.nan)
+    if labelled[goal]:
+        line = factor * np.where(marked, cost, 0.0) + values[goal]
+        beyond = np.maximum(lower - line, line - upper)
+        deviation = np.where(marked, np.maximum(beyond, 0.0), 0.0)
+        broken = np.flatnonzero(deviation > slack)
+        geodesics = Premise("geodesics")
+        if broken.size:
+            first = int(broken[np.argmin(cost[broken])])
+            geodesics = Premise("geodesics", False, first, float(deviation.max()))
+    # the plan follows this field by the slope rule, its ties broken by exits
+    steepest = route.rule == "slope" or graph.is_unit
+    follows = np.array_equal(route.values, values) and route.tie_tolerance == 0.0
+    decides = np.flatnonzero(np.isfinite(values) & (np.arange(n) != goal))
+    tied_by_exits = route.ties == "exit" or not sunk(graph.arcs, values, decides).any()
     premises = (
         exact,
-        case.finite(),
+        _listed("finite", np.flatnonzero(np.isfinite(cost) & np.isinf(values))),
         balance,
         geodesics,
-        case.sinks(),
-        listed("plateaus", np.flatnonzero(halted & ~case.labelled)),
-        planner(route, values),
+        _listed("sinks", others[sunk(graph.arcs, values, others)]),
+        _listed("plateaus", np.flatnonzero(halted & ~labelled)),
+        Premise("planner", bool(steepest and follows and tied_by_exits)),
     )
+
     starts = np.isfinite(cost)
     starts[goal] = False
     below = values <= values[halted].min(initial=np.inf)
     proved = starts & np.isfinite(values) & below & ~halted & premises[-1].holds
+    # (u(s) − u(g)) / α, u(s) at most and the least slope α at least what the bracket allows
+    bound = np.full(n, np.inf)
     holds = all(premise.holds for premise in premises)
-    bounded = holds and not graph.directed and not filled.any()
-    return Reach(
-        premises,
-        factor,
-        lipschitz,
-        frozen(marked),
-        frozen(deviation),
-        frozen(starts),
-        frozen(proved),
-        frozen(judge(plan_on(graph, values, goal, None), values, cost).start_holds & starts),
-        frozen(case.cost_bound(route) if bounded else np.full(values.size, np.inf)),
-        route,
-        case.cheapest(route),
-    )
+    if holds and bracketed and not graph.directed and not filled.any():
+        taken = graph.indices == route.successor[graph.tails]
+        tails, heads = graph.tails[taken], graph.indices[taken]
+        slope = np.full(n, np.inf)
+        slope[tails] = (lower[tails] - upper[heads]) / graph.lengths[taken]
+        least, _, _ = along_walks(route.successor, goal, slope, np.ones(n, bool))
+        descends = route.reached & (least > 0.0) & (least < np.inf)
+        bound[descends] = (upper[descends] - lower[goal]) / least[descends]
+    known = labels.vertices[np.isfinite(cost[labels.vertices])]
+    optimal = bool((route.cost[known] <= cost[known] * (1.0 + rounding(graph))).all())
+    certified = judge(plan_on(graph, values, goal, None), values, cost).start_holds & starts
+    constants = factor, lipschitz, marked, deviation
+    return Reach(premises, *constants, starts, proved, certified, bound, route, optimal)
+
+
+def _label_slopes(
+    graph: Graph, labels: Labels, truth: FloatArray, goal: int
+) -> tuple[float, float, Premise]:
+    """Factor, Lipschitz constant, and whether the labels are exact up to the factor.
+
+    If they are, the constants are equal: V* is 1-Lipschitz, and the goal is a label. If not, the
+    constant is found by Dinkelbach's iteration: a label z is violated by the cones
+    Y(w) + slope · d(z → w) if one is below Y(z), and then the worst such pair is steeper. From the
+    largest slope to the goal, as a rule, there is none.
+    """
+    sources, heights = labels.vertices, labels.values
+    if goal not in sources:
+        return 0.0, np.nan, Premise("labels", False, goal, np.nan)
+    base = heights[np.searchsorted(sources, goal)]
+    others = sources != goal
+    vertices, rise = sources[others], (heights - base)[others]
+    far = truth[vertices]
+    factor = float((rise / far).max(initial=0.0))
+    lost = np.isinf(far)
+    off = np.abs(rise - factor * np.where(lost, 0.0, far))
+    room = (rounding(graph) + 16.0 * EPS) * (np.abs(rise) + 2.0 * abs(base))
+    bad = lost | (off > room) | (factor <= 0.0)
+    if not bad.any():
+        return factor, factor, Premise("labels")
+    worst = int(np.argmax(np.where(bad, np.where(lost, np.inf, off), -1.0)))
+    premise = Premise("labels", False, int(vertices[worst]), float(off[worst]))
+    lipschitz, room = factor, graph.num_vertices * EPS * float(np.abs(heights).max())
+    while True:
+        cone, origin = dijkstra(graph.reverse_arcs, sources, heights, lipschitz)
+        excess = heights - cone[sources]
+        z = int(np.argmax(excess))
+        if excess[z] <= room:
+            return factor, lipschitz, premise
+        w = int(origin[sources[z]])
+        distance, _ = dijkstra(graph.arcs, sources[z : z + 1], np.zeros(1), 1.0)
+        height = heights[np.searchsorted(sources, w)]
+        steeper = float(heights[z] - height) / float(distance[w])
+        if steeper <= lipschitz:
+            return factor, lipschitz, premise
+        lipschitz = steeper
+
+
+def _balance(
+    graph: Graph, values: FloatArray, free: BoolArray, slack: float
+) -> tuple[BoolArray, Premise]:
+    """Which vertices are filled by cost, and whether the AMLE's equation holds at the others.
+
+    Cost fill has u(x) = min ℓ + u(y) and no descent into x but from vertices filled
+    themselves, so these are found from the far end of a filled region inwards.
+    """
+    arcs, reverse = graph.arcs, graph.reverse_arcs
+    filled = np.zeros(free.size, dtype=bool)
+    deficit = deficits(arcs, reverse, values, filled)
+    if (deficit[free] > slack).any():
+        least = np.full(values.size, np.inf)
+        np.minimum.at(least, graph.tails, graph.lengths + values[graph.indices])
+        fillable = free & np.isfinite(least)
+        fillable[fillable] = np.abs(values[fillable] - least[fillable]) <= slack
+        while (more := fillable & ~filled & (deficit > slack)).any():
+            filled |= more
+            deficit = deficits(arcs, reverse, values, filled)
+    off = np.where(free & ~filled, np.abs(deficit), 0.0)
+    beyond = np.flatnonzero(off > slack)
+    if not beyond.size:
+        return filled, Premise("balance")
+    return filled, Premise("balance", False, int(beyond[0]), float(off.max()))
+
+
+def _listed(name: str, vertices: IntArray) -> Premise:
+    """Premise that a list of vertices is empty."""
+    if not vertices.size:
+        return Premise(name)
+    return Premise(name, False, int(vertices[0]), np.nan)
 
 
 def _share(chosen: BoolArray, starts: BoolArray) -> float:

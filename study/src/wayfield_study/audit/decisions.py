@@ -1,0 +1,633 @@
+"""Decisions: which moves of a field the truth proves right, and how well it ranks neighbours.
+
+# The half-gap test: where the error of a field is too small to change a decision
+
+At a non-goal state s that can reach the goal,
+
+    Q*(s, y) = ℓ(s, y) + V*(y),     A*(s) = argmin over y of Q*(s, y),
+    Δ*_s = min over b ∉ A*(s) of Q*(s, b) - min Q*(s, ·)      (+inf where every y is optimal),
+    ε_s  = max over y of |u(y) - V*(y)|.
+
+**Lemma (local action-ordering preservation; lem:3.6.X.2).** If ε_s < Δ*_s / 2 then every minimiser
+of ℓ + u(y) is in A*(s). For a ∈ A*(s) and b ∉ A*(s) the two Q-values move by at most ε_s each, so
+Q_u(s, b) - Q_u(s, a) ≥ Δ*_s - 2 ε_s > 0.
+
+**Theorem (planner-admissibility certificate; thm:planner-admissibility).** If that holds at every
+non-goal state the argmin-Q walk from s₀ visits before it reaches the goal or repeats a state, then
+every move of it is optimal, V* falls strictly, and it reaches the goal.
+
+**Path-existential bound** (remark after the theorem). Hence for starts drawn from μ
+
+    φ_μ = Pr[the walk fails] ≤ Pr[some state of the walk has ε ≥ Δ* / 2].
+
+None has a converse: a right action may lack the half-gap, and a walk that lacks it may arrive.
+
+All three are about argmin Q on the very field that is audited; a plan by another rule or on other
+values is compared with the truth as it is, and owes its outcome to nothing here. Arcs may be
+one-way and of any length. On other than unit lengths `holds` asks for the half-gap with room for
+rounding, and for optimal arcs long enough to show in the truth's digits, so that what it certifies
+is true of the plan as computed.
+
+**Infinite values** mean "cannot reach". A field and the truth that agree on that differ by 0, one
+alone makes ε_s infinite, and then nothing holds at s. States that cannot reach the goal decide
+nothing: they are left out of every share, and counted.
+
+# The ordering audit: how well a field ranks the neighbours of every state
+
+At a state s with d = d(s) neighbours both Q* and Q_u = ℓ + u(y) rank them. Two measures:
+
+- Kendall's **τ-b**, which takes ties out of account: (concordant - discordant pairs) over the
+  geometric mean of the numbers of pairs either ranking tells apart. Undefined, NaN, where there
+  are fewer than two neighbours or one ranking ties them all; such decisions are left out of the
+  figures about τ and kept in the others. True Q-values tie up to rounding (see ``_inputs``), the
+  field's where they are the same number. The paper's tables show τ-b: on mazes true ties abound,
+  and a field that tells all four neighbours apart where two are optimal has at most 4/√24 = 0.82.
+- The paper's **τ_nbr** = 1 - 4 I / (d (d - 1)), I being the number of inversions between the two
+  rankings, ties in both broken by index. This is the one its statements are about.
+
+**Lemma (gap-dependent local ordinal fidelity; lem:3.6.X).** With M_s(η) the number of pairs whose
+true Q-values differ by at most η, τ_nbr(s) ≥ 1 - 4 M_s(2 ε_s) / (d (d - 1)): a pair further apart
+than 2 ε_s cannot swap. `Ordering.bound`.
+
+**Corollary (end-to-end ordinal fidelity; cor:3.6.X.3).** For the AMLE of labels with error at most
+ε_lab, ε_s ≤ ε_lab + 2 L h(N(s)), h(N(s)) being the largest distance from a neighbour of s to its
+nearest label and L the Lipschitz constant of V*, so M_s(2 ε_lab + 4 L h(N(s))) may stand above.
+L = 1, since V*(x) ≤ ℓ + V*(y) along every arc. `Ordering.amle_bound`.
+
+**Scopes.** `all`: every state that decides, once. `eval_rollouts`: by how often the plan's walks
+from the starts visit it; a walk ends at the goal or at the first state it has seen before. States
+that are `blurred` are left out of both, and counted.
+
+# The bad-tail bound: how much of a decision distribution can be ranked badly
+
+**Corollary (bad-tail mass under local-gap regularity; cor:3.6.X.4).** Let μ be a distribution of
+decisions with two neighbours or more, G_s(η) = M_s(η) / (d choose 2) the share of pairs of
+neighbours whose true Q-values differ by at most η. If G_s(η) ≤ C₀ η^α, then for every θ < 1
+
+    μ{τ_nbr ≤ θ} ≤ 2^(α+1) C₀ / (1 - θ) · E[ε_s^α].
+
+For 1 - τ_nbr ≤ 2 G_s(2 ε_s) ≤ 2 C₀ (2 ε_s)^α by the lemma of `ordering`; then Markov.
+
+The premise is a hypothesis about the graph. The proof uses it at η = 2 ε_s alone, and that is what
+is verified here, at every decision. It still fails for every C₀ where a decision has tied
+neighbours and no error, G_s(0) > 0, as every maze has: the bound is then infinite.
+
+The bound is computed as 2 / (1 - θ) · E[C₀ (2 ε_s)^α], each term at least G_s as the premise says,
+so that powers beyond the range of doubles leave it a bound.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, isinf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfield._arrays import as_choice, as_floats, as_real, as_vertex, refuse
+from wayfield.errors import InputError
+from wayfield.graph import Graph, check_graph
+from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.kernels.walks import first_breaks
+from wayfield.labels import Labels, check_labels, label_distance
+from wayfield.lifting import check_field
+from wayfield.plans import Plan
+
+from ..kernels import decisions as kernels
+from . import _inputs as inputs
+
+LOW_TAU = 0.5
+"""A ranking with a smaller τ-b counts as poor."""
+SCOPES = ("eval_rollouts", "all")
+
+
+@dataclass(frozen=True)
+class FailureBound:
+    """The path-existential bound on the failure probability, beside the failures themselves.
+
+    Attributes
+    ----------
+    bound : float
+        Probability that the walk meets a state with ε ≥ Δ* / 2; NaN if no start can reach the
+        goal.
+    failure : float
+        Probability that the walk does not reach the goal; at most `bound` for argmin Q on the
+        field that was audited.
+    excluded : int
+        Number of starts that cannot reach the goal; the two above leave them out.
+    """
+
+    bound: float
+    failure: float
+    excluded: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HalfGap(inputs.FrozenArrays):
+    """The half-gap test at every state and along every walk.
+
+    Attributes
+    ----------
+    decides : (n,) bool array
+        Whether the state is not the goal and can reach it; the others decide nothing.
+    optimal : (m,) bool array
+        Whether an arc, in the order of ``graph.indices``, is truly optimal at its tail. False
+        for arcs out of states that decide nothing.
+    blurred : (n,) bool array
+        Whether an arc that passes for optimal is too short to show in the truth's digits, so
+        that it need not be. Never on unit lengths.
+    gap : (n,) float array
+        True action gap Δ*: +inf where every neighbour is optimal and at the goal, NaN where the
+        goal cannot be reached.
+    error : (n,) float array
+        Local error ε: largest |u - V*| over the neighbours.
+    holds : (n,) bool array
+        Whether ε < Δ* / 2. True at the goal, False where it cannot be reached and where
+        `blurred`.
+    regret : (n,) float array
+        True Q-value of the plan's move less V*: 0 where it is optimal and at the goal,
+        inf where there is no move, NaN where the goal cannot be reached.
+    first_break : (n,) int64 array
+        First state on the walk from this start where `holds` is False; -1 if there is none.
+    graph, goal, plan
+        What was audited.
+    """
+
+    graph: Graph
+    goal: int
+    plan: Plan
+    decides: BoolArray
+    optimal: BoolArray
+    blurred: BoolArray
+    gap: FloatArray
+    error: FloatArray
+    holds: BoolArray
+    regret: FloatArray
+    first_break: NDArray[np.int64]
+
+    @property
+    def chosen_optimal(self) -> BoolArray:
+        """(n,) bool: whether the plan's move is truly optimal; True at the goal."""
+        optimal: BoolArray = self.regret == 0.0
+        return optimal
+
+    @property
+    def start_holds(self) -> BoolArray:
+        """(n,) bool: the theorem's premise, ε < Δ* / 2 all along the walk from this start."""
+        holds: BoolArray = self.first_break < 0
+        return holds
+
+    @property
+    def untied(self) -> BoolArray:
+        """(n,) bool: whether exactly one neighbour is optimal."""
+        running = np.concatenate([[0], np.cumsum(self.optimal)])
+        alone: BoolArray = np.diff(running[self.graph.indptr]) == 1
+        return alone
+
+    def optimal_actions(self, state: int) -> NDArray[np.int64]:
+        """List A*(state), the optimal neighbours, ascending."""
+        s = as_vertex(state, "state", self.graph.num_vertices)
+        row = slice(self.graph.indptr[s], self.graph.indptr[s + 1])
+        return self.graph.indices[row][self.optimal[row]].astype(np.int64)
+
+    def failure_bound(
+        self, starts: ArrayLike | None = None, weights: ArrayLike | None = None
+    ) -> FailureBound:
+        """Path-existential bound on the failure probability, and that probability.
+
+        Parameters
+        ----------
+        starts : (k,) array of vertices, optional
+            Where walks begin, repeats allowed; every vertex but the goal if not given.
+        weights : (k,) array, optional
+            Their probabilities up to a common factor; equal if not given.
+        """
+        start = inputs.starts_of(self.graph, starts, self.goal)
+        mass = np.ones(start.size) if weights is None else as_floats(weights, "weights", start.size)
+        refuse(~((mass >= 0.0) & np.isfinite(mass)), mass, "weights", "is not a finite weight")
+        if start.size and not mass.any():
+            raise InputError("weights are all zero")
+        known = self.decides[start] | (start == self.goal)
+        start, mass, excluded = start[known], mass[known], int((~known).sum())
+        total = mass.sum()
+        bound = inputs.share(mass[~self.start_holds[start]].sum(), total)
+        failure = inputs.share(mass[~self.plan.reached[start]].sum(), total)
+        return FailureBound(float(bound), float(failure), excluded)
+
+    def __repr__(self) -> str:
+        total = int(self.decides.sum())
+        states = inputs.share(int((self.holds & self.decides).sum()), total)
+        starts = inputs.share(int((self.start_holds & self.decides).sum()), total)
+        lost = self.decides.size - total - 1
+        cut = f", {lost:,} cannot reach the goal" if lost else ""
+        return (
+            f"HalfGap({total:,} decisions: {states:.1%} hold, "
+            f"{starts:.1%} hold all along their walk{cut})"
+        )
+
+
+def half_gap(
+    graph: Graph, ext: inputs.Field, truth: ArrayLike, goal: int, plan: Plan | None = None
+) -> HalfGap:
+    """Test ε < Δ* / 2 at every state, and along the walk from every start.
+
+    Lemma (local action-ordering preservation), Theorem (planner-admissibility certificate): where
+    it holds the plan's move is optimal, and where it holds all along the walk reaches the goal.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph, directed or not.
+    ext : Extension or (n,) array
+        The field u.
+    truth : (n,) array
+        The cost-to-go V*, `cost_to_go(graph, goal)`; checked by the Bellman identity.
+    goal : int
+        Where plans lead.
+    plan : Plan, optional
+        Whose moves and walks; the paper's, argmin Q with index ties, if not given.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> square = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    >>> audit = half_gap(square, [0.0, 1.0, 1.8, 1.4], wf.cost_to_go(square, 0), goal=0)
+    >>> audit
+    HalfGap(3 decisions: 100.0% hold, 100.0% hold all along their walk)
+    >>> audit.gap, audit.optimal_actions(2)
+    (array([inf,  2., inf,  2.]), array([1, 3]))
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
+    return judge(inputs.plan_on(graph, values, goal, plan), values, cost)
+
+
+def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
+    """Make the half-gap test of a plan and a field; nothing is checked."""
+    graph, goal = plan.graph, plan.goal
+    arcs, relative = graph.arcs, inputs.rounding(graph)
+    optimal, gap = kernels.true_actions(arcs, truth, goal, relative)
+    error = kernels.local_errors(arcs, values, truth)
+    # 2 ε < Δ*, with room for the rounding of Q-values of the size of the rival's. Rivals worse
+    # than the second best have larger Q-values and larger gaps: room that suffices for the second
+    # best suffices for them. On unit lengths there is nothing to round but ε, and rounding is
+    # monotone: ε ≥ Δ* / 2 stays so.
+    second = np.where(np.isfinite(gap), truth + gap, 0.0)
+    with np.errstate(over="ignore"):
+        holds: BoolArray = 2.0 * error * (1.0 + relative) + relative * second < gap
+    unclear = inputs.blurred(graph, truth, optimal)
+    holds[unclear] = False
+    holds[goal] = True
+    decides = np.isfinite(truth)
+    decides[goal] = False
+    regret = kernels.regrets(arcs, truth, goal, optimal, plan.successor)
+    first_break = first_breaks(plan.successor, goal, holds)
+    return HalfGap(
+        graph, goal, plan, decides, optimal, unclear, gap, error, holds, regret, first_break
+    )
+
+
+@dataclass(frozen=True)
+class Scope(inputs.Tally):
+    """Figures of the decisions in one scope; scopes of several goals add up with ``+``.
+
+    Attributes
+    ----------
+    decisions : int
+        Decisions, each as often as it is met.
+    ranked : int
+        Those where τ-b is defined.
+    low_tau : int
+        Those where it is below 0.5.
+    agreed : int
+        Decisions whose move is truly optimal.
+    tau_sum : float
+        Sum of τ-b over the ranked decisions.
+    regret_sum : float
+        Sum of the true gaps Q*(s, chosen) - min Q*; inf if a state has no move or moves to one
+        that cannot reach the goal.
+    excluded : int
+        Visits of states that cannot reach the goal or are blurred, left out of all above.
+    """
+
+    decisions: int
+    ranked: int
+    low_tau: int
+    agreed: int
+    tau_sum: float
+    regret_sum: float
+    excluded: int
+
+    @property
+    def tau_lt_05_rate(self) -> float:
+        """Share of the ranked decisions with τ-b below 0.5."""
+        return inputs.share(self.low_tau, self.ranked)
+
+    @property
+    def best_agree_rate(self) -> float:
+        """Share of the decisions whose move is truly optimal."""
+        return inputs.share(self.agreed, self.decisions)
+
+    @property
+    def mean_beta_true_gap(self) -> float:
+        """Mean true gap of the chosen action."""
+        return inputs.share(self.regret_sum, self.decisions)
+
+    @property
+    def positive_gap_rate(self) -> float:
+        """Share of the decisions whose move is not optimal."""
+        return inputs.share(self.decisions - self.agreed, self.decisions)
+
+    @property
+    def tau_mean(self) -> float:
+        """Mean τ-b of the ranked decisions."""
+        return inputs.share(self.tau_sum, self.ranked)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ordering(inputs.FrozenArrays):
+    """How a field ranks neighbours, state by state and over two scopes of decisions.
+
+    Attributes
+    ----------
+    tau : (n,) float array
+        Kendall's τ-b; NaN where undefined, and where `half_gap.decides` is False.
+    tau_nbr : (n,) float array
+        The paper's 1 - 4 I / (d (d - 1)); NaN with fewer than two neighbours, and where
+        `half_gap.decides` is False.
+    bound : (n,) float array
+        Its gap-dependent lower bound 1 - 4 M(2 ε) / (d (d - 1)), NaN at the same states.
+    visits : (n,) int64 array
+        Visits by the walks from the starts.
+    half_gap : HalfGap
+        The half-gap test of the same field and plan.
+    truth : (n,) float array
+        The cost-to-go.
+    """
+
+    tau: FloatArray
+    tau_nbr: FloatArray
+    bound: FloatArray
+    visits: NDArray[np.int64]
+    half_gap: HalfGap
+    truth: FloatArray
+
+    @cached_property
+    def all(self) -> Scope:
+        """Every decision once."""
+        return self._scope(self.half_gap.decides.astype(np.int64))
+
+    @cached_property
+    def eval_rollouts(self) -> Scope:
+        """Every decision as often as the walks from the starts meet it."""
+        return self._scope(self.visits)
+
+    def amle_bound(self, labels: Labels) -> FloatArray:
+        """Lower bound on τ_nbr of the exact AMLE of these labels, from their density alone.
+
+        Corollary (end-to-end ordinal fidelity), with ``labels.error`` for ε_lab: undirected
+        graphs, the goal labelled, every label within its error of the truth. (n,) floats, NaN
+        where `tau_nbr` is.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> star = wf.Graph.from_edges([0, 1, 1], [1, 2, 3], lengths=[1.0, 5.0, 9.0])
+        >>> V = wf.cost_to_go(star, 0)
+        >>> ordering(star, V, V, goal=0).amle_bound(wf.Labels([0, 2, 3], V[[0, 2, 3]]))
+        array([nan,  1., nan, nan])
+        """
+        graph, goal = self.half_gap.graph, self.half_gap.goal
+        if graph.directed:
+            raise InputError("the fill-distance bound of the AMLE is for undirected graphs")
+        if not check_labels(labels, graph).mask(graph)[goal]:
+            raise InputError(f"the goal {goal} is not labelled")
+        true = self.truth[labels.vertices]
+        refuse(np.isinf(true), labels.vertices, "label vertices", "cannot reach the goal")
+        off = np.abs(labels.values - true) > labels.error + inputs.rounding(graph) * true
+        refuse(off, labels.values, "label values", "is off the truth by more than its error")
+        far = label_distance(graph, labels)
+        reach = kernels.local_errors(graph.arcs, far, np.zeros(far.size))
+        widths, q = 2.0 * labels.error + 4.0 * reach, graph.lengths + self.truth[graph.indices]
+        pairs = kernels.small_gap_pairs(graph.indptr, q, widths, inputs.rounding(graph))
+        return _per_pair(self.half_gap, pairs)
+
+    def _scope(self, counts: NDArray[np.int64]) -> Scope:
+        audit = self.half_gap
+        judged = audit.decides & ~audit.blurred
+        met = judged & (counts > 0)
+        weight, tau, regret = counts[met], self.tau[met], audit.regret[met]
+        ranked = ~np.isnan(tau)
+        lost = ~judged
+        lost[audit.goal] = False
+        return Scope(
+            decisions=int(weight.sum()),
+            ranked=int(weight[ranked].sum()),
+            low_tau=int(weight[tau < LOW_TAU].sum()),
+            agreed=int(weight[regret == 0.0].sum()),
+            tau_sum=float(weight[ranked] @ tau[ranked]),
+            regret_sum=float(weight @ regret),
+            excluded=int(counts[lost].sum()),
+        )
+
+    def __repr__(self) -> str:
+        scope = self.eval_rollouts
+        return (
+            f"Ordering({scope.decisions:,} decisions on rollouts: mean τ {scope.tau_mean:.3f}, "
+            f"{scope.tau_lt_05_rate:.1%} below 0.5, {scope.best_agree_rate:.1%} choose the best)"
+        )
+
+
+def ordering(
+    graph: Graph,
+    ext: inputs.Field,
+    truth: ArrayLike,
+    goal: int,
+    plan: Plan | None = None,
+    starts: ArrayLike | None = None,
+) -> Ordering:
+    """Compare the field's ranking of every state's neighbours with the true one.
+
+    Lemma (gap-dependent local ordinal fidelity), Corollary (end-to-end ordinal fidelity), and
+    the figures of the paper's ordering audit. Takes time Σ d(s)².
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph, directed or not; neighbours are the heads of the arcs out of a state.
+    ext : Extension or (n,) array
+        The field u.
+    truth : (n,) array
+        The cost-to-go V*; checked by the Bellman identity.
+    goal : int
+        Where plans lead.
+    plan : Plan, optional
+        Whose moves and walks; the paper's, argmin Q with index ties, if not given.
+    starts : (k,) array of vertices, optional
+        Starts of the walks, repeats counted; every vertex but the goal if not given.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> audit = ordering(path, [0.0, 3.0, 2.0, 1.5, 4.0], wf.cost_to_go(path, 0), 0, starts=[2])
+    >>> audit
+    Ordering(2 decisions on rollouts: mean τ 0.000, 50.0% below 0.5, 50.0% choose the best)
+    >>> audit.tau
+    array([nan,  1., -1.,  1., nan])
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    values, cost = check_field(graph, ext), inputs.check_truth(graph, truth, goal)
+    audit = judge(inputs.plan_on(graph, values, goal, plan), values, cost)
+    q, relative = graph.lengths + cost[graph.indices], inputs.rounding(graph)
+    ranks = inputs.ranks(graph, values)
+    tau, inversions = kernels.neighbour_orders(graph.indptr, q, ranks, relative)
+    small = kernels.small_gap_pairs(graph.indptr, q, 2.0 * audit.error, relative)
+    return Ordering(
+        tau=np.where(audit.decides, tau, np.nan),
+        tau_nbr=_per_pair(audit, inversions),
+        bound=_per_pair(audit, small),
+        visits=inputs.visits_from(audit.plan, starts),
+        half_gap=audit,
+        truth=cost,
+    )
+
+
+def _per_pair(audit: HalfGap, pairs: NDArray[np.int64]) -> FloatArray:
+    """1 - 4 · pairs / (d (d - 1)); NaN where nothing is decided between two neighbours or more."""
+    degree = audit.graph.degrees.astype(np.float64)
+    ranked = audit.decides & (degree >= 2)
+    value = np.full(degree.size, np.nan)
+    value[ranked] = 1.0 - 4.0 * pairs[ranked] / (degree[ranked] * (degree[ranked] - 1.0))
+    return value
+
+
+@dataclass(frozen=True)
+class BadTail:
+    """The bad-tail bound, beside the mass it bounds.
+
+    Attributes
+    ----------
+    bound : float
+        2^(α+1) C₀ / (1 - θ) · E[ε^α], rounded up; from 1 on it says nothing.
+    mass : float
+        Share of the decisions with τ_nbr ≤ θ.
+    c0, alpha, theta : float
+        The constants.
+    decisions : int
+        Decisions with two neighbours or more.
+    """
+
+    bound: float
+    mass: float
+    c0: float
+    alpha: float
+    theta: float
+    decisions: int
+
+
+def smallest_c0(audit: Ordering, alpha: float = 1.0, scope: str = "eval_rollouts") -> float:
+    """Return the least C₀ with G_s(2 ε_s) ≤ C₀ (2 ε_s)^α at every decision; inf if there is none.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield_study import audit
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
+    >>> smallest_c0(rough, alpha=1.0)
+    0.25
+    """
+    return float(_tail(audit, alpha, scope).needed.max(initial=0.0))
+
+
+def bad_tail_bound(
+    audit: Ordering,
+    theta: float = 0.5,
+    alpha: float = 1.0,
+    c0: float | None = None,
+    scope: str = "eval_rollouts",
+) -> BadTail:
+    """Bound the share of decisions with τ_nbr ≤ θ by the moment E[ε^α] of the local errors.
+
+    Corollary (bad-tail mass under local-gap regularity).
+
+    Parameters
+    ----------
+    audit : Ordering
+        Of the field in question.
+    theta : float
+        Threshold, below 1.
+    alpha : float
+        Exponent of the premise, positive.
+    c0 : float, optional
+        Its constant, verified at every decision; the smallest that will do if not given.
+    scope : {"eval_rollouts", "all"}
+        The distribution of decisions: by visits of the walks, or every state once.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield_study import audit
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
+    >>> tail = bad_tail_bound(rough, theta=0.0)
+    >>> tail.mass <= tail.bound
+    True
+    """
+    theta, tail = as_real(theta, "theta"), _tail(audit, alpha, scope)
+    if theta >= 1.0:
+        raise InputError(f"theta must be below 1, not {theta}")
+    least = float(tail.needed.max(initial=0.0))
+    constant = least if c0 is None else as_real(c0, "c0", 0.0)
+    if constant < least:
+        worst = int(tail.states[np.argmax(tail.needed)])
+        raise InputError(f"c0 = {constant:g} is too small: state {worst} needs {least:g}")
+    total = int(tail.weight.sum())
+    bound = inf
+    if not isinf(constant) and not np.isinf(tail.scale).any():
+        room = 1.0 + (tail.states.size + 8) * inputs.EPS
+        with np.errstate(over="ignore"):
+            terms = np.maximum(constant * tail.scale, tail.small)
+            expected = inputs.share(float(tail.weight @ terms), total)
+        bound = 2.0 / (1.0 - theta) * expected * room
+    mass = inputs.share(int(tail.weight[audit.tau_nbr[tail.states] <= theta].sum()), total)
+    return BadTail(bound, mass, constant, float(alpha), theta, total)
+
+
+class _Tail(NamedTuple):
+    """The decisions of a scope, (k,) arrays."""
+
+    states: NDArray[np.int64]
+    weight: NDArray[np.int64]
+    """How often the scope meets the state."""
+    small: FloatArray
+    """G_s(2 ε_s)."""
+    scale: FloatArray
+    """(2 ε_s)^α; a power too large for a double is the largest."""
+    needed: FloatArray
+    """C₀ that the state needs, small / scale; inf where ε_s = 0 and some neighbours tie."""
+
+
+def _tail(audit: Ordering, alpha: float, scope: str) -> _Tail:
+    alpha = as_real(alpha, "alpha")
+    if alpha <= 0.0:
+        raise InputError(f"alpha must be positive, not {alpha:g}")
+    if not isinstance(audit, Ordering):
+        raise InputError(
+            f"audit must be a wayfield_study.audit.Ordering, not {type(audit).__name__}"
+        )
+    once = as_choice(scope, "scope", SCOPES) == "all"
+    states = np.flatnonzero(~np.isnan(audit.tau_nbr) & (once | (audit.visits > 0)))
+    weight = np.ones_like(states) if once else audit.visits[states]
+    small, needed = 0.5 * (1.0 - audit.bound[states]), np.zeros(states.size)
+    with np.errstate(over="ignore"):
+        width = 2.0 * audit.half_gap.error[states]
+        power = np.minimum(width**alpha, sys.float_info.max)
+        scale = np.where(np.isinf(width), inf, power)
+        np.divide(small, scale, out=needed, where=scale > 0.0)
+    needed[(scale == 0.0) & (small > 0.0)] = inf
+    return _Tail(states, weight, small, scale, needed)

@@ -1,0 +1,407 @@
+"""How plans fail: strict extrema, plateaus, and the end of every walk.
+
+# Strict interior extrema of a field, and what its midrange residual says about their depth
+
+**Lemma (maximum principle: no strict interior extrema).** A harmonic, p-harmonic or AMLE field has
+no unlabelled vertex below, or above, all of its neighbours: there every difference would have one
+sign, and so would their weighted sum, or the step to the midrange.
+
+**Lemma (residual–margin bound).** Let T u(x) be the value at which the steepest slopes from x up
+and down agree, (min + max)/2 on unit lengths. If |T u − u| ≤ δ at every unlabelled vertex, strict
+interior minima are at most δ deep. For T u(x) lies between the least and the largest neighbour, on
+*any* lengths; at a minimum of depth γ it is therefore at least u(x) + γ. Likewise for maxima.
+
+# Plateaus of a field: level ground, where ties decide whether a plan goes on or goes round
+
+An *exit* is the goal, or a vertex with an arc to a smaller value. From a vertex that has a level
+path to an exit, the slope rule with exit ties always moves on (``docs/planner.md``, Theorem 1); one
+that has none is *stuck*, and only by entering a stuck vertex does such a plan fail.
+
+# Failures: the end of every walk, limit cycles and their basins
+
+**Lemma (operational basin partition).** The moves of a plan map the states to themselves, so every
+walk ends: at the goal, in a limit cycle that avoids it, or (where a graph has dead ends) at a state
+without a move. Basins partition the states. A cycle that holds a label is *boundary-touching*, and
+its basin is part of C^Γ; any other is *interior*.
+
+**Remark (interior cycles are plateau cycles).** An exact harmonic, p-harmonic or AMLE field has no
+strict interior minimum. So on unit lengths, or by the slope rule, a plan never climbs
+from an unlabelled vertex, and around an interior cycle the field is constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from wayfield._arrays import as_real, as_vertex
+from wayfield.errors import InputError
+from wayfield.extension import Extension
+from wayfield.graph import Graph, check_graph
+from wayfield.kernels import planning
+from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.labels import Labels, check_labels
+from wayfield.lifting import check_field
+from wayfield.plans import Plan
+
+from ..kernels.extrema import midrange_residuals, neighbour_range
+from ._inputs import EPS, Field, FrozenArrays, plan_on
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Extrema(FrozenArrays):
+    """Unlabelled vertices below (or above) all of their neighbours, and by how much.
+
+    Attributes
+    ----------
+    vertices : (k,) int64 array
+        Ascending.
+    depth : (k,) float array
+        γ, the distance to the nearest value among the neighbours.
+    proven : (k,) bool array
+        Whether the bracket leaves no doubt: it is an extremum of the exact field too. False
+        where there is no bracket.
+    """
+
+    vertices: NDArray[np.int64]
+    depth: FloatArray
+    proven: BoolArray
+
+    @property
+    def deepest(self) -> float:
+        """Largest depth; 0 if there are none."""
+        return float(self.depth.max(initial=0.0))
+
+    def __len__(self) -> int:
+        return self.vertices.size
+
+    def __repr__(self) -> str:
+        return f"Extrema({len(self):,}, {self.proven.sum():,} proven, depth up to {self.deepest:g})"
+
+
+def strict_extrema(graph: Graph, labels: Labels, ext: Field) -> tuple[Extrema, Extrema]:
+    """Strict interior minima and maxima of a field (Lemma, no strict interior extrema).
+
+    A vertex is compared with the heads of its arcs; infinite values take no part. Exact
+    harmonic, p-harmonic and AMLE fields of undirected graphs have none, the AMLE with flat fill
+    and all of them without a prior: what there is in doubles is rounding, and never `proven`.
+    Cost fill raises the far end of a filled region above its neighbours.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> minima, maxima = strict_extrema(path, Labels([0, 4], [0, 3]), [0.0, 2.0, 1.5, 2.0, 3.0])
+    >>> minima.vertices, minima.depth
+    (array([2]), array([0.5]))
+    >>> maxima.vertices, maxima.depth
+    (array([1]), array([0.5]))
+    """
+    values = check_field(graph, ext)
+    free = ~check_labels(labels, graph).mask(graph) & np.isfinite(values)
+    least, most = neighbour_range(graph.arcs, values, values)
+    low = np.flatnonzero(free & (values < least) & (least < np.inf))
+    high = np.flatnonzero(free & (values > most) & (most > -np.inf))
+    proofs = np.zeros(low.size, dtype=bool), np.zeros(high.size, dtype=bool)
+    if isinstance(ext, Extension) and ext.lower is not None and ext.upper is not None:
+        below, above = neighbour_range(graph.arcs, ext.lower, ext.upper)
+        proofs = ext.upper[low] < below[low], ext.lower[high] > above[high]
+    minima = Extrema(low, least[low] - values[low], proofs[0])
+    return minima, Extrema(high, values[high] - most[high], proofs[1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResidualMargin(FrozenArrays):
+    """The midrange residual of a field, and the depth of its strict extrema.
+
+    Attributes
+    ----------
+    residual : (n,) float array
+        T u − u at the unlabelled vertices, 0 at labels and where there is no value.
+    minima, maxima : Extrema
+        The strict interior extrema.
+    slack : float
+        Rounding of a value and its update together.
+    """
+
+    residual: FloatArray
+    minima: Extrema
+    maxima: Extrema
+    slack: float
+
+    @property
+    def delta(self) -> float:
+        """δ, the largest residual in absolute value."""
+        return float(np.abs(self.residual).max(initial=0.0))
+
+    @property
+    def holds(self) -> bool:
+        """Whether no extremum is deeper than its own residual, let alone δ: the lemma."""
+        return all(
+            bool((found.depth <= sign * self.residual[found.vertices] + self.slack).all())
+            for sign, found in ((1.0, self.minima), (-1.0, self.maxima))
+        )
+
+    def __repr__(self) -> str:
+        deepest = max(self.minima.deepest, self.maxima.deepest)
+        count = len(self.minima) + len(self.maxima)
+        return f"ResidualMargin(delta {self.delta:g}, {count:,} extrema of depth up to {deepest:g})"
+
+
+def residual_margin(graph: Graph, labels: Labels, ext: Field) -> ResidualMargin:
+    """Depth of strict interior extrema against the midrange residual (Lemma, residual–margin).
+
+    For any field on an undirected graph, of any lengths: a minimum of depth γ has a residual of
+    at least γ, so a field swept until its residual is at most δ has none deeper than δ.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> rough = residual_margin(path, Labels([0, 4], [0, 3]), [0.0, 2.0, 1.5, 2.0, 3.0])
+    >>> rough
+    ResidualMargin(delta 1.25, 2 extrema of depth up to 0.5)
+    >>> rough.holds
+    True
+    """
+    values = check_field(graph, ext)
+    if graph.directed:
+        raise InputError("the midrange residual is not defined on directed graphs")
+    known = np.isfinite(values)
+    fixed = check_labels(labels, graph).mask(graph) | ~known | (graph.degrees == 0)
+    residual = midrange_residuals(graph.arcs, fixed, graph.is_unit, values)
+    slack = 8.0 * EPS * float(np.abs(values[known]).max(initial=0.0))
+    return ResidualMargin(residual, *strict_extrema(graph, labels, ext), slack)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plateaus(FrozenArrays):
+    """Connected sets of two or more unlabelled vertices of equal value.
+
+    Attributes
+    ----------
+    region : (n,) int64 array
+        Plateau of every vertex, numbered by their lowest vertices; -1 where there is none.
+    sizes : (k,) int64 array
+        Number of vertices.
+    values : (k,) float array
+        Value of the lowest-numbered vertex.
+    has_exit : (k,) bool array
+        Whether every vertex of it has a level path to an exit, over labels of the same value
+        too.
+    """
+
+    region: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    values: FloatArray
+    has_exit: BoolArray
+
+    def __len__(self) -> int:
+        return self.sizes.size
+
+    def __repr__(self) -> str:
+        closed, states = int((~self.has_exit).sum()), int(self.sizes.sum())
+        return f"Plateaus({len(self):,} of {states:,} vertices, {closed:,} without exit)"
+
+
+def plateaus(
+    graph: Graph, labels: Labels, ext: Field, goal: int, tolerance: float = 0.0
+) -> Plateaus:
+    """Find the plateaus of a field, and which of them a plan cannot leave.
+
+    Parameters
+    ----------
+    tolerance : float
+        Arcs that change the value by no more than this are level; absolute.
+
+    Examples
+    --------
+    >>> path = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> behind = plateaus(path, Labels([0, 2], [0.0, 2.0]), [0.0, 1.0, 2.0, 2.0, 2.0], goal=0)
+    >>> behind
+    Plateaus(1 of 2 vertices, 0 without exit)
+    >>> behind.region
+    array([-1, -1, -1,  0,  0])
+    """
+    values = check_field(graph, ext)
+    goal = as_vertex(goal, "goal", graph.num_vertices)
+    tolerance = as_real(tolerance, "tolerance", least=0.0)
+    free = ~check_labels(labels, graph).mask(graph) & np.isfinite(values)
+    # level arcs between free vertices, and the components they make, by their lowest vertices
+    tails, heads = graph.tails, graph.indices
+    region, count = np.full(graph.num_vertices, -1, np.int64), 0
+    between = np.flatnonzero(free[tails] & free[heads])
+    drop = values[tails[between]] - values[heads[between]]
+    level = between[np.abs(drop) <= tolerance]
+    members, ends = np.unique(np.stack([tails[level], heads[level]]), return_inverse=True)
+    if members.size:
+        ends, shape = ends.reshape(2, level.size), (members.size, members.size)
+        joins = sparse.csr_array((np.ones(level.size), (ends[0], ends[1])), shape=shape)
+        count, component = connected_components(joins, directed=False)
+        _, first = np.unique(component, return_index=True)
+        region[members] = np.argsort(np.argsort(first))[component]
+    inside = region >= 0
+    closed = np.zeros(count, dtype=bool)
+    np.logical_or.at(closed, region[inside], stuck(graph, values, goal, tolerance)[inside])
+    _, lowest = np.unique(region[inside], return_index=True)
+    sizes = np.bincount(region[inside], minlength=count)
+    return Plateaus(region, sizes, values[inside][lowest], ~closed)
+
+
+def stuck(graph: Graph, values: FloatArray, goal: int, tolerance: float = 0.0) -> BoolArray:
+    """(n,) bool: vertices of finite value from which no level path leads to an exit."""
+    rule = planning.Rule(planning.UNIT if graph.is_unit else planning.SLOPE, tolerance, True)
+    _, hops, count = planning.first_moves(graph.arcs, values, goal, rule)
+    if count:
+        planning.level_hops(graph.arcs, graph.reverse_arcs, values, hops, tolerance)
+    halted: BoolArray = (hops == planning.STUCK) & np.isfinite(values)
+    return halted
+
+
+class End(IntEnum):
+    """How the walk from a start ends."""
+
+    REACHED = 0
+    """At the goal."""
+    INTERIOR = 1
+    """In a cycle without a label."""
+    BOUNDARY = 2
+    """In a cycle that holds a label: the start is in C^Γ."""
+    DEAD_END = 3
+    """At a state without a move."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Failures(FrozenArrays):
+    """What becomes of every start, and the places where plans go round.
+
+    Attributes
+    ----------
+    end : (n,) int8 array
+        How the walk from every start ends; see `End`.
+    basin_sizes : (c,) int64 array
+        Number of starts that end in each of ``plan.cycles``.
+    touching : (c,) bool array
+        Whether the cycle holds a label.
+    spread : (c,) float array
+        Largest less least value around the cycle.
+    level : (c,) bool array
+        Whether the exact field may be constant around the cycle: its brackets have a value in
+        common, or without a bracket its spread is 0.
+    partitions : bool
+        Whether the basins are a partition as the lemma says: moves stay in their basin, cycles
+        avoid the goal and close.
+    minima, maxima : Extrema
+        Strict interior extrema of the field.
+    plateaus : Plateaus
+        Level ground of the field.
+    plan : Plan
+        The plan audited.
+    """
+
+    end: NDArray[np.int8]
+    basin_sizes: NDArray[np.int64]
+    touching: BoolArray
+    spread: FloatArray
+    level: BoolArray
+    partitions: bool
+    minima: Extrema
+    maxima: Extrema
+    plateaus: Plateaus
+    plan: Plan
+
+    @property
+    def counts(self) -> dict[End, int]:
+        """Number of starts other than the goal by how they end."""
+        found = np.bincount(self.end, minlength=len(End))
+        found[End.REACHED] -= 1
+        return {end: int(found[end]) for end in End}
+
+    @property
+    def failure_rate(self) -> float:
+        """φ: share of the starts other than the goal that do not reach it; 0 if there are none."""
+        others = self.end.size - 1
+        return int((self.end != End.REACHED).sum()) / others if others else 0.0
+
+    @property
+    def boundary_share(self) -> float:
+        """Share of the failures that end in boundary-touching cycles; NaN without failures."""
+        failing = int((self.end != End.REACHED).sum())
+        return self.counts[End.BOUNDARY] / failing if failing else float("nan")
+
+    @property
+    def interior_cycles_level(self) -> bool:
+        """Whether every interior cycle is a plateau cycle, as the remark says of exact fields."""
+        return bool(self.level[~self.touching].all())
+
+    def __repr__(self) -> str:
+        counts = [f"{count:,} {end.name.lower()}" for end, count in self.counts.items() if count]
+        return f"Failures({', '.join(counts).replace('_', ' ') or 'no starts'})"
+
+
+def failures(
+    graph: Graph, ext: Field, labels: Labels, goal: int, plan: Plan | None = None
+) -> Failures:
+    """Class of every start, basins, strict extrema and plateaus (Lemma, basin partition; Remark).
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph, directed or not.
+    ext : Extension or (n,) array
+        The field.
+    labels : Labels
+        Which vertices are boundary.
+    goal : int
+        Where the plan is to lead.
+    plan : Plan, optional
+        The paper's on this field, argmin Q with index ties, if not given. A plan on other
+        values is described as it is; the remark is about plans on this field.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> pit = failures(path, [0.0, 3.0, 2.0, 1.0, 2.0], wf.Labels([0, 3], [0.0, 1.0]), goal=0)
+    >>> pit
+    Failures(1 reached, 3 boundary)
+    >>> pit.plan.cycles, pit.basin_sizes
+    ((array([2, 3]),), array([3]))
+    """
+    goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
+    values = check_field(graph, ext)
+    check_labels(labels, graph)
+    route = plan_on(graph, values, goal, plan)
+    touching = route.touches(labels)
+    successor, basin, members = route.successor, route.basin, route.cycle_members
+    begins, ends = route.cycle_offsets[:-1], route.cycle_offsets[1:]
+    # how each basin's walks end; basins count cycles from 0, and the goal and dead ends, numbered
+    # -1 and -2, come from the back
+    of_cycle = np.where(touching, End.BOUNDARY, End.INTERIOR)
+    table = np.concatenate([of_cycle, np.empty(2, of_cycle.dtype)])
+    table[planning.GOAL], table[planning.DEAD_END] = End.REACHED, End.DEAD_END
+    # spread of the values around every cycle, and whether the exact ones may be equal
+    spread, level = np.empty(0), np.empty(0, dtype=bool)
+    if begins.size:
+        lower, upper = values, values
+        if isinstance(ext, Extension) and ext.lower is not None and ext.upper is not None:
+            lower, upper = ext.lower, ext.upper
+        most, least = np.maximum.reduceat, np.minimum.reduceat
+        spread = most(values[members], begins) - least(values[members], begins)
+        level = most(lower[members], begins) <= least(upper[members], begins)
+    # the basin partition: moves stay in their basin; cycles close, own their members, avoid g
+    following = np.roll(members, -1)
+    following[ends - 1] = members[begins]
+    partitions = (
+        np.array_equal(basin[successor], basin)
+        and bool((basin[route.dead_ends] == planning.DEAD_END).all())
+        and np.array_equal(successor[members], following)
+        and np.array_equal(basin[members], np.repeat(np.arange(begins.size), ends - begins))
+        and goal not in members
+    )
+    end, sizes = table[basin].astype(np.int8), np.bincount(basin[basin >= 0], minlength=begins.size)
+    flats, extrema = plateaus(graph, labels, values, goal), strict_extrema(graph, labels, ext)
+    return Failures(end, sizes, touching, spread, level, partitions, *extrema, flats, route)

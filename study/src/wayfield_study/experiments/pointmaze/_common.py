@@ -1,0 +1,281 @@
+"""What the experiments on PointMaze share: the planners by name, cells, and tables of success."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from wayfield.extension import AMLE, Harmonic
+from wayfield.graph import Graph
+from wayfield.kernels._types import FloatArray
+from wayfield.replay import Planner
+
+from ...engine import Records, Row
+from ...engine.statistics import wilson_interval
+from ...kernels.point_maze import RASTER
+from ...report import Chart, Look, Table
+from .._shared import Settings, lines_against, one_of, read_lists, real, share_of, whole
+from . import _planners as planners
+from ._maze import Episodes, Route, Scene, draw_episodes, make_scene, places
+from ._planners import GRAPHS, Problem, make_graph
+
+DATASETS = ("giant-stitch", "giant-navigate", "teleport-stitch")
+SEEDS = (0, 1, 2)
+EPISODES = 100
+TASKS = 5
+FEWEST_SEEDS = 2
+"""Seeds without which nothing is stated."""
+LANDMARKS = {1.0: 1000, 0.1: 500}
+"""By the share of the data; `FEWEST` for others."""
+FEWEST = 300
+OURS, ALONE, REFERENCE, ORACLE = "planner", "planner_alone", "dijkstra", "oracle"
+
+
+class Policy(NamedTuple):
+    """Where to head for, and the probability of arrival predicted before walking."""
+
+    targets: FloatArray
+    """(n, 2) from every landmark, or (rows, columns, 2) from every square of the raster."""
+    arrival: FloatArray
+    """(n,) or (rows, columns) in the same way."""
+
+    def predicted(self, scene: Scene, drawn: Episodes) -> FloatArray:
+        """(e,) predicted probability that each episode arrives."""
+        starts = drawn.ends[:, 0]
+        if self.arrival.ndim == 1:
+            return self.arrival[scene.replay.locate(starts.astype(np.float32))]
+        row, column = ((starts - scene.corner) * RASTER).astype(np.int64).T
+        predicted: FloatArray = self.arrival[row, column]
+        return predicted
+
+
+MakePolicy: TypeAlias = Callable[[Problem], Policy]
+
+
+def follow_route(problem: Problem, route: Route) -> Policy:
+    """Walk a route; its arrival is predicted from the buffer."""
+    return Policy(route.targets(problem.scene), planners.arrival(problem.scene, route))
+
+
+def follow_planner(problem: Problem, planner: Planner | None = None) -> Policy:
+    """Ask `wayfield.Planner` for sub-goals, and for the probability that they arrive."""
+    scene = problem.scene
+    planner = Planner(scene.replay, stitch=problem.graph) if planner is None else planner
+    states, place = scene.states, problem.place
+    return Policy(planner.subgoal(states, place), np.asarray(planner.reach(states, place)))
+
+
+def follow_buffer(problem: Problem) -> Policy:
+    """Ask a planner made from the buffer alone, with landmarks and stitched arcs of its own."""
+    scene, shape = problem.scene, problem.scene.squares.shape
+    squares = scene.squares.reshape(-1, 2)
+    aims = scene.planner.subgoal(squares, problem.place).reshape(shape)
+    reach: FloatArray = scene.planner.reach(squares, problem.place).reshape(shape[:2])
+    return Policy(aims, reach)
+
+
+def _by_route(plan: Callable[..., Route], **settings: Any) -> MakePolicy:
+    return lambda problem: follow_route(problem, plan(problem, **settings))
+
+
+@dataclass(frozen=True)
+class Arm(Look):
+    """A planner, and how it is shown."""
+
+    make: MakePolicy = field(kw_only=True)
+
+
+_SHORTEST = _by_route(planners.graph_distance)
+_COUNTS = _by_route(planners.counted, least=planners.ENOUGH, shrink=0.0)
+_SHRUNK = _by_route(planners.counted, least=planners.FEW, shrink=planners.SHRINK)
+_AMLE = _by_route(planners.extended, method=AMLE())
+_HARMONIC = _by_route(planners.extended, method=Harmonic())
+_CHANCE, _EVIDENCE = _by_route(planners.chance_only), _by_route(planners.evidence_only)
+_OBSERVED, _ORACLE = _by_route(planners.observed_first), _by_route(planners.oracle)
+ARMS = (
+    Arm(REFERENCE, "graph distance", "sweeps", "square", make=_SHORTEST),
+    Arm("ttgs", "TTGS weights", "line-b", "triangle", make=_by_route(planners.ttgs)),
+    Arm("cut_off", "cut-off, as in GAS", "line-c", "diamond", make=_by_route(planners.cut_off)),
+    Arm("amle", "AMLE of labels", "line-a", make=_AMLE),
+    Arm("harmonic", "harmonic of labels", "harmonic", "falling", make=_HARMONIC),
+    Arm("counts", "value iteration on counts", "nearest", "plus", make=_COUNTS),
+    Arm("counts_shrunk", "value iteration, shrunk", "nearest", "hexagon", make=_SHRUNK),
+    Arm("chance", "chance alone", "line-d", "cross", make=_CHANCE),
+    Arm("evidence", "evidence alone", "line-d", "bar", make=_EVIDENCE),
+    Arm("observed", "observed first", "exact-line", "dash", make=_OBSERVED),
+    Arm(OURS, "Planner", "exit", "pentagon", make=follow_planner),
+    Arm(ALONE, "Planner, the buffer alone", "exit", "left", make=follow_buffer),
+    Arm(ORACLE, "oracle", "oracle", "star", make=_ORACLE),
+)
+
+
+NO_GRAPH = ("counts", "counts_shrunk", ALONE, ORACLE)
+"""Arms that do not look at the graph."""
+
+
+def row(scene: Scene, graph: Graph, episodes: int, arm: Arm) -> Row:
+    """Walk an arm's policies, the same episodes of every task for every arm; return its row.
+
+    ``pairs`` are the episodes, and ``reached`` those that arrived; ``by_task`` lists them by task.
+    ``steps`` is the sum over them, ``predicted`` the mean probability of arrival over all starts.
+    """
+    reached, steps, predicted = [], 0, []
+    for task in range(TASKS):
+        drawn = draw_episodes(scene.maze, task, episodes // TASKS, scene.seed)
+        place = places([scene.maze.tasks[task][1]])[0]
+        policy = arm.make(Problem(scene, graph, place))
+        walked = drawn.walk(scene, policy.targets)
+        reached.append(int((walked > 0).sum()))
+        steps += int(walked[walked > 0].sum())
+        predicted.append(float(policy.predicted(scene, drawn).mean()))
+    return {
+        "arm": arm.name,
+        "pairs": TASKS * (episodes // TASKS),
+        "reached": sum(reached),
+        "by_task": reached,
+        "steps": steps,
+        "predicted": float(np.mean(predicted)),
+    }
+
+
+# -------------------------------------------------------------------- cells
+
+
+@dataclass(frozen=True)
+class PointCell(Settings):
+    """A dataset with a graph on its landmarks.
+
+    Attributes
+    ----------
+    dataset : str
+        A maze and a collector, such as teleport-stitch.
+    graph : str
+        One of `GRAPHS`, or another number of neighbours.
+    seed : int
+        Of the data, the landmarks and the episodes.
+    share : float
+        Share of the million steps that is collected.
+    landmarks : int
+        How many.
+    episodes : int
+        In all, a fifth of them for each of OGBench's tasks.
+    """
+
+    dataset: str
+    graph: str
+    seed: int
+    share: float = 1.0
+    landmarks: int = 1000
+    episodes: int = EPISODES
+
+    @property
+    def key(self) -> str:
+        """Name of the cell."""
+        size = f"-d{self.share:g}-m{self.landmarks}-e{self.episodes}"
+        return f"{self.dataset}-{self.graph}{size}-s{self.seed}"
+
+    def draw(self) -> Scene:
+        """Collect the data and choose the landmarks."""
+        return make_scene(self.dataset, self.share, self.landmarks, self.seed)
+
+
+def run(cell: PointCell) -> list[Row]:
+    """One row for every planner; those without a graph only on the graph of what was seen."""
+    scene = cell.draw()
+    graph = make_graph(scene, cell.graph)
+    chosen = [arm for arm in ARMS if arm.name not in NO_GRAPH or cell.graph == GRAPHS[0]]
+    return [row(scene, graph, cell.episodes, arm) for arm in chosen]
+
+
+def point_grid(
+    datasets: Sequence[str],
+    graphs: Sequence[str],
+    seeds: Sequence[int] = SEEDS,
+    share: float = 1.0,
+    episodes: int = EPISODES,
+) -> list[PointCell]:
+    """List every combination, those with the same data beside each other."""
+    landmarks = LANDMARKS.get(share, FEWEST)
+    return [
+        PointCell(dataset, graph, seed, share, landmarks, episodes)
+        for dataset, seed, graph in product(datasets, seeds, graphs)
+    ]
+
+
+def read_grid(given: Mapping[str, Any], folder: Path) -> list[PointCell]:
+    """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
+    lists = {
+        "datasets": (DATASETS, one_of(DATASETS)),
+        "graphs": (GRAPHS, one_of(GRAPHS)),
+        "shares": ((1.0,), real(1e-3, 1.0)),
+        "seeds": (SEEDS, whole(0, 2**31)),
+    }
+    datasets, graphs, shares, seeds = read_lists(given, lists)
+    return [cell for share in shares for cell in point_grid(datasets, graphs, seeds, share)]
+
+
+# -------------------------------------------------------------------- what is shown
+
+
+NOTES = (
+    "Success in % of episodes, with Wilson's 95 % interval in brackets where it is not 100 or 0. "
+    "All planners have the same landmarks, but for the one that gets the buffer alone and chooses "
+    "its own; the same low level, and the same starts, goals, noise and luck.",
+)
+
+
+def share(rows: Records) -> float:
+    """Share of the episodes that arrived."""
+    return rows.ratio("reached", "pairs")
+
+
+def say_success(rows: Records) -> str:
+    """Write a share in percent, and its interval where there is one to speak of."""
+    reached, pairs = rows.total("reached"), rows.total("pairs")
+    if not pairs:
+        return "–"
+    success = f"{100 * reached / pairs:.0f}"
+    if reached in (0, pairs):
+        return success
+    low, high = wilson_interval(reached, pairs)
+    return f"{success} ({100 * low:.0f}–{100 * high:.0f})"
+
+
+def say_steps(rows: Records) -> str:
+    """Write the mean number of steps of those who arrived."""
+    reached = rows.total("reached")
+    return f"{rows.total('steps') / reached:.0f}" if reached else "–"
+
+
+def arms_of(rows: Records) -> list[tuple[Arm, Records]]:
+    """Return the planners at hand, in the order of all, each with its rows."""
+    groups = rows.by("arm")
+    return [(arm, groups[arm.name]) for arm in ARMS if arm.name in groups]
+
+
+def success_table(rows: Records, name: str, title: str, column: str = "graph") -> Table:
+    """Success of every planner by a column, and the steps of the first value that has any."""
+    values = rows.values(column)
+    lines = []
+    for arm, mine in arms_of(rows):
+        groups = mine.by(column)
+        found = [groups.get(value, Records(())) for value in values]
+        steps = next((say_steps(some) for some in found if len(some)), "–")
+        lines.append([arm.title, *map(say_success, found), steps])
+    heads = ["planner", *map(str, values), f"steps, {values[0]}"]
+    episodes = max(some.total("pairs") for some in rows.by("arm", column).values())
+    return Table(name, title, heads, lines, f"{episodes} episodes each.")
+
+
+def success_against(
+    rows: Records, column: str, arms: Sequence[str], title: str, say: Callable[[Any], str]
+) -> Chart:
+    """Draw success against a column, a line for every planner, with Wilson's intervals."""
+    looks = [arm for arm in ARMS if arm.name in arms]
+    measure = share_of("reached", "pairs")
+    return lines_against(rows, column, looks, title, measure, ("", "success"), say)

@@ -1,0 +1,424 @@
+"""Graphs on a buffer's landmarks, planners on them, and the probability that a route arrives.
+
+**Graphs.** ``time`` has the observed changes of landmark, directed; ``xy-k`` the k nearest
+neighbours on (x, y); ``noisy-k`` those on (x, y) with noise, and ``lap-k`` those on a commute-time
+embedding of the transitions in three dimensions: stand-ins for learned features. Lengths are in
+steps.
+
+**Planners** take a problem, one goal on one graph, and return a route. Rivals are what others do on
+a graph of landmarks: graph distance as in SoRB [1]_, TTGS's weights [2]_, a cut-off with components
+joined as in GAS [3]_; and tabular value iteration on counts of (landmark, direction, landmark),
+which needs no graph. AMLE and harmonic values extend hindsight labels: the least number of steps
+after which a visitor was at the goal.
+
+**Arrival.** A route is walked landmark by landmark: y is the one whose surroundings are entered
+first from x on the straight line to where the low level heads for. The probability R of arrival is
+
+    R(x) = p · E R(exit) + (1 - p) · (q · R(y) + (1 - q) · F),    R = 1 at the goal,
+
+where p is the share of departures from x that ended in a jump, and q the odds that the arc exists
+at all: those of `Replay.suspects` where the transitions speak against it, 1 where they do not. Who
+tries an arc that does not exist stays there for good, F = 0; but if jumps set in at one of its
+ends, nobody was seen to cross because all were sent elsewhere, and F = E R(exit).
+
+References
+----------
+.. [1] B. Eysenbach, R. Salakhutdinov, S. Levine, Search on the replay buffer, NeurIPS 2019.
+.. [2] Test-time graph search for goal-conditioned reinforcement learning, 2025.
+.. [3] Graph-assisted stitching for offline hierarchical reinforcement learning, ICML 2025.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, dijkstra
+from scipy.sparse.linalg import eigsh, spsolve
+from scipy.spatial import cKDTree
+
+from wayfield.chance import ExpectedCost, Transitions, expected_cost
+from wayfield.extension import Method, extend
+from wayfield.graph import Graph
+from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.labels import Labels
+from wayfield.lifting import lift
+from wayfield.plans import plan
+
+from ...kernels.point_maze import RASTER
+from ._maze import Route, Scene
+
+GRAPHS = ("time", "xy-5", "xy-10", "xy-20", "xy-50", "noisy-10", "lap-20")
+BLUR = 2.0
+"""Noise of noisy features."""
+_DIMENSIONS = 3
+_ORDINARY = 30.0
+"""Observed arcs that span more steps at the usual speed do not say how large an embedding is."""
+GIVE_UP = 2000.0
+"""What stopping short of the goal costs where chance is counted: two episodes."""
+HIT = 0.7
+"""Observations within this distance of the goal have arrived, for labels."""
+TTGS_LONG, TTGS_BASE, TTGS_POWER = 24.0, 1000.0, 30.0
+"""Longer edges, in steps, count 1000^(length / 24) times; the published setting for PointMaze."""
+GAS_REACH = 2.0
+"""Edges longer than this many typical ones are cut off."""
+WINDOW, DIRECTIONS, CLEAR = 5, 8, 0.3
+"""Steps and directions of value iteration on counts; mean actions shorter than this have none."""
+ENOUGH, FEW = 20, 3
+"""Least samples of a direction: as counted, and shrunk."""
+SHRINK = 10.0
+"""Samples of a landmark's outcomes over all directions that are added to each direction's."""
+TELEPORT = 0.2
+"""Landmarks where jumps are more likely than this are teleports, for the oracle."""
+
+Matrix = sparse.csr_array[np.float64]
+
+
+def make_graph(scene: Scene, name: str) -> Graph:
+    """Return a graph on the landmarks by its name."""
+    if name == "time":
+        return scene.replay.graph
+    kind, number = name.split("-")
+    features, pace = scene.states, 1.0 / scene.replay.speed
+    if kind == "noisy":
+        rng = np.random.default_rng([scene.seed, 2])
+        features = features + rng.normal(0.0, BLUR, features.shape)
+    elif kind == "lap":
+        features, pace = commute_embedding(scene)
+    return nearest_neighbours(features, int(number), pace)
+
+
+def nearest_neighbours(features: FloatArray, k: int, pace: float) -> Graph:
+    """Join every row to its k nearest ones, both ways; lengths are distances times `pace`.
+
+    Examples
+    --------
+    >>> nearest_neighbours(np.array([[0.0], [3.0], [9.0]]), 1, pace=2.0)
+    Graph(3 vertices, 2 edges, lengths 6 to 12)
+    """
+    n = len(features)
+    found = cKDTree(features).query(features, k + 1)
+    distance, heads = np.ravel(found[0]), np.ravel(found[1])
+    tails = np.repeat(np.arange(n), k + 1)
+    proper = tails != heads
+    lengths = np.maximum(pace * distance[proper], 1.0)
+    ends = np.sort([tails[proper], heads[proper]], axis=0)
+    pairs, first = np.unique(ends, axis=1, return_index=True)
+    return Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
+
+
+def commute_embedding(scene: Scene) -> tuple[FloatArray, float]:
+    """Embed the landmarks by commute times of the observed graph; return also steps per unit.
+
+    Landmarks outside its largest component are taken for their nearest neighbours within.
+    """
+    graph, states = scene.replay.graph, scene.states
+    n = graph.num_vertices
+    arcs = sparse.csr_array((np.ones(graph.num_arcs), (graph.tails, graph.indices)), shape=(n, n))
+    part = connected_components(arcs, directed=False)[1]
+    main = np.flatnonzero(part == np.bincount(part).argmax())
+    both: Any = arcs + arcs.T
+    joined = (both > 0).astype(float)[main][:, main]
+    degrees = joined.sum(axis=1)
+    half = sparse.diags_array(1 / np.sqrt(degrees))
+    count = min(_DIMENSIONS, len(main) - 2)
+    walk = half @ joined @ half
+    values, vectors = eigsh(walk, count + 1, which="LA", tol=1e-6, v0=np.ones(len(main)))
+    order = np.argsort(-values)[1:]
+    within = vectors[:, order] / np.sqrt(degrees)[:, None] / np.sqrt(1 - values[order])
+    features: FloatArray = within[np.asarray(cKDTree(states[main]).query(states)[1])]
+    tails, heads = graph.tails, graph.indices
+    apart = np.linalg.norm(features[tails] - features[heads], axis=1)
+    steps = np.linalg.norm(states[tails] - states[heads], axis=1) / scene.replay.speed
+    usual = (apart > 0) & (steps < _ORDINARY)
+    return features, float(np.median(steps[usual] / apart[usual]))
+
+
+# -------------------------------------------------------------------- chance
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Jumps of a buffer.
+
+    Attributes
+    ----------
+    odds : (n,) float array
+        Share of the departures from a landmark that ended in a jump.
+    exits : (n, n) sparse array
+        Where to, as shares of 1 in every row with a jump.
+    cost : (n,) float array
+        Steps that it took; 1 where there is none.
+    """
+
+    odds: FloatArray
+    exits: Matrix
+    cost: FloatArray
+
+
+@cache
+def chance_of(scene: Scene) -> Chance:
+    """Read the jumps out of the transitions of a buffer."""
+    moves, n = scene.replay.transitions("arc"), len(scene.states)
+    states = np.flatnonzero(np.diff(moves.indptr))
+    first = moves.indptr[states]  # every action of a state has the same exits
+    outcomes = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
+    place = np.full(moves.num_choices, -1)
+    place[first] = states
+    at, to = place[outcomes], moves.next_states
+    jumps = (at >= 0) & ((to != moves.actions[outcomes]) | (at == moves.actions[outcomes]))
+    at, to, share = at[jumps], to[jumps], moves.probabilities[jumps]
+    odds: FloatArray = np.zeros(n)
+    np.add.at(odds, at, share)
+    cost = np.ones(n)
+    cost[at] = moves.costs[jumps]
+    return Chance(odds, sparse.csr_array((share / odds[at], (at, to)), shape=(n, n)), cost)
+
+
+def with_chance(graph: Graph, chance: Chance) -> Transitions:
+    """Take every arc of a graph for granted, but for the jumps at its tail.
+
+    A landmark with jumps and no arcs has one action, itself: to stay and be sent somewhere.
+    """
+    tails, heads = graph.tails.astype(np.int64), graph.indices.astype(np.int64)
+    stuck = np.setdiff1d(np.flatnonzero(chance.odds > 0), tails)
+    walks = chance.odds[tails] < 1
+    state = np.concatenate([tails, stuck])
+    action = np.concatenate([heads, stuck])
+    exits = chance.exits[state].tocoo()
+    row, to = exits.coords
+    weight = np.where(row < tails.size, chance.odds[state[row]], 1.0)
+    return Transitions(
+        np.concatenate([tails[walks], state[row]]),
+        np.concatenate([heads[walks], action[row]]),
+        np.concatenate([heads[walks], to]),
+        np.concatenate([1 - chance.odds[tails[walks]], weight * exits.data]),
+        np.concatenate([graph.lengths[walks], chance.cost[state[row]]]),
+        graph.num_vertices,
+    )
+
+
+def arrival(scene: Scene, route: Route) -> FloatArray:
+    """(n,) probability of arriving from every landmark along a route, before any walk."""
+    chance, states, n = chance_of(scene), scene.states, len(scene.states)
+    here = np.arange(n)
+    leaps = scene.leaps(here, route.following)
+    # whose square is entered first on the straight line from each landmark to its target
+    away = route.targets(scene) - states
+    samples = int(np.ceil(RASTER * np.linalg.norm(away, axis=1).max(initial=1.0)))
+    along = np.linspace(0.0, 1.0, samples + 1)[None, :, None]
+    squares = (states[:, None] + along * away[:, None] - scene.corner) * RASTER
+    last = np.array(scene.raster.shape) - 1
+    i, j = np.moveaxis(np.clip(squares.astype(np.int64), 0, last), -1, 0)
+    met = scene.raster[i, j]
+    others = met != here[:, None]
+    first = np.where(others.any(axis=1), others.argmax(axis=1), samples)
+    steps = np.where(leaps, here, met[here, first].astype(np.int64))
+    stays = steps == here
+    # the odds that the arc to the next landmark is there
+    exists = np.ones(n)
+    if not stays.all():
+        moving = np.flatnonzero(~stays)
+        span = np.linalg.norm(states[moving] - states[steps[moving]], axis=1)
+        usual = np.median(scene.replay.graph.lengths)
+        lengths = np.maximum(span / scene.replay.speed, usual)  # walkers cut corners no finer
+        graph = Graph.from_edges(moving, steps[moving], lengths, n, directed=True)
+        doubtful = scene.replay.suspects(graph, least=0.0)
+        exists[doubtful.tail] = doubtful.odds
+    jumping = np.where(leaps, 1.0, np.where(stays, 0.0, chance.odds))
+    walks = np.where(stays, 0.0, (1 - jumping) * exists)
+    fails = np.where(stays, 0.0, (1 - jumping) * (1 - exists))
+    jumps_at = np.where(chance.odds > 0, here, steps)
+    moves = (
+        sparse.diags_array(jumping) @ chance.exits
+        + sparse.csr_array((walks, (here, steps)), shape=(n, n))
+        + sparse.diags_array(fails) @ chance.exits[jumps_at]
+    ).tocsr()
+    # R = moves · R, solved where the goal can be reached at all: elsewhere R = 0
+    known = np.zeros(n)
+    known[route.goals] = 1.0
+    before, reaching = np.zeros(n, dtype=bool), known > 0
+    while (reaching != before).any():
+        before, reaching = reaching, reaching | (moves @ reaching.astype(float) > 0)
+    free = np.flatnonzero(reaching & (known == 0))
+    if free.size:
+        system = sparse.eye_array(free.size) - moves[free][:, free]
+        known[free] = spsolve(system.tocsc(), moves[free] @ known)
+    return np.clip(known, 0.0, 1.0)
+
+
+# -------------------------------------------------------------------- planners
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One goal on one graph.
+
+    Attributes
+    ----------
+    scene : Scene
+        The buffer.
+    graph : Graph
+        On its landmarks.
+    place : (2,) float array
+        The goal.
+    """
+
+    scene: Scene
+    graph: Graph
+    place: FloatArray
+
+    @cached_property
+    def goals(self) -> NDArray[np.int64]:
+        """Landmarks of the goal, the nearest first."""
+        return self.scene.goals(self.place)
+
+    def route(self, following: NDArray[np.int64], able: BoolArray) -> Route:
+        """Return a route: -1 is no path on, and goals go nowhere."""
+        here = np.arange(following.size)
+        steps = np.where((following < 0) | ~able, here, following)
+        steps[self.goals] = self.goals
+        able = able.copy()
+        able[self.goals] = True
+        return Route(steps, able, self.goals)
+
+
+def shortest(problem: Problem, matrix: Matrix) -> Route:
+    """Follow shortest paths."""
+    distance, following, _ = dijkstra(
+        matrix.T.tocsr(), indices=problem.goals, return_predecessors=True, min_only=True
+    )
+    return problem.route(following.astype(np.int64), np.isfinite(distance))
+
+
+def expected(problem: Problem, field: ExpectedCost) -> Route:
+    """Follow the plan of an expected cost, whose actions are landmarks."""
+    return problem.route(field.plan, ~field.gives_up & np.isfinite(field.values))
+
+
+def graph_distance(problem: Problem) -> Route:
+    """Follow shortest paths of the graph as it is."""
+    return shortest(problem, problem.graph.to_scipy())
+
+
+def ttgs(problem: Problem) -> Route:
+    """Follow shortest paths, long edges being very long."""
+    matrix = problem.graph.to_scipy().copy()
+    far = matrix.data > TTGS_LONG
+    matrix.data[far] *= TTGS_BASE ** np.minimum(matrix.data[far] / TTGS_LONG, TTGS_POWER)
+    return shortest(problem, matrix)
+
+
+def cut_off(problem: Problem) -> Route:
+    """Fewest hops over short edges; components are joined by the shortest ones between them."""
+    graph = problem.graph
+    tails, heads, lengths = graph.tails, graph.indices, graph.lengths
+    n = graph.num_vertices
+    order = np.argsort(lengths, kind="stable")
+    keep = lengths <= GAS_REACH * np.median(lengths[order[:n]])
+    while True:
+        matrix = sparse.csr_array((np.ones(keep.sum()), (tails[keep], heads[keep])), shape=(n, n))
+        part = connected_components(matrix, directed=False)[1]
+        between = order[part[tails[order]] != part[heads[order]]]
+        if not between.size:
+            return shortest(problem, matrix)
+        keep[between[lengths[between] <= lengths[between[0]]]] = True
+
+
+def hindsight_labels(problem: Problem) -> Labels:
+    """Least steps after which a visitor of a landmark was at the goal."""
+    scene = problem.scene
+    ends = scene.buffer.terminals
+    away = np.linalg.norm(scene.buffer.observations - problem.place, axis=1)
+    rows = np.arange(away.size)
+    arrived = np.where(away <= HIT, rows, away.size)
+    following = np.minimum.accumulate(arrived[::-1])[::-1]
+    last = np.where(ends, rows, away.size)
+    final = np.minimum.accumulate(last[::-1])[::-1]
+    within = (following <= final) & ~ends
+    steps = np.full(len(scene.states), np.inf)
+    where = scene.replay.tail[within[~ends]]
+    np.minimum.at(steps, where, (following - rows)[within] + HIT / scene.replay.speed)
+    steps[problem.goals] = 0.0
+    known = np.flatnonzero(np.isfinite(steps))
+    return Labels(known, steps[known])
+
+
+def extended(problem: Problem, method: Method) -> Route:
+    """Follow the field that hindsight labels extend to, lifted so that greedy walks arrive."""
+    graph, goal = problem.graph, int(problem.goals[0])
+    fit = graph.symmetrised("min") if graph.directed and not method.directed else graph
+    labels = hindsight_labels(problem)
+    found = extend(fit, labels, method, unreachable="nan", check=False).values
+    values = lift(graph, np.where(np.isnan(found), np.inf, found), goal).values
+    return problem.route(plan(graph, values, goal).successor, np.isfinite(values))
+
+
+def counted(problem: Problem, least: int, shrink: float) -> Route:
+    """Value iteration on counts; its field is followed along observed steps.
+
+    Counted is where landmarks lead within `WINDOW` steps, by the direction of the mean action.
+    Directions taken fewer than `least` times at a landmark are left out. With `shrink` odds are
+    shrunk to the landmark's outcomes over all directions.
+    """
+    scene, graph = problem.scene, problem.scene.replay.graph
+    buffer, n = scene.buffer, len(scene.states)
+    length = int(np.argmax(buffer.terminals)) + 1
+    sums = np.cumsum(buffer.actions.reshape(-1, length, 2), axis=1, dtype=np.float64)
+    mean = (sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW
+    at = scene.replay.locate(buffer.observations).reshape(-1, length)
+    angle = np.arctan2(mean[..., 1], mean[..., 0]) / (2 * np.pi)
+    kind = np.rint(DIRECTIONS * angle).astype(np.int64) % DIRECTIONS
+    clear = np.linalg.norm(mean, axis=2) > CLEAR
+    begin, end = at[:, 1 : length - WINDOW + 1], at[:, WINDOW:]
+    key, count = np.unique(((begin * DIRECTIONS + kind) * n + end)[clear], return_counts=True)
+    choice = key // n
+    often = np.bincount(choice, count, n * DIRECTIONS)[choice] >= least
+    if not often.any():
+        return problem.route(np.full(n, -1), np.zeros(n, bool))
+    state, action = np.divmod(choice[often], DIRECTIONS)
+    moves = Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
+    field = expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
+    values = np.where(field.gives_up, np.inf, field.values)
+    steps = ~scene.leaps(graph.tails, graph.indices)
+    tails, heads = graph.tails[steps], graph.indices[steps]
+    score = graph.lengths[steps] + values[heads]
+    order = np.lexsort((score, tails))
+    first = order[np.unique(tails[order], return_index=True)[1]]
+    following = np.full(n, -1)
+    following[tails[first]] = heads[first]
+    return problem.route(following, np.isfinite(values))
+
+
+def chance_only(problem: Problem) -> Route:
+    """Take the graph as it is, with the jumps of the buffer, and minimise the expected cost."""
+    scene, graph = problem.scene, problem.graph
+    plain = ~scene.leaps(graph.tails, graph.indices)
+    rows = graph.tails[plain], graph.indices[plain], graph.lengths[plain]
+    moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance_of(scene))
+    return expected(problem, expected_cost(moves, problem.goals, GIVE_UP))
+
+
+def evidence_only(problem: Problem) -> Route:
+    """Follow shortest paths over what was observed, and the graph's other arcs at their price."""
+    return shortest(problem, problem.scene.replay.stitched(problem.graph).graph.to_scipy())
+
+
+def observed_first(problem: Problem) -> Route:
+    """Minimise the expected cost on what was observed; elsewhere over the graph's other arcs."""
+    replay = problem.scene.replay.stitched(problem.graph)
+    return expected(problem, expected_cost(replay, problem.goals, GIVE_UP))
+
+
+def oracle(problem: Problem) -> Route:
+    """Follow shortest observed paths that keep away from teleports."""
+    scene, graph = problem.scene, problem.scene.replay.graph
+    tails, heads = graph.tails, graph.indices
+    safe = ~scene.leaps(tails, heads) & (chance_of(scene).odds[heads] < TELEPORT)
+    n = graph.num_vertices
+    ends = tails[safe], heads[safe]
+    return shortest(problem, sparse.csr_array((graph.lengths[safe], ends), shape=(n, n)))
