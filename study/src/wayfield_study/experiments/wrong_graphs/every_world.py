@@ -68,8 +68,8 @@ def findings(rows: Records) -> Iterator[Finding]:
     """Report what mending is worth, where nothing helps, and what it costs where it errs."""
     if common.too_few(rows):
         return
-    worlds, seeds = len(rows.values("world")), len(rows.values("seed"))
-    scope = f"{number_of(worlds, 'worlds')}, {number_of(seeds, 'seeds')}."
+    num_worlds, num_seeds = len(rows.values("world")), len(rows.values("seed"))
+    scope = f"{number_of(num_worlds, 'worlds')}, {number_of(num_seeds, 'seeds')}."
     by_share = sorted(rows.by("label_fraction").items(), reverse=True)
     for fraction, some in by_share:
         arms = some.by("arm")
