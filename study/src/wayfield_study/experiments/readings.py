@@ -145,17 +145,10 @@ class ReadingCell(MazeCell):
 
 def under(reading: Reading, cells: Iterable[MazeCell]) -> list[ReadingCell]:
     """Return cells under a reading, each with no more goals than the reading has."""
+    goals, name = reading.goals, reading.name
     return [
-        ReadingCell(
-            each.maze,
-            each.refinement,
-            each.label_fraction,
-            each.seed,
-            min(each.goals, reading.goals),
-            each.text,
-            reading.name,
-        )
-        for each in cells
+        ReadingCell(**vars(cell) | {"goals": min(cell.goals, goals), "reading": name})
+        for cell in cells
     ]
 
 
