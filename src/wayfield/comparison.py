@@ -65,7 +65,7 @@ from .labels import Labels, check_labels
 from .mending import Best, Contradictions, Mended, MendMethod, contradictions
 from .mending.selection import FEWEST as FEWEST_TRIPS
 from .pipeline import Answer, solve
-from .pipeline.advice import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
+from .pipeline.text import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks

@@ -86,7 +86,7 @@ class Names:
     def __init__(self, names: Iterable[Name]) -> None:
         numbering = Numbering()
         if isinstance(names, str) or not isinstance(names, Iterable):
-            raise InputError(f"names must be a list of names, not {reprlib.repr(names)}")
+            raise InputError(f"names must be a list of names, got {reprlib.repr(names)}")
         for name in names:
             numbering[_checked(name)]
         self._index: dict[Name, int] = numbering
@@ -199,7 +199,7 @@ def _checked(name: Any) -> Name:
     if isinstance(name, np.str_ | np.integer):
         name = name.item()
     if not isinstance(name, str | int) or isinstance(name, bool):
-        raise InputError(f"a name is text or a whole number, not {reprlib.repr(name)}")
+        raise InputError(f"a name must be text or a whole number, got {reprlib.repr(name)}")
     if canonical(name) == "":
         raise InputError("a name is empty")
     return name

@@ -24,11 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import as_vertex, as_vertices, frozen
 from ._text import number_of
 from .errors import InputError
-from .extension import AMLE, Method, extend
+from .extension import AMLE, Method, check_field, extend
 from .extension._deadline import check_time
 from .graph import Graph, check_graph
 from .labels import Labels, check_labels
-from .lifting import check_field
 from .plans import false_sinks
 
 

@@ -199,7 +199,7 @@ def _as_method(value: str | Method) -> Method:
         return parse_method(value)
     if isinstance(value, Method) and not isinstance(value, type):
         return value
-    raise InputError(f"method must be a word such as 'amle' or an extension, not {value!r}")
+    raise InputError(f"method must be a word such as 'amle' or an extension, got {value!r}")
 
 
 def _mean_labels(vertex: NDArray[np.int64], target: FloatArray) -> Labels:

@@ -347,7 +347,7 @@ def test_tables_as_plain_data_and_in_words(maze: wf.Graph, label_sets: list[wf.L
     [
         ([0], r"^1 goal for 2 label sets"),
         ([0, 1, 2], r"^3 goals for 2 label sets"),
-        (7, r"^goals must be a list of vertices, not 7"),
+        (7, r"^goals must be a list of vertices, got 7"),
         ([0, 10_000], r"^goals\[1\] 10000 is not a vertex"),
         ([0, -1], r"^goals\[1\] -1 is not a vertex"),
         ([0.5, 1], r"^goals\[0\] must be a whole number"),

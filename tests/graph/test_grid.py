@@ -96,7 +96,7 @@ def test_refinement_must_be_whole_and_positive(refinement: Any) -> None:
 
 
 def test_layout_must_be_a_layout() -> None:
-    with pytest.raises(InputError, match=r"layout must be a wayfield\.Layout, not str"):
+    with pytest.raises(InputError, match=r"layout must be a wayfield\.Layout, got str"):
         grid_graph("umaze")  # type: ignore[arg-type]
 
 

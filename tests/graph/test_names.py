@@ -65,7 +65,7 @@ def test_names_that_are_none(name: Any) -> None:
 
 
 def test_one_name_instead_of_a_list() -> None:
-    with pytest.raises(wf.InputError, match="names must be a list of names, not 'Bern'"):
+    with pytest.raises(wf.InputError, match="names must be a list of names, got 'Bern'"):
         wf.Names("Bern")
 
 

@@ -306,7 +306,7 @@ def test_arrays_are_frozen_and_the_callers_left_alone() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"graph": "maze"}, "graph must be a wayfield.Graph, not str"),
+        ({"graph": "maze"}, "graph must be a wayfield.Graph, got str"),
         ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
         ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
         ({"values": [0.0, 1.0]}, "the field has 2 values but the graph has 3 vertices"),
@@ -316,9 +316,9 @@ def test_arrays_are_frozen_and_the_callers_left_alone() -> None:
         ({"goal": -1}, "goal -1 is not a vertex"),
         ({"goal": 10**5000}, r"goal 10\^5000 is not a vertex"),
         ({"goal": 0.5}, "goal must be a whole number"),
-        ({"rule": "greedy"}, "rule must be one of .* not 'greedy'"),
+        ({"rule": "greedy"}, "rule must be one of .* got 'greedy'"),
         ({"rule": ["slope", "q"]}, "rule must be one of"),
-        ({"ties": None}, "ties must be one of .* not None"),
+        ({"ties": None}, "ties must be one of .* got None"),
         ({"tie_tolerance": -1e-9}, "tie_tolerance must be a finite number of at least 0"),
         ({"tie_tolerance": nan}, "tie_tolerance"),
         ({"tie_tolerance": inf}, "tie_tolerance"),

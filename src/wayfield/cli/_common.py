@@ -14,17 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 
 from ..errors import InputError, WayfieldError
+from ..extension._names import METHODS as METHODS
 
 if TYPE_CHECKING:
     from ..extension import Method
     from ..layouts import Layout
     from ..mending import MendMethod
-
-METHODS = (
-    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
-    "whitney."
-)
-"""The words that --method takes, for the help: asking the library would load all of it."""
 
 SLOW = 1.5
 """Seconds after which a person should be told what is going on."""
@@ -210,8 +205,7 @@ class Stages:
 
 def read_layout(name: str) -> Layout:
     """Load a map by its name, or from a file if the name has a dot or a slash in it."""
-    from .._maze_text import read_maze_file
-    from ..layouts import Layout, load_layout
+    from ..layouts import Layout, load_layout, read_maze_file
 
     if not any(mark in name for mark in "./\\"):
         return load_layout(name)

@@ -22,8 +22,7 @@ from ..mending.findings import edges_once, finding, suspects
 from ..mending.fitting import make_problem
 from ..mending.selection import PLAIN
 from ..names import Names
-from ..pipeline.advice import differ_in_unit, unit_remark
-from ..pipeline.text import Line
+from ..pipeline.text import Line, differ_in_unit, unit_remark
 from ..plans import plan
 from ..shortest_paths import cost_to_go
 from ._inputs import Wanted, describe_files, said_columns

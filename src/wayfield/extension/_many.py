@@ -21,7 +21,7 @@ from .._arrays import as_flag, as_real_array
 from .._dispatch import dispatch
 from .._threads import among_others
 from ..errors import InputError, NotConverged
-from ..graph import Graph
+from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ._base import (
@@ -29,6 +29,7 @@ from ._base import (
     Method,
     Problem,
     Solution,
+    check_prior,
     correcting,
     make_problem,
     package,
@@ -36,7 +37,6 @@ from ._base import (
     without_prior,
 )
 from ._deadline import TimeLeft, check_time
-from ._prior import check_prior
 
 Unreachable = Literal["error", "nan"]
 
@@ -140,8 +140,22 @@ class Request:
         unreachable: Unreachable,
     ) -> Request:
         """Validate everything, and find what the label sets have in common."""
-        label_sets = _listed(labels_list)
-        priors = [] if prior is None else _priors(prior, graph, len(label_sets))
+        if isinstance(labels_list, Labels):
+            raise InputError("labels_list must be a list of Labels; for one use extend")
+        try:
+            label_sets = list(labels_list)
+        except TypeError as error:
+            kind = type(labels_list).__name__
+            raise InputError(f"labels_list must be a list of Labels, got {kind}") from error
+        priors: list[FloatArray] = []  # the prior of every label set
+        if prior is not None:
+            fields, n = as_real_array(prior, "prior"), check_graph(graph).num_vertices
+            if fields.ndim != 2:  # one for all
+                priors = [check_prior(fields, n)] * len(label_sets)
+            elif len(fields) != len(label_sets):
+                raise InputError(f"prior has {len(fields)} rows for {len(label_sets)} label sets")
+            else:
+                priors = [check_prior(field, n) for field in fields]
         for position, labels in enumerate(label_sets):
             with named(position):
                 problem = make_problem(graph, labels, method, unreachable)
@@ -245,26 +259,6 @@ def extend_many(
             if progress is not None:
                 progress(len(results), total)
     return results
-
-
-def _listed(labels_list: Iterable[Labels]) -> list[Labels]:
-    if isinstance(labels_list, Labels):
-        raise InputError("labels_list must be a list of Labels; for one use extend")
-    try:
-        return list(labels_list)
-    except TypeError as error:
-        kind = type(labels_list).__name__
-        raise InputError(f"labels_list must be a list of Labels, not {kind}") from error
-
-
-def _priors(prior: ArrayLike, graph: Graph, count: int) -> list[FloatArray]:
-    """One prior for every problem, from one for all or one for each."""
-    fields = as_real_array(prior, "prior")
-    if fields.ndim != 2:
-        return [check_prior(fields, graph.num_vertices)] * count
-    if len(fields) != count:
-        raise InputError(f"prior has {len(fields)} rows for {count} label sets")
-    return [check_prior(field, graph.num_vertices) for field in fields]
 
 
 @contextmanager

@@ -79,7 +79,7 @@ class MidrangeSweeps:
         as_choice(self.start, "start", get_args(Start))
         if not 0.0 < as_real(self.relaxation, "relaxation") <= 1.0:
             raise InputError(
-                f"relaxation must be a number above 0 and at most 1, not {self.relaxation!r}"
+                f"relaxation must be a number above 0 and at most 1, got {self.relaxation!r}"
             )
 
     def solve(self, problem: Problem) -> Solution:
