@@ -153,7 +153,10 @@ def make_city(streets: Streets, speed: float = SPEED, wait: float = WAIT) -> Cit
     number, inside = np.cumsum(kept) - 1, kept[ends[0]] & kept[ends[1]]
     tail, head, metres = number[ends[0][inside]], number[ends[1][inside]], metres[inside]
     posted = np.where(np.isnan(posted), speed, posted)[inside]
-    crossing, here = crossing[kept], _metres(places[kept])
+    # metres east and north of the south-west corner, good for a city
+    degrees = places[kept] - places[kept].min(axis=0)
+    shrink = np.cos(np.radians(places[kept][:, 1].mean()))
+    crossing, here = crossing[kept], EARTH * np.radians(degrees) * [shrink, 1.0]
 
     def in_seconds(kmh: FloatArray | float, more: FloatArray | float) -> Graph:
         seconds = 3.6 * metres / kmh + more
@@ -161,11 +164,3 @@ def make_city(streets: Streets, speed: float = SPEED, wait: float = WAIT) -> Cit
 
     believed, world = in_seconds(speed, 0.0), in_seconds(posted, wait * crossing[head])
     return City(believed, world, frozen(nodes[kept]), frozen(crossing))
-
-
-def _metres(places: FloatArray) -> FloatArray:
-    """Return metres east and north of the south-west corner, good for a city."""
-    degrees = places - places.min(axis=0)
-    shrink = np.cos(np.radians(places[:, 1].mean()))
-    metres: FloatArray = EARTH * np.radians(degrees) * [shrink, 1.0]
-    return metres

@@ -42,7 +42,7 @@ from ._show import AS_OPTIONS, print_json
 from ._solving import LengthUnit, NumFolds, check_direction, in_units
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, Score
+    from ..comparison import Comparison, MethodScore
     from ..extension import Method
     from ..graph import Graph
     from ..labels import Labels
@@ -220,7 +220,7 @@ def _facts(graph: Graph, labels: Labels, found: Comparison) -> dict[str, Any]:
     return facts
 
 
-def _word(score: Score) -> str:
+def _word(score: MethodScore) -> str:
     """Return what to type for a row of the table."""
     from ..comparison import PLAIN
     from ..extension._names import method_word

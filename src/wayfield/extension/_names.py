@@ -26,18 +26,26 @@ class Word(NamedTuple):
     settings: Mapping[str, Any] = MappingProxyType({})
     number: str = ""
     """The setting that is given by a number, as in ``p=8``; empty if none is."""
-    usual: int | float = 0
+    kind: type[int] | type[float] = int
+    """Of that number."""
+    usual: int = 0
     """The number that `compare` takes, and the command's help shows."""
     bare: bool = True
     """Whether the word may stand without its number."""
     help: str = ""
+
+    def make(self, number: float | None = None) -> Method:
+        """Return the method, with a number if that is given."""
+        given = {} if number is None else {self.number: number}
+        made: Method = getattr(extension, self.method)(**self.settings, **given)
+        return made
 
 
 WORDS = {
     "amle": Word("AMLE"),
     "amle-cost": Word("AMLE", {"fill": "cost"}),
     "amle-flat": Word("AMLE", {"fill": "flat"}),
-    "p": Word("PLaplacian", number="p", usual=8.0, bare=False, help=" (any p from 2)"),
+    "p": Word("PLaplacian", number="p", kind=float, usual=8, bare=False, help=" (any p from 2)"),
     "harmonic": Word("Harmonic"),
     "sweeps": Word("MidrangeSweeps", number="sweeps", usual=300),
     "nearest": Word("NearestLabel"),
@@ -46,7 +54,7 @@ WORDS = {
 }
 
 EXAMPLES = {
-    f"{word}={known.usual:g}" if known.number else word: known for word, known in WORDS.items()
+    f"{word}={known.usual}" if known.number else word: known for word, known in WORDS.items()
 }
 """Every word, with a number where it takes one."""
 
@@ -71,17 +79,14 @@ def parse_method(text: str) -> Method:
         close = difflib.get_close_matches(word, [each for each in WORDS if len(each) > 1], 1)
         hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(EXAMPLES)}"
         raise InputError(f"unknown method {text!r}; {hint}")
-    settings = dict(known.settings)
-    if equals:
-        kind = type(known.usual)
-        try:
-            settings[known.number] = kind(number)
-        except ValueError as error:
-            what = "whole number" if kind is int else "number"
-            example = next(example for example in EXAMPLES if example.startswith(f"{word}="))
-            raise InputError(f"{number!r} is not a {what}, as in {example}") from error
-    made: Method = getattr(extension, known.method)(**settings)
-    return made
+    try:
+        return known.make(known.kind(number) if equals else None)
+    except ValueError as error:
+        if isinstance(error, InputError):  # the method's own complaint
+            raise
+        what = "whole number" if known.kind is int else "number"
+        message = f"{number!r} is not a {what}, as in {word}={known.usual}"
+        raise InputError(message) from error
 
 
 def method_word(method: Method) -> str:
@@ -99,7 +104,7 @@ def method_word(method: Method) -> str:
         if known.method == type(method).__name__:
             if known.number:
                 value = getattr(method, known.number)
-                word = f"{word}={value:g}" if isinstance(known.usual, float) else f"{word}={value}"
+                word = f"{word}={value:g}" if known.kind is float else f"{word}={value}"
             if parse_method(word) == method:
                 return word
     return extension.describe(method)
