@@ -700,7 +700,7 @@ def test_what_it_says() -> None:
     labels = wf.Labels([0, 3], [0.0, 3.0])
     field = wf.extend(PATH, labels, wf.AMLE())
     plan = wf.plan(PATH, field.values, 0)
-    expected = "Certificate(4 states: 50.0% certified, 25.0% of starts, error 1)"
+    expected = "Certificate(4 states: 50 % certified, 25 % of starts, error 1)"
     assert repr(certify(PATH, labels, field, plan, 1)) == expected
     errors = [0.0, 0.5, 0.0, 2.0]
     assert "errors 0 to 2" in repr(certify(PATH, labels, field, plan, errors))
@@ -731,7 +731,7 @@ def test_what_it_says() -> None:
         ),
         ({"ext": wf.extend(STAR, ENDS, wf.AMLE())}, "the field belongs to another graph"),
         ({"error": None}, "error must be real numbers, got object"),
-        ({"error": "1"}, "error must be real numbers, not"),
+        ({"error": "1"}, "error must be real numbers, got"),
         ({"error": True}, "error must be a finite number of at least 0, got True"),
         ({"error": [0.0, 0.0, -1.0, 0.0]}, r"error\[2\] = -1.0 is not a bound of at least 0"),
         ({"error": [0.0, nan, 0.0, 0.0]}, r"error\[1\] = nan is not a bound of at least 0"),

@@ -106,7 +106,7 @@ def test_more_labels_than_values() -> None:
     "values", ["01", ["a", "b"], [None, None], [1j, 2j], [object(), 1], [b"a", b"b"], [{}, {}]]
 )
 def test_label_values_that_are_no_numbers(values: Any) -> None:
-    with refused("label values must be real numbers, not"):
+    with refused("label values must be real numbers, got"):
         wf.Labels([0, 1], values)
 
 
@@ -227,13 +227,13 @@ def test_component_without_a_label(method: Any) -> None:
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), [[0, 1]], "graph"])
 def test_graph_that_is_none(graph: Any) -> None:
-    with refused(r"graph must be a wayfield\.Graph, not"):
+    with refused(r"graph must be a wayfield\.Graph, got"):
         wf.extend(graph, ENDS, wf.NearestLabel())
 
 
 @pytest.mark.parametrize("labels", [None, {0: 1.0}, ([0], [1.0])])
 def test_labels_that_are_none(labels: Any) -> None:
-    with refused(r"labels must be wayfield\.Labels, not"):
+    with refused(r"labels must be wayfield\.Labels, got"):
         wf.extend(PATH, labels, wf.NearestLabel())
 
 
@@ -289,7 +289,7 @@ def test_fractional_goal(goal: float) -> None:
 
 @pytest.mark.parametrize("goal", [None, "0", True, [0], np.array([0]), 1j, {}])
 def test_goal_that_is_no_number(goal: Any) -> None:
-    with refused("goal must be one vertex index, not"):
+    with refused("goal must be one vertex index, got"):
         wf.cost_to_go(PATH, goal)
 
 

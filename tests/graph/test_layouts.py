@@ -269,12 +269,12 @@ def test_prefix_alone_is_refused() -> None:
 
 
 def test_name_that_is_no_string_is_refused() -> None:
-    with pytest.raises(InputError, match="not 3"):
+    with pytest.raises(InputError, match="name must be a string, got 3"):
         load_layout(3)  # type: ignore[arg-type]
 
 
 def test_text_that_is_no_string_is_refused() -> None:
-    with pytest.raises(InputError, match="text is a string"):
+    with pytest.raises(InputError, match="text must be a string"):
         Layout.from_text(["##", "#."])  # type: ignore[arg-type]
 
 
@@ -311,12 +311,12 @@ def test_unknown_character_is_refused(cell: str) -> None:
 
 
 def test_array_that_is_not_boolean_is_refused() -> None:
-    with pytest.raises(InputError, match=r"boolean array .* not int64"):
+    with pytest.raises(InputError, match=r"boolean array .* got int64"):
         Layout("ints", np.array([[0, 1]], dtype=np.int64))
 
 
 def test_array_of_one_dimension_is_refused() -> None:
-    with pytest.raises(InputError, match=r"two dimensions, not shape \(2,\)"):
+    with pytest.raises(InputError, match=r"two dimensions, got shape \(2,\)"):
         Layout("flat", np.array([True, False]))
 
 

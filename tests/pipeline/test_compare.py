@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.comparison import MENDED, PLAIN, Comparison, MethodScore, default_methods, left_out_text
+from wayfield.comparison import (
+    MENDED,
+    PLAIN,
+    Comparison,
+    MethodScore,
+    default_methods,
+    left_out_text,
+)
 from wayfield.cross_validation import Folds, clearly_better
 from wayfield.errors import OutOfTime
 from wayfield.extension import Extension
@@ -233,9 +240,9 @@ def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
         searched.append(goal)
         return search(graph, goal)
 
-    for room in ("compare", "sinks", "solve.pipeline"):
+    for room in ("comparison", "sinks", "pipeline.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "extend", count_extension)
-    for room in ("compare", "solve.answer"):
+    for room in ("comparison", "pipeline.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "cost_to_go", count_search)
     wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.AMLE(), wf.Harmonic()])
     assert extended.count(maze.num_vertices) == 2  # labels left out are extended on their own
