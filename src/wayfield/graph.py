@@ -186,7 +186,7 @@ class Graph:
             edges = number_of(longer // ways, "parallel edges")
             message = f"{edges} of different length: the shortest is kept"
             warnings.warn(message, InputWarning, stacklevel=2)
-        arcs = [frozen(array) for array in rows]
+        arcs = Arcs(frozen(rows.indptr), frozen(rows.indices), frozen(rows.lengths))
         return cls(*arcs, directed, positions, loops, merged // ways)  # type: ignore[arg-type]
 
     @classmethod

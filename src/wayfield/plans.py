@@ -51,7 +51,7 @@ from .kernels.planning import (
     prefer_exits,
     sunk,
 )
-from .kernels.rollouts import learning_walk, loop_erased, path_cost, walk
+from .kernels.walks import learning_walk, loop_erased, path_cost, walk
 from .labels import Labels
 from .lifting import finite_where_reachable, lift
 

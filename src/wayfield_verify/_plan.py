@@ -78,8 +78,11 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
 
     # costs: the lengths are added up from the goal outwards
     exact = [0] * n
-    for x in sorted(range(n), key=hops.__getitem__) if plan.cost is not None else ():
-        stated = plan.cost[x]
+    costs = plan.cost
+    for x in sorted(range(n), key=hops.__getitem__):
+        if costs is None:  # on unit lengths the hops are the costs
+            break
+        stated = costs[x]
         if hops[x] == 0 and x != goal:
             if stated != math.inf:
                 raise NotProved(f"the walk from vertex {x} does not reach the goal, yet has a cost")

@@ -15,8 +15,7 @@ from exact import contains, exact_harmonic
 from wayfield.errors import OutOfTime
 from wayfield.extension import _linear, time_limit
 from wayfield.extension._linear import Direct, Interior, Krylov, Pruned, Thin
-from wayfield.kernels.elimination import dead_ends
-from wayfield.kernels.lu import Fill, fill_counts, fill_in
+from wayfield.kernels.elimination import Fill, dead_ends, fill_counts, fill_in
 from worlds import BACKBONES, labelled_graphs
 
 

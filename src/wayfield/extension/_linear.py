@@ -31,11 +31,20 @@ from scipy.sparse.linalg import splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.elimination import dead_ends, eliminate, level_work, substitute
+from ..kernels.elimination import (
+    Factors,
+    Fill,
+    dead_ends,
+    eliminate,
+    factor,
+    fill_counts,
+    fill_in,
+    level_work,
+    solve_factored,
+    substitute,
+)
 from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
-from ..kernels.lu import Factors, Fill, factor, fill_counts, fill_in
-from ..kernels.lu import solve as solve_factored
 from ._deadline import check_time
 
 SMALL = 2_000
@@ -235,7 +244,7 @@ class Direct:
 
 
 class Thin:
-    """Factorisation row by row on a pattern that is known beforehand, see `kernels.lu`."""
+    """Factorisation row by row on a pattern that is known beforehand, see `kernels.elimination`."""
 
     def __init__(self, interior: Interior, data: FloatArray, fill: Fill) -> None:
         self._fill = fill

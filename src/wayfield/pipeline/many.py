@@ -254,14 +254,20 @@ def plan_many(
                 progress(len(rows), len(ends))
     counts = np.array([row.counts for row in rows], dtype=np.int64).reshape(-1, 4)
     figures = [(row.cost_ratio, row.residual, row.width, row.seconds) for row in rows]
-    ratio, residual, width, seconds = np.array(figures, dtype=float).reshape(-1, 4).T
+    reached, loop, dead_end, shut_out = (frozen(column.copy()) for column in counts.T)
+    ratio, residual, width, seconds = (
+        frozen(column.copy()) for column in np.array(figures, dtype=float).reshape(-1, 4).T
+    )
     return PlanTable(
-        frozen(np.array(ends, dtype=np.int64)),
-        *(frozen(column.copy()) for column in counts.T),
-        frozen(ratio.copy()),
-        frozen(residual.copy()),
-        frozen(width.copy()),
-        tuple(row.status for row in rows),
-        frozen(seconds.copy()),
-        request.many.method,
+        goals=frozen(np.array(ends, dtype=np.int64)),
+        reached=reached,
+        loop=loop,
+        dead_end=dead_end,
+        unreachable=shut_out,
+        cost_ratio=ratio,
+        residual=residual,
+        width=width,
+        status=tuple(row.status for row in rows),
+        seconds=seconds,
+        method=request.many.method,
     )
