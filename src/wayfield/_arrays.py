@@ -199,7 +199,7 @@ def _check_flat(array: NDArray[Any], name: str, size: int | None) -> None:
 
 
 def _kind(array: NDArray[Any]) -> str:
-    """Say what an array holds instead of numbers, and where the first such entry stands."""
+    """Return the type of an array that holds no numbers, and its first entry that is none."""
     for i, value in enumerate(array.flat):
         if not _is_number(value) or (array.dtype == object and abs(value) >= 2**63):
             return f"{array.dtype} (entry {i} is {reprlib.repr(value)})"
@@ -212,7 +212,7 @@ def _is_number(value: Any) -> bool:
 
 
 def plain(data: Any) -> Any:
-    """Turn NumPy's numbers into Python's, and what JSON has no word for into None."""
+    """Return data for JSON: Python's own numbers, None where they are not finite."""
     if isinstance(data, Mapping):
         return {key: plain(value) for key, value in data.items()}
     if isinstance(data, list):

@@ -27,7 +27,7 @@ class Ends(NamedTuple):
 
 
 def matrix_edges(matrix: Any) -> Ends:
-    """Take the stored entries of a sparse matrix, or those of a dense one that are not 0."""
+    """Return the stored entries of a sparse matrix, or the nonzero ones of a dense one."""
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)  # scipy's own code trusts the index arrays
@@ -121,7 +121,7 @@ def igraph_edges(source: Any, length: str | None) -> Ends:
 
 
 def _warn_of_weights(length: str | None, names: set[str]) -> None:
-    """Say so if edges carry weights but no lengths: what looks like data is not used."""
+    """Warn if edges carry weights but no lengths: what looks like data is not used."""
     if length == "length" and "length" not in names and "weight" in names:
         message = "edges carry 'weight' but not 'length': all lengths are 1 (use length='weight')"
         warnings.warn(message, InputWarning, stacklevel=4)

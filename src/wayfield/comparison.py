@@ -89,7 +89,7 @@ class Recipe(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MethodScore:
-    """How one field did.
+    """The score of one method: how its plan and its predictions did.
 
     Attributes
     ----------
@@ -346,7 +346,7 @@ def compare(
     time_limit: float | None = PATIENCE,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Put the plain graph distance beside extensions of the labels.
+    """Compare extensions of the labels with the plain graph distance.
 
     Parameters
     ----------

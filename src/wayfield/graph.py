@@ -467,7 +467,7 @@ def _empty_rows(n: int, m: int) -> Arcs:
 
 
 def _one_way(arcs: Arcs, slot: int) -> str:
-    """Say what is wrong with an arc whose reverse is missing or of another length."""
+    """Describe an arc whose reverse is missing or of another length."""
     x, y = int(np.searchsorted(arcs.indptr, slot, side="right")) - 1, int(arcs.indices[slot])
     row = slice(arcs.indptr[y], arcs.indptr[y + 1])
     back = arcs.lengths[row][arcs.indices[row] == x]

@@ -101,7 +101,7 @@ class Names:
 
     @classmethod
     def numbered(cls, numbering: Numbering) -> Names:
-        """Take names that have their numbers already, and are known to be names."""
+        """Return `Names` for a numbering whose names were checked before."""
         names = cls(())
         names._index, names._names = numbering, list(numbering)
         return names

@@ -95,7 +95,7 @@ def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
 
 
 def reached_from(begin: Iterable[int], ways: Sequence[Arcs], n: int) -> list[bool]:
-    """Which vertices can be reached from the first ones, by the arcs of any of the ways."""
+    """Return, by vertex, whether it can be reached from the first ones by any of the arcs."""
     todo, reached = list(begin), [False] * n
     for x in todo:
         reached[x] = True

@@ -197,7 +197,7 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
 
 
 def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
-    """Say what becomes of the starts that do not arrive: loops, vertices without a move."""
+    """Describe how starts that do not arrive end: in loops, or at vertices without a move."""
     found = []
     loops, seen = [], dict.fromkeys(lost, -1)
     stuck: dict[int, bool] = {}

@@ -72,7 +72,7 @@ class Status(StrEnum):
 
     @property
     def good(self) -> bool:
-        """Whether the method kept its promise."""
+        """Whether the method kept its guarantee."""
         return self in (Status.CONVERGED, Status.STOPPED, Status.NO_BRACKET)
 
 

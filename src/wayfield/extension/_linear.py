@@ -6,9 +6,9 @@
   pattern found once (*Thin*): SuperLU finds it anew each time.
 - *Krylov*: conjugate gradients preconditioned by the diagonal, for graphs without small separators
   (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in,
-  but they have no long ways either, so that the iteration takes some dozen to some hundred steps.
+  but they have no long paths either, so that the iteration takes some dozen to some hundred steps.
 
-Which of the two is cheaper is foretold before either begins. Eliminating level after level of a
+Which of the two is cheaper is predicted before either begins. Eliminating level after level of a
 breadth-first search, dead ends aside, which fill nothing in, takes Σ w³ operations for levels of w
 vertices; a better order takes less, but not by much where it matters. What an iteration takes
 depends on labels and lengths as well, and is measured: one rough solve, broken off as soon as the
@@ -345,7 +345,7 @@ class Krylov:
 
     def _biconjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual = np.zeros_like(rhs), rhs / self._diagonal
-        goal = rtol**2 * float(residual @ residual)
+        goal = rtol * float(np.abs(residual).max())
         for _ in range(0, MOST_STEPS, CHUNK):
             check_time()
             size = biconjugate_gradients(self._matrix, found, residual, goal, CHUNK)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from itertools import islice
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -21,7 +22,7 @@ from .._arrays import as_flag, as_real_array
 from .._dispatch import dispatch
 from .._threads import among_others
 from ..errors import InputError, NotConverged
-from ..graph import Graph, check_graph
+from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
 from ._base import (
@@ -39,6 +40,10 @@ from ._base import (
 from ._deadline import TimeLeft, check_time
 
 Unreachable = Literal["error", "nan"]
+Item = TypeVar("Item")
+
+MOST_GOALS = 1_000_000
+"""Label sets in one call; a list may be an iterator that never ends."""
 
 
 class Shared(Protocol):
@@ -142,20 +147,16 @@ class Request:
         """Validate everything, and find what the label sets have in common."""
         if isinstance(labels_list, Labels):
             raise InputError("labels_list must be a list of Labels; for one use extend")
-        try:
-            label_sets = list(labels_list)
-        except TypeError as error:
-            kind = type(labels_list).__name__
-            raise InputError(f"labels_list must be a list of Labels, got {kind}") from error
-        priors: list[FloatArray] = []  # the prior of every label set
-        if prior is not None:
-            fields, n = as_real_array(prior, "prior"), check_graph(graph).num_vertices
-            if fields.ndim != 2:  # one for all
-                priors = [check_prior(fields, n)] * len(label_sets)
+        label_sets = listed(labels_list, "labels_list", "Labels")
+        priors: list[FloatArray] = []
+        if prior is not None:  # one for all, or one for each
+            fields = as_real_array(prior, "prior")
+            if fields.ndim != 2:
+                priors = [check_prior(fields, graph.num_vertices)] * len(label_sets)
             elif len(fields) != len(label_sets):
                 raise InputError(f"prior has {len(fields)} rows for {len(label_sets)} label sets")
             else:
-                priors = [check_prior(field, n) for field in fields]
+                priors = [check_prior(field, graph.num_vertices) for field in fields]
         for position, labels in enumerate(label_sets):
             with named(position):
                 problem = make_problem(graph, labels, method, unreachable)
@@ -198,7 +199,7 @@ def extend_many(
     graph : Graph
         Where to extend.
     labels_list : iterable of Labels
-        One label set per extension; all are validated before any is solved.
+        One label set per extension, at most 1,000,000; all are validated before any is solved.
     method : Method
         The extension. `Harmonic` and `PLaplacian` order and factor once if the label sets have
         most vertices in common (one set of states, a goal each); their results then agree with
@@ -261,9 +262,20 @@ def extend_many(
     return results
 
 
+def listed(items: Iterable[Item], name: str, kind: str) -> list[Item]:
+    """Return the items as a list, or raise if there are more than `MOST_GOALS`."""
+    try:
+        found = list(islice(items, MOST_GOALS + 1))
+    except TypeError as error:
+        raise InputError(f"{name} must be a list of {kind}, got {items!r}") from error
+    if len(found) > MOST_GOALS:
+        raise InputError(f"{name} must have at most {MOST_GOALS:,} entries, got more")
+    return found
+
+
 @contextmanager
 def named(position: int) -> Iterator[None]:
-    """Put the position of the problem at fault before the message."""
+    """Raise errors of the block with the problem's position before the message."""
     try:
         yield
     except InputError as error:

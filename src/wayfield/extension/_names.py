@@ -80,7 +80,8 @@ def parse_method(text: str) -> Method:
         hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(EXAMPLES)}"
         raise InputError(f"unknown method {text!r}; {hint}")
     try:
-        return known.make(known.kind(number) if equals else None)
+        plain = number.isascii() and "_" not in number  # Python also reads ١ as 1, and 1_0 as 10
+        return known.make(known.kind(number if plain else "") if equals else None)
     except ValueError as error:
         if isinstance(error, InputError):  # the method's own complaint
             raise

@@ -23,7 +23,7 @@ from .._text import number_of, percent
 from ..errors import InputError
 from ..extension import AMLE, Method, describe
 from ..extension._base import package
-from ..extension._many import Batch, Many, Request, named
+from ..extension._many import Batch, Many, Request, listed, named
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
@@ -228,10 +228,7 @@ def plan_many(
     as_flag(check, "check")
     settings: Method = AMLE() if method is None else method
     request = Request.of(graph, labels_list, settings, prior, unreachable)
-    try:
-        given = list(goals)
-    except TypeError as error:
-        raise InputError(f"goals must be a list of vertices, got {goals!r}") from error
+    given = listed(goals, "goals", "vertices")
     if len(given) != len(request.label_sets):
         raise InputError(
             f"{number_of(len(given), 'goals')} for {len(request.label_sets)} label sets"

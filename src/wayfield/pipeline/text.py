@@ -322,7 +322,7 @@ def _number(value: float) -> str:
 
 
 def _margin(margin: Mapping[str, Any]) -> str:
-    """Say what errors the routes tolerate, and where they tolerate least."""
+    """Return what errors the routes tolerate, and where they tolerate least."""
     least, median, weakest = margin["least"], margin["median"], margin["weakest"]
     if least is None and not weakest:
         return "there is no other move on any route, so errors of the values change none"
@@ -345,7 +345,7 @@ def _margin(margin: Mapping[str, Any]) -> str:
 
 
 def _tolerates(margin: float | None) -> str:
-    """Say what one route tolerates."""
+    """Return what one route tolerates."""
     if margin is None or margin < TIE:
         return "tolerates no error"
     return f"tolerates errors below {margin_text(margin)}"
@@ -437,7 +437,7 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
 def unit_remark(
     factor: float, calls: Mapping[str, str], what: str = "labels", unit: float = 1.0
 ) -> str:
-    """Ask about units, given costs over the graph's own distances.
+    """Return a question about units, given costs over the graph's own distances.
 
     `unit` is what the lengths have been multiplied by already.
     """
