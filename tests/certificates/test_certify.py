@@ -288,7 +288,7 @@ def test_a_certified_cycle_refutes_the_error() -> None:
 # -------------------------------------------------------------------- brackets
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(labelled_graphs(), st.sampled_from(["slope", "q"]))
 def test_the_gap_of_the_exact_extension(problem, rule) -> None:
     graph, labels = problem

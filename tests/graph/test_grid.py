@@ -34,7 +34,7 @@ def edges_of(graph: Graph) -> set[tuple[int, int]]:
     return {(int(x), int(y)) for x, y in zip(graph.tails, graph.indices, strict=True) if x < y}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     free=hnp.arrays(np.bool_, hnp.array_shapes(min_dims=2, max_dims=2, max_side=6)).filter(np.any),
     refinement=st.integers(1, 4),

@@ -18,7 +18,7 @@ from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .doubledouble import DD_ERROR, Pair, add, multiply_double
 from .heap import Heap, drop_least, push
-from .krylov import largest, stabilised
+from .krylov import Matrix, biconjugate_gradients, largest
 
 ROUNDING = 2.0**-53
 SLACK = 2.0**-50
@@ -27,8 +27,6 @@ UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 NOTICEABLE = 2.0**-46
 """Relative gain from which a sweep changes the policy: less may be rounding."""
-LOWERING = 0.3
-"""Least odds of leading on to rows already swept that the preconditioner counts on."""
 
 
 class Process(NamedTuple):
@@ -365,7 +363,7 @@ def policy_rows(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int) -> float:
-    """Add to x a solution of (I - P) x = r: stabilised biconjugate gradients (van der Vorst).
+    """Add to x a solution of (I - P) x = r, by stabilised biconjugate gradients.
 
     Preconditioned by one Gauss-Seidel sweep, which by itself is exact where moves lead to earlier
     rows only. `r` becomes the residual; its size relative to the first is returned.
@@ -373,35 +371,8 @@ def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int
     start = largest(r)
     if start == 0.0:
         return 0.0
-    return stabilised(_product, _swept, rows, x, r, rtol * start, steps) / start
-
-
-@njit(cache=True, nogil=True)
-def _swept(rows: Rows, r: FloatArray, x: FloatArray) -> None:
-    """One Gauss-Seidel sweep from 0 in which values not yet known are taken to equal one's own.
-
-    From plain 0 an error that is the same far and wide would shrink only near its ends, by a few
-    states a sweep. Odds of at least `LOWERING` are left, lest a rare way on be counted on.
-    """
-    for i in range(x.size):
-        total = r[i]
-        later = 0.0
-        for e in range(rows.ptr[i], rows.ptr[i + 1]):
-            if rows.columns[e] < i:
-                total += rows.data[e] * x[rows.columns[e]]
-            else:
-                later += rows.data[e]
-        x[i] = total / max(1.0 - later, LOWERING)
-
-
-@njit(cache=True, nogil=True)
-def _product(rows: Rows, x: FloatArray, product: FloatArray) -> None:
-    """(I - P) x."""
-    for i in range(x.size):
-        total = x[i]
-        for e in range(rows.ptr[i], rows.ptr[i + 1]):
-            total -= rows.data[e] * x[rows.columns[e]]
-        product[i] = total
+    matrix = Matrix(rows.ptr, rows.columns, rows.data)
+    return biconjugate_gradients(matrix, True, x, r, rtol * start, steps) / start
 
 
 # ------------------------------------------------------------------ checks in double-doubles
