@@ -32,7 +32,9 @@ import numpy as np
 import wayfield as wf
 from exact_amle import filled_amle, fix_walks, spread_constants
 from exact_plaplacian import to_60_digits
+from wayfield.certificates import Certificate
 from wayfield.extension import Extension, Method
+from wayfield.plans import RuleName
 
 HEAD = 48
 """Magic and digest."""
@@ -117,13 +119,13 @@ def proved_fields(first: int = 0) -> Iterator[tuple[int, Extension]]:
         seed += 1
 
 
-def random_plan(seed: int, field: Extension) -> wf.certify.Certificate:
+def random_plan(seed: int, field: Extension) -> Certificate:
     """Plan on a field, by either rule, towards a label, with an error budget."""
     draw = np.random.default_rng(seed)
     assert field.graph is not None
     assert field.labels is not None
     goal = int(draw.choice(field.labels.vertices))
-    rule: wf.plan.RuleName = "slope" if draw.random() < 0.7 else "q"
+    rule: RuleName = "slope" if draw.random() < 0.7 else "q"
     moves = wf.plan(field.graph, field, goal, rule=rule)
     error = float(draw.choice([0.0, 0.01, 0.3]))
     return wf.certify(field.graph, field.labels, field, moves, error)

@@ -54,7 +54,7 @@ def as_real_array(data: ArrayLike, name: str) -> NDArray[Any]:
     """Return `data` as an array of real numbers, of any shape."""
     array = _array(data, name)
     if array.dtype.kind not in "biuf":
-        raise InputError(f"{name} must be real numbers, not {_kind(array)}")
+        raise InputError(f"{name} must be real numbers, got {_kind(array)}")
     return array
 
 
@@ -86,7 +86,7 @@ def as_matrix(data: ArrayLike, name: str) -> FloatArray:
     """Return `data` as a new two-dimensional float array; the values themselves are not judged."""
     array = as_real_array(data, name)
     if array.ndim != 2:
-        raise InputError(f"{name} must be two-dimensional, not of shape {array.shape}")
+        raise InputError(f"{name} must be two-dimensional, got shape {array.shape}")
     return np.array(array, dtype=np.float64, order="C")
 
 
@@ -101,7 +101,7 @@ def as_vertices(
         array = array.astype(np.float64)
         refuse(~(np.floor(array) == array), array, name, "is not a whole number")
     elif array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be vertex indices, not {_kind(array)}")
+        raise InputError(f"{name} must be vertex indices, got {_kind(array)}")
     _check_flat(array, name, None)
     refuse(array < 0, array, name, "is negative")
     if num_vertices is not None:
@@ -122,9 +122,9 @@ def as_vertex(value: Any, name: str, num_vertices: int) -> int:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if not _is_number(value):
-        raise InputError(f"{name} must be one vertex index, not {reprlib.repr(value)}")
+        raise InputError(f"{name} must be one vertex index, got {reprlib.repr(value)}")
     if isinstance(value, float | np.floating) and not float(value).is_integer():
-        raise InputError(f"{name} must be a whole number, not {value}")
+        raise InputError(f"{name} must be a whole number, got {value}")
     if not 0 <= value < num_vertices:
         raise InputError(
             f"{name} {short(value)} is not a vertex of a graph with {num_vertices} vertices"
@@ -135,9 +135,9 @@ def as_vertex(value: Any, name: str, num_vertices: int) -> int:
 def as_whole(value: Any, name: str, least: int, most: int | None = None) -> int:
     """Return `value` as a whole number of at least `least`, and at most `most` if given."""
     if not (_is_number(value) and isinstance(value, int | np.integer) and value >= least):
-        raise InputError(f"{name} must be a whole number of at least {least}, not {short(value)}")
+        raise InputError(f"{name} must be a whole number of at least {least}, got {short(value)}")
     if most is not None and value > most:
-        raise InputError(f"{name} must be at most {most}, not {short(value)}")
+        raise InputError(f"{name} must be at most {most}, got {short(value)}")
     return int(value)
 
 
@@ -150,14 +150,14 @@ def as_real(
     if not (_is_number(number) and least <= number <= most):
         low = f" of at least {least:g}" if least > -sys.float_info.max else ""
         high = f" and at most {most:g}" if most < sys.float_info.max else ""
-        raise InputError(f"{name} must be a finite number{low}{high}, not {short(value)}")
+        raise InputError(f"{name} must be a finite number{low}{high}, got {short(value)}")
     return float(value)
 
 
 def as_flag(value: Any, name: str) -> bool:
     """Return `value` if it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} must be True or False, not {reprlib.repr(value)}")
+        raise InputError(f"{name} must be True or False, got {reprlib.repr(value)}")
     return bool(value)
 
 
@@ -165,7 +165,7 @@ def as_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Return `value` if it is one of `choices`."""
     if not (isinstance(value, str) and value in choices):
         known = ", ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name} must be one of {known}, not {reprlib.repr(value)}")
+        raise InputError(f"{name} must be one of {known}, got {reprlib.repr(value)}")
     return value
 
 
@@ -184,7 +184,7 @@ def _array(data: ArrayLike, name: str) -> NDArray[Any]:
         raise InputError(f"{name} has masked entries: fill or drop them first")
     if type(data).__module__.startswith("wayfield.") and hasattr(data, "values"):
         kind = type(data).__name__
-        raise InputError(f"{name} must be an array, not {kind}: pass its .values")
+        raise InputError(f"{name} must be an array, got {kind}: pass its .values")
     try:
         return np.asarray(data)
     except (ValueError, TypeError, OverflowError) as error:
@@ -193,13 +193,13 @@ def _array(data: ArrayLike, name: str) -> NDArray[Any]:
 
 def _check_flat(array: NDArray[Any], name: str, size: int | None) -> None:
     if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, not of shape {array.shape}")
+        raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
     if size is not None and array.size != size:
         raise InputError(f"{name} has {array.size} entries, expected {size}")
 
 
 def _kind(array: NDArray[Any]) -> str:
-    """Say what an array holds instead of numbers, and where the first such entry stands."""
+    """Return the type of an array that holds no numbers, and its first entry that is none."""
     for i, value in enumerate(array.flat):
         if not _is_number(value) or (array.dtype == object and abs(value) >= 2**63):
             return f"{array.dtype} (entry {i} is {reprlib.repr(value)})"
@@ -212,7 +212,7 @@ def _is_number(value: Any) -> bool:
 
 
 def plain(data: Any) -> Any:
-    """Turn NumPy's numbers into Python's, and what JSON has no word for into None."""
+    """Return data for JSON: Python's own numbers, None where they are not finite."""
     if isinstance(data, Mapping):
         return {key: plain(value) for key, value in data.items()}
     if isinstance(data, list):

@@ -15,7 +15,6 @@ from scipy.spatial.distance import squareform
 from ._arrays import as_floats, as_real_array, as_whole, refuse
 from ._optional import need
 from .errors import InputError, InputWarning
-from .kernels._types import FloatArray
 
 
 class Ends(NamedTuple):
@@ -28,7 +27,7 @@ class Ends(NamedTuple):
 
 
 def matrix_edges(matrix: Any) -> Ends:
-    """Take the stored entries of a sparse matrix, or those of a dense one that are not 0."""
+    """Return the stored entries of a sparse matrix, or the nonzero ones of a dense one."""
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)  # scipy's own code trusts the index arrays
@@ -36,7 +35,7 @@ def matrix_edges(matrix: Any) -> Ends:
     except (TypeError, ValueError) as error:
         raise InputError(f"matrix cannot be read as lengths: {error}") from error
     if coo.ndim != 2 or coo.shape[0] != coo.shape[1]:
-        raise InputError(f"a matrix of lengths must be square, not of shape {coo.shape}")
+        raise InputError(f"a matrix of lengths must be square, got shape {coo.shape}")
     tails, heads = coo.coords
     lengths = as_floats(coo.data, "the matrix's stored lengths")
     bad = ~((lengths > 0) & np.isfinite(lengths))
@@ -50,7 +49,7 @@ def matrix_edges(matrix: Any) -> Ends:
 def networkx_edges(source: Any, length: str | None) -> Ends:
     """Edges of a networkx graph, its nodes numbered in their order."""
     if not (hasattr(source, "nodes") and hasattr(source, "edges")):
-        raise InputError(f"source must be a networkx graph, not {type(source).__name__}")
+        raise InputError(f"source must be a networkx graph, got {type(source).__name__}")
     index = {node: i for i, node in enumerate(source.nodes)}
     edges = [
         (index[x], index[y], 1.0 if length is None else data.get(length, 1.0))
@@ -113,7 +112,7 @@ def with_lengths(
 def igraph_edges(source: Any, length: str | None) -> Ends:
     """Edges of an igraph graph."""
     if not (hasattr(source, "get_edgelist") and hasattr(source, "es")):
-        raise InputError(f"source must be an igraph graph, not {type(source).__name__}")
+        raise InputError(f"source must be an igraph graph, got {type(source).__name__}")
     ends = np.asarray(source.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     names = set(source.es.attributes())
     has_length = length in names
@@ -122,7 +121,7 @@ def igraph_edges(source: Any, length: str | None) -> Ends:
 
 
 def _warn_of_weights(length: str | None, names: set[str]) -> None:
-    """Say so if edges carry weights but no lengths: what looks like data is not used."""
+    """Warn if edges carry weights but no lengths: what looks like data is not used."""
     if length == "length" and "length" not in names and "weight" in names:
         message = "edges carry 'weight' but not 'length': all lengths are 1 (use length='weight')"
         warnings.warn(message, InputWarning, stacklevel=4)
@@ -131,8 +130,17 @@ def _warn_of_weights(length: str | None, names: set[str]) -> None:
 def near_pairs(pdist: ArrayLike, cutoff: float | None, k: int | None) -> Any:
     """Sparse matrix of the distances that are within `cutoff` and among the row's `k` least."""
     if cutoff is not None and not (isinstance(cutoff, float | int | np.number) and cutoff > 0):
-        raise InputError(f"cutoff must be a positive number, not {reprlib.repr(cutoff)}")
-    distance = _distance_matrix(pdist)
+        raise InputError(f"cutoff must be a positive number, got {reprlib.repr(cutoff)}")
+    matrix = as_real_array(pdist, "distances")
+    if matrix.ndim == 1:
+        try:
+            matrix = squareform(matrix)
+        except ValueError as error:
+            message = f"{matrix.size} condensed distances do not fit any number of points"
+            raise InputError(message) from error
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"pairwise distances must be square, got shape {matrix.shape}")
+    distance = np.array(matrix, dtype=np.float64, order="C")
     np.fill_diagonal(distance, np.inf)
     refuse(~(distance > 0), distance, "distances", "is not a positive number")
     keep = np.isfinite(distance)
@@ -144,16 +152,3 @@ def near_pairs(pdist: ArrayLike, cutoff: float | None, k: int | None) -> Any:
         np.put_along_axis(chosen, nearest, values=True, axis=1)
         keep &= chosen
     return sparse.coo_array((distance[keep], np.nonzero(keep)), shape=distance.shape)
-
-
-def _distance_matrix(pdist: ArrayLike) -> FloatArray:
-    matrix = as_real_array(pdist, "distances")
-    if matrix.ndim == 1:
-        try:
-            matrix = squareform(matrix)
-        except ValueError as error:
-            message = f"{matrix.size} condensed distances do not fit any number of points"
-            raise InputError(message) from error
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"pairwise distances must be square, not of shape {matrix.shape}")
-    return np.array(matrix, dtype=np.float64, order="C")

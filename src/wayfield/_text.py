@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 TIE = 1e-9
 """Margins smaller than this are rounding."""
@@ -22,12 +20,6 @@ def quoted(name: str) -> str:
         return name
     shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
     return f"“{''.join(shown)}”"
-
-
-def listed(states: Sequence[Mapping[str, Any]], count: int) -> str:
-    """Name some states out of `count`."""
-    names = ", ".join(quoted(state["name"]) for state in states)
-    return f"{names} …" if count > len(states) else names
 
 
 def number_of(count: int, things: str, thing: str = "") -> str:

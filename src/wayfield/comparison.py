@@ -44,29 +44,18 @@ from .cross_validation import (
     usable,
 )
 from .errors import InputError, OutOfTime
-from .extension import (
-    AMLE,
-    Harmonic,
-    McShane,
-    Method,
-    MidrangeSweeps,
-    NearestLabel,
-    PLaplacian,
-    Whitney,
-    describe,
-    extend,
-)
+from .extension import AMLE, Method, describe, extend
 from .extension import time_limit as stop_after
+from .extension._names import WORDS
 from .graph import Graph, check_graph
-from .kernels._types import FloatArray, IntArray
-from .kernels.csr import Arcs
+from .kernels._types import FloatArray
 from .kernels.planning import outcomes
 from .labels import Labels, check_labels
 from .mending import Contradictions, Mended, MendMethod, contradictions
 from .mending.selection import FEWEST as FEWEST_TRIPS
 from .mending.selection import Best
 from .pipeline import Answer, solve
-from .pipeline.advice import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
+from .pipeline.text import IN_PYTHON, contradiction_remark, differ_in_unit, unit_remark
 from .plans import Plan, plan
 from .shortest_paths import cost_to_go
 from .sinks import drop_false_sinks
@@ -100,8 +89,8 @@ class Recipe(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
-    """How one field did.
+class MethodScore:
+    """The score of one method: how its plan and its predictions did.
 
     Attributes
     ----------
@@ -178,7 +167,7 @@ class Comparison:
 
     Attributes
     ----------
-    scores : tuple of Score
+    scores : tuple of MethodScore
         One per field.
     starts : int
         Starts that can reach the goal.
@@ -201,7 +190,7 @@ class Comparison:
     (False, 7)
     """
 
-    scores: tuple[Score, ...]
+    scores: tuple[MethodScore, ...]
     starts: int
     own_world: bool
     goal_labelled: bool
@@ -209,7 +198,7 @@ class Comparison:
     contradictions: Contradictions | None = None
 
     @property
-    def best(self) -> Score | None:
+    def best(self) -> MethodScore | None:
         """The best field that used labels; None if none did."""
         clear = self._clear
         if clear:
@@ -225,7 +214,7 @@ class Comparison:
         return best.merit[:2] > plain.merit[:2]
 
     @property
-    def choice(self) -> Score:
+    def choice(self) -> MethodScore:
         """The field to plan on: the best one, or the graph distance if the labels do not pay."""
         best = self.best
         return best if best is not None and self.labels_pay else self.scores[0]
@@ -237,12 +226,26 @@ class Comparison:
         return recipe is not None and recipe.mend is not None
 
     @property
-    def _clear(self) -> list[Score]:
+    def _clear(self) -> list[MethodScore]:
         """Fields that predict labels left out clearly better than the graph distance does."""
         plain = self.scores[0].held_out
         if not self.own_world or plain is None:
             return []
-        return [score for score in self._fields if _beats(score, plain)]
+        clear = []
+        for score in self._fields:
+            ours, mended = score.held_out, score.mended
+            if mended is None:
+                better = ours is not None and clearly_better(ours, plain)
+            elif mended.unchanged or isnan(score.label_error):
+                better = False
+            elif ours is None:  # `Best` has changed the graph, by this very rule
+                better = True
+            else:
+                gain = np.abs(plain) - np.abs(ours)
+                better = bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
+            if better:
+                clear.append(score)
+        return clear
 
     @property
     def _mended_in_vain(self) -> bool:
@@ -251,7 +254,7 @@ class Comparison:
         return self.own_world and bool(tried) and not any(s in self._clear for s in tried)
 
     @property
-    def _fields(self) -> list[Score]:
+    def _fields(self) -> list[MethodScore]:
         """Fields that used labels, and were done in time."""
         return [score for score in self.scores[1:] if not score.out_of_time]
 
@@ -288,7 +291,7 @@ class Comparison:
         if late:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
 
-    def _by_labels(self, best: Score) -> str:
+    def _by_labels(self, best: MethodScore) -> str:
         """Judge by labels left out."""
         plain = self.scores[0]
         if plain.held_out is None:
@@ -307,7 +310,7 @@ class Comparison:
         best_at_labels = "no field predicts labels left out clearly better"
         return f"Use the {PLAIN}: {best_at_labels}; {distance} is within {graphs}."
 
-    def _by_world(self, best: Score) -> str:
+    def _by_world(self, best: MethodScore) -> str:
         """Judge by walks in the world."""
         plain = self.scores[0]
         if self.labels_pay:
@@ -322,9 +325,15 @@ class Comparison:
     def __repr__(self) -> str:
         wide = max(len(score.name) for score in self.scores)
         head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
-        lines = [f"{score.name:{wide}}  {_figures(score)}" for score in self.scores]
-        told = [f"Comparison over {self.starts:,} starts", head, *lines, self.verdict]
-        return "\n".join([*told, *self.remarks])
+        told = [f"Comparison over {self.starts:,} starts", head]
+        for score in self.scores:
+            figures = f"{'out of time':>43}"
+            if not score.out_of_time:
+                success, ratio = f"{score.success:.{DIGITS}f}", f"{score.cost_ratio:.{DIGITS}f}"
+                figures = f"{success:>7}  {ratio:>10}  {score.margin:8.3g}"
+                figures += f"  {left_out_text(score):>12}"
+            told.append(f"{score.name:{wide}}  {figures}  {score.seconds:8.3g}")
+        return "\n".join([*told, self.verdict, *self.remarks])
 
 
 def compare(
@@ -338,7 +347,7 @@ def compare(
     time_limit: float | None = PATIENCE,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Put the plain graph distance beside extensions of the labels.
+    """Compare extensions of the labels with the plain graph distance.
 
     Parameters
     ----------
@@ -387,7 +396,9 @@ def compare(
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
     walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
-    parts = _folds(graph, labels, goal, distance, folds)
+    parts = None  # of the labels; none if there are too few, or none are to be left out
+    if as_whole(folds, "folds", least=0) and usable(labels, distance).size >= FEWEST:
+        parts = Folds(graph, labels, goal, distance, folds)
     scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
     if parts is not None:
         scores[0] = replace(scores[0], held_out=parts.by_distance() - parts.values)
@@ -406,55 +417,24 @@ def compare(
     )
 
 
-def _folds(
-    graph: Graph, labels: Labels, goal: int, distance: FloatArray, folds: int
-) -> Folds | None:
-    """Deal the labels into parts; None if there are too few, or none are to be left out."""
-    if as_whole(folds, "folds", least=0) == 0 or usable(labels, distance).size < FEWEST:
-        return None
-    return Folds(graph, labels, goal, distance, folds)
-
-
-def _beats(score: Score, plain: FloatArray) -> bool:
-    """Whether a field predicts labels left out better than the graph distance; see the module."""
-    ours, mended = score.held_out, score.mended
-    if mended is None:
-        return ours is not None and clearly_better(ours, plain)
-    if mended.unchanged or isnan(score.label_error):
-        return False
-    if ours is None:
-        return True  # `Best` has changed the graph, by this very rule
-    gain = np.abs(plain) - np.abs(ours)
-    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(gain.size))
-
-
-def _figures(score: Score) -> str:
-    """Write a row of the table, its name apart."""
-    seconds = f"{score.seconds:8.3g}"
-    if score.out_of_time:
-        return f"{'out of time':>43}  {seconds}"
-    return (
-        f"{score.success:7.{DIGITS}f}  {score.cost_ratio:10.{DIGITS}f}  {score.margin:8.3g}  "
-        f"{left_out_text(score):>12}  {seconds}"
-    )
-
-
-def _called(score: Score) -> str:
+def _called(score: MethodScore) -> str:
     """Name a row in a sentence."""
     return f"the {score.name}" if score.name == MENDED else score.name
 
 
-def left_out_text(score: Score) -> str:
+def left_out_text(score: MethodScore) -> str:
     """Write the error at labels left out."""
     return "–" if isnan(score.label_error) else error_text(score.label_error, score.label_spread)
 
 
 def default_methods(directed: bool) -> list[Method]:
-    """Every method that is defined on directed, or on undirected graphs."""
-    other_fill = AMLE(fill="flat" if directed else "cost")
-    own = None  # the labels' own Lipschitz constant: others may not fit them
-    every: list[Method] = [AMLE(), other_fill, PLaplacian(8), Harmonic(), MidrangeSweeps()]
-    every += [NearestLabel(), McShane(own), Whitney(own)]
+    """Return every method that is defined on directed, or on undirected graphs."""
+    usual = "amle-cost" if directed else "amle-flat"  # what "amle" is there
+    every = [
+        known.make(known.usual if known.number else None)
+        for word, known in WORDS.items()
+        if word != usual
+    ]
     return [method for method in every if method.directed or not directed]
 
 
@@ -467,33 +447,28 @@ def _recipes(
 ) -> Iterator[Recipe]:
     """Yield what to compare, each field once."""
     if methods is not None:
-        usual_fill = "cost" if graph.directed else "flat"
-        plain = (
-            replace(method, fill=None)
-            if isinstance(method, AMLE) and method.fill == usual_fill
-            else method
-            for method in methods
-        )
-        yield from {describe(method): _recipe(method) for method in plain}.values()
+        named = {}
+        for method in methods:
+            if isinstance(method, MendMethod):
+                named[describe(method)] = Recipe(None, mend=method)
+            elif isinstance(method, AMLE) and method.fill == ("cost" if graph.directed else "flat"):
+                plain = replace(method, fill=None)
+                named[describe(plain)] = Recipe(plain)
+            else:
+                named[describe(method)] = Recipe(method)
+        yield from named.values()
         return
     yield from map(Recipe, default_methods(graph.directed))
-    if labels.mask(graph)[goal]:
+    own = labels.vertices == goal
+    if own.any():
         yield Recipe(AMLE(), trimmed=True)
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
-        if _mendable(labels, goal):
+        # labels must be costs to the goal, and enough to leave some out twice over
+        at_goal, others = labels.values[own], labels.values[~own]
+        costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
+        if costs and others.size > FEWEST_TRIPS:
             yield Recipe(None, mend=Best())
-
-
-def _recipe(method: Method | MendMethod) -> Recipe:
-    return Recipe(None, mend=method) if isinstance(method, MendMethod) else Recipe(method)
-
-
-def _mendable(labels: Labels, goal: int) -> bool:
-    """Whether labels are costs to the goal, and enough to leave some out twice over."""
-    own = labels.vertices == goal
-    costs = (labels.values[~own] > 0.0).all() and (np.abs(labels.values[own]) <= labels.error).all()
-    return bool(costs) and int((~own).sum()) > FEWEST_TRIPS
 
 
 class _Contest(NamedTuple):
@@ -507,7 +482,7 @@ class _Contest(NamedTuple):
     parts: Folds | None
     limit: float | None
 
-    def score(self, recipe: Recipe) -> Score:
+    def score(self, recipe: Recipe) -> MethodScore:
         """Follow a recipe, and judge what comes of it; or say that it ran out of time."""
         _compile(recipe, self.graph)
         began = time.perf_counter()
@@ -515,8 +490,8 @@ class _Contest(NamedTuple):
             try:
                 found, seconds = self._follow(recipe)
             except OutOfTime:
-                none, spent = np.nan, time.perf_counter() - began
-                return Score(recipe.name, none, none, none, spent, None, recipe, out_of_time=True)
+                spent, nothing = time.perf_counter() - began, (np.nan,) * 3
+                return MethodScore(recipe.name, *nothing, spent, recipe=recipe, out_of_time=True)
             margins = found.route_margins
             margin = float(np.quantile(margins, 0.5, method="lower")) if margins.size else np.nan
             score = self.walks.score(recipe.name, found.plan, margin, seconds, recipe)
@@ -596,21 +571,17 @@ class _Walks:
         margin: float,
         seconds: float,
         recipe: Recipe | None = None,
-    ) -> Score:
+    ) -> MethodScore:
         """Walk the plan from every start that can reach the goal."""
         arcs = self.world.arcs
-        _, steps, cost, _, _ = outcomes(arcs, _slots(arcs, moves.successor), self.goal)
+        # the arc that each move takes; -1 where there is no move, or no such arc in the world
+        n = moves.successor.size
+        keys = self.world.tails.astype(np.int64) * n + arcs.indices
+        wanted = np.arange(n) * n + moves.successor
+        at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
+        slots = np.where(keys[at] == wanted, at, -1)
+        _, steps, cost, _, _ = outcomes(arcs, slots, self.goal)
         done = self.able & (steps >= 0)
         ratio = float((cost[done] / self.truth[done]).mean()) if done.any() else np.nan
         success = float(done.sum() / self.able.sum())
-        return Score(name, success, ratio, margin, seconds, recipe=recipe)
-
-
-def _slots(arcs: Arcs, successor: IntArray) -> IntArray:
-    """Arc that each move takes; -1 where there is no move, or no such arc."""
-    n = successor.size
-    tails = np.repeat(np.arange(n), np.diff(arcs.indptr))
-    keys = tails * n + arcs.indices
-    wanted = np.arange(n) * n + successor
-    at = np.minimum(np.searchsorted(keys, wanted), max(keys.size - 1, 0))
-    return np.where(keys[at] == wanted, at, -1)
+        return MethodScore(name, success, ratio, margin, seconds, recipe=recipe)

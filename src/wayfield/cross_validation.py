@@ -238,7 +238,7 @@ class Folds:
         return self.compared(self.predict(method, prior=prior, trimmed=trimmed))
 
     def compared(self, predicted: FloatArray) -> CrossValidation:
-        """Put predictions of the labels left out beside what the graph alone predicts."""
+        """Compare predictions of the labels left out with those of the graph alone."""
         factor = fit_factor(self.above, self.distance)
         return CrossValidation(self.vertices, self.values, predicted, self.by_distance(), factor)
 

@@ -34,14 +34,22 @@ from ._arrays import (
     as_vertices,
     as_whole,
     frozen,
+    owned,
     refuse,
 )
-from ._interop import igraph_edges, matrix_edges, near_pairs, networkx_edges
-from ._rows import checked_rows, empty_rows, one_way, sorted_rows, vertex_count
 from ._text import number_of
 from .errors import InputError, InputWarning
 from .kernels._types import FloatArray, IntArray
-from .kernels.csr import Arcs, first_asymmetry, merge_ways, reverse_arcs, weak_components
+from .kernels.csr import (
+    Arcs,
+    first_asymmetry,
+    first_flaw,
+    group_edges,
+    keep_shortest,
+    merge_ways,
+    reverse_arcs,
+    weak_components,
+)
 
 _FILE_KIND = "wayfield graph 1"
 
@@ -84,10 +92,32 @@ class Graph:
 
     def __post_init__(self) -> None:
         directed = as_flag(self.directed, "directed")
-        arcs = checked_rows(self.indptr, self.indices, self.lengths, directed)
+        indptr, indices = self.indptr, self.indices
+        for name, array in (("indptr", indptr), ("indices", indices)):
+            flat = isinstance(array, np.ndarray) and array.ndim == 1
+            if not flat or array.dtype not in (np.int32, np.int64):
+                raise InputError(f"{name} must be a one-dimensional int32 or int64 array")
+        n, m = indptr.size - 1, indices.size
+        if not 0 <= n <= MOST_VERTICES or indptr[0] != 0 or indptr[-1] != m:
+            raise InputError(f"indptr does not start at 0 and end at {m} arcs")
+        indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
+        lengths = as_lengths(self.lengths, "lengths", m)
+        x = first_flaw(indptr, indices)
+        if x >= 0:
+            raise InputError(f"row {x} is not an ascending list of other vertices")
+        # the kernels' types: a kernel is compiled for each combination it is given
+        indptr = indptr.astype(np.int32 if m < 2**31 else np.int64, copy=False)
+        arcs = Arcs(owned(indptr), owned(indices.astype(np.int32, copy=False)), owned(lengths))
+        slot = -1 if directed else first_asymmetry(arcs)
+        if slot >= 0:
+            raise InputError(f"an undirected graph must be symmetric: {_one_way(arcs, slot)}")
         positions = self.positions
         if positions is not None:
-            positions = _checked_positions(positions, arcs.indptr.size - 1)
+            positions = as_matrix(positions, "positions")
+            if positions.shape[0] != n:
+                raise InputError(f"positions must be of shape ({n}, d), got {positions.shape}")
+            refuse(~np.isfinite(positions), positions, "positions", "is not a finite number")
+            positions = frozen(positions)
         checked = arcs._asdict() | {"directed": directed, "positions": positions}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -125,19 +155,39 @@ class Graph:
         head = as_vertices(heads, "heads", dtype=np.int32)
         if tail.size != head.size:
             raise InputError(f"{tail.size} tails but {head.size} heads")
-        n = vertex_count(tail, head, num_vertices)
-        size = tail.size
+        largest, size = int(max(tail.max(initial=-1), head.max(initial=-1))), tail.size
+        if num_vertices is not None:
+            n = as_whole(num_vertices, "num_vertices", least=0, most=MOST_VERTICES)
+            for name, ends in (("tails", tail), ("heads", head)):
+                refuse(ends >= n, ends, name, f"is out of range for {n} vertices")
+        elif largest >= max(1_000_000, 100 * size):
+            raise InputError(
+                f"the largest vertex index is {largest} with only {size} edges; "
+                "if most vertices are meant to be isolated, pass num_vertices"
+            )
+        else:
+            n = largest + 1
         length = np.ones(size) if lengths is None else as_lengths(lengths, "lengths", size)
         directed = as_flag(directed, "directed")
         loops = int(np.count_nonzero(tail == head))
         if loops:
             warnings.warn(f"{number_of(loops, 'self-loops')} dropped", InputWarning, stacklevel=2)
-        arcs, merged, longer = sorted_rows(n, loops, (tail, head, length), directed)
+        # grouping by head and then by tail sorts the rows, in linear time
+        ways = 1 if directed else 2
+        m = ways * (size - loops)
+        by_head, rows = _empty_rows(n, m), _empty_rows(n, m)
+        group_edges(tail, head, length, not directed, by_head)
+        reverse_arcs(by_head, rows)
+        merged, longer = keep_shortest(rows)
+        if merged:
+            kept = rows.indices[: m - merged].copy(), rows.lengths[: m - merged].copy()
+            rows = Arcs(rows.indptr, *kept)
         if longer:
-            edges = number_of(longer, "parallel edges")
+            edges = number_of(longer // ways, "parallel edges")
             message = f"{edges} of different length: the shortest is kept"
             warnings.warn(message, InputWarning, stacklevel=2)
-        return cls(*arcs, directed, positions, loops, merged)  # type: ignore[arg-type]
+        arcs = Arcs(frozen(rows.indptr), frozen(rows.indices), frozen(rows.lengths))
+        return cls(*arcs, directed, positions, loops, merged // ways)  # type: ignore[arg-type]
 
     @classmethod
     def from_scipy(cls, matrix: Any, directed: bool | None = None) -> Self:
@@ -156,6 +206,8 @@ class Graph:
         >>> Graph.from_scipy([[0, 2], [0, 0]])
         Graph(2 vertices, 1 arcs, directed, lengths 2 to 2)
         """
+        from ._interop import matrix_edges  # which loads scipy.spatial
+
         if directed is not None:
             directed = as_flag(directed, "directed")
         graph = cls.from_edges(*matrix_edges(matrix), directed=True)
@@ -166,7 +218,7 @@ class Graph:
             return replace(graph, directed=False)
         if directed is False:
             raise InputError(
-                f"the matrix is not symmetric: {one_way(graph.arcs, slot)}; "
+                f"the matrix is not symmetric: {_one_way(graph.arcs, slot)}; "
                 "pass directed=True, or call .symmetrised() on the directed graph"
             )
         return graph
@@ -177,11 +229,15 @@ class Graph:
 
         Edges without the attribute `length` have length 1; ``length=None`` ignores attributes.
         """
+        from ._interop import networkx_edges
+
         return cls.from_edges(*networkx_edges(source, length), bool(source.is_directed()))
 
     @classmethod
     def from_igraph(cls, source: Any, length: str | None = "length") -> Self:
         """Build a graph from an igraph graph; edges have length 1 unless they carry `length`."""
+        from ._interop import igraph_edges
+
         return cls.from_edges(*igraph_edges(source, length), bool(source.is_directed()))
 
     @classmethod
@@ -201,6 +257,8 @@ class Graph:
         >>> Graph.from_distances(abs(points[:, None] - points), cutoff=2.0)
         Graph(3 vertices, 2 edges, lengths 1 to 2)
         """
+        from ._interop import near_pairs
+
         return cls.from_scipy(near_pairs(pdist, cutoff, k))
 
     # ---------------------------------------------------------------- looking
@@ -333,7 +391,7 @@ class Graph:
         as_choice(how, "how", ways)
         if not self.directed:
             return self
-        rows = empty_rows(self.num_vertices, 2 * self.num_arcs)
+        rows = _empty_rows(self.num_vertices, 2 * self.num_arcs)
         count = merge_ways(self.arcs, self.reverse_arcs, ways.index(how), rows)
         indices, lengths = rows.indices[:count].copy(), rows.lengths[:count].copy()
         arcs = Arcs(frozen(rows.indptr), frozen(indices), frozen(lengths))
@@ -392,17 +450,8 @@ def same_graph(one: Graph, other: Graph) -> bool:
 def check_graph(value: object) -> Graph:
     """Return `value` if it is a graph."""
     if not isinstance(value, Graph):
-        raise InputError(f"graph must be a wayfield.Graph, not {type(value).__name__}")
+        raise InputError(f"graph must be a wayfield.Graph, got {type(value).__name__}")
     return value
-
-
-def check_size(values: FloatArray, graph: Graph) -> None:
-    """Refuse a field that has not one value for every vertex."""
-    if values.size != graph.num_vertices:
-        raise InputError(
-            f"the field has {values.size} values but the graph has {graph.num_vertices} vertices: "
-            "it belongs to another graph"
-        )
 
 
 def _restore(cls: type[Graph], *values: Any) -> Graph:
@@ -411,9 +460,16 @@ def _restore(cls: type[Graph], *values: Any) -> Graph:
     return cls(*arguments)
 
 
-def _checked_positions(positions: ArrayLike, n: int) -> FloatArray:
-    array = as_matrix(positions, "positions")
-    if array.shape[0] != n:
-        raise InputError(f"positions must be of shape ({n}, d), not {array.shape}")
-    refuse(~np.isfinite(array), array, "positions", "is not a finite number")
-    return frozen(array)
+def _empty_rows(n: int, m: int) -> Arcs:
+    """Allocate rows for n vertices and m arcs."""
+    offset = np.int32 if m < 2**31 else np.int64
+    return Arcs(np.empty(n + 1, offset), np.empty(m, np.int32), np.empty(m))
+
+
+def _one_way(arcs: Arcs, slot: int) -> str:
+    """Describe an arc whose reverse is missing or of another length."""
+    x, y = int(np.searchsorted(arcs.indptr, slot, side="right")) - 1, int(arcs.indices[slot])
+    row = slice(arcs.indptr[y], arcs.indptr[y + 1])
+    back = arcs.lengths[row][arcs.indices[row] == x]
+    reverse = f"is {back[0]}" if back.size else "is missing"
+    return f"entry ({x}, {y}) is {arcs.lengths[slot]}, but ({y}, {x}) {reverse}"

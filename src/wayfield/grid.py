@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import MOST_VERTICES, as_whole, short
-from ._maze_text import Cell
 from .errors import InputError
 from .graph import Graph
-from .kernels._types import IntArray
 from .layouts import Layout
 
 __all__ = ["grid_graph"]
@@ -70,21 +68,33 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
     Graph(3 vertices, 2 arcs, directed, unit lengths)
     """
     if not isinstance(layout, Layout):
-        raise InputError(f"layout must be a wayfield.Layout, not {type(layout).__name__}")
+        raise InputError(f"layout must be a wayfield.Layout, got {type(layout).__name__}")
     refinement = as_whole(refinement, "refinement", least=1)
     if layout.num_free * refinement**2 > MOST_VERTICES:
         raise InputError(f"refinement {short(refinement)} makes more than 2³¹ - 1 vertices")
-    free = _refined(layout.free, refinement)
+    free = layout.free.repeat(refinement, axis=0).repeat(refinement, axis=1)
     rows, columns = np.nonzero(free)
     number = np.full(free.shape, -1, dtype=np.int64)
     number[rows, columns] = np.arange(rows.size)
     across, down = _pairs(number[:, :-1], number[:, 1:]), _pairs(number[:-1], number[1:])
     moves = [across, down]
     if layout.directed:
-        steps = {">": across, "<": across[::-1], "v": down, "^": down[::-1]}
-        cells = rows // refinement, columns // refinement
-        moves = [_allowed(layout, cells, way, pairs) for way, pairs in steps.items()]
-        moves += [_jump(number, teleport, refinement) for teleport in layout.teleports]
+        # of the steps each way, those that the arrows at their two ends allow
+        moves = []
+        ways = {">": across, "<": across[::-1], "v": down, "^": down[::-1]}
+        for way, steps in ways.items():
+            row, column = rows[steps] // refinement, columns[steps] // refinement
+            tail, head = layout.arrows[row, column]
+            leaves = (row[0] != row[1]) | (column[0] != column[1])
+            against = (tail == _BACK[way]) | (head == _BACK[way])
+            moves.append(steps[:, ~against & (~leaves | (tail == "") | (tail == way))])
+        # teleports: from the vertices of one cell to those at the same places of another
+        for teleport in layout.teleports:
+            blocks = [
+                number[row * refinement :, column * refinement :][:refinement, :refinement]
+                for row, column in teleport
+            ]
+            moves.append(np.stack([block.ravel() for block in blocks]))
     tails, heads = np.concatenate(moves, axis=1)
     lengths = None
     if not layout.is_unit:
@@ -94,33 +104,7 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
     return Graph.from_edges(tails, heads, lengths, rows.size, layout.directed, positions)
 
 
-def _refined(cells: NDArray[np.bool_], refinement: int) -> NDArray[np.bool_]:
-    return cells.repeat(refinement, axis=0).repeat(refinement, axis=1)
-
-
 def _pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
     """(2, k) pairs of vertices that stand at the same place of both arrays."""
     both = (first >= 0) & (second >= 0)
     return np.stack([first[both], second[both]])
-
-
-def _allowed(
-    layout: Layout, cells: tuple[IntArray, IntArray], way: str, steps: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Those of the steps this way that the arrows allow, given the cells of the vertices."""
-    row, column = cells[0][steps], cells[1][steps]
-    tail, head = layout.arrows[row, column]
-    out = (row[0] != row[1]) | (column[0] != column[1])
-    back = (tail == _BACK[way]) | (head == _BACK[way])
-    return steps[:, ~back & (~out | (tail == "") | (tail == way))]
-
-
-def _jump(
-    number: NDArray[np.int64], teleport: tuple[Cell, Cell], refinement: int
-) -> NDArray[np.int64]:
-    """(2, r²) arcs from the vertices of one cell to those of another."""
-    blocks = [
-        number[row * refinement :, column * refinement :][:refinement, :refinement]
-        for row, column in teleport
-    ]
-    return np.stack([block.ravel() for block in blocks])

@@ -47,7 +47,19 @@ class Labels:
         refuse(np.abs(value) > LARGEST, value, "label values", f"is beyond {LARGEST:g}")
         if vertex.size == 0:
             raise InputError("labels are empty: at least one vertex must have a value")
-        vertex, value = _merge_repeats(vertex, value)
+        # in the order of the vertices, each of them once
+        order = np.argsort(vertex, kind="stable")
+        vertex, value = vertex[order], value[order]
+        repeated = vertex[1:] == vertex[:-1]
+        clash = repeated & (value[1:] != value[:-1])
+        if clash.any():
+            i = int(np.argmax(clash))
+            raise InputError(
+                f"vertex {vertex[i]} is labelled {value[i]} at position {order[i]} "
+                f"and {value[i + 1]} at position {order[i + 1]}"
+            )
+        first = np.concatenate([[True], ~repeated])
+        vertex, value = vertex[first], value[first]
         object.__setattr__(self, "vertices", frozen(vertex))
         object.__setattr__(self, "values", frozen(value))
         object.__setattr__(self, "error", as_real(error, "label error", least=0.0))
@@ -77,6 +89,12 @@ class Labels:
         labelled[self.check(graph).vertices] = True
         return labelled
 
+    def with_goal(self, goal: int) -> Labels:
+        """Return the labels with 0 at the goal, whatever it was labelled."""
+        away = self.vertices != goal
+        vertices, values = self.vertices[away], self.values[away]
+        return Labels(np.append(vertices, goal), np.append(values, 0.0), self.error)
+
     def __repr__(self) -> str:
         error = f", error {self.error:g}" if self.error else ""
         count, low, high = len(self), self.values.min(), self.values.max()
@@ -87,7 +105,7 @@ class Labels:
 def check_labels(value: object, graph: Graph) -> Labels:
     """Return `value` if it is labels of vertices of `graph`."""
     if not isinstance(value, Labels):
-        raise InputError(f"labels must be wayfield.Labels, not {type(value).__name__}")
+        raise InputError(f"labels must be wayfield.Labels, got {type(value).__name__}")
     return value.check(graph)
 
 
@@ -124,20 +142,3 @@ def nearest_label(graph: Graph, labels: Labels) -> tuple[FloatArray, NDArray[np.
         return breadth_first(graph.reverse_arcs, sources)
     offsets = np.zeros(sources.size)
     return dijkstra(graph.reverse_arcs, sources, offsets, 1.0)
-
-
-def _merge_repeats(
-    vertex: NDArray[np.int64], value: FloatArray
-) -> tuple[NDArray[np.int64], FloatArray]:
-    order = np.argsort(vertex, kind="stable")
-    vertex, value = vertex[order], value[order]
-    repeated = vertex[1:] == vertex[:-1]
-    clash = repeated & (value[1:] != value[:-1])
-    if clash.any():
-        i = int(np.argmax(clash))
-        raise InputError(
-            f"vertex {vertex[i]} is labelled {value[i]} at position {order[i]} "
-            f"and {value[i + 1]} at position {order[i + 1]}"
-        )
-    first = np.concatenate([[True], ~repeated])
-    return vertex[first], value[first]

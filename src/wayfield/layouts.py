@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,10 +32,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import as_whole, frozen, refuse
 from ._maps import MAPS
-from ._maze_text import ARROWS, COSTS, Cell, MazeParts, read_maze, write_maze
 from .errors import InputError
 
 __all__ = ["Layout", "layout_names", "load_layout"]
+
+Cell = tuple[int, int]
+"""Row and column."""
+
+WALL = "#"
+FREE = ".O SRGC"
+COSTS = "123456789"
+ARROWS = "^v<>"
+
+_LARGEST = 1 << 24
+"""Bytes of a maze in a file; its graph would have more vertices than memory has room for."""
+
+_JUMP = "->"
+_PLACE = "[0-9]{1,9},[0-9]{1,9}"
+_TELEPORTS = re.compile(rf"\s*({_PLACE})\s*{_JUMP}\s*({_PLACE}(?:\s+{_PLACE})*)\s*")
 
 _PREFIX = re.compile(r"(visual-)?(pointmaze|maze2d|antmaze|humanoidmaze|antsoccer)-")
 _VERSION = re.compile(r"-v\d+$")
@@ -86,14 +102,29 @@ class Layout:
         arrows: ArrayLike | None = None,
         teleports: Iterable[tuple[Cell, Cell]] = (),
     ) -> None:
-        cells = _checked_free(name, free)
-        cost = np.ones(cells.shape, np.int64) if costs is None else _checked_costs(costs, cells)
-        arrow = np.full(cells.shape, "") if arrows is None else _checked_arrows(arrows, cells)
+        cells = np.array(free, order="C")
+        if cells.dtype != np.bool_:
+            raise InputError(f"free must be a boolean array (True is free), got {cells.dtype}")
+        if cells.ndim != 2:
+            raise InputError(f"free must have two dimensions, got shape {cells.shape}")
+        if not cells.any():
+            raise InputError(f"layout {name!r} of shape {cells.shape} has no free cell")
+        cost, arrow = np.ones(cells.shape, np.int64), np.full(cells.shape, "")
+        if costs is not None:
+            cost = _like_cells(costs, "costs", "iu", cells)
+            refuse(cells & ((cost < 1) | (cost > 9)), cost, "costs", "is not from 1 to 9")
+            cost = np.where(cells, cost, 1).astype(np.int64)
+        if arrows is not None:
+            arrow = _like_cells(arrows, "arrows", "U", cells)
+            unknown = f"is not one of {', '.join(ARROWS)}"
+            refuse(~np.isin(arrow, ["", *ARROWS]), arrow, "arrows", unknown)
+            refuse((arrow != "") & ~cells, arrow, "arrows", "is at a wall")
+            arrow = arrow.astype("U1")
         refuse((arrow != "") & (cost != 1), cost, "costs", "is in an arrow cell, which costs 1")
-        fields = {"name": name, "free": cells, "costs": frozen(cost), "arrows": frozen(arrow)}
+        fields = {"name": name, "free": frozen(cells), "costs": frozen(cost)}
+        fields |= {"arrows": frozen(arrow), "teleports": _checked_teleports(teleports, cells)}
         for field, value in fields.items():
             object.__setattr__(self, field, value)
-        object.__setattr__(self, "teleports", _checked_teleports(teleports, cells))
 
     @classmethod
     def from_text(cls, text: str, name: str = "custom") -> Layout:
@@ -124,7 +155,48 @@ class Layout:
         >>> Layout.from_text("######\n#.>59#\n######\n1,1 -> 1,3 1,4")
         Layout('custom', 3x6, 4 free, costs 1 to 9, 1 one-way, 2 teleports)
         """
-        return cls(name, *read_maze(text))
+        if not isinstance(text, str):
+            raise InputError(f"text must be a string, got {reprlib.repr(text)}")
+        lines = text.splitlines()
+        end = next((number for number, line in enumerate(lines) if _JUMP in line), len(lines))
+
+        # the cells: without blank lines at the ends and the indentation that all rows share
+        filled = [number for number, line in enumerate(lines[:end]) if line.strip()]
+        if not filled:
+            raise InputError(f"a layout needs at least one row, got {reprlib.repr(text)}")
+        margin = min(len(lines[number]) - len(lines[number].lstrip()) for number in filled)
+        rows = [line[margin:] for line in lines[filled[0] : filled[-1] + 1]]
+        for number, row in enumerate(rows):
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    f"row {number} has {len(row)} cells, but row 0 has {len(rows[0])} "
+                    "(counted from 0)"
+                )
+            for column, cell in enumerate(row):
+                if cell not in WALL + FREE + COSTS + ARROWS:
+                    raise InputError(
+                        f"unknown character {cell!r} at row {number}, column {column} (counted "
+                        f"from 0); {WALL!r} is wall, any of {FREE!r} is free, 1 to 9 are costs, "
+                        f"any of {ARROWS!r} is one-way"
+                    )
+        cells = np.array([list(row) for row in rows])
+        costs = [[int(cell) if cell in COSTS else 1 for cell in row] for row in rows]
+        arrows = np.where(np.isin(cells, list(ARROWS)), cells, "")
+
+        # the teleports below them
+        teleports: list[tuple[Cell, Cell]] = []
+        for line in lines[end:]:
+            match = _TELEPORTS.fullmatch(line)
+            if match is not None:
+                places = [place.split(",") for place in [match[1], *match[2].split()]]
+                entry, *exits = [(int(row), int(column)) for row, column in places]
+                teleports += [(entry, exit_) for exit_ in exits]
+            elif line.strip():
+                raise InputError(
+                    f"cannot read the line {reprlib.repr(line.strip())} below the cells; "
+                    f"teleports are written as row,column {_JUMP} row,column row,column"
+                )
+        return cls(name, cells != WALL, costs, arrows, teleports)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -189,8 +261,15 @@ class Layout:
         return self._write(wide)
 
     def _write(self, look: Mapping[str, str]) -> str:
-        parts = MazeParts(self.free, self.costs, self.arrows, self.teleports)
-        return write_maze(parts, look)
+        """Write what `from_text` reads back, each character replaced by its `look` if any."""
+        terrain = np.where(self.costs > 1, self.costs.astype(str), FREE[0])
+        cells = np.where(self.arrows != "", self.arrows, terrain)
+        rows = np.where(self.free, cells, WALL).tolist()
+        exits: dict[str, list[str]] = {}
+        for entry, exit_ in self.teleports:
+            exits.setdefault("{},{}".format(*entry), []).append("{},{}".format(*exit_))
+        jumps = [" ".join([entry, _JUMP, *ends]) for entry, ends in exits.items()]
+        return "\n".join(["".join(look.get(cell, cell) for cell in row) for row in rows] + jumps)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
@@ -257,8 +336,11 @@ def load_layout(name: str) -> Layout:
     Layout('medium', 8x8, 26 free)
     """
     if not isinstance(name, str):
-        raise InputError(f"a layout name is a string, not {name!r}")
-    key = _canonical(name)
+        raise InputError(f"name must be a string, got {name!r}")
+    # strip what the benchmarks add
+    key = _VERSION.sub("", name.strip().lower().replace("_", "-"))
+    key = key[match.end() :] if (match := _PREFIX.match(key)) else key
+    key = f"{key[5:]}-eval" if key.startswith("eval-") else key
     if key not in MAPS:
         near = difflib.get_close_matches(key, MAPS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -266,36 +348,13 @@ def load_layout(name: str) -> Layout:
     return Layout.from_text(MAPS[key], name=key)
 
 
-def _canonical(name: str) -> str:
-    """Strip what the benchmarks add to a map's name."""
-    key = name.strip().lower().replace("_", "-")
-    key = _VERSION.sub("", key)
-    key = key[match.end() :] if (match := _PREFIX.match(key)) else key
-    return f"{key[5:]}-eval" if key.startswith("eval-") else key
-
-
-def _checked_free(name: str, free: ArrayLike) -> NDArray[np.bool_]:
-    cells = np.array(free, order="C")
-    if cells.dtype != np.bool_:
-        raise InputError(f"free must be a boolean array (True is free), not {cells.dtype}")
-    if cells.ndim != 2:
-        raise InputError(f"free must have two dimensions, not shape {cells.shape}")
-    if not cells.any():
-        raise InputError(f"layout {name!r} of shape {cells.shape} has no free cell")
-    return frozen(cells)
-
-
-def _checked_costs(costs: ArrayLike, free: NDArray[np.bool_]) -> NDArray[np.int64]:
-    array = _like_cells(costs, "costs", "iu", free)
-    refuse(free & ((array < 1) | (array > 9)), array, "costs", "is not from 1 to 9")
-    return np.where(free, array, 1).astype(np.int64)
-
-
-def _checked_arrows(arrows: ArrayLike, free: NDArray[np.bool_]) -> NDArray[np.str_]:
-    array = _like_cells(arrows, "arrows", "U", free)
-    refuse(~np.isin(array, ["", *ARROWS]), array, "arrows", f"is not one of {', '.join(ARROWS)}")
-    refuse((array != "") & ~free, array, "arrows", "is at a wall")
-    return array.astype("U1")
+def read_maze_file(path: Path) -> str:
+    """Return the text of a file, which is not believed to be a maze, nor to end."""
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"larger than a maze can be: over {_LARGEST:,} bytes")
+    return data.decode("utf-8-sig")
 
 
 def _like_cells(values: ArrayLike, name: str, kinds: str, free: NDArray[np.bool_]) -> NDArray[Any]:
@@ -306,9 +365,9 @@ def _like_cells(values: ArrayLike, name: str, kinds: str, free: NDArray[np.bool_
         raise InputError(f"{name} cannot be read as an array: {error}") from error
     if array.dtype.kind not in kinds:
         what = "strings" if kinds == "U" else "whole numbers"
-        raise InputError(f"{name} must be {what}, not {array.dtype}")
+        raise InputError(f"{name} must be {what}, got {array.dtype}")
     if array.shape != free.shape:
-        raise InputError(f"{name} must have the shape of free, {free.shape}, not {array.shape}")
+        raise InputError(f"{name} must have the shape of free, {free.shape}, got {array.shape}")
     return array
 
 
@@ -316,7 +375,7 @@ def _checked_teleports(
     teleports: Iterable[tuple[Cell, Cell]], free: NDArray[np.bool_]
 ) -> tuple[tuple[Cell, Cell], ...]:
     if not isinstance(teleports, Iterable):
-        raise InputError(f"teleports must be pairs of cells, not {teleports!r}")
+        raise InputError(f"teleports must be pairs of cells, got {teleports!r}")
     checked = set()
     for number, pair in enumerate(teleports):
         name = f"teleports[{number}]"
@@ -324,7 +383,7 @@ def _checked_teleports(
             entry, exit_ = ((row, column) for row, column in pair)
         except (TypeError, ValueError):
             raise InputError(
-                f"{name} must be ((row, column), (row, column)), not {pair!r}"
+                f"{name} must be ((row, column), (row, column)), got {pair!r}"
             ) from None
         entry, exit_ = _free_cell(entry, name, free), _free_cell(exit_, name, free)
         if entry == exit_:

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import KeepsReadOnly, as_floats, as_vertex, frozen, owned, refuse
+from ._arrays import KeepsReadOnly, as_vertex, frozen, refuse
 from .errors import InputError
-from .extension import Extension
-from .graph import Graph, check_graph, check_size
+from .extension import Extension, check_field
+from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import flood, reaching
 
@@ -112,22 +112,6 @@ def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
     raised = np.zeros(field.size)
     np.subtract(lifted, given, out=raised, where=~same)
     return Lifted(frozen(lifted), frozen(raised))
-
-
-def check_field(graph: Graph, values: ArrayLike | Extension) -> FloatArray:
-    """Return a frozen field on the graph: a number or +inf, "cannot reach", for every vertex.
-
-    An extension has NaN where no label is connected. If the goal is labelled it cannot be reached
-    from there, so +inf it is. In a plain array NaN is a mistake, and refused like -inf.
-    """
-    if isinstance(values, Extension):
-        field = values.check(graph).values
-        field = np.where(np.isnan(field), np.inf, field)
-    else:
-        field = as_floats(values, "values")
-        check_size(field, check_graph(graph))
-    refuse(~(field > -np.inf), field, "values", "is neither a number nor +inf")
-    return owned(field)
 
 
 def finite_where_reachable(values: FloatArray, reachable: BoolArray) -> FloatArray:

@@ -86,15 +86,22 @@ class Names:
     def __init__(self, names: Iterable[Name]) -> None:
         numbering = Numbering()
         if isinstance(names, str) or not isinstance(names, Iterable):
-            raise InputError(f"names must be a list of names, not {reprlib.repr(names)}")
+            raise InputError(f"names must be a list of names, got {reprlib.repr(names)}")
         for name in names:
-            numbering[_checked(name)]
+            plain = name.item() if isinstance(name, np.str_ | np.integer) else name
+            if not isinstance(plain, str | int) or isinstance(plain, bool):
+                raise InputError(
+                    f"a name must be text or a whole number, got {reprlib.repr(plain)}"
+                )
+            if canonical(plain) == "":
+                raise InputError("a name is empty")
+            numbering[plain]
         self._index: dict[Name, int] = numbering
         self._names: list[Name] = list(numbering)
 
     @classmethod
     def numbered(cls, numbering: Numbering) -> Names:
-        """Take names that have their numbers already, and are known to be names."""
+        """Return `Names` for a numbering whose names were checked before."""
         names = cls(())
         names._index, names._names = numbering, list(numbering)
         return names
@@ -161,8 +168,15 @@ class Names:
         if len(name) > _LONGEST_COMPARED:
             return []
         texts = [known for known in self._names if isinstance(known, str)]
-        if len(texts) > _COMPARED:
-            texts = _beginning_like(name, texts)[:_COMPARED]
+        if len(texts) > _COMPARED:  # only those that begin alike, for as long as any do
+            folded, alike = name.casefold(), texts
+            texts = []
+            for size in range(1, len(folded) + 1):
+                alike = [each for each in alike if each.casefold().startswith(folded[:size])]
+                if not alike:
+                    break
+                texts = alike
+            texts = texts[:_COMPARED]
         spelt = {_bare(known): known for known in texts if len(known) <= _LONGEST_COMPARED}
         return [spelt[key] for key in difflib.get_close_matches(_bare(name), spelt, 3)]
 
@@ -195,31 +209,10 @@ def shown(name: object) -> str:
     return text if len(text) <= 60 else f"{text[:58]}…{text[-1]}"
 
 
-def _checked(name: Any) -> Name:
-    if isinstance(name, np.str_ | np.integer):
-        name = name.item()
-    if not isinstance(name, str | int) or isinstance(name, bool):
-        raise InputError(f"a name is text or a whole number, not {reprlib.repr(name)}")
-    if canonical(name) == "":
-        raise InputError("a name is empty")
-    return name
-
-
 def _bare(name: str) -> str:
     """Return a name without its accents and capitals, to find names that look like it."""
     apart = unicodedata.normalize("NFKD", name).casefold()
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
-
-
-def _beginning_like(name: str, known: list[str]) -> list[str]:
-    """Names that begin as this one does, for as long as any do."""
-    folded, alike = name.casefold(), []
-    for size in range(1, len(folded) + 1):
-        known = [each for each in known if each.casefold().startswith(folded[:size])]
-        if not known:
-            break
-        alike = known
-    return alike
 
 
 class Naming(Protocol):

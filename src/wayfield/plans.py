@@ -31,8 +31,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import KeepsReadOnly, as_flag, as_real, as_vertex, frozen
+from ._text import number_of, percent
 from .errors import InputError
-from .extension import Extension
+from .extension import Extension, check_field
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import reaching
@@ -50,9 +51,9 @@ from .kernels.planning import (
     prefer_exits,
     sunk,
 )
-from .kernels.rollouts import learning_walk, loop_erased, path_cost, walk
+from .kernels.walks import learning_walk, loop_erased, path_cost, walk
 from .labels import Labels
-from .lifting import check_field, finite_where_reachable, lift
+from .lifting import finite_where_reachable, lift
 
 RuleName = Literal["slope", "q"]
 TieName = Literal["exit", "index"]
@@ -233,12 +234,12 @@ class Plan(KeepsReadOnly):
     def rollout(self, start: int, learn: bool = False) -> Rollout:
         """Walk from `start` by the plan, up to the goal, a dead end or the first revisit.
 
-        With ``lift=True`` a start from which the plan fails is walked by LRTA* instead: before
+        With ``learn=True`` a start from which the plan fails is walked by LRTA* instead: before
         leaving s its value is raised to min ℓ + u(y), and the walk goes where the minimum is. It
         reaches the goal from every state that can, at a cost of at most
         ``u(start) - u(goal) + raised``; states that cannot reach the goal are never entered. The
         plan itself is not changed. A field so rough that the walk would look at more than
-        16 (n + m) arcs is lifted by `descending` then, and the bound on the cost lapses.
+        16 (n + m) arcs is lifted (`wayfield.lift`) then, and the bound on the cost lapses.
 
         Examples
         --------
@@ -249,16 +250,13 @@ class Plan(KeepsReadOnly):
         >>> pit.rollout(2, learn=True)
         Rollout(reached, 4 steps, cost 4, detour 2)
         """
-        start = as_vertex(start, "start", self.graph.num_vertices)
-        if as_flag(learn, "learn") and not self.reached[start]:
-            return self._learned(start)
-        path = walk(self.successor, start)
-        endings = {GOAL: Outcome.REACHED, DEAD_END: Outcome.DEAD_END}
-        outcome = endings.get(int(self.basin[start]), Outcome.LOOP)
-        return Rollout(frozen(path), path_cost(self.graph.arcs, path), outcome)
-
-    def _learned(self, start: int) -> Rollout:
         graph = self.graph
+        start = as_vertex(start, "start", graph.num_vertices)
+        if not as_flag(learn, "learn") or self.reached[start]:
+            path = walk(self.successor, start)
+            endings = {GOAL: Outcome.REACHED, DEAD_END: Outcome.DEAD_END}
+            outcome = endings.get(int(self.basin[start]), Outcome.LOOP)
+            return Rollout(frozen(path), path_cost(graph.arcs, path), outcome)
         if not self.reachable[start]:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
         values = finite_where_reachable(self.values, self.reachable)
@@ -276,8 +274,7 @@ class Plan(KeepsReadOnly):
         n, count = self.reached.size, self.cycle_offsets.size - 1
         whole = self.num_able == n - 1
         who = "reach the goal" if whole else f"of the {self.num_able:,} that can reach the goal do"
-        cycles = f"{count:,} cycle" if count == 1 else f"{count:,} cycles"
-        return f"Plan({n:,} starts: {_percent(self.success)} {who}, {cycles})"
+        return f"Plan({n:,} starts: {percent(self.success)} {who}, {number_of(count, 'cycles')})"
 
 
 def plan(
@@ -314,7 +311,7 @@ def plan(
     >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> route = plan(path, [0.0, 1.0, 1.0, 1.0], goal=0)
     >>> route
-    Plan(4 starts: 100.00% reach the goal, 0 cycles)
+    Plan(4 starts: 100 % reach the goal, 0 cycles)
     >>> route.successor, route.steps
     (array([0, 0, 1, 2]), array([0, 1, 2, 3]))
     """
@@ -323,9 +320,13 @@ def plan(
     tolerance = as_real(tie_tolerance, "tie_tolerance", 0.0)
     for name, choice, known in (("rule", rule, RuleName), ("ties", ties, TieName)):
         if not (isinstance(choice, str) and choice in get_args(known)):
-            raise InputError(f"{name} must be one of {get_args(known)}, not {choice!r}")
+            raise InputError(f"{name} must be one of {get_args(known)}, got {choice!r}")
     toll = UNIT if graph.is_unit else SLOPE if rule == "slope" else Q
-    slots = _moves(graph, field, goal, Rule(toll, tolerance, ties == "exit"))
+    law = Rule(toll, tolerance, ties == "exit")
+    slots, hops, num_stuck = first_moves(graph.arcs, field, goal, law)
+    if num_stuck:  # level ground: by the fewest level steps to an exit
+        level_hops(graph.arcs, graph.reverse_arcs, field, hops, tolerance)
+        prefer_exits(graph.arcs, field, slots, hops, law)
     successor, steps, cost, basin, entries = outcomes(graph.arcs, slots, goal)
     members, offsets = limit_cycles(successor, basin, entries)
     return Plan(
@@ -351,17 +352,3 @@ def false_sinks(graph: Graph, values: FloatArray, labels: Labels, goal: int) -> 
     candidates = vertices[vertices != goal]
     sinks: NDArray[np.int64] = candidates[sunk(graph.arcs, values, candidates)]
     return sinks
-
-
-def _moves(graph: Graph, values: FloatArray, goal: int, rule: Rule) -> NDArray[np.int64]:
-    """Arc taken from every vertex, -1 where there is none."""
-    slots, hops, num_stuck = first_moves(graph.arcs, values, goal, rule)
-    if num_stuck:
-        level_hops(graph.arcs, graph.reverse_arcs, values, hops, rule.tolerance)
-        prefer_exits(graph.arcs, values, slots, hops, rule)
-    return slots
-
-
-def _percent(share: float) -> str:
-    """Percentage with two digits, rounded down: 100.00% only where it is all of them."""
-    return f"{np.floor(share * 1e4) / 1e2:.2f}%"

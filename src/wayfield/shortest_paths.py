@@ -1,6 +1,7 @@
-"""The truth: shortest-path cost to a goal, and labels read off it. For studies and tests only.
+"""Shortest paths: the graph's own cost to a goal, and labels read off it.
 
-Nothing that extends, plans or certifies imports this room.
+Nothing that extends, plans or certifies imports this room: where the graph is right, this is the
+truth that an extension is to predict.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .labels import Labels
 
 
 def cost_to_go(graph: Graph, goal: int) -> FloatArray:
-    """Cost of the cheapest walk from every vertex *to* the goal; inf where there is none.
+    """Return the cost of the shortest path from every vertex *to* the goal; inf if none.
 
     Breadth first on unit lengths, Dijkstra otherwise; on a directed graph against the arcs.
 
@@ -42,7 +43,7 @@ def sample_labels(
     *,
     count: int | None = None,
 ) -> Labels:
-    """Exact labels at uniformly drawn vertices, and at the goal.
+    """Draw exact labels at uniformly chosen vertices, and at the goal.
 
     The draw depends on the graph's size, the number of labels and the seed alone, so that every
     goal of one graph shares it; the goal comes on top. Vertices that cannot reach the goal have

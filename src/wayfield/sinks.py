@@ -7,7 +7,7 @@ extend again, until there are none. Each round drops a label, so it ends; the go
 fill), or lies on a plateau that has one or holds a label (flat fill). So once no label is a false
 sink, steepest descent with exit ties reaches the goal from every start of finite value, and those
 are the states that can: labels of the others are false sinks themselves, the lowest first. Proof:
-``docs/directed.md``. For other methods it ends as well, and promises nothing.
+``docs/directed.md``. For other methods it ends as well, with no such guarantee.
 
 **Proofs are not asked for.** The same method is used as will be planned on, so that ties fall the
 same way; but a bracket that could not be verified, as on graphs with many ties, is no reason to
@@ -24,11 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 from ._arrays import as_vertex, as_vertices, frozen
 from ._text import number_of
 from .errors import InputError
-from .extension import AMLE, Method, extend
+from .extension import AMLE, Method, check_field, extend
 from .extension._deadline import check_time
 from .graph import Graph, check_graph
 from .labels import Labels, check_labels
-from .lifting import check_field
 from .plans import false_sinks
 
 

@@ -119,7 +119,14 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : (n_samples,) array
             Their targets; NaN where unknown. At least one must be known.
         """
-        self._method = _as_method(self.method)
+        method = self.method
+        if isinstance(method, str):
+            method = parse_method(method)
+        if isinstance(method, type) or not isinstance(method, Method):
+            raise InputError(
+                f"method must be a word such as 'amle' or an extension, got {method!r}"
+            )
+        self._method = method
         k = as_whole(self.n_neighbors, "n_neighbors", least=1)
         as_choice(self.unreachable, "unreachable", ("error", "nan"))
         samples, target = self._validated(X, y)
@@ -127,12 +134,26 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.vertex_ = vertex.ravel()
         nearest = NearestNeighbors(n_neighbors=min(k, len(points)), metric=self.metric)
         self._neighbours = nearest.fit(points)
-        labels = _mean_labels(self.vertex_, target)
+        # known targets by vertex, the mean where several samples share one
+        known = ~np.isnan(target)
+        at, values = self.vertex_[known], target[known]
+        vertices, place, count = np.unique(at, return_inverse=True, return_counts=True)
+        if (count > 1).any():
+            at, values = vertices, np.bincount(place, values) / count
+        labels = Labels(at, values)
         tails, heads, lengths = self._edges(min(k, len(points) - 1))
         # rounding can make a distance differ from the one taken the other way
         self.graph_ = Graph.from_edges(tails, heads, lengths, len(points), True).symmetrised()
-        if self.unreachable == "error":
-            _refuse_unreachable(self.graph_.components, self.vertex_, labels)
+        home = self.graph_.components[self.vertex_]
+        lost = ~np.isin(home, self.graph_.components[labels.vertices])
+        if self.unreachable == "error" and lost.any():
+            first = int(np.argmax(lost))
+            size, parts = int((home == home[first]).sum()), np.unique(home[lost]).size
+            raise InputError(
+                f"{lost.sum():,} samples are connected to no known target, in {parts:,} components "
+                f"(that of sample {first} has {size:,}): raise n_neighbors, or pass "
+                "unreachable='nan'"
+            )
         self.extension_ = extend(self.graph_, labels, self._method, unreachable="nan", check=False)
         if not self.extension_.status.good:
             warnings.warn(str(self.extension_.status), ConvergenceWarning, stacklevel=2)
@@ -158,8 +179,15 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         values = self.extension_.values[vertex]
         result: FloatArray = values[:, 0].copy()  # of the nearest: right where that is the sample
         new = (distance[:, 0] > 0.0) & ~np.isnan(values).all(axis=1)
-        lengths = np.maximum(distance[new], SHORTEST * self._scale)
-        result[new] = _on_stars(self._method, values[new], lengths)
+        if new.any():
+            # the method's equation at the centres of stars whose leaves hold the neighbours' values
+            held, lengths = values[new], np.maximum(distance[new], SHORTEST * self._scale)
+            known, count = ~np.isnan(held), len(held)
+            centres = np.repeat(np.arange(count), known.sum(axis=1))
+            leaves = count + np.arange(centres.size)
+            stars = Graph.from_edges(centres, leaves, lengths[known])
+            field = extend(stars, Labels(leaves, held[known]), self._method, check=False)
+            result[new] = field.values[:count]
         return result
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -191,50 +219,3 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._scale = float(np.median(far)) if far.size else 1.0
         tails = np.repeat(np.arange(len(heads)), k)
         return tails, heads.ravel(), np.maximum(distance.ravel(), SHORTEST * self._scale)
-
-
-def _as_method(value: str | Method) -> Method:
-    """Return the extension that a name stands for."""
-    if isinstance(value, str):
-        return parse_method(value)
-    if isinstance(value, Method) and not isinstance(value, type):
-        return value
-    raise InputError(f"method must be a word such as 'amle' or an extension, not {value!r}")
-
-
-def _mean_labels(vertex: NDArray[np.int64], target: FloatArray) -> Labels:
-    """Known targets by vertex, the mean where several samples share one."""
-    known = ~np.isnan(target)
-    vertices, place, count = np.unique(vertex[known], return_inverse=True, return_counts=True)
-    if (count == 1).all():
-        return Labels(vertex[known], target[known])
-    return Labels(vertices, np.bincount(place, target[known]) / count)
-
-
-def _on_stars(method: Method, values: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Solve the method's equation at the centres of stars whose leaves hold `values`, (m, k)."""
-    count = len(values)
-    if not count:
-        return np.empty(0)
-    known = ~np.isnan(values)
-    tails = np.repeat(np.arange(count), known.sum(axis=1))
-    leaves = count + np.arange(tails.size)
-    stars = Graph.from_edges(tails, leaves, lengths[known])
-    return extend(stars, Labels(leaves, values[known]), method, check=False).values[:count]
-
-
-def _refuse_unreachable(
-    component: NDArray[np.int32], vertex: NDArray[np.int64], labels: Labels
-) -> None:
-    """Raise if samples lie in components without a known target."""
-    home = component[vertex]
-    lost = ~np.isin(home, component[labels.vertices])
-    if not lost.any():
-        return
-    first = int(np.argmax(lost))
-    size = int((home == home[first]).sum())
-    parts = np.unique(home[lost]).size
-    raise InputError(
-        f"{lost.sum():,} samples are connected to no known target, in {parts:,} components (that "
-        f"of sample {first} has {size:,}): raise n_neighbors, or pass unreachable='nan'"
-    )

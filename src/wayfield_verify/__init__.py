@@ -1,10 +1,10 @@
 """An independent checker of wayfield's proofs.
 
 It shares no code with wayfield and uses the standard library alone. A proof is a file that
-``Extension.write_proof`` or ``Proof`` wrote: a graph, labels, a field with bounds, perhaps a
-plan, and what a proof of them needs. `verify` proves all of it again in exact arithmetic, or says
-where the proof fails. It believes nothing but the mathematics on wayfield's documentation page
-"Proofs that travel", and Python's integers.
+``write_proof`` of a field, a certificate or an answer wrote: a graph, labels, a field with bounds,
+perhaps a plan, and what a proof of them needs. `verify` proves all of it again in exact arithmetic,
+or says where the proof fails. It believes nothing but the mathematics on wayfield's documentation
+page "Proofs that travel", and Python's integers.
 
 On the command line: ``python -m wayfield_verify FILE``.
 """
@@ -22,7 +22,7 @@ __all__ = ["NotProved", "Unreadable", "verify"]
 
 
 def verify(path: str | os.PathLike[str]) -> list[str]:
-    """Prove a proof, and return in sentences what was proved.
+    """Check a proof, and return in sentences what it proves.
 
     Raises
     ------

@@ -38,40 +38,64 @@ class NotProved(Exception):  # noqa: N818
 def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
     """Prove the bracket of every vertex, or raise `NotProved`; say in sentences what was proved."""
     out, into = numbers.arcs(proof)
+    n, fixed, reasons = len(out), proof.fixed, proof.reasons
     labels = {x: numbers.whole(y) for x, y in proof.corrections.items()}
-    connected = reached_from(labels, [out] if out is into else [out, into], len(out))
-    below, above = _barriers(proof, numbers)
+    connected = reached_from(labels, [out] if out is into else [out, into], n)
+
+    # the barriers by vertex; what stands where they are not asked for is not used
+    if isinstance(reasons, Barriers):
+        below = numbers.barrier(reasons, reasons.below)
+        above = numbers.barrier(reasons, reasons.above)
+    else:
+        exact, given = [Fraction(0)] * n, iter(reasons)
+        for x, is_fixed in enumerate(fixed or ()):
+            if is_fixed:
+                exact[x] = next(given)
+        below = above = [numbers.exact(value) for value in exact]
+    for x, label in labels.items():
+        if below[x] > label:
+            raise NotProved(f"the lower barrier exceeds the label of vertex {x}")
+        if above[x] < label:
+            raise NotProved(f"the upper barrier is below the label of vertex {x}")
+
     low: Sequence[Number | float] = below
     high: Sequence[Number | float] = above
-    _require_between(below, labels, above)
-    if proof.fixed is None:
-        free = [x for x in range(len(out)) if connected[x] and x not in labels]
+    if fixed is None:  # the graph as it is
+        free = [x for x in range(n) if connected[x] and x not in labels]
         _require_barriers(proof.p, free, out, into, below, above)
-    else:
-        fixed = proof.fixed
-        low, high = _filled(proof, numbers, fixed, labels, out, into, below, above)
+    else:  # filled: the same on the fixed vertices, and it must be certain which these are
+        for x in labels:
+            if not fixed[x]:
+                raise NotProved(f"vertex {x} is labelled, and should be fixed")
+        among = _between(out, fixed)
+        back = among if into is out else _between(into, fixed)
+        free = [x for x in range(n) if fixed[x] and x not in labels]
+        _require_barriers(math.inf, free, among, back, below, above)
+        for x in range(n):
+            if fixed[x] and below[x] > above[x]:
+                raise NotProved(f"the barriers are exchanged at vertex {x}")
+        for x in free:
+            if not any(below[x] > above[y] for y, _ in among[x]):
+                raise NotProved(f"no arc certainly descends from the fixed vertex {x}")
+        # b(t) <= a(t') whenever a walk leads from t to another t' through unfixed vertices: at an
+        # unfixed x it is enough to know the two least a(t') that x leads to, the two largest b(t)
+        # that lead to x, and whose they are
+        reached = _two_least(fixed, into, below)
+        leading = _two_least(fixed, out, [-value for value in above])
+        for x, is_fixed in enumerate(fixed):
+            for most, t in leading[x]:
+                for least, end in reached[x]:
+                    if not is_fixed and t != end and -most > least:
+                        raise NotProved(f"a walk through vertex {x} may descend from {t} to {end}")
+        rule, rate = proof.fill, numbers.length_unit
+        low = _fill(rule, rate, fixed, out, into, below)
+        high = _fill(rule, rate, fixed, out, into, above)
     _require_bracket(proof, numbers, connected, low, high)
     return _sentences(proof, connected)
 
 
-def _barriers(proof: Proof, numbers: Numbers) -> tuple[Sequence[Number], Sequence[Number]]:
-    """Lower and upper barrier by vertex; what stands where they are not asked for is not used."""
-    reasons = proof.reasons
-    if isinstance(reasons, Barriers):
-        return (
-            numbers.barrier(reasons, reasons.below),
-            numbers.barrier(reasons, reasons.above),
-        )
-    exact, given = [Fraction(0)] * proof.num_vertices, iter(reasons)
-    for x, is_fixed in enumerate(proof.fixed or ()):
-        if is_fixed:
-            exact[x] = next(given)
-    both = [numbers.exact(value) for value in exact]
-    return both, both
-
-
 def reached_from(begin: Iterable[int], ways: Sequence[Arcs], n: int) -> list[bool]:
-    """Which vertices can be reached from the first ones, by the arcs of any of the ways."""
+    """Return, by vertex, whether it can be reached from the first ones by any of the arcs."""
     todo, reached = list(begin), [False] * n
     for x in todo:
         reached[x] = True
@@ -83,16 +107,6 @@ def reached_from(begin: Iterable[int], ways: Sequence[Arcs], n: int) -> list[boo
                     reached[y] = True
                     todo.append(y)
     return reached
-
-
-def _require_between(
-    below: Sequence[Number], labels: dict[int, int], above: Sequence[Number]
-) -> None:
-    for x, label in labels.items():
-        if below[x] > label:
-            raise NotProved(f"the lower barrier exceeds the label of vertex {x}")
-        if above[x] < label:
-            raise NotProved(f"the upper barrier is below the label of vertex {x}")
 
 
 # ---------------------------------------------------------------- the equations
@@ -109,11 +123,15 @@ def _require_barriers(
     """Check that the lower barrier is a subsolution at the free vertices, the upper the reverse."""
     for x in free:
         for values, side, word in ((below, 1, "lower"), (above, -1, "upper")):
-            sign = (
-                _steepness(values, x, out, into)
-                if p == math.inf
-                else _balance(values, x, out[x], Fraction(p) - 1)
-            )
+            here = values[x]
+            sign: int | None
+            if p == math.inf:
+                sign = _steepness(values, x, out, into)
+            elif p == 2.0:
+                sign = sign_of_sum([(int(values[y] - here), length) for y, length in out[x]])
+            else:
+                slopes = [Fraction(values[y] - here) / length for y, length in out[x]]
+                sign = sign_of_balance(slopes, Fraction(p) - 1)
             if sign is None:
                 raise NotProved(f"the {word} barrier's balance at vertex {x} cannot be told")
             if sign * side < 0:
@@ -139,47 +157,7 @@ def _steepness(values: Sequence[Number], x: int, out: Arcs, into: Arcs) -> int:
     return (excess > 0) - (excess < 0)
 
 
-def _balance(
-    values: Sequence[Number], x: int, arcs: list[tuple[int, int]], q: Fraction
-) -> int | None:
-    """Sign of Σ sign(u_y − u_x) (|u_y − u_x| / ℓ)^q; None if it cannot be told."""
-    here = values[x]
-    if q == 1:
-        return sign_of_sum([(int(values[y] - here), length) for y, length in arcs])
-    return sign_of_balance([Fraction(values[y] - here) / length for y, length in arcs], q)
-
-
 # ---------------------------------------------------------------- filling
-
-
-def _filled(
-    proof: Proof,
-    numbers: Numbers,
-    fixed: Sequence[bool],
-    labels: dict[int, int],
-    out: Arcs,
-    into: Arcs,
-    below: Sequence[Number],
-    above: Sequence[Number],
-) -> tuple[list[Number | float], list[Number | float]]:
-    """Prove which vertices are filled, and return the barriers with both filled."""
-    n = len(out)
-    for x in labels:
-        if not fixed[x]:
-            raise NotProved(f"vertex {x} is labelled, and should be fixed")
-    among = _between(out, fixed)
-    back = among if into is out else _between(into, fixed)
-    free = [x for x in range(n) if fixed[x] and x not in labels]
-    _require_barriers(math.inf, free, among, back, below, above)
-    for x in range(n):
-        if fixed[x] and below[x] > above[x]:
-            raise NotProved(f"the barriers are exchanged at vertex {x}")
-    for x in free:
-        if not any(below[x] > above[y] for y, _ in among[x]):
-            raise NotProved(f"no arc certainly descends from the fixed vertex {x}")
-    _require_no_descent(fixed, out, into, below, above)
-    rule, rate = proof.fill, numbers.length_unit
-    return _fill(rule, rate, fixed, out, into, below), _fill(rule, rate, fixed, out, into, above)
 
 
 def _between(arcs: Arcs, fixed: Sequence[bool]) -> Arcs:
@@ -188,23 +166,6 @@ def _between(arcs: Arcs, fixed: Sequence[bool]) -> Arcs:
         [(y, length) for y, length in row if fixed[y]] if fixed[x] else []
         for x, row in enumerate(arcs)
     ]
-
-
-def _require_no_descent(
-    fixed: Sequence[bool], out: Arcs, into: Arcs, below: Sequence[Number], above: Sequence[Number]
-) -> None:
-    """Check b(t) ≤ a(t') whenever a walk leads from t to another t' through unfixed vertices.
-
-    At an unfixed x it is enough to know the two least a(t') that x leads to, the two largest b(t)
-    that lead to x, and whose they are.
-    """
-    reached = _two_least(fixed, into, below)
-    leading = _two_least(fixed, out, [-value for value in above])
-    for x, is_fixed in enumerate(fixed):
-        for high, t in leading[x]:
-            for low, end in reached[x]:
-                if not is_fixed and t != end and -high > low:
-                    raise NotProved(f"a walk through vertex {x} may descend from {t} to {end}")
 
 
 def _two_least(

@@ -91,11 +91,6 @@ class Proof:
 
 def read(path: str | os.PathLike[str]) -> Proof:
     """Read a proof; `Unreadable` or `OSError` if that cannot be done."""
-    return _parse(_Sections(_body(path)))
-
-
-def _body(path: str | os.PathLike[str]) -> bytes:
-    """Return what the digest is taken of, if it is the one in the file."""
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise Unreadable("it is not a regular file")
     with Path(path).open("rb") as file:
@@ -106,7 +101,46 @@ def _body(path: str | os.PathLike[str]) -> bytes:
         if hashlib.file_digest(file, "sha256").digest() != start[len(MAGIC) :]:
             raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
         file.seek(START)
-        return file.read()
+        sections = _Sections(file.read())
+    n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
+    directed, fill, p = sections.unpack("kind", "<BBd")
+    _require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
+    _require(p >= 2.0, f"p = {p} is not at least 2")
+    _require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
+    _require(bool(fill) or not directed, "on a directed graph something is filled")
+    _require(not fill or p == math.inf, "only the AMLE fills")
+    tails, heads = sections.indices("tail", num_edges), sections.indices("head", num_edges)
+    edges = list(zip(tails, heads, strict=True))
+    _require(all(x < n and y < n for x, y in edges), "an edge leads to no vertex")
+    _require(all(a < b for a, b in pairwise(edges)), "edges are not in ascending order")
+    if directed:
+        _require(all(x != y for x, y in edges), "an arc leads to where it begins")
+    else:
+        _require(all(x < y for x, y in edges), "an edge does not begin at its lower end")
+    lengths = sections.doubles("leng", num_edges) if sections.has("leng") else None
+    _require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
+    _require(num_labels > 0, "it has no label")
+    vertices = sections.indices("labv", num_labels)
+    _require(all(x < n for x in vertices), "a label is at no vertex")
+    _require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")
+    labels = dict(zip(vertices, _finite(sections.doubles("laby", num_labels)), strict=True))
+    prior, corrections = None, labels
+    if sections.has("prio"):
+        prior = sections.doubles("prio", n)
+        _require(all(x > -math.inf for x in prior), "the prior is neither a number nor +inf")
+        numbers = _finite(sections.doubles("corr", num_labels))
+        corrections = dict(zip(vertices, numbers, strict=True))
+    values = sections.doubles("valu", n)
+    lower = [_moved(u, -steps) for u, steps in zip(values, sections.counts("lowr", n), strict=True)]
+    upper = [_moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
+    fixed = sections.bits("fixd", n) if fill else None
+    reasons = _reasons(sections, n, fixed)
+    plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
+    sections.finish()
+    return Proof(
+        n, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
+        values, lower, upper, fixed, reasons, plan,
+    )  # fmt: skip
 
 
 class _Sections:
@@ -184,41 +218,6 @@ def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg
     return numbers
 
 
-def _parse(sections: _Sections) -> Proof:
-    n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
-    directed, fill, p = sections.unpack("kind", "<BBd")
-    _require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
-    _require(p >= 2.0, f"p = {p} is not at least 2")
-    _require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
-    _require(bool(fill) or not directed, "on a directed graph something is filled")
-    _require(not fill or p == math.inf, "only the AMLE fills")
-    edges = _edges(sections, n, num_edges, bool(directed))
-    lengths = sections.doubles("leng", num_edges) if sections.has("leng") else None
-    _require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
-    _require(num_labels > 0, "it has no label")
-    vertices = sections.indices("labv", num_labels)
-    _require(all(x < n for x in vertices), "a label is at no vertex")
-    _require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")
-    labels = dict(zip(vertices, _finite(sections.doubles("laby", num_labels)), strict=True))
-    prior, corrections = None, labels
-    if sections.has("prio"):
-        prior = sections.doubles("prio", n)
-        _require(all(x > -math.inf for x in prior), "the prior is neither a number nor +inf")
-        numbers = _finite(sections.doubles("corr", num_labels))
-        corrections = dict(zip(vertices, numbers, strict=True))
-    values = sections.doubles("valu", n)
-    lower = [_moved(u, -steps) for u, steps in zip(values, sections.counts("lowr", n), strict=True)]
-    upper = [_moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
-    fixed = sections.bits("fixd", n) if fill else None
-    reasons = _reasons(sections, n, fixed)
-    plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
-    sections.finish()
-    return Proof(
-        n, bool(directed), FILLS[int(fill)], p, edges, lengths, labels, prior, corrections,
-        values, lower, upper, fixed, reasons, plan,
-    )  # fmt: skip
-
-
 def _moved(number: float, steps: int) -> float:
     """Return the double that many places further up in the order of all doubles."""
     if steps == 0:
@@ -230,18 +229,6 @@ def _moved(number: float, steps: int) -> float:
     bits = place if place >= 0 else 2**63 - place
     found: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
     return found
-
-
-def _edges(sections: _Sections, n: int, count: int, directed: bool) -> list[tuple[int, int]]:
-    tails, heads = sections.indices("tail", count), sections.indices("head", count)
-    edges = list(zip(tails, heads, strict=True))
-    _require(all(x < n and y < n for x, y in edges), "an edge leads to no vertex")
-    _require(all(a < b for a, b in pairwise(edges)), "edges are not in ascending order")
-    if directed:
-        _require(all(x != y for x, y in edges), "an arc leads to where it begins")
-    else:
-        _require(all(x < y for x, y in edges), "an edge does not begin at its lower end")
-    return edges
 
 
 def _reasons(

@@ -1,6 +1,6 @@
 """Proving a plan: its moves, where they lead from every start, and which of them are optimal.
 
-The plan stands on the field's values u or, where it was repaired, on lifted ones, which are no
+The plan stands on the field's values u or, where it was lifted, on lifted ones, which are no
 less.
 
 - **Moves.** Every move is an arc to a vertex of finite value; there is none only where there is no
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 from ._field import NotProved, number_of, reached_from
 from ._file import Plan, Proof
-from ._numbers import Arcs, Numbers
+from ._numbers import Numbers
 
 ROUNDING = 1 << 50
 """A move may be worse than the best by one part in this."""
@@ -38,48 +38,79 @@ MOST_NAMED = 3
 def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
     """Prove the plan, or raise `NotProved`; say in sentences what was proved."""
     out, into = numbers.arcs(proof)
-    stands_on = plan.lifted or proof.values
+    goal, successor, hops, n = plan.goal, plan.successor, plan.hops, len(out)
     # a plan reads NaN, where no label is connected, as "cannot reach"
+    stands_on = plan.lifted or proof.values
     values = [numbers.whole(u) if math.isfinite(u) else None for u in stands_on]
-    _require_lifted(proof, plan)
-    lengths = [_move(x, plan, out[x], values) for x in range(len(out))]
-    if plan.tolerance == 0.0:
-        unit = None if proof.lengths is None else numbers.length_unit
-        for x in range(len(out)):
-            _require_best(x, plan, out[x], values, unit)
-    _require_hops(plan)
-    _require_costs(plan, lengths, numbers)
-    able = reached_from([plan.goal], [into], len(out))
-    _require_optimal(proof, plan, numbers, out, able)
-    return _sentences(plan, values, able)
-
-
-def _require_lifted(proof: Proof, plan: Plan) -> None:
-    """Check that no value was lowered."""
-    rows = zip(plan.lifted or (), proof.values, strict=False)
-    for x, (lifted, value) in enumerate(rows):
+    for x, (lifted, value) in enumerate(zip(plan.lifted or (), proof.values, strict=False)):
         # what cannot be reached is +inf once lifted; a vertex without a value has NaN
         if lifted < value:
             raise NotProved(f"the lifted value of vertex {x} is below its value")
 
+    # moves: along an arc to a finite value, wherever there is one
+    moves = [0] * n  # their lengths; 0 at the goal and where there is none
+    for x, y in enumerate(successor):
+        if x == goal:
+            if y != x:
+                raise NotProved(f"the goal, vertex {x}, is left again")
+        elif y == x:
+            if any(values[z] is not None for z, _ in out[x]):
+                raise NotProved(f"there is a move from vertex {x}, and the plan has none")
+        else:
+            length = next((length for z, length in out[x] if z == y), None)
+            if length is None:
+                raise NotProved(f"the move from vertex {x} to {y} is along no arc")
+            if values[y] is None:
+                raise NotProved(f"the move from vertex {x} leads to {y}, which has no finite value")
+            moves[x] = length
+    if plan.tolerance == 0.0:
+        unit = None if proof.lengths is None else numbers.length_unit
+        for x in range(n):
+            _require_best(x, plan, out[x], values, unit)
 
-def _move(x: int, plan: Plan, arcs: list[tuple[int, int]], values: Sequence[int | None]) -> int:
-    """Return the length of the move from x; 0 at the goal and where there is none."""
-    y = plan.successor[x]
-    if x == plan.goal:
-        if y != x:
-            raise NotProved(f"the goal, vertex {x}, is left again")
-        return 0
-    if y == x:
-        if any(values[z] is not None for z, _ in arcs):
-            raise NotProved(f"there is a move from vertex {x}, and the plan has none")
-        return 0
-    length = next((length for z, length in arcs if z == y), None)
-    if length is None:
-        raise NotProved(f"the move from vertex {x} to {y} is along no arc")
-    if values[y] is None:
-        raise NotProved(f"the move from vertex {x} leads to {y}, which has no finite value")
-    return length
+    # outcomes: hops fall by one at every move of a start that arrives, and others have none
+    for x, y in enumerate(successor):
+        if x == goal or y == x:
+            if hops[x]:
+                raise NotProved(f"vertex {x} has no move, yet has hops")
+        elif hops[x] != (1 if y == goal else hops[y] + bool(hops[y])):
+            raise NotProved(f"the hops of vertex {x} are not one more than those of its move")
+
+    # costs: the lengths are added up from the goal outwards
+    exact = [0] * n
+    costs = plan.cost
+    for x in sorted(range(n), key=hops.__getitem__):
+        if costs is None:  # on unit lengths the hops are the costs
+            break
+        stated = costs[x]
+        if hops[x] == 0 and x != goal:
+            if stated != math.inf:
+                raise NotProved(f"the walk from vertex {x} does not reach the goal, yet has a cost")
+            continue
+        exact[x] = exact[successor[x]] + moves[x] * numbers.length_unit
+        if stated == math.inf or abs(numbers.whole(stated) - exact[x]) << 52 > hops[x] * exact[x]:
+            raise NotProved(f"the cost of the walk from vertex {x} is not what its moves cost")
+
+    # optimal moves, given the file's bounds on the error of the values
+    able = reached_from([goal], [into], n)
+    errors = plan.error
+    lower, upper = plan.lifted or proof.lower, plan.lifted or proof.upper
+    for x, claimed in enumerate(plan.optimal):
+        if not claimed or x == goal:
+            continue
+        move = successor[x]
+        if errors is None or move == x or not able[move]:
+            raise NotProved(f"no move from vertex {x} is proved optimal")
+        for y, length in out[x]:
+            if y == move or not able[y]:
+                continue
+            terms = (lower[y], upper[move], errors[y], errors[move])
+            if not all(map(math.isfinite, terms)):
+                raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
+            least, most, *slack = map(numbers.whole, terms)
+            if not (length - moves[x]) * numbers.length_unit + least - most > sum(slack):
+                raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
+    return _sentences(plan, values, able)
 
 
 def _require_best(
@@ -118,56 +149,6 @@ def _require_best(
             raise NotProved(f"from vertex {x} the move to {y} is better than that to {move}")
 
 
-def _require_hops(plan: Plan) -> None:
-    """Check that hops fall by one at every move of a start that arrives, and others never do."""
-    for x, (hops, y) in enumerate(zip(plan.hops, plan.successor, strict=True)):
-        if x == plan.goal or y == x:
-            if hops:
-                raise NotProved(f"vertex {x} has no move, yet has hops")
-        elif hops != (1 if y == plan.goal else plan.hops[y] + bool(plan.hops[y])):
-            raise NotProved(f"the hops of vertex {x} are not one more than those of its move")
-
-
-def _require_costs(plan: Plan, lengths: list[int], numbers: Numbers) -> None:
-    """Add up the lengths from the goal outwards, and compare with the costs of the file."""
-    if plan.cost is None:
-        return
-    exact = [0] * len(lengths)
-    for x in sorted(range(len(lengths)), key=plan.hops.__getitem__):
-        stated, hops = plan.cost[x], plan.hops[x]
-        if hops == 0 and x != plan.goal:
-            if stated != math.inf:
-                raise NotProved(f"the walk from vertex {x} does not reach the goal, yet has a cost")
-            continue
-        exact[x] = exact[plan.successor[x]] + lengths[x] * numbers.length_unit
-        if stated == math.inf or abs(numbers.whole(stated) - exact[x]) << 52 > hops * exact[x]:
-            raise NotProved(f"the cost of the walk from vertex {x} is not what its moves cost")
-
-
-def _require_optimal(
-    proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, able: list[bool]
-) -> None:
-    """Check the moves that the file calls optimal, given its bounds on the error of the values."""
-    errors, whole = plan.error, numbers.whole
-    lower, upper = plan.lifted or proof.lower, plan.lifted or proof.upper
-    for x, claimed in enumerate(plan.optimal):
-        if not claimed or x == plan.goal:
-            continue
-        move = plan.successor[x]
-        if errors is None or move == x or not able[move]:
-            raise NotProved(f"no move from vertex {x} is proved optimal")
-        mine = next(length for y, length in out[x] if y == move)
-        for y, length in out[x]:
-            if y == move or not able[y]:
-                continue
-            terms = (lower[y], upper[move], errors[y], errors[move])
-            if not all(map(math.isfinite, terms)):
-                raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
-            least, most, *slack = map(whole, terms)
-            if not (length - mine) * numbers.length_unit + least - most > sum(slack):
-                raise NotProved(f"the move from vertex {x} is not proved better than that to {y}")
-
-
 # ---------------------------------------------------------------- the statement
 
 
@@ -185,7 +166,8 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
         found.append("The plan stands on lifted values, none of which is below the field's.")
     lost = [x for x in range(n) if x != goal and not plan.hops[x]]
     found += _of_the_lost(plan, lost)
-    rises = sum(_rises(x, plan, values) for x in range(n) if plan.hops[x])
+    moves = ((values[x], values[plan.successor[x]]) for x in range(n) if plan.hops[x])
+    rises = sum(a is not None and b is not None and b > a for a, b in moves)  # hops fall anyhow
     found.append(
         "The pair (value, hops) falls at every move of the starts that arrive."
         if not rises
@@ -214,14 +196,8 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
     return found
 
 
-def _rises(x: int, plan: Plan, values: Sequence[int | None]) -> bool:
-    """Whether the move from x leads to a larger value: the hops fall in any case."""
-    here, there = values[x], values[plan.successor[x]]
-    return here is not None and there is not None and there > here
-
-
 def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
-    """Say what becomes of the starts that do not arrive: loops, vertices without a move."""
+    """Describe how starts that do not arrive end: in loops, or at vertices without a move."""
     found = []
     loops, seen = [], dict.fromkeys(lost, -1)
     stuck: dict[int, bool] = {}
@@ -237,7 +213,11 @@ def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
         stuck.update(dict.fromkeys((*walk, x), stops))
     stopping = sum(stuck.values())
     if loops:
-        some = "; ".join(map(_round, loops[:MOST_NAMED]))
+        shown = []  # the first vertex at both ends; in ASCII, which every terminal has
+        for loop in loops[:MOST_NAMED]:
+            rest = ["..."] if len(loop) > MOST_NAMED else []
+            shown.append(" -> ".join(map(str, (*loop[:MOST_NAMED], *rest, loop[0]))))
+        some = "; ".join(shown)
         more = "" if len(loops) <= MOST_NAMED else f", and {len(loops) - MOST_NAMED} more"
         found.append(
             f"{_do(len(lost) - stopping, 'goes', 'go')} round for ever, in "
@@ -246,12 +226,6 @@ def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
     if stopping:
         found.append(f"{_do(stopping, 'ends', 'end')} where there is no move.")
     return found
-
-
-def _round(loop: list[int]) -> str:
-    """Write a loop down, its first vertex at both ends; in ASCII, which every terminal has."""
-    cut = ["..."] if len(loop) > MOST_NAMED else []
-    return " -> ".join(map(str, (*loop[:MOST_NAMED], *cut, loop[0])))
 
 
 def _do(count: int, one: str, many: str) -> str:

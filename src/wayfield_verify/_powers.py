@@ -49,10 +49,7 @@ def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
         if most_up < least_down:
             return -1
         bits *= 2
-    return _exact_sign(ups, downs, q)
-
-
-def _exact_sign(ups: dict[Fraction, int], downs: dict[Fraction, int], q: Fraction) -> int | None:
+    # enclosures do not do: exactly, if that is not too long
     bits = sum(max(s.numerator, s.denominator).bit_length() for s in (*ups, *downs))
     if q.denominator != 1 or q * bits > LONGEST:
         return None
@@ -108,7 +105,9 @@ def _sum_of_powers(
 def power(ratio: Fraction, q: Fraction, bits: int) -> Enclosure:
     """Enclose ratio^q for a ratio in (0, 1] and q ≥ 0 with a power of two as denominator."""
     one: Enclosure = (1, 1, 0)
-    base = _of_fraction(ratio, bits)
+    shift = max(0, bits + ratio.denominator.bit_length() - ratio.numerator.bit_length())
+    lo, left = divmod(ratio.numerator << shift, ratio.denominator)
+    base: Enclosure = (lo, lo + (left > 0), -shift)
     result, whole = one, int(q)
     # the whole part: squares of squares
     square = base
@@ -125,13 +124,6 @@ def power(ratio: Fraction, q: Fraction, bits: int) -> Enclosure:
         if rest >= 1:
             result, rest = _product(result, root, bits), rest - 1
     return result
-
-
-def _of_fraction(ratio: Fraction, bits: int) -> Enclosure:
-    n, d = ratio.numerator, ratio.denominator
-    shift = max(0, bits + d.bit_length() - n.bit_length())
-    lo, rest = divmod(n << shift, d)
-    return lo, lo + (rest > 0), -shift
 
 
 def _product(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:

@@ -59,8 +59,8 @@ def tried() -> dict[str, list[tuple[int, bool]]]:
         warnings.simplefilter("ignore", wf.InputWarning)
         file = Path(folder) / "file.proof"
         for seed, field in islice(proved_fields(), 40):
-            write = random_plan(seed, field) if seed % 2 else field.certificate
-            write(file)
+            held = random_plan(seed, field) if seed % 2 else field
+            held.write_proof(file)
             found.setdefault("original", []).append((seed, accepted(file)))
             given = Original.of(file)
             assert given is not None
@@ -216,7 +216,9 @@ def test_the_pair_of_value_and_hops_is_told(tmp_path: Path) -> None:
     graph = wf.Graph.from_edges([0, 1, 0], [1, 2, 2], [0.5, 1.0, 9.0])
     field = wf.extend(graph, wf.Labels([0, 1, 2], [0.0, 0.5, 0.4]), wf.AMLE())
     plan = wf.plan(graph, field, 0, rule="q")
-    said = verify(wf.certify(graph, field.labels, field, plan)(tmp_path / "climbs.proof"))
+    said = verify(
+        wf.certify(graph, field.labels, field, plan).write_proof(tmp_path / "climbs.proof")
+    )
     assert any("The value rises at 1 move" in sentence for sentence in said)
 
 
@@ -357,11 +359,11 @@ def test_the_command_line_writes_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert wayfield(*words, "road.proof").code == 0
     taken = wayfield(*words, "known.csv")
     assert taken.code == 2
-    assert "known.csv is no certificate" in taken.err
+    assert "known.csv is no proof" in taken.err
     assert wayfield(*words, "road.proof", "--method", "nearest").code == 2
 
 
-def test_a_repaired_plan_is_proved_on_its_lifted_values(tmp_path: Path) -> None:
+def test_a_lifted_plan_is_proved_on_its_lifted_values(tmp_path: Path) -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     labels = wf.Labels([0, 1, 2, 3], [0.0, 4.0, 1.0, 2.0])
     answer = wf.solve(path, labels, goal=0, lift=True)

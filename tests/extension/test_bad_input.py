@@ -83,12 +83,12 @@ def test_label_vertex_that_would_wrap_around() -> None:
 
 
 def test_label_vertex_beyond_64_bits() -> None:
-    with refused(r"label vertices must be vertex indices, not object \(entry 1 is 10000"):
+    with refused(r"label vertices must be vertex indices, got object \(entry 1 is 10000"):
         wf.Labels([0, 10**30], [0.0, 1.0])
 
 
 def test_bool_label_vertices() -> None:
-    with refused(r"label vertices must be vertex indices, not bool \(entry 0 is "):
+    with refused(r"label vertices must be vertex indices, got bool \(entry 0 is "):
         wf.Labels([True, False], [0.0, 1.0])
 
 
@@ -106,13 +106,13 @@ def test_more_labels_than_values() -> None:
     "values", ["01", ["a", "b"], [None, None], [1j, 2j], [object(), 1], [b"a", b"b"], [{}, {}]]
 )
 def test_label_values_that_are_no_numbers(values: Any) -> None:
-    with refused("label values must be real numbers, not"):
+    with refused("label values must be real numbers, got"):
         wf.Labels([0, 1], values)
 
 
 @pytest.mark.parametrize("values", [3.0, [[0.0], [1.0]], np.zeros((2, 1))])
 def test_label_values_of_another_shape(values: Any) -> None:
-    with refused("label values must be one-dimensional, not of shape"):
+    with refused("label values must be one-dimensional, got shape"):
         wf.Labels([0, 1], values)
 
 
@@ -154,17 +154,17 @@ def test_length_that_would_overflow(length: float) -> None:
         ([0, np.nan], r"heads\[1\] = nan is not a whole number"),
         ([0, 3], r"heads\[1\] = 3 is out of range for 3 vertices"),
         ([0, 2**31], r"heads\[1\] = 2147483648 is too large for a vertex index"),
-        ([0, 2**200], r"heads must be vertex indices, not object \(entry 1 is"),
+        ([0, 2**200], r"heads must be vertex indices, got object \(entry 1 is"),
         ([0], r"2 tails but 1 heads"),
-        ([[0, 1]], r"heads must be one-dimensional, not of shape \(1, 2\)"),
+        ([[0, 1]], r"heads must be one-dimensional, got shape \(1, 2\)"),
         ([[0], [1, 2]], "heads cannot be read as an array"),
-        (["0", "1"], r"heads must be vertex indices, not <U1 \(entry 0 is"),
-        ([None, 1], r"heads must be vertex indices, not object \(entry 0 is None\)"),
-        ([True, False], r"heads must be vertex indices, not bool"),
-        ([1j, 2], r"heads must be vertex indices, not complex128"),
-        (None, r"heads must be vertex indices, not object \(entry 0 is None\)"),
-        (1, r"heads must be one-dimensional, not of shape \(\)"),
-        ({0: 1}, r"heads must be vertex indices, not object"),
+        (["0", "1"], r"heads must be vertex indices, got <U1 \(entry 0 is"),
+        ([None, 1], r"heads must be vertex indices, got object \(entry 0 is None\)"),
+        ([True, False], r"heads must be vertex indices, got bool"),
+        ([1j, 2], r"heads must be vertex indices, got complex128"),
+        (None, r"heads must be vertex indices, got object \(entry 0 is None\)"),
+        (1, r"heads must be one-dimensional, got shape \(\)"),
+        ({0: 1}, r"heads must be vertex indices, got object"),
     ],
 )
 def test_bad_ends(ends: Any, message: str) -> None:
@@ -179,12 +179,12 @@ def test_bad_number_of_vertices(count: Any) -> None:
 
 
 def test_more_vertices_than_fit() -> None:
-    with refused("num_vertices must be at most 2147483647, not 2147483648"):
+    with refused("num_vertices must be at most 2147483647, got 2147483648"):
         wf.Graph.from_edges([0], [1], num_vertices=2**31)
 
 
 def test_directed_that_is_no_flag() -> None:
-    with refused("directed must be True or False, not 'no'"):
+    with refused("directed must be True or False, got 'no'"):
         wf.Graph.from_edges([0], [1], directed="no")  # type: ignore[arg-type]
 
 
@@ -227,13 +227,13 @@ def test_component_without_a_label(method: Any) -> None:
 
 @pytest.mark.parametrize("graph", [None, np.eye(3), [[0, 1]], "graph"])
 def test_graph_that_is_none(graph: Any) -> None:
-    with refused(r"graph must be a wayfield\.Graph, not"):
+    with refused(r"graph must be a wayfield\.Graph, got"):
         wf.extend(graph, ENDS, wf.NearestLabel())
 
 
 @pytest.mark.parametrize("labels", [None, {0: 1.0}, ([0], [1.0])])
 def test_labels_that_are_none(labels: Any) -> None:
-    with refused(r"labels must be wayfield\.Labels, not"):
+    with refused(r"labels must be wayfield\.Labels, got"):
         wf.extend(PATH, labels, wf.NearestLabel())
 
 
@@ -283,13 +283,13 @@ def test_goal_that_is_not_a_vertex(goal: int) -> None:
 
 @pytest.mark.parametrize("goal", [0.5, np.nan, np.inf])
 def test_fractional_goal(goal: float) -> None:
-    with refused(f"goal must be a whole number, not {goal}"):
+    with refused(f"goal must be a whole number, got {goal}"):
         wf.cost_to_go(PATH, goal)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("goal", [None, "0", True, [0], np.array([0]), 1j, {}])
 def test_goal_that_is_no_number(goal: Any) -> None:
-    with refused("goal must be one vertex index, not"):
+    with refused("goal must be one vertex index, got"):
         wf.cost_to_go(PATH, goal)
 
 

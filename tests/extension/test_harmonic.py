@@ -21,7 +21,7 @@ def solve(graph: wf.Graph, labels: wf.Labels, check: bool = True, **settings: bo
 # ------------------------------------------------------------------ against exact rationals
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(labelled_graphs())
 def test_brackets_contain_the_exact_values(case: tuple[wf.Graph, wf.Labels]) -> None:
     graph, labels = case
@@ -50,7 +50,7 @@ def test_lengths_over_many_magnitudes(spread: int) -> None:
         assert contains(extension, exact_harmonic(graph, labels))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(5))
 def test_many_goals_of_any_scale(seed: int) -> None:
     """Shared factorisations overflow or turn singular: a bracket then contains, or is not there."""
     rng = np.random.default_rng(seed)

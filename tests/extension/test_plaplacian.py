@@ -35,7 +35,7 @@ def maze() -> tuple[wf.Graph, wf.Labels]:
 # ------------------------------------------------------------------ against 60 digits
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(labelled_graphs(max_vertices=8), st.sampled_from(POWERS[1:]) | st.floats(2.1, 128.0))
 def test_brackets_contain_the_60_digit_solution(case: tuple[wf.Graph, wf.Labels], p: float) -> None:
     graph, labels = case
@@ -104,7 +104,7 @@ def check_figures(extension: Extension) -> None:
         assert (extension.values <= extension.upper).all()
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data(), st.integers(2, 6), ANY_POWER)
 def test_stars_of_any_scale_stay_inside_their_bracket(
     data: st.DataObject, leaves: int, p: float
@@ -122,7 +122,7 @@ def test_stars_of_any_scale_stay_inside_their_bracket(
             assert side * tilt(star, [Fraction(float(v)) for v in bound], 0, p) >= 0
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.data(), st.integers(3, 9), ANY_POWER)
 def test_paths_of_any_scale_stay_inside_their_bracket(
     data: st.DataObject, n: int, p: float
@@ -140,7 +140,7 @@ def test_paths_of_any_scale_stay_inside_their_bracket(
         assert rationals_inside(extension, exact)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data(), st.integers(2, 6), ANY_POWER)
 def test_what_is_sure_is_so(data: st.DataObject, leaves: int, p: float) -> None:
     lengths = data.draw(magnitudes(leaves))

@@ -35,7 +35,7 @@ def width_of(*fields: Extension) -> float:
 
 
 @methods(within=True)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problem=PROBLEMS)
 def test_maximum_principle_and_labels_kept(method: Method, problem: Problem) -> None:
     graph, labels = problem
@@ -49,7 +49,7 @@ def test_maximum_principle_and_labels_kept(method: Method, problem: Problem) -> 
 
 
 @of_each
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problem=PROBLEMS, seed=st.integers(0, 2**32 - 1))
 def test_comparison_principle(method: Method, problem: Problem, seed: int) -> None:
     """Larger labels give a larger field; the brackets respect it rigorously."""
@@ -61,7 +61,7 @@ def test_comparison_principle(method: Method, problem: Problem, seed: int) -> No
 
 
 @of_each
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     problem=PROBLEMS,
     factor=st.floats(0.01, 100.0),
@@ -81,7 +81,7 @@ def test_scale_and_offset(
 
 
 @of_each
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problem=PROBLEMS, seed=st.integers(0, 2**32 - 1))
 def test_names_of_vertices_do_not_matter(method: Method, problem: Problem, seed: int) -> None:
     graph, labels = problem

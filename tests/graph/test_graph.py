@@ -621,7 +621,7 @@ def test_neighbours_of_what_is_no_vertex_are_refused(vertex: int) -> None:
 @pytest.mark.parametrize(
     ("positions", "message"),
     [
-        ([[0, 0]], r"shape \(2, d\), not \(1, 2\)"),
+        ([[0, 0]], r"shape \(2, d\), got \(1, 2\)"),
         ([0, 1], "two-dimensional"),
         ([[0], [np.nan]], r"positions\[1, 0\] = nan is not a finite number"),
         ([["a"], ["b"]], "real numbers"),

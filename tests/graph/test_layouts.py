@@ -269,12 +269,12 @@ def test_prefix_alone_is_refused() -> None:
 
 
 def test_name_that_is_no_string_is_refused() -> None:
-    with pytest.raises(InputError, match="not 3"):
+    with pytest.raises(InputError, match="name must be a string, got 3"):
         load_layout(3)  # type: ignore[arg-type]
 
 
 def test_text_that_is_no_string_is_refused() -> None:
-    with pytest.raises(InputError, match="text is a string"):
+    with pytest.raises(InputError, match="text must be a string"):
         Layout.from_text(["##", "#."])  # type: ignore[arg-type]
 
 
@@ -311,12 +311,12 @@ def test_unknown_character_is_refused(cell: str) -> None:
 
 
 def test_array_that_is_not_boolean_is_refused() -> None:
-    with pytest.raises(InputError, match=r"boolean array .* not int64"):
+    with pytest.raises(InputError, match=r"boolean array .* got int64"):
         Layout("ints", np.array([[0, 1]], dtype=np.int64))
 
 
 def test_array_of_one_dimension_is_refused() -> None:
-    with pytest.raises(InputError, match=r"two dimensions, not shape \(2,\)"):
+    with pytest.raises(InputError, match=r"two dimensions, got shape \(2,\)"):
         Layout("flat", np.array([True, False]))
 
 
@@ -333,23 +333,23 @@ ROW = np.array([[True, True, False]])
     [
         ({"costs": [[1, 10, 1]]}, r"costs\[0, 1\] = 10 is not from 1 to 9"),
         ({"costs": [[0, 1, 1]]}, r"costs\[0, 0\] = 0 is not from 1 to 9"),
-        ({"costs": [[1.0, 2.0, 1.0]]}, "costs must be whole numbers, not float64"),
-        ({"costs": [[True, True, True]]}, "costs must be whole numbers, not bool"),
-        ({"costs": [1, 2, 3]}, r"shape of free, \(1, 3\), not \(3,\)"),
+        ({"costs": [[1.0, 2.0, 1.0]]}, "costs must be whole numbers, got float64"),
+        ({"costs": [[True, True, True]]}, "costs must be whole numbers, got bool"),
+        ({"costs": [1, 2, 3]}, r"shape of free, \(1, 3\), got \(3,\)"),
         ({"costs": [[1], [2, 3]]}, "costs cannot be read as an array"),
         ({"arrows": [["", "x", ""]]}, r"arrows\[0, 1\] = x is not one of \^, v, <, >"),
         ({"arrows": [["", ">>", ""]]}, r"arrows\[0, 1\] = >> is not one of"),
         ({"arrows": [["", "", "^"]]}, r"arrows\[0, 2\] = \^ is at a wall"),
-        ({"arrows": [[0, 1, 2]]}, "arrows must be strings, not int64"),
+        ({"arrows": [[0, 1, 2]]}, "arrows must be strings, got int64"),
         ({"arrows": [[">", "", ""]], "costs": [[2, 1, 1]]}, r"costs\[0, 0\] = 2 is in an arrow"),
         ({"teleports": [((0, 0), (0, 2))]}, r"teleports\[0\]: \(0, 2\) is not a free cell"),
         ({"teleports": [((0, 0), (1, 0))]}, r"\(1, 0\) is not a free cell of 1x3 cells"),
         ({"teleports": [((0, 0), (0, 0))]}, r"teleports\[0\] leads from \(0, 0\) to itself"),
-        ({"teleports": [((0, 0), (0, -1))]}, "must be a whole number of at least 0, not -1"),
-        ({"teleports": [((0, 0), (0, 0.5))]}, "must be a whole number of at least 0, not 0.5"),
-        ({"teleports": [(0, 1)]}, r"must be \(\(row, column\), \(row, column\)\), not \(0, 1\)"),
+        ({"teleports": [((0, 0), (0, -1))]}, "must be a whole number of at least 0, got -1"),
+        ({"teleports": [((0, 0), (0, 0.5))]}, "must be a whole number of at least 0, got 0.5"),
+        ({"teleports": [(0, 1)]}, r"must be \(\(row, column\), \(row, column\)\), got \(0, 1\)"),
         ({"teleports": [((0, 0), (0, 1), (0, 1))]}, r"must be \(\(row, column\)"),
-        ({"teleports": 3}, "teleports must be pairs of cells, not 3"),
+        ({"teleports": 3}, "teleports must be pairs of cells, got 3"),
     ],
 )
 def test_bad_parts_are_refused(options: dict[str, Any], complaint: str) -> None:

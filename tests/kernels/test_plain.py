@@ -19,24 +19,30 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("files", "chosen"),
     [
-        (["labels", "oracle", "sweeps", "envelopes", "kernels_amle"], ""),
-        (["harmonic", "plan", "descending", "following"], ""),
-        (["amle_hostile"], "followed or hangs or never_make"),
-        (["principles"], "Harmonic"),
-        (["graph"], "twin or symmetr or components"),
-        (["certify"], "naive or rounding or periods or round_trips or gap_bound"),
-        (["audit_half_gap", "audit_ordering", "audit_mechanism"], ""),
-        (["audit_failures"], "twin or walker"),
-        (["energy_solvers"], "twin or level"),
-        (["chance"], "tried or biased or teleporter or rare or distance or labels or lucky"),
-        (["fuzz"], "wild"),
-        (["replay_counts"], "twin or order_of_time or either_sign or whatever or jumps"),
-        (["replay_odds"], "suspect or around"),
+        (["graph/labels", "graph/shortest_paths", "kernels/amle_kernels", "kernels/following"], ""),
+        (["extension/sweeps", "extension/envelopes", "extension/harmonic"], ""),
+        (["plans/plan", "plans/lifting"], ""),
+        (["extension/amle_hostile"], "followed or hangs or never_make"),
+        (["extension/principles"], "Harmonic"),
+        (["graph/graph"], "twin or symmetr or components"),
+        (["certificates/certify"], "naive or rounding or periods or round_trips or gap_bound"),
+        (["audit/half_gap", "audit/ordering", "audit/mechanism"], ""),
+        (["audit/failures"], "twin or walker"),
+        (["experiments/energy_solvers"], "twin or level"),
+        (["chance/chance"], "tried or biased or teleporter or rare or distance or labels or lucky"),
+        (["package/fuzz"], "wild"),
+        (["replay/replay_counts"], "twin or order_of_time or either_sign or whatever or jumps"),
+        (["replay/replay_odds"], "suspect or around"),
     ],
     ids=str,
 )
 def test_kernels_without_the_compiler(files: list[str], chosen: str) -> None:
-    paths = [f"tests/test_{name}.py" for name in files]
+    paths = []
+    for name in files:
+        file = f"{name.replace('/', '/test_')}.py"
+        paths.append(
+            next(p for p in (f"tests/{file}", f"study/tests/{file}") if (ROOT / p).exists())
+        )
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-k", chosen]
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}

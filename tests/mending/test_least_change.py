@@ -370,12 +370,12 @@ def test_stopped_early_it_says_so_and_still_changes(pivots: int) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"price": "stretch"}, "price must be one of 'detour', 'unit', not 'stretch'"),
+        ({"price": "stretch"}, "price must be one of 'detour', 'unit', got 'stretch'"),
         ({"price": [1.0, 0.0]}, r"price\[1\] = 0.0 is not positive"),
         ({"trust": -1.0}, "trust must be a finite number of at least 0"),
         ({"trust": float("nan")}, "trust must be a finite number"),
         ({"only_odd": 0.5}, "only_odd must be a finite number of at least 1"),
-        ({"only_odd": 80.0}, "at most 50, not 80"),
+        ({"only_odd": 80.0}, "at most 50, got 80"),
         ({"max_pivots": -1}, "max_pivots must be a whole number"),
     ],
 )

@@ -57,7 +57,7 @@ def test_of_upper_bounds_the_least_counts() -> None:
         ([1, 2], [0, 0.5], [1.0, 2.0], {}, r"trip ends\[1\] = 0.5 is not a whole number"),
         ([1, 2], [0, 2], [1.0, 2.0], {}, r"trip starts\[1\] = 2 is the end of its trip"),
         ([1], [0], [1.0], {"error": -1.0}, "trip error must be a finite number of at least 0"),
-        ([1], [0], [1.0], {"bound": "lower"}, "bound must be one of 'upper', not 'lower'"),
+        ([1], [0], [1.0], {"bound": "lower"}, "bound must be one of 'upper', got 'lower'"),
         (
             [4, 1, 1],
             [0, 0, 0],
@@ -103,7 +103,7 @@ def test_bad_trips(
         (wf.Labels([3], [0.0]), {"goal": 3}, "only the goal 3 is labelled"),
         (wf.Labels([0, 2], [0.0, 2.0]), {"goal": 0}, "no path from 2 to 0, though going there"),
         (wf.Labels([1, 3], [2.0, 0.0]), {"goal": 3, "bound": "lower"}, "bound must be one of"),
-        ([1.0, 2.0], {"goal": 3}, "labels must be wayfield.Labels, not list"),
+        ([1.0, 2.0], {"goal": 3}, "labels must be wayfield.Labels, got list"),
         (
             wf.Labels([1], [2.0]),
             {"goal": 3, "method": wf.AMLE()},

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.comparison import MENDED, PLAIN, Comparison, Score, default_methods, left_out_text
+from wayfield.comparison import (
+    MENDED,
+    PLAIN,
+    Comparison,
+    MethodScore,
+    default_methods,
+    left_out_text,
+)
 from wayfield.cross_validation import Folds, clearly_better
 from wayfield.errors import OutOfTime
 from wayfield.extension import Extension
@@ -123,14 +130,14 @@ def test_no_field_stands_in_the_table_twice() -> None:
     assert [score.name for score in found.scores] == [PLAIN, "AMLE()"]
 
 
-def score(name: str, success: float, ratio: float, margin: float = 1.0) -> Score:
-    return Score(name, success, ratio, margin, 0.1)
+def score(name: str, success: float, ratio: float, margin: float = 1.0) -> MethodScore:
+    return MethodScore(name, success, ratio, margin, 0.1)
 
 
 def test_the_rule_is_success_then_cost_then_margin_then_order() -> None:
     plain = score(PLAIN, 0.9, 1.2, np.nan)
 
-    def best(*scores: Score) -> str:
+    def best(*scores: MethodScore) -> str:
         found = Comparison((plain, *scores), 10, False, True).best
         assert found is not None
         return found.name
@@ -207,9 +214,9 @@ def test_labels_need_not_be_left_out() -> None:
 
 
 def test_of_fields_that_predict_better_the_one_that_arrives_is_chosen() -> None:
-    plain = Score(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
-    stuck = Score("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
-    safe = Score("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
+    plain = MethodScore(PLAIN, 1.0, 1.0, np.nan, 0.1, np.full(9, 5.0))
+    stuck = MethodScore("stuck", 0.4, 1.0, 1.0, 0.1, np.full(9, 0.1))
+    safe = MethodScore("safe", 1.0, 1.0, 1.0, 0.1, np.full(9, 0.2))
     found = Comparison((plain, stuck, safe), 10, True, True)
     assert found.choice is safe
 
@@ -233,9 +240,9 @@ def test_nothing_is_solved_twice(maze: wf.Graph, monkeypatch: pytest.MonkeyPatch
         searched.append(goal)
         return search(graph, goal)
 
-    for room in ("compare", "sinks", "solve.pipeline"):
+    for room in ("comparison", "sinks", "pipeline.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "extend", count_extension)
-    for room in ("compare", "solve.answer"):
+    for room in ("comparison", "pipeline.solving"):
         monkeypatch.setattr(sys.modules[f"wayfield.{room}"], "cost_to_go", count_search)
     wf.compare(maze, wf.sample_labels(maze, 5, 0.05), 5, [wf.AMLE(), wf.Harmonic()])
     assert extended.count(maze.num_vertices) == 2  # labels left out are extended on their own

@@ -105,7 +105,7 @@ def test_few_noisy_labels_leave_it_open(maze: wf.Graph) -> None:
     assert repr(found).startswith(f"CrossValidation({len(exact) - 1} labels: error ")
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.1, 9)), min_size=1, max_size=12))
 def test_the_factor_has_the_least_absolute_error(pairs: list[tuple[float, float]]) -> None:
     values, distance = np.array(pairs).T

@@ -58,7 +58,7 @@ def test_the_default_is_the_amle() -> None:
     assert wf.solve(PATH, GOOD, 0).field.method == wf.AMLE()
 
 
-def test_repair_lifts_the_field_that_the_plan_stands_on(maze: wf.Graph) -> None:
+def test_lift_raises_the_field_that_the_plan_stands_on(maze: wf.Graph) -> None:
     labels = wf.sample_labels(maze, 0, 0.02)
     stuck = wf.solve(maze, labels, 0, wf.Harmonic())
     safe = wf.solve(maze, labels, 0, wf.Harmonic(), lift=True)
@@ -75,7 +75,7 @@ def test_repair_lifts_the_field_that_the_plan_stands_on(maze: wf.Graph) -> None:
     assert np.array_equal(safe.false_sinks, stuck.plan.false_sinks(labels))
 
 
-def test_repair_of_a_good_field_changes_nothing() -> None:
+def test_lifting_a_good_field_changes_nothing() -> None:
     plain, safe = (wf.solve(PATH, GOOD, 0, lift=lift) for lift in (False, True))
     assert np.array_equal(plain.values, safe.values)
     assert safe.certificate.bracketed
@@ -125,9 +125,9 @@ def test_a_solve_that_misses_its_guarantee_raises_unless_told(maze: wf.Graph) ->
 
 def test_answers_are_one_line() -> None:
     assert repr(wf.solve(PATH, GOOD, 0)) == (
-        "Answer(AMLE(): converged; 4 of 4 starts that can reach the goal do)"
+        "Answer(AMLE(): converged; 4 of 4 starts reach the goal)"
     )
-    assert repr(wf.solve(PATH, SINK, 0, lift=True)).endswith("do, 2 values raised)")
+    assert repr(wf.solve(PATH, SINK, 0, lift=True)).endswith("goal, 2 values raised)")
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,12 @@ def test_names_may_be_a_mapping_or_an_array() -> None:
 
 def test_the_culprits_are_named() -> None:
     stuck = said(wf.solve(PATH, SINK, 0), names=NAMES)
-    assert stuck["sinks"] == "no way down from 1 label: wood (1)"
+    assert (
+        stuck["sinks"]
+        == "1 label is no higher than any neighbour, so walks can get stuck there: wood (1)"
+    )
     assert stuck["loops"] == "wood → farm → wood, where 3 starts end"
-    assert stuck["advice"].startswith("there is no way down from 1 label, so walks end there:")
+    assert stuck["advice"].startswith("walks can get stuck at 1 label: check it, drop it")
     assert "drop_false_sinks" in stuck["advice"]
     safe = said(wf.solve(PATH, SINK, 0, lift=True), names=NAMES)
     assert safe["sinks"] == stuck["sinks"]
@@ -217,7 +220,9 @@ def test_margins_in_words() -> None:
     assert tie.startswith("some routes tolerate no error: another move looks as cheap")
     # the slope rule takes the steeper arc, though the other is cheaper by ℓ + u
     dearer = margin_line([10.0, 1.0, 5.0, 5.0], wf.Labels([0, 1, 2, 3], [0.0, 17.0, 20.0, 10.0]))
-    assert dearer.startswith("some routes take a move that looks 3 dearer than another, the median")
+    assert dearer.startswith(
+        "some routes take a move that looks 3 more costly than another, the median"
+    )
 
 
 def test_a_route_beside_an_unknown_value_bears_nothing() -> None:
@@ -260,14 +265,14 @@ def test_advice_follows_from_what_was_found() -> None:
     assert "are these rewards? Then negate them" in advice(wf.Labels([0, 2, 4], [0.0, -2.0, -4.0]))
     assert "the goal has no label" in advice(wf.Labels([1, 4], [1.0, 4.0]))
     told = said(wf.solve(PATH, GOOD, 0), starts=[4])["advice"]
-    assert told.startswith("compare(graph, labels, goal) tells whether")
+    assert told.startswith("compare(graph, labels, goal) shows whether")
 
 
 def test_advice_never_recommends_what_was_just_tried() -> None:
     exact = advice(SINK)
     assert "AMLE" not in exact
     assert "lift=True" in exact
-    assert "repair" not in advice(SINK, lift=True)
+    assert "lift=True" not in advice(SINK, lift=True)
     plain = wf.solve(PATH, GOOD, 0)
     missed = replace(plain, field=replace(plain.field, status=wf.Status.UNVERIFIED))
     assert said(missed)["advice"].endswith("the values may be right, but nothing proves it")
@@ -341,13 +346,13 @@ def test_margins_are_zero_where_rounding_decides() -> None:
     assert [margin_text(m) for m in (None, 1e-12, 0.12345, -2.0)] == ["∞", "0", "0.123", "-2"]
 
 
-def test_repair_does_not_change_which_labels_were_false_sinks() -> None:
+def test_lifting_does_not_change_which_labels_were_false_sinks() -> None:
     """Raised values are inf - inf where the goal cannot be reached: the field itself is asked."""
     ends, lengths = ([5, 4, 4, 4, 0], [2, 1, 5, 6, 3]), [100.0, 200, 100, 400, 200]
     graph = wf.Graph.from_edges(*ends, lengths, num_vertices=7)
     labels = wf.Labels([5, 4, 2, 3, 0, 6], [500.0, 200, 200, 400, 300, 400])
-    plain, repaired = (wf.solve(graph, labels, 2, repair=r, check=False) for r in (False, True))
-    assert plain.false_sinks.tolist() == repaired.false_sinks.tolist() == [0, 4]
+    plain, lifted = (wf.solve(graph, labels, 2, lift=r, check=False) for r in (False, True))
+    assert plain.false_sinks.tolist() == lifted.false_sinks.tolist() == [0, 4]
 
 
 def test_states_behind_labels_are_said() -> None:
@@ -360,7 +365,7 @@ def test_states_behind_labels_are_said() -> None:
         assert "flat      2 states lie behind labels and just have their values: 4, 5" in (
             answer.summary()
         )
-    assert 'AMLE(fill="cost") adds the way from there' in answer.summary()
+    assert 'AMLE(fill="cost") adds the cost from there' in answer.summary()
     further = wf.solve(path, labels, 0, wf.AMLE(fill="cost"))
     assert further.behind_labels.size == 0
     assert further.values.tolist() == [0, 1, 2, 3, 4, 5]
@@ -373,7 +378,7 @@ def test_one_state_behind_a_label() -> None:
     path = wf.Graph.from_edges(range(40), range(1, 41))
     answer = wf.solve(path, wf.Labels([0, 39], [0.0, 39.0]), 0)
     assert "flat      1 state lies behind a label and just has its value: 40" in answer.summary()
-    assert "adds the way" not in answer.summary()  # one of 41 is not worth it
+    assert "adds the cost" not in answer.summary()  # one of 41 is not worth it
 
 
 def test_states_between_labels_of_one_value_are_behind_them_too() -> None:
@@ -466,7 +471,7 @@ def test_advice_where_labels_contradict_the_graph() -> None:
     assert "mend(" not in told
     slow = wf.Labels([0, 3, 9], [0.0, 3.5, 1.0])
     told = wf.solve(graph, slow, 0).facts()["advice"]
-    assert told.endswith("1 of 3 labels proves the graph too optimistic, by up to 0.5: "
+    assert told.endswith("1 of 3 labels exceeds the graph's shortest path, by up to 0.5: "
                          "mend(graph, labels, goal) finds where, and mends it")  # fmt: skip
 
 
@@ -477,7 +482,7 @@ def test_no_advice_to_mend_a_graph_that_labels_agree_with() -> None:
     assert not answer.contradictions
 
 
-def test_repair_needs_a_label_that_stays() -> None:
+def test_lifting_needs_a_label_that_stays() -> None:
     """Without a label at the goal all others may lie below it, or out of its reach."""
     path = wf.Graph.from_edges([0, 1], [1, 2], num_vertices=4)
     with pytest.raises(wf.InputError, match="lifting raised every label, since the goal has none"):

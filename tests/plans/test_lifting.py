@@ -150,7 +150,7 @@ def test_what_raised_says_about_infinities() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"graph": None}, "graph must be a wayfield.Graph, not NoneType"),
+        ({"graph": None}, "graph must be a wayfield.Graph, got NoneType"),
         ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
         ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
         ({"values": [inf, 1.0, 2.0]}, r"values\[0\] = inf, but vertex 0 is the goal"),

@@ -321,7 +321,7 @@ def test_float32_rows_stay_float32() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"landmarks": 0}, "landmarks must be a whole number of at least 1, not 0"),
+        ({"landmarks": 0}, "landmarks must be a whole number of at least 1, got 0"),
         ({"landmarks": [[0.0, 1.0]]}, "landmarks have 2 coordinates, observations 1"),
         ({"landmarks": [[np.nan]]}, r"landmarks\[0, 0\] = nan"),
         ({"landmarks": np.empty((0, 1))}, "landmarks are empty"),

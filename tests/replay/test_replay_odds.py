@@ -144,7 +144,7 @@ def test_actions_that_were_not_given_cannot_be_counted() -> None:
     replay = wf.replay_graph([[0.0], [1.0]])
     with pytest.raises(wf.InputError, match="without actions"):
         replay.transitions(by="action")
-    with pytest.raises(wf.InputError, match="by must be one of 'arc', 'action', not 'deed'"):
+    with pytest.raises(wf.InputError, match="by must be one of 'arc', 'action', got 'deed'"):
         replay.transitions(by="deed")  # type: ignore[arg-type]
     with pytest.raises(wf.InputError, match="nobody was seen to move"):
         wf.replay_graph([[0.0], [0.0]]).transitions()

@@ -1,6 +1,5 @@
 """When may a greedy plan be trusted? What the field itself proves, without the truth."""
 
-from .distance import DistanceCertificate
-from .gaps import Certificate, certify
+from .._lazy import load_on_use
 
-__all__ = ["Certificate", "DistanceCertificate", "certify"]
+__getattr__, __dir__, __all__ = load_on_use(__name__)

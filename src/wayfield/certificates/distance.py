@@ -59,7 +59,6 @@ import numpy as np
 
 from .._arrays import KeepsReadOnly, frozen
 from ..extension import AMLE, Extension
-from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certificates import (
     along_walks,
@@ -105,7 +104,7 @@ class DistanceCertificate(KeepsReadOnly):
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield.certify import certify
+    >>> from wayfield.certificates import certify
     >>> path = wf.Graph.from_edges(range(5), range(1, 6))
     >>> labels = wf.Labels([0, 5], [0.0, 5.0])
     >>> field = wf.extend(path, labels, wf.AMLE())
@@ -140,7 +139,7 @@ def distance_certificate(
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield.certify import certify
+    >>> from wayfield.certificates import certify
     >>> path = wf.Graph.from_edges(range(4), range(1, 5))
     >>> labels = wf.Labels([0, 1, 2, 3], [0.0, 1.0, 2.0, 3.0])
     >>> ext = wf.extend(path, labels, wf.AMLE())
@@ -151,18 +150,43 @@ def distance_certificate(
     (array([0., 0., 0., 0., 2.]), array([ True,  True,  True, False,  True]))
     """
     graph = plan.graph
-    trip, lipschitz = _round_trips(graph, labels), _lipschitz(graph, labels, ext)
+    # least round trips to a label over arcs that have a reverse, rounded up; inf without one
+    both_ways = graph.arcs
+    if graph.directed:
+        both_ways = Arcs(*round_trips(graph.arcs, graph.reverse_arcs))
+    trip = np.zeros(graph.num_vertices)
+    fill(both_ways, labels.mask(graph), trip, 1.0 if graph.directed else 2.0, 1)
+
+    # the constant L; without a bracket the values themselves are the field
+    lower = ext.values if ext.lower is None else ext.lower
+    upper = ext.values if ext.upper is None else ext.upper
+    bracketed = ext.lower is not None and ext.upper is not None
+    classical = isinstance(ext.method, AMLE) and ext.method.fill in (None, "flat")
+    plain = classical and bracketed and ext.prior is None and not graph.directed
+    # from lower down to upper is the least that the exact field can fall
+    if plain and (labels.error > 0.0 or steepest_descent(graph.arcs, upper, lower) == 1.0):
+        lipschitz = 1.0
+    else:
+        lipschitz = float(steepest_descent(graph.arcs, lower, upper))
     bound = error_bounds(trip, lipschitz, labels.error)
     says_lost = np.isinf(plan.values)
     bound[says_lost | ~plan.reachable] = np.inf
     bound[says_lost & ~plan.reachable] = 0.0
-    true_gap = _true_gap(graph)
+
+    # the true gap; 0 if costs-to-go, its multiples, need not be doubles
+    true_gap = float(period(graph.arcs, graph.reverse_arcs))
+    if true_gap * 2.0**53 < graph.num_vertices * float(graph.lengths.max(initial=0.0)):
+        true_gap = 0.0
+    kinds = {0.0: "general lengths", np.inf: "walks equally long"}
+    if graph.is_unit:
+        kinds |= {1.0: "unit", 2.0: "unit bipartite"}
+    of_period = f"unit, period {true_gap:g}" if graph.is_unit else f"lengths of period {true_gap:g}"
     relevant = frozen(np.where(plan.reachable, bound, 0.0))
     local, safe = distance_verdicts(graph.arcs, relevant, gap, true_gap, plan.goal)
     certified = frozen(safe)
     _, _, first_weak = along_walks(plan.successor, plan.goal, gap, certified)
     return DistanceCertificate(
-        round_trip=trip,
+        round_trip=frozen(trip),
         bound=frozen(bound),
         local=frozen(local),
         certified=certified,
@@ -170,45 +194,5 @@ def distance_certificate(
         label_error=labels.error,
         lipschitz=lipschitz,
         gap_bound=true_gap,
-        graph_kind=_kind(graph, true_gap),
+        graph_kind=kinds.get(true_gap, of_period),
     )
-
-
-def _round_trips(graph: Graph, labels: Labels) -> FloatArray:
-    """Least round trip to a label over arcs that have a reverse, rounded up; inf without one."""
-    trip = np.zeros(graph.num_vertices)
-    ways = graph.arcs
-    if graph.directed:
-        ways = Arcs(*round_trips(graph.arcs, graph.reverse_arcs))
-    fill(ways, labels.mask(graph), trip, 1.0 if graph.directed else 2.0, 1)
-    return frozen(trip)
-
-
-def _lipschitz(graph: Graph, labels: Labels, ext: Extension) -> float:
-    """L of the bound; see the module. Without a bracket the values themselves are the field."""
-    lower, upper = ext.lower, ext.upper
-    if lower is None or upper is None:
-        return float(steepest_descent(graph.arcs, ext.values, ext.values))
-    classical = isinstance(ext.method, AMLE) and ext.method.fill in (None, "flat")
-    plain = classical and ext.prior is None and not graph.directed
-    # from lower down to upper is the least that the exact field can fall
-    if plain and (labels.error > 0.0 or steepest_descent(graph.arcs, upper, lower) == 1.0):
-        return 1.0
-    return float(steepest_descent(graph.arcs, lower, upper))
-
-
-def _true_gap(graph: Graph) -> float:
-    """Lower bound on the true action gap; 0 if costs-to-go, its multiples, need not be doubles."""
-    common = float(period(graph.arcs, graph.reverse_arcs))
-    longest = graph.num_vertices * float(graph.lengths.max(initial=0.0))
-    return common if common * 2.0**53 >= longest else 0.0
-
-
-def _kind(graph: Graph, true_gap: float) -> str:
-    if true_gap == 0.0:
-        return "general lengths"
-    if true_gap == np.inf:
-        return "walks equally long"
-    if not graph.is_unit:
-        return f"lengths of period {true_gap:g}"
-    return {1.0: "unit", 2.0: "unit bipartite"}.get(true_gap, f"unit, period {true_gap:g}")

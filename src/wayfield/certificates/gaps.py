@@ -48,21 +48,24 @@ import struct
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _proof_file as proof_file
 from .._arrays import KeepsReadOnly, as_floats, as_real, as_real_array, frozen, owned, refuse
+from .._text import percent
 from ..errors import InputError
-from ..extension import Extension, field_sections
+from ..extension import Extension, check_field, field_sections
 from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certificates import along_walks, decisions
 from ..labels import Labels, check_labels, check_takes
-from ..lifting import check_field
 from ..plans import Plan
-from .distance import DistanceCertificate, distance_certificate
+
+if TYPE_CHECKING:
+    from .distance import DistanceCertificate
 
 RULES = ("slope", "q")
 """The planner's rules in the order of their numbers in a file."""
@@ -95,12 +98,12 @@ class Certificate(KeepsReadOnly):
     labels, extension, plan
         What was certified.
     field : Extension
-        What was extended: `extension` itself, or what it was before `solve` repaired it.
+        What was extended: `extension` itself, or what it was before `solve` lifted it.
 
     Examples
     --------
     >>> import wayfield as wf
-    >>> from wayfield.certify import certify
+    >>> from wayfield.certificates import certify
     >>> path = wf.Graph.from_edges(range(5), range(1, 6))
     >>> labels = wf.Labels([0, 5], [0.0, 5.0])
     >>> field = wf.extend(path, labels, wf.AMLE())
@@ -137,13 +140,15 @@ class Certificate(KeepsReadOnly):
     @cached_property
     def by_distance(self) -> DistanceCertificate:
         """What the labels' density alone proves; computed when first asked for."""
+        from .distance import distance_certificate  # few ask for it
+
         return distance_certificate(self.labels, self.extension, self.plan, self.gap)
 
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its proof, the plan and its certified moves into one file.
 
         As `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows every
-        start, adds up what it costs, and proves the certified moves again. Of a repaired plan the
+        start, adds up what it costs, and proves the certified moves again. Of a lifted plan the
         lifted values are written as well. Returns the path.
 
         Examples
@@ -177,7 +182,7 @@ class Certificate(KeepsReadOnly):
         return found
 
     def __repr__(self) -> str:
-        states, starts = _percent(self.certified), _percent(self.start_certified)
+        states, starts = percent(self.certified.mean()), percent(self.start_certified.mean())
         size = f"{self.gap.size:,} states: {states} certified, {starts} of starts"
         least, most = np.min(self.error), np.max(self.error)
         error = f"error {most:g}" if least == most else f"errors {least:g} to {most:g}"
@@ -215,7 +220,7 @@ def certify(
     >>> plan = wf.plan(path, ext.values, goal=0)
     >>> cert = certify(path, labels, ext, plan, error=0.9)
     >>> cert
-    Certificate(6 states: 100.0% certified, 100.0% of starts, error 0.9)
+    Certificate(6 states: 100 % certified, 100 % of starts, error 0.9)
     >>> cert.gap, cert.start_margin
     (array([inf, 2., 2., 2., 2., inf]), array([inf, 1., 1., 1., 1., 1.]))
     >>> certify(path, labels, ext, plan, error=1.0).first_weak
@@ -226,13 +231,35 @@ def certify(
     >>> certify(path, labels, ext, plan, error=cert.by_distance.bound).certified
     array([ True, False, False, False, False,  True])
     """
-    values = _check(graph, labels, ext, plan)
-    budget = _check_error(error, graph.num_vertices)
+    # do all the parts belong together?
+    check_graph(graph)
+    for name, part, kind in (("ext", ext, Extension), ("plan", plan, Plan)):
+        if not isinstance(part, kind):
+            raise InputError(
+                f"{name} must be a wayfield.{kind.__name__}, got {type(part).__name__}"
+            )
+    if not same_graph(graph, plan.graph):
+        raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
+    check_labels(labels, graph)
+    values, why = plan.values, "is not the extension's value there"
+    refuse(check_field(graph, ext) != values, values, "plan.values", why)
+    check_takes(values, labels)
+
+    # the bound on the error: one number, or a frozen array of one per vertex
+    given = as_real_array(error, "error")
+    budget: float | FloatArray
+    if given.ndim == 0:
+        budget = as_real(given.item(), "error", least=0.0, most=np.inf)
+        errors = frozen(np.full(values.size, budget))
+    else:
+        budget = errors = owned(as_floats(given, "error", values.size))
+        refuse(~(errors >= 0.0), errors, "error", "is not a bound of at least 0")
+
+    # the gaps of the bracket's worst fields
     lower = values if ext.lower is None else ext.lower
     upper = values if ext.upper is None else ext.upper
     rivals = np.where(np.isinf(values), -np.inf, lower)
     lower = np.where(plan.reachable, rivals, np.inf)
-    errors = frozen(np.full(values.size, budget)) if isinstance(budget, float) else budget
     moves, goal = plan.successor, plan.goal
     gap, safe = decisions(graph.arcs, frozen(lower), frozen(upper), errors, moves, goal)
     margin, certified = frozen(gap / 2.0), frozen(safe)
@@ -251,39 +278,3 @@ def certify(
         plan=plan,
         field=ext,
     )
-
-
-def _check(graph: Graph, labels: Labels, ext: Extension, plan: Plan) -> FloatArray:
-    """Return the field the plan was made on if all the parts belong together."""
-    check_graph(graph)
-    for name, part, kind in (("ext", ext, Extension), ("plan", plan, Plan)):
-        if not isinstance(part, kind):
-            raise InputError(
-                f"{name} must be a wayfield.{kind.__name__}, not {type(part).__name__}"
-            )
-    if not same_graph(graph, plan.graph):
-        raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
-    check_labels(labels, graph)
-    refuse(
-        check_field(graph, ext) != plan.values,
-        plan.values,
-        "plan.values",
-        "is not the extension's value there",
-    )
-    check_takes(plan.values, labels)
-    return plan.values
-
-
-def _check_error(error: ArrayLike, size: int) -> float | FloatArray:
-    """Return the error budget: one number, or a frozen array of one per vertex."""
-    array = as_real_array(error, "error")
-    if array.ndim == 0:
-        return as_real(array.item(), "error", least=0.0, most=np.inf)
-    errors = as_floats(array, "error", size)
-    refuse(~(errors >= 0.0), errors, "error", "is not a bound of at least 0")
-    return owned(errors)
-
-
-def _percent(which: BoolArray) -> str:
-    """Share with one digit, rounded down: 100.0% only where it is all of them."""
-    return f"{np.floor(1000.0 * which.mean()) / 10.0:.1f}%"

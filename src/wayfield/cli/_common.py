@@ -200,8 +200,7 @@ class Stages:
 
 def read_layout(name: str) -> Layout:
     """Load a map by its name, or from a file if the name has a dot or a slash in it."""
-    from .._maze_text import read_maze_file
-    from ..layouts import Layout, load_layout
+    from ..layouts import Layout, load_layout, read_maze_file
 
     if not any(mark in name for mark in "./\\"):
         return load_layout(name)

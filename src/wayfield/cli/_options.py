@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import InputError
+from ..extension._names import METHODS as METHODS
 
 if TYPE_CHECKING:
     from ..extension import Method
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
     from ..mending import MendMethod
     from ..pipeline import Answer
 
-METHODS = (
-    "amle, amle-cost or amle-flat, harmonic, p=8 (any p from 2), nearest, sweeps=300, mcshane, "
-    "whitney."
-)
-"""The words that --method takes, for the help: asking the library would load all of it."""
 MENDS = "{mend methods}"
 """Stands for the words of the mend methods until the help is asked for."""
 DISTANCE = "distance"

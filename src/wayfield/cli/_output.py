@@ -73,8 +73,7 @@ def report(
     as_json: bool,
 ) -> None:
     """Print the summary, or all facts as one JSON document; exit with 1 if something failed."""
-    from ..pipeline.advice import advise
-    from ..pipeline.text import lines
+    from ..pipeline.text import advise, lines
 
     found = {"wayfield": __version__} | answer.facts(names, starts) | NOTHING_WRITTEN | more
     found["advice"] = advise(answer, found, AS_OPTIONS)

@@ -1,33 +1,9 @@
-"""Extensions of labels to the whole graph: one verb, one result type, one file per method."""
+"""Extensions of labels to the whole graph: one verb, one result type, one file per method.
 
-from ._base import Extension, Method, Problem, Solution, Status, describe, extend
-from ._deadline import time_limit
-from ._many import extend_many
-from ._proof_sections import field_sections
-from .amle import AMLE
-from .envelopes import McShane, NearestLabel, Whitney
-from .harmonic import Harmonic
-from .harmonic_system import HarmonicSystem
-from .plaplacian import PLaplacian
-from .sweeps import MidrangeSweeps
+The names of this room are listed in ``__init__.pyi``, the words for methods in ``_names.py``. A
+method is loaded when it is first used: planning by the AMLE does not import sparse solvers.
+"""
 
-__all__ = [
-    "AMLE",
-    "Extension",
-    "Harmonic",
-    "HarmonicSystem",
-    "McShane",
-    "Method",
-    "MidrangeSweeps",
-    "NearestLabel",
-    "PLaplacian",
-    "Problem",
-    "Solution",
-    "Status",
-    "Whitney",
-    "describe",
-    "extend",
-    "extend_many",
-    "field_sections",
-    "time_limit",
-]
+from .._lazy import load_on_use
+
+__getattr__, __dir__, __all__ = load_on_use(__name__)

@@ -3,6 +3,18 @@
 ``extend(graph, labels, method)`` hands a validated Dirichlet problem to a method and returns an
 `Extension`. A method is a small frozen settings object with a ``solve``; whether its outcome is
 good enough to return is decided here, once for all methods, by ``check``.
+
+**Prior fields.** With P the prior, Y the labels and E the method, u = P + E(Y − P). The usual prior
+is the cost-to-go on the graph one has; the labels correct it. At a label u = Y, and where the
+labels agree with the prior everywhere u = P, exactly.
+
+A correction is not a cost, so it has no slope of its own: the AMLE continues it flat beyond the
+last label, and the Lipschitz envelopes take the constant of the corrections (`Corrects`).
+
+*Guarantee.* Y − P is rounded, by at most δ (known exactly: Knuth's two-sum). The extensions that
+have a bracket are monotone in the labels and keep constants (``docs/directed.md`` for the AMLE), so
+that E moves by at most δ. The bracket is widened by δ, P is added, and every sum is rounded
+outward. δ is 0 where a label is within a factor of two of the prior (Sterbenz).
 """
 
 from __future__ import annotations
@@ -14,21 +26,21 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, 
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _proof_file as proof_file
-from .._arrays import KeepsReadOnly, as_choice, as_flag, frozen
+from .._arrays import LARGEST, KeepsReadOnly, as_choice, as_flag, as_floats, frozen, owned, refuse
 from ..errors import InputError, NotConverged
-from ..graph import Graph, check_graph, check_size, same_graph
+from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
-from ._prior import bound_plus_prior, check_prior, less_prior, plus_prior
-from ._proof import Evidence, Proof
-from ._proof_sections import field_sections
+
+if TYPE_CHECKING:
+    from ._proof import Evidence, Proof
 
 
 class Status(StrEnum):
@@ -60,7 +72,7 @@ class Status(StrEnum):
 
     @property
     def good(self) -> bool:
-        """Whether the method kept its promise."""
+        """Whether the method kept its guarantee."""
         return self in (Status.CONVERGED, Status.STOPPED, Status.NO_BRACKET)
 
 
@@ -231,6 +243,8 @@ class Extension(KeepsReadOnly):
         ...     field.write_proof(f"{folder}/field.proof").name
         'field.proof'
         """
+        from ._proof import field_sections  # which imports this module
+
         return proof_file.write(path, field_sections(self))
 
     def proof(self) -> Proof:
@@ -250,13 +264,6 @@ class Extension(KeepsReadOnly):
         if found is None:
             raise InputError("the bracket of this field cannot be written down as a proof")
         return found
-
-    def check(self, graph: Graph) -> Self:
-        """Return this extension if it is one on `graph`, else raise `InputError`."""
-        check_size(self.values, check_graph(graph))
-        if self.graph is not None and not same_graph(self.graph, graph):
-            raise InputError("the field belongs to another graph: its arcs differ")
-        return self
 
     @property
     def width(self) -> float:
@@ -361,7 +368,7 @@ def make_problem(
     check_graph(graph)
     check_labels(labels, graph)
     if isinstance(method, type) or not isinstance(method, Method):
-        raise InputError(f"method must be an extension such as AMLE(), not {method!r}")
+        raise InputError(f"method must be an extension such as AMLE(), got {method!r}")
     as_choice(unreachable, "unreachable", ("error", "nan"))
     if graph.directed and not method.directed:
         raise InputError(
@@ -371,36 +378,18 @@ def make_problem(
     labelled = labels.mask(graph)
     boundary = np.zeros(graph.num_vertices)
     boundary[labels.vertices] = labels.values
-    orphaned = _orphaned(graph, labels)
+    component = graph.components
+    has_label = np.zeros(int(component.max(initial=-1)) + 1, dtype=bool)
+    has_label[component[labels.vertices]] = True
+    orphaned: BoolArray = ~has_label[component]
     if unreachable == "error" and orphaned.any():
         x = int(np.argmax(orphaned))
-        size = int((graph.components == graph.components[x]).sum())
+        size = int((component == component[x]).sum())
         raise InputError(
             f"the component of vertex {x} ({size:,} vertices) has no label; label it, or pass "
             "unreachable='nan' to have NaN there"
         )
     return Problem(graph, labels, frozen(labelled), frozen(boundary), orphaned)
-
-
-def correcting(method: Method) -> Method:
-    """Return the form of a method that extends corrections to a prior."""
-    return method.correcting() if isinstance(method, Corrects) else method
-
-
-def without_prior(problem: Problem, prior: FloatArray) -> Problem:
-    """Return the problem for the correction: its labels less the prior."""
-    return problem.relabelled(less_prior(problem.labels, prior))
-
-
-def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solution:
-    """Add the prior to the correction's solution, its bounds rounded outward."""
-    labels, lower, upper = problem.labels, solution.lower, solution.upper
-    return replace(
-        solution,
-        values=plus_prior(labels, prior, solution.values),
-        lower=None if lower is None else bound_plus_prior(labels, prior, lower, -1),
-        upper=None if upper is None else bound_plus_prior(labels, prior, upper, +1),
-    )
 
 
 def package(
@@ -413,13 +402,11 @@ def package(
     prior: FloatArray | None = None,
 ) -> Extension:
     """Turn a method's solution into an `Extension`, or raise `NotConverged` if `check` says so."""
-    arrays = (solution.values, solution.lower, solution.upper)
-    values, lower, upper = (None if a is None else frozen(a) for a in arrays)
-    assert values is not None
+    lower, upper = solution.lower, solution.upper
     result = Extension(
-        values,
-        lower,
-        upper,
+        frozen(solution.values),
+        None if lower is None else frozen(lower),
+        None if upper is None else frozen(upper),
         solution.status,
         float(solution.residual),
         int(solution.iterations),
@@ -436,11 +423,96 @@ def package(
     return result
 
 
-def _orphaned(graph: Graph, labels: Labels) -> BoolArray:
-    component = graph.components
-    has_label = np.zeros(int(component.max(initial=-1)) + 1, dtype=bool)
-    has_label[component[labels.vertices]] = True
-    if has_label.all():
-        return np.zeros(graph.num_vertices, dtype=bool)
-    orphaned: BoolArray = ~has_label[component]
-    return orphaned
+def check_field(graph: Graph, values: ArrayLike | Extension) -> FloatArray:
+    """Return a frozen field on the graph: a number or +inf, "cannot reach", for every vertex.
+
+    An extension has NaN where no label is connected. If the goal is labelled it cannot be reached
+    from there, so +inf it is. In a plain array NaN is a mistake, and refused like -inf.
+    """
+    check_graph(graph)
+    if isinstance(values, Extension):
+        field = np.where(np.isnan(values.values), np.inf, values.values)
+        home = values.graph
+    else:
+        field, home = as_floats(values, "values"), None
+    if field.size != graph.num_vertices:
+        raise InputError(
+            f"the field has {field.size} values but the graph has {graph.num_vertices} vertices: "
+            "it belongs to another graph"
+        )
+    if home is not None and not same_graph(home, graph):
+        raise InputError("the field belongs to another graph: its arcs differ")
+    refuse(~(field > -np.inf), field, "values", "is neither a number nor +inf")
+    return owned(field)
+
+
+# ------------------------------------------------------------------ priors
+
+
+def correcting(method: Method) -> Method:
+    """Return the form of a method that extends corrections to a prior."""
+    return method.correcting() if isinstance(method, Corrects) else method
+
+
+def check_prior(prior: ArrayLike, num_vertices: int) -> FloatArray:
+    """Return `prior` as a frozen field: one number, or +inf, for every vertex."""
+    field = as_floats(prior, "prior", num_vertices)
+    refuse(~(field > -np.inf), field, "prior", "is neither a number nor +inf")
+    beyond = np.isfinite(field) & (np.abs(field) > LARGEST)
+    refuse(beyond, field, "prior", f"is beyond {LARGEST:g}")
+    return owned(field)
+
+
+def without_prior(problem: Problem, prior: FloatArray) -> Problem:
+    """Return the problem for the correction: its labels less the prior, rounded."""
+    labels = problem.labels
+    at = prior[labels.vertices]
+    if np.isinf(at).any():
+        x = int(labels.vertices[np.argmax(np.isinf(at))])
+        raise InputError(f"prior[{x}] = inf, but vertex {x} is labelled")
+    difference = labels.values - at
+    beyond = np.abs(difference) > LARGEST
+    refuse(beyond, difference, "label values less the prior", f"is beyond {LARGEST:g}")
+    return problem.relabelled(Labels(labels.vertices, difference, labels.error))
+
+
+def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solution:
+    """Add the prior to the correction's solution, its bounds rounded outward."""
+    labels, lower, upper = problem.labels, solution.lower, solution.upper
+    return replace(
+        solution,
+        values=_restored(labels, prior, prior + solution.values),
+        lower=None if lower is None else bound_plus_prior(labels, prior, lower, -1),
+        upper=None if upper is None else bound_plus_prior(labels, prior, upper, +1),
+    )
+
+
+def bound_plus_prior(labels: Labels, prior: FloatArray, bound: FloatArray, sign: int) -> FloatArray:
+    """Bound on the exact sum, given one on the extension of the rounded corrections.
+
+    `sign` is -1 for a lower bound and +1 for an upper one.
+    """
+    _, error = _two_sum(labels.values, -prior[labels.vertices])
+    widened = _outward(bound, sign * np.abs(error).max(), sign)
+    return _restored(labels, prior, _outward(prior, widened, sign))
+
+
+def _restored(labels: Labels, prior: FloatArray, field: FloatArray) -> FloatArray:
+    """Return the field with the labels exactly as given, and inf where the prior is."""
+    field[labels.vertices] = labels.values
+    field[np.isinf(prior)] = np.inf
+    return field
+
+
+def _outward(a: FloatArray, b: FloatArray | float, sign: int) -> FloatArray:
+    """Sum rounded down (`sign` -1) or up (+1); as it is where that is exact or not finite."""
+    with np.errstate(invalid="ignore"):  # inf and NaN have no remainder
+        total, error = _two_sum(a, b)
+    return np.where(error * sign > 0.0, np.nextafter(total, sign * np.inf), total)
+
+
+def _two_sum(a: FloatArray, b: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+    """Return a + b rounded, and exactly what rounding took off (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)

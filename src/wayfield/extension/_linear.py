@@ -6,9 +6,9 @@
   pattern found once (*Thin*): SuperLU finds it anew each time.
 - *Krylov*: conjugate gradients preconditioned by the diagonal, for graphs without small separators
   (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in,
-  but they have no long ways either, so that the iteration takes some dozen to some hundred steps.
+  but they have no long paths either, so that the iteration takes some dozen to some hundred steps.
 
-Which of the two is cheaper is foretold before either begins. Eliminating level after level of a
+Which of the two is cheaper is predicted before either begins. Eliminating level after level of a
 breadth-first search, dead ends aside, which fill nothing in, takes Σ w³ operations for levels of w
 vertices; a better order takes less, but not by much where it matters. What an iteration takes
 depends on labels and lengths as well, and is measured: one rough solve, broken off as soon as the
@@ -31,11 +31,20 @@ from scipy.sparse.linalg import splu
 
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.elimination import dead_ends, eliminate, level_work, substitute
+from ..kernels.elimination import (
+    Factors,
+    Fill,
+    dead_ends,
+    eliminate,
+    factor,
+    fill_counts,
+    fill_in,
+    level_work,
+    solve_factored,
+    substitute,
+)
 from ..kernels.harmonic import interior_pattern, laplacian_data
 from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
-from ..kernels.lu import Factors, Fill, factor, fill_counts, fill_in
-from ..kernels.lu import solve as solve_factored
 from ._deadline import check_time
 
 SMALL = 2_000
@@ -235,7 +244,7 @@ class Direct:
 
 
 class Thin:
-    """Factorisation row by row on a pattern that is known beforehand, see `kernels.lu`."""
+    """Factorisation row by row on a pattern that is known beforehand, see `kernels.elimination`."""
 
     def __init__(self, interior: Interior, data: FloatArray, fill: Fill) -> None:
         self._fill = fill
@@ -336,10 +345,10 @@ class Krylov:
 
     def _biconjugate(self, rhs: FloatArray, rtol: float) -> tuple[FloatArray, bool]:
         found, residual = np.zeros_like(rhs), rhs / self._diagonal
-        goal = rtol**2 * float(residual @ residual)
+        goal = rtol * float(np.abs(residual).max())
         for _ in range(0, MOST_STEPS, CHUNK):
             check_time()
-            size = biconjugate_gradients(self._matrix, found, residual, goal, CHUNK)
+            size = biconjugate_gradients(self._matrix, False, found, residual, goal, CHUNK)
             if not size > goal:
                 break
         return found, size <= goal

@@ -30,6 +30,7 @@ from ._base import (
     Method,
     Problem,
     Solution,
+    check_prior,
     correcting,
     make_problem,
     package,
@@ -37,7 +38,6 @@ from ._base import (
     without_prior,
 )
 from ._deadline import TimeLeft, check_time
-from ._prior import check_prior
 
 Unreachable = Literal["error", "nan"]
 Item = TypeVar("Item")

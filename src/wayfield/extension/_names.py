@@ -1,31 +1,65 @@
-"""Methods as words, for command lines and settings: amle, harmonic, p=8, sweeps=300 and others."""
+"""Methods as words, for command lines and settings: amle, harmonic, p=8, sweeps=300 and others.
+
+This is the registry of methods: whoever adds one adds its word here. The table loads no method, so
+that a command's help may read it.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import extension
 from ..errors import InputError
-from ._base import Method, describe
-from .amle import AMLE
-from .envelopes import McShane, NearestLabel, Whitney
-from .harmonic import Harmonic
-from .plaplacian import PLaplacian
-from .sweeps import MidrangeSweeps
 
-N = TypeVar("N", int, float)
+if TYPE_CHECKING:
+    from ._base import Method
 
-_WORDS: dict[str, Method] = {
-    "amle": AMLE(),
-    "amle-cost": AMLE(fill="cost"),
-    "amle-flat": AMLE(fill="flat"),
-    "harmonic": Harmonic(),
-    "nearest": NearestLabel(),
-    "sweeps": MidrangeSweeps(),
-    "mcshane": McShane(None),  # the labels' own constant: another may not fit them
-    "whitney": Whitney(None),
+
+class Word(NamedTuple):
+    """What a word stands for."""
+
+    method: str
+    """The method's class in `wayfield.extension`."""
+    settings: Mapping[str, Any] = MappingProxyType({})
+    number: str = ""
+    """The setting that is given by a number, as in ``p=8``; empty if none is."""
+    kind: type[int] | type[float] = int
+    """Of that number."""
+    usual: int = 0
+    """The number that `compare` takes, and the command's help shows."""
+    bare: bool = True
+    """Whether the word may stand without its number."""
+    help: str = ""
+
+    def make(self, number: float | None = None) -> Method:
+        """Return the method, with a number if that is given."""
+        given = {} if number is None else {self.number: number}
+        made: Method = getattr(extension, self.method)(**self.settings, **given)
+        return made
+
+
+WORDS = {
+    "amle": Word("AMLE"),
+    "amle-cost": Word("AMLE", {"fill": "cost"}),
+    "amle-flat": Word("AMLE", {"fill": "flat"}),
+    "p": Word("PLaplacian", number="p", kind=float, usual=8, bare=False, help=" (any p from 2)"),
+    "harmonic": Word("Harmonic"),
+    "sweeps": Word("MidrangeSweeps", number="sweeps", usual=300),
+    "nearest": Word("NearestLabel"),
+    "mcshane": Word("McShane", {"lipschitz": None}),  # the labels' own: another may not fit them
+    "whitney": Word("Whitney", {"lipschitz": None}),
 }
+
+EXAMPLES = {
+    f"{word}={known.usual}" if known.number else word: known for word, known in WORDS.items()
+}
+"""Every word, with a number where it takes one."""
+
+METHODS = ", ".join(f"{word}{known.help}" for word, known in EXAMPLES.items()) + "."
+"""The words that --method takes, for the help."""
 
 
 def parse_method(text: str) -> Method:
@@ -40,16 +74,20 @@ def parse_method(text: str) -> Method:
     wayfield.errors.InputError: unknown method 'harmonc'; did you mean harmonic?
     """
     word, equals, number = text.strip().lower().partition("=")
-    if equals and word == "p":
-        return PLaplacian(_read(float, number))
-    if equals and word == "sweeps":
-        return MidrangeSweeps(_read(int, number))
-    if not equals and word in _WORDS:
-        return _WORDS[word]
-    close = difflib.get_close_matches(word, _WORDS, 1)
-    known = ", ".join([*_WORDS, "p=8", "sweeps=300"])
-    hint = f"did you mean {close[0]}?" if close else f"known are {known}"
-    raise InputError(f"unknown method {text!r}; {hint}")
+    known = WORDS.get(word)
+    if known is None or not (known.number if equals else known.bare):
+        close = difflib.get_close_matches(word, [each for each in WORDS if len(each) > 1], 1)
+        hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(EXAMPLES)}"
+        raise InputError(f"unknown method {text!r}; {hint}")
+    try:
+        plain = number.isascii() and "_" not in number  # Python also reads ١ as 1, and 1_0 as 10
+        return known.make(known.kind(number if plain else "") if equals else None)
+    except ValueError as error:
+        if isinstance(error, InputError):  # the method's own complaint
+            raise
+        what = "whole number" if known.kind is int else "number"
+        message = f"{number!r} is not a {what}, as in {word}={known.usual}"
+        raise InputError(message) from error
 
 
 def method_word(method: Method) -> str:
@@ -57,25 +95,17 @@ def method_word(method: Method) -> str:
 
     Examples
     --------
+    >>> from wayfield import AMLE, MidrangeSweeps, PLaplacian
     >>> method_word(AMLE(fill="cost")), method_word(PLaplacian(8)), method_word(MidrangeSweeps(5))
     ('amle-cost', 'p=8', 'sweeps=5')
     >>> method_word(PLaplacian(8, max_steps=3))
     'PLaplacian(p=8, max_steps=3)'
     """
-    for word, known in _WORDS.items():
-        if known == method and word != "sweeps":
-            return word
-    if isinstance(method, PLaplacian) and method == PLaplacian(method.p):
-        return f"p={method.p:g}"
-    if isinstance(method, MidrangeSweeps) and method == MidrangeSweeps(method.sweeps):
-        return f"sweeps={method.sweeps}"
-    return describe(method)
-
-
-def _read(kind: Callable[[str], N], text: str) -> N:
-    plain = text.isascii() and "_" not in text  # Python also reads ١ as 1, and 1_0 as 10
-    try:
-        return kind(text if plain else "")
-    except ValueError as error:
-        what = "whole number" if kind is int else "number"
-        raise InputError(f"{text!r} is not a {what}, as in p=8 or sweeps=300") from error
+    for word, known in WORDS.items():
+        if known.method == type(method).__name__:
+            if known.number:
+                value = getattr(method, known.number)
+                word = f"{word}={value:g}" if known.kind is float else f"{word}={value}"
+            if parse_method(word) == method:
+                return word
+    return extension.describe(method)

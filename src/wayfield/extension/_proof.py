@@ -1,29 +1,37 @@
 """What a bracket rests on: kept as the solver found it, and turned into a proof when asked for.
 
-A solver hands on its `Evidence`, in its own units, as it stands: this costs no time. `field.
-certificate` makes a `Proof` of it, which says all that `wayfield_verify` needs to prove the bracket
-again: the equation, the set of vertices where it holds, and there either
+A solver hands on its `Evidence`, in its own units, as it stands: this costs no time.
+`Extension.proof` makes a `Proof` of it, which says all that `wayfield_verify` needs to prove the
+bracket again: the equation, the set of vertices where it holds, and there either
 
 - **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
   offset + 2^exponent · (base + high + low). The exact field lies between them, by comparison;
 - or the **exact** values, where ties had to be decided in rationals: both barriers in one.
 
-What is proved from them, and how, is on the page ``docs/proofs.md``.
+`field_sections` writes it down. What is proved, how, and the format of the file are on the page
+``docs/proofs.md``.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
+import numpy as np
+
+from .. import _proof_file as proof_file
+from .._proof_file import Section
 from ..kernels._types import BoolArray, FloatArray
+from ..kernels.csr import edges_once
 from ..kernels.doubledouble import Pair
-
-if TYPE_CHECKING:
-    from ._base import Problem
+from ._base import Extension, Problem, bound_plus_prior
 
 Fill: TypeAlias = Literal["cost", "flat", "lower"]
+
+FILLS = (None, "cost", "flat", "lower")
+"""Ways to fill, in the order of their numbers in a file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,3 +78,67 @@ class Evidence(Protocol):
     def proof(self, problem: Problem) -> Proof | None:
         """Return the proof of the bracket of this problem; None if it cannot be written down."""
         ...
+
+
+def field_sections(field: Extension) -> list[Section]:
+    """Return the sections of a field, its bracket and its proof; `InputError` if it has none."""
+    proof = field.proof()
+    graph, labels, prior = field.graph, field.labels, field.prior
+    lower, upper = field.lower, field.upper
+    assert graph is not None
+    assert labels is not None
+    assert lower is not None
+    assert upper is not None
+    if proof.bounds is not None:
+        # the barriers are rounded: where they prove no more, the bracket is widened
+        below, above = proof.bounds
+        if prior is not None:
+            below = bound_plus_prior(labels, prior, below, -1)
+            above = bound_plus_prior(labels, prior, above, +1)
+        lower, upper = np.where(below < lower, below, lower), np.where(above > upper, above, upper)
+
+    # the graph
+    tails, heads = (graph.tails, graph.indices) if graph.directed else edges_once(graph.arcs)
+    sections: list[Section] = [
+        ("size", struct.pack("<3Q", graph.num_vertices, tails.size, len(labels))),
+        ("kind", struct.pack("<BBd", graph.directed, FILLS.index(proof.fill), proof.p)),
+        proof_file.indices("tail", tails),
+        proof_file.indices("head", heads),
+    ]
+    if not graph.is_unit:
+        once = slice(None) if graph.directed else graph.tails < graph.indices
+        sections.append(proof_file.doubles("leng", graph.lengths[once]))
+
+    # the labels, and what they correct
+    sections.append(proof_file.indices("labv", labels.vertices))
+    sections.append(proof_file.doubles("laby", labels.values))
+    if prior is not None:
+        sections.append(proof_file.doubles("prio", prior))
+        sections.append(proof_file.doubles("corr", labels.values - prior[labels.vertices]))
+
+    # the field and its bracket
+    sections.append(proof_file.doubles("valu", field.values))
+    sections.append(proof_file.counts("lowr", proof_file.doubles_between(lower, field.values)))
+    sections.append(proof_file.counts("uppr", proof_file.doubles_between(field.values, upper)))
+
+    # the reasons
+    if proof.fixed is not None:
+        sections.append(proof_file.bits("fixd", proof.fixed))
+    barriers = proof.reasons
+    if not isinstance(barriers, Barriers):
+        parts = []  # numerators and denominators, each behind its number of bytes
+        for number in barriers:
+            top, bottom = number.as_integer_ratio()
+            for part, signed in ((top, True), (bottom, False)):
+                size = part.bit_length() // 8 + 1
+                parts += [struct.pack("<I", size), part.to_bytes(size, "little", signed=signed)]
+        return [*sections, ("rati", b"".join(parts))]
+    sections.append(("shif", struct.pack("<dq", barriers.offset, barriers.exponent)))
+    low = proof_file.doubles
+    if barriers.base is not None:
+        sections.append(proof_file.doubles("base", barriers.base))
+        low = proof_file.singles
+    for side, barrier in (("sub", barriers.below), ("sup", barriers.above)):
+        sections.append(proof_file.doubles(f"{side}h", barrier.high))
+        sections.append(low(f"{side}l", barrier.low))
+    return sections

@@ -39,7 +39,6 @@ from numpy.typing import NDArray
 from .._arrays import LARGEST, as_real
 from ..errors import InputError
 from ..graph import Graph
-from ..kernels._types import FloatArray
 from ..kernels.shortest import dijkstra
 from ..labels import Labels, nearest_label
 from ._base import Problem, Solution
@@ -159,7 +158,14 @@ def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
     sources, heights = labels.vertices, labels.values
     height = np.zeros(graph.num_vertices)
     height[sources] = heights
-    constant, passes = _steepest_between_cells(graph, labels, height), 1
+    # to begin with, between labels whose Voronoi cells touch: 0 only if no two labels differ
+    distance, nearest = nearest_label(graph, labels)
+    tails: NDArray[np.int64] = graph.tails
+    between = (nearest[tails] != nearest[graph.indices]) & (nearest[tails] >= 0)
+    tail, head = tails[between], graph.indices[between]
+    length = distance[tail] + graph.lengths[between] + distance[head]
+    rise = height[nearest[head]] - height[nearest[tail]]
+    constant, passes = float((rise / length).max(initial=0.0)), 1
     while constant > 0.0:
         envelope, origin = dijkstra(graph.arcs, sources, heights, constant)
         passes += 1
@@ -175,17 +181,6 @@ def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
             break
         constant = float(steeper)
     return constant, passes
-
-
-def _steepest_between_cells(graph: Graph, labels: Labels, height: FloatArray) -> float:
-    """Steepest slope between labels whose Voronoi cells touch: 0 only if no two labels differ."""
-    distance, nearest = nearest_label(graph, labels)
-    tails: NDArray[np.int64] = graph.tails
-    between = (nearest[tails] != nearest[graph.indices]) & (nearest[tails] >= 0)
-    tail, head = tails[between], graph.indices[between]
-    length = distance[tail] + graph.lengths[between] + distance[head]
-    rise = height[nearest[head]] - height[nearest[tail]]
-    return float((rise / length).max(initial=0.0))
 
 
 def _rounding(graph: Graph, labels: Labels) -> float:

@@ -33,7 +33,6 @@ import numpy as np
 
 from .._arrays import as_choice, as_real, as_whole
 from ..errors import InputError
-from ..kernels._types import FloatArray
 from ..kernels.midrange import jacobi
 from ._base import Problem, Solution, Status
 from .harmonic import Harmonic
@@ -79,31 +78,27 @@ class MidrangeSweeps:
         as_choice(self.start, "start", get_args(Start))
         if not 0.0 < as_real(self.relaxation, "relaxation") <= 1.0:
             raise InputError(
-                f"relaxation must be a number above 0 and at most 1, not {self.relaxation!r}"
+                f"relaxation must be a number above 0 and at most 1, got {self.relaxation!r}"
             )
 
     def solve(self, problem: Problem) -> Solution:
         """Run the sweeps."""
-        graph = problem.graph
-        fixed = problem.labelled | problem.orphaned
-        first = _first_field(problem, self.start)
-        relaxation = float(self.relaxation)
+        graph, labels = problem.graph, problem.labels
+        if self.start == "harmonic":
+            first = Harmonic(bracket=False).solve(problem).values
+        else:
+            component = graph.components
+            home = component[labels.vertices]
+            level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label
+            if self.start == "upper":
+                np.fmax.at(level, home, labels.values)
+            elif self.start == "lower":
+                np.fmin.at(level, home, labels.values)
+            else:
+                counts = np.bincount(home, minlength=level.size)
+                sums = np.bincount(home, labels.values, level.size)
+                np.divide(sums, counts, out=level, where=counts > 0)
+            first = np.where(problem.labelled, problem.boundary, level[component])
+        fixed, relaxation = problem.labelled | problem.orphaned, float(self.relaxation)
         values, residual = jacobi(graph.arcs, fixed, graph.is_unit, first, self.sweeps, relaxation)
         return Solution(values, None, None, Status.STOPPED, residual, self.sweeps)
-
-
-def _first_field(problem: Problem, start: Start) -> FloatArray:
-    if start == "harmonic":
-        return Harmonic(bracket=False).solve(problem).values
-    component, labels = problem.graph.components, problem.labels
-    home = component[labels.vertices]
-    level = np.full(int(component.max()) + 1, np.nan)  # stays NaN where there is no label
-    if start == "upper":
-        np.fmax.at(level, home, labels.values)
-    elif start == "lower":
-        np.fmin.at(level, home, labels.values)
-    else:
-        counts = np.bincount(home, minlength=level.size)
-        sums = np.bincount(home, labels.values, level.size)
-        np.divide(sums, counts, out=level, where=counts > 0)
-    return np.where(problem.labelled, problem.boundary, level[component])

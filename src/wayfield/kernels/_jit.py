@@ -61,7 +61,7 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
 
 
 def shortfall() -> str:
-    """Say why compiled kernels are not kept for good; empty if they are."""
+    """Return why compiled kernels are not kept for good; empty if they are."""
     return _shortfalls[0] if _shortfalls else ""
 
 

@@ -220,7 +220,13 @@ def period(arcs: Arcs, reverse: Arcs) -> float:
             head += 1
             # both ways along arcs: a weak component hangs together, whatever can be walked
             for rows, sign in ((arcs, -1.0), (reverse, 1.0)):
-                tail = _hang(rows, sign, x, height, seen, queue, tail)
+                for e in range(rows.indptr[x], rows.indptr[x + 1]):
+                    y = rows.indices[e]
+                    if not seen[y]:
+                        seen[y] = True
+                        height[y] = height[x] + sign * rows.lengths[e]
+                        queue[tail] = y
+                        tail += 1
     common = 0.0
     for x in range(n):
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -230,34 +236,9 @@ def period(arcs: Arcs, reverse: Arcs) -> float:
             # two differences must be exact
             if rest != 0.0 or more != 0.0:
                 return 0.0
-            common = _common_divisor(abs(over), common)
+            # Euclid's greatest common divisor, of doubles as multiples of a power of two
+            left = abs(over)
+            while common > 0.0:
+                left, common = common, left % common
+            common = left
     return common if common > 0.0 else inf
-
-
-@njit(cache=True, nogil=True)
-def _hang(
-    rows: Arcs,
-    sign: float,
-    x: int,
-    height: FloatArray,
-    seen: BoolArray,
-    queue: IntArray,
-    tail: int,
-) -> int:
-    """Queue the heads of `x` not seen before, `sign` times the way to them above it."""
-    for e in range(rows.indptr[x], rows.indptr[x + 1]):
-        y = rows.indices[e]
-        if not seen[y]:
-            seen[y] = True
-            height[y] = height[x] + sign * rows.lengths[e]
-            queue[tail] = y
-            tail += 1
-    return tail
-
-
-@njit(cache=True, nogil=True)
-def _common_divisor(a: float, b: float) -> float:
-    """Greatest common divisor of two doubles, as multiples of a power of two; Euclid's."""
-    while b > 0.0:
-        a, b = b, a % b
-    return a

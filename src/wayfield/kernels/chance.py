@@ -18,6 +18,7 @@ from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .doubledouble import DD_ERROR, Pair, add, multiply_double
 from .heap import Heap, drop_least, push
+from .krylov import Matrix, biconjugate_gradients, largest
 
 ROUNDING = 2.0**-53
 SLACK = 2.0**-50
@@ -26,10 +27,6 @@ UNDERFLOW = 2.0**-1000
 """More than all that a row can lose where products underflow."""
 NOTICEABLE = 2.0**-46
 """Relative gain from which a sweep changes the policy: less may be rounding."""
-LOWERING = 0.3
-"""Least odds of leading on to rows already swept that the preconditioner assumes."""
-ORTHOGONAL = 1e-12
-"""Cosine between residual and shadow residual below which biconjugate gradients start anew."""
 
 
 class Process(NamedTuple):
@@ -366,97 +363,18 @@ def policy_rows(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int) -> float:
-    """Add to x a solution of (I - P) x = r: stabilised biconjugate gradients (van der Vorst).
+    """Add to x a solution of (I - P) x = r, by stabilised biconjugate gradients.
 
     Preconditioned by one Gauss-Seidel sweep, which by itself is exact where moves lead to earlier
     rows only. The diagonal, as in `krylov`, would not do: on a chain of 2,000 states with moves
     that fail one time in ten it takes thousands of steps, and the sweep 8. `r` becomes the
     residual; its size relative to the first is returned.
     """
-    n = x.size
-    shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
-    p_hat, s_hat = np.empty(n), np.empty(n)
-    start = size = _largest(r)
-    square = shadow_square = 0.0
-    rho = alpha = omega = 1.0
+    start = largest(r)
     if start == 0.0:
         return 0.0
-    for _ in range(steps):
-        before = rho
-        rho, square = _dot(shadow, r), _dot(r, r)
-        if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):  # as at first
-            shadow[:] = r
-            direction[:] = r
-            rho = shadow_square = square
-        else:
-            beta = (rho / before) * (alpha / omega)
-            for i in range(n):
-                direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-        _swept(rows, direction, p_hat)
-        _product(rows, p_hat, v)
-        alpha = rho / _dot(shadow, v)
-        for i in range(n):
-            r[i] -= alpha * v[i]
-            x[i] += alpha * p_hat[i]
-        size = _largest(r)
-        if not size > rtol * start:
-            break
-        _swept(rows, r, s_hat)
-        _product(rows, s_hat, t)
-        square = _dot(t, t)
-        omega = _dot(t, r) / square if square > 0.0 else 0.0
-        for i in range(n):
-            x[i] += omega * s_hat[i]
-            r[i] -= omega * t[i]
-        size = _largest(r)
-        if not size > rtol * start:
-            break
-    return size / start
-
-
-@njit(cache=True, nogil=True)
-def _swept(rows: Rows, r: FloatArray, x: FloatArray) -> None:
-    """One Gauss-Seidel sweep from 0 in which values not yet known are taken to equal one's own.
-
-    From plain 0 an error that is the same over many states would shrink only near its ends, by a
-    few states a sweep. The divisor is at least `LOWERING`, so as not to count on rare outcomes.
-    """
-    for i in range(x.size):
-        total = r[i]
-        later = 0.0
-        for e in range(rows.ptr[i], rows.ptr[i + 1]):
-            if rows.columns[e] < i:
-                total += rows.data[e] * x[rows.columns[e]]
-            else:
-                later += rows.data[e]
-        x[i] = total / max(1.0 - later, LOWERING)
-
-
-@njit(cache=True, nogil=True)
-def _product(rows: Rows, x: FloatArray, product: FloatArray) -> None:
-    """(I - P) x."""
-    for i in range(x.size):
-        total = x[i]
-        for e in range(rows.ptr[i], rows.ptr[i + 1]):
-            total -= rows.data[e] * x[rows.columns[e]]
-        product[i] = total
-
-
-@njit(cache=True, nogil=True)
-def _dot(a: FloatArray, b: FloatArray) -> float:
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _largest(a: FloatArray) -> float:
-    most = 0.0
-    for i in range(a.size):
-        if not abs(a[i]) <= most:  # NaN is the largest of all
-            most = abs(a[i])
-    return most
+    matrix = Matrix(rows.ptr, rows.columns, rows.data)
+    return biconjugate_gradients(matrix, True, x, r, rtol * start, steps) / start
 
 
 # ------------------------------------------------------------------ checks in double-doubles

@@ -29,7 +29,7 @@ from .heap import Heap, drop_least, push
 
 @njit(cache=True, nogil=True)
 def reaching(reverse: Arcs, goal: int) -> BoolArray:
-    """Which vertices can reach the goal; `reverse` holds the arcs into every vertex."""
+    """Return which vertices can reach the goal; `reverse` holds the arcs into every vertex."""
     n = reverse.indptr.size - 1
     seen = np.zeros(n, np.bool_)
     stack = np.empty(n, np.int64)
@@ -50,7 +50,7 @@ def reaching(reverse: Arcs, goal: int) -> BoolArray:
 
 @njit(cache=True, nogil=True)
 def sound(reverse: Arcs, values: FloatArray, goal: int) -> tuple[BoolArray, IntArray]:
-    """Which vertices have a strictly descending path to the goal: as a mask and as a list."""
+    """Return which vertices have a strictly descending path to the goal: a mask, and a list."""
     n = reverse.indptr.size - 1
     settled = np.zeros(n, np.bool_)
     queue = np.empty(n, np.int64)

@@ -149,7 +149,7 @@ def descends(arcs: Arcs, values: FloatArray, s: int, tolerance: float) -> bool:
 
 @njit(cache=True, nogil=True)
 def sunk(arcs: Arcs, values: FloatArray, vertices: IntArray) -> BoolArray:
-    """Which of the vertices have no arc to a strictly smaller value."""
+    """Return which of the vertices have no arc to a strictly smaller value."""
     answer = np.empty(vertices.size, np.bool_)
     for i in range(vertices.size):
         answer[i] = not descends(arcs, values, vertices[i], 0.0)

@@ -44,14 +44,36 @@ def breadth_first(arcs: Arcs, sources: IntArray) -> tuple[FloatArray, IntArray]:
 def dijkstra(
     arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float
 ) -> tuple[FloatArray, IntArray]:
-    """Least of ``offset(source) + slope · length`` over walks from a source, and that source.
+    """Least of ``offset(source) + slope · length`` over paths from a source, and that source.
 
     Unreached vertices have inf and -1. Of sources with the same outcome the lowest vertex is kept.
     `slope` must not be negative.
     """
+    best, origin, _ = _search(arcs, sources, offsets, slope, True)
+    return best, origin
+
+
+@njit(cache=True, nogil=True)
+def shortest_tree(
+    arcs: Arcs, sources: IntArray, offsets: FloatArray
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Least ``offset(source) + length`` over paths from a source, that source, and the last arc.
+
+    The slot of the arc a shortest path arrives by is -1 at sources that nothing reaches sooner and
+    at unreached vertices. Going back by these arcs always ends, however small the lengths.
+    """
+    return _search(arcs, sources, offsets, 1.0, False)
+
+
+@njit(cache=True, nogil=True)
+def _search(
+    arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float, lowest: bool
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex."""
     n = arcs.indptr.size - 1
     best = np.full(n, np.inf)
     origin = np.full(n, -1, np.int64)
+    slot = np.full(n, -1, np.int64)
     capacity = arcs.indices.size + sources.size + 1
     heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
     size = 0
@@ -65,7 +87,7 @@ def dijkstra(
         key = heap.keys[0]
         x = heap.vertices[0]
         size = drop_least(heap, size)
-        # an outdated entry. Equal keys pass, and may: a second visit changes origins only
+        # an outdated entry: a vertex is pushed again only with a smaller key, and settled once
         if key > best[x]:
             continue
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -74,50 +96,10 @@ def dijkstra(
             if candidate < best[y]:
                 best[y] = candidate
                 origin[y] = origin[x]
-                size = push(heap, size, candidate, y)
-            # not pushed again: y is either still in the heap, or settled at the same key as x,
-            # where slope or length round to nothing
-            elif candidate == best[y] and origin[x] < origin[y]:
-                origin[y] = origin[x]
-    return best, origin
-
-
-@njit(cache=True, nogil=True)
-def shortest_tree(
-    arcs: Arcs, sources: IntArray, offsets: FloatArray
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Least ``offset(source) + length`` over walks from a source, that source, and the last arc.
-
-    The slot of the arc a shortest walk arrives by is -1 at sources that nothing reaches sooner and
-    at unreached vertices. Going back by these arcs always ends, however small the lengths.
-    """
-    n = arcs.indptr.size - 1
-    best = np.full(n, np.inf)
-    origin = np.full(n, -1, np.int64)
-    slot = np.full(n, -1, np.int64)
-    done = np.zeros(n, np.bool_)
-    capacity = arcs.indices.size + sources.size + 1
-    heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
-    size = 0
-    for i in range(sources.size):
-        s = sources[i]
-        if offsets[i] < best[s]:
-            best[s] = offsets[i]
-            origin[s] = s
-            size = push(heap, size, offsets[i], s)
-    while size > 0:
-        key = heap.keys[0]
-        x = heap.vertices[0]
-        size = drop_least(heap, size)
-        if done[x]:
-            continue
-        done[x] = True
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            y = arcs.indices[e]
-            candidate = key + arcs.lengths[e]
-            if candidate < best[y]:
-                best[y] = candidate
-                origin[y] = origin[x]
                 slot[y] = e
                 size = push(heap, size, candidate, y)
+            # not pushed again: y is either still in the heap, or settled at the same key as x,
+            # where slope or length round to nothing. The arc stays, so that arcs form a tree
+            elif lowest and candidate == best[y] and origin[x] < origin[y]:
+                origin[y] = origin[x]
     return best, origin, slot

@@ -1,7 +1,5 @@
 """The whole way in one call: extend the labels, lift the field if asked, plan, certify."""
 
-from .answer import Answer
-from .many import PlanTable, plan_many
-from .pipeline import solve
+from .._lazy import load_on_use
 
-__all__ = ["Answer", "PlanTable", "plan_many", "solve"]
+__getattr__, __dir__, __all__ = load_on_use(__name__)

@@ -27,7 +27,7 @@ from ..extension._many import Batch, Many, Request, listed, named
 from ..graph import Graph, check_graph
 from ..kernels._types import FloatArray
 from ..labels import Labels
-from ..plans import Plan, plan
+from ..plans import plan
 from ..shortest_paths import cost_to_go
 
 
@@ -60,7 +60,7 @@ class PlanTable(KeepsReadOnly):
     >>> noisy = [wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), wf.Labels([0, 4], [4.0, 0.0])]
     >>> table = wf.plan_many(path, noisy, goals=[0, 4])
     >>> table
-    PlanTable(2 goals by AMLE(): 75 % of the starts that can reach their goal do, ...)
+    PlanTable(2 goals by AMLE(): 75 % of the starts reach their goal, ...)
     >>> table.success, table.loop, table.cost_ratio
     (array([0.5, 1. ]), array([2, 0]), array([1., 1.]))
     >>> table.records()[0]["reached"]
@@ -110,7 +110,7 @@ class PlanTable(KeepsReadOnly):
         share = percent(int(self.reached.sum()) / able if able else 1.0)
         least, most = (percent(float(end)) for end in (self.success.min(), self.success.max()))
         spread = "" if least == most else f", from {least} to {most}"
-        return f"{who}: {share} of the starts that can reach their goal do{spread})"
+        return f"{who}: {share} of the starts reach their goal{spread})"
 
 
 _COLUMNS = (
@@ -162,24 +162,21 @@ class _PlanMany:
         ):
             with named(position):
                 field = package(solution, graph, labels, method, seconds, self.check)
-            counts, ratio = _walked(plan(graph, field, goal))
+            # outcomes of the starts, the goal apart
+            moves = plan(graph, field, goal)
+            looping = int((moves.reachable & (moves.basin >= 0)).sum())
+            stuck = moves.num_able - moves.num_arrived - looping
+            shut_out = moves.reached.size - 1 - moves.num_able
+            counts = moves.num_arrived, looping, stuck, shut_out
+            # their costs beside the shortest
+            arrived, ratio = moves.reached.copy(), np.nan
+            arrived[goal] = False
+            if arrived.any():
+                shortest = cost_to_go(graph, goal)[arrived]
+                ratio = float((moves.cost[arrived] / shortest).mean())
             status = str(field.status)
             rows.append(_Row(counts, ratio, field.residual, field.width, status, seconds))
         return rows
-
-
-def _walked(moves: Plan) -> tuple[tuple[int, int, int, int], float]:
-    """Count the outcomes of the starts, the goal apart, and compare costs with the shortest."""
-    looping = int((moves.reachable & (moves.basin >= 0)).sum())
-    stuck = moves.num_able - moves.num_arrived - looping
-    shut_out = moves.reached.size - 1 - moves.num_able
-    arrived = moves.reached.copy()
-    arrived[moves.goal] = False
-    ratio = np.nan
-    if arrived.any():
-        shortest = cost_to_go(moves.graph, moves.goal)[arrived]
-        ratio = float((moves.cost[arrived] / shortest).mean())
-    return (moves.num_arrived, looping, stuck, shut_out), ratio
 
 
 def plan_many(
@@ -231,7 +228,13 @@ def plan_many(
     as_flag(check, "check")
     settings: Method = AMLE() if method is None else method
     request = Request.of(graph, labels_list, settings, prior, unreachable)
-    ends = _goals(goals, graph, len(request.label_sets))
+    given = listed(goals, "goals", "vertices")
+    if len(given) != len(request.label_sets):
+        raise InputError(
+            f"{number_of(len(given), 'goals')} for {len(request.label_sets)} label sets"
+        )
+    n = check_graph(graph).num_vertices
+    ends = [as_vertex(goal, f"goals[{i}]", n) for i, goal in enumerate(given)]
     if executor is None:
         request.many.shared.prepare()
 
@@ -246,30 +249,22 @@ def plan_many(
             rows += found
             if progress is not None:
                 progress(len(rows), len(ends))
-    return _table(ends, rows, request.many.method)
-
-
-def _goals(goals: Iterable[int], graph: Graph, count: int) -> list[int]:
-    found = listed(goals, "goals", "vertices")
-    if len(found) != count:
-        raise InputError(f"{number_of(len(found), 'goals')} for {count} label sets")
-    n = check_graph(graph).num_vertices
-    return [as_vertex(goal, f"goals[{i}]", n) for i, goal in enumerate(found)]
-
-
-def _table(goals: list[int], rows: list[_Row], method: Method) -> PlanTable:
     counts = np.array([row.counts for row in rows], dtype=np.int64).reshape(-1, 4)
-    reached, loop, dead_end, unreachable = (frozen(column.copy()) for column in counts.T)
+    figures = [(row.cost_ratio, row.residual, row.width, row.seconds) for row in rows]
+    reached, loop, dead_end, shut_out = (frozen(column.copy()) for column in counts.T)
+    ratio, residual, width, seconds = (
+        frozen(column.copy()) for column in np.array(figures, dtype=float).reshape(-1, 4).T
+    )
     return PlanTable(
-        frozen(np.array(goals, dtype=np.int64)),
-        reached,
-        loop,
-        dead_end,
-        unreachable,
-        frozen(np.array([row.cost_ratio for row in rows], dtype=float)),
-        frozen(np.array([row.residual for row in rows], dtype=float)),
-        frozen(np.array([row.width for row in rows], dtype=float)),
-        tuple(row.status for row in rows),
-        frozen(np.array([row.seconds for row in rows], dtype=float)),
-        method,
+        goals=frozen(np.array(ends, dtype=np.int64)),
+        reached=reached,
+        loop=loop,
+        dead_end=dead_end,
+        unreachable=shut_out,
+        cost_ratio=ratio,
+        residual=residual,
+        width=width,
+        status=tuple(row.status for row in rows),
+        seconds=seconds,
+        method=request.many.method,
     )

@@ -1,16 +1,200 @@
-"""The summary that a person reads in five seconds, made of plain facts."""
+"""What an answer says: as plain data, as lines that a person reads in five seconds, and as advice.
+
+`facts` collects, `lines` and `advise` render; nothing is computed here that an answer does not have
+as an array.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from .._arrays import plain
 from .._text import TIE, margin_text, number_of, percent, quoted, seconds_text, short
+from ..extension import AMLE
+from ..names import Caller, Naming
+from ..plans import Outcome
+from ..sinks import TrimmedLabels
+from .solving import DISTANCE, Answer
 
-DISTANCE = "graph distance"
-"""What the method is called if there is none."""
-_ROUTE_ENDS = 6
-_MOST_WEAK = 3
+if TYPE_CHECKING:
+    from ..kernels._types import FloatArray
+    from ..mending import Contradictions
+
+MOST_NAMED = 5
+"""States of one kind that are named; the arrays hold all of them."""
+MOST_WEAK = 3
+"""States that decide margins which the summary names."""
+ROUTE_ENDS = 6
+"""States at each end of a long route that the summary names."""
+
+SAME_UNIT = (0.5, 2.0)
+"""Labels over the graph's own distances: between these nothing speaks against one unit."""
+TRIFLE = 0.02
+"""Contradictions below this share of the largest label are no reason to mend a graph."""
+MANY_BEHIND = 0.05
+"""Share of states behind labels from which on it is worth another method."""
+
+IN_PYTHON = {
+    "amle": "AMLE()",
+    "cost": 'AMLE(fill="cost")',
+    "lift": "lift=True",
+    "drop": "drop_false_sinks",
+    "route": "answer.route(start)",
+    "compare": "compare(graph, labels, goal)",
+    "mend": "mend(graph, labels, goal)",
+    "unit": "multiply the lengths by",
+    "limit": "a larger time_limit",
+}
+"""What the advice recommends, as a Python user calls it; the command line has words of its own."""
+
+
+# ------------------------------------------------------------------ plain data
+
+
+def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[str, Any]:
+    """Return what was found as data that JSON can hold; see `Answer.facts`."""
+    call = Caller(names, answer.graph.num_vertices)
+    graph, labels, moves, certificate = answer.graph, answer.labels, answer.plan, answer.certificate
+    sinks, behind = answer.false_sinks, answer.behind_labels
+    high, low = answer.contradictions.optimistic.excess, answer.contradictions.pessimistic.excess
+    lost = np.flatnonzero(~moves.reachable)
+    dropped = labels.dropped if isinstance(labels, TrimmedLabels) else labels.vertices[:0]
+    label_at = dict(zip(labels.vertices.tolist(), labels.values.tolist(), strict=True))
+    found: dict[str, Any] = plain(
+        {
+            "graph": {
+                "vertices": graph.num_vertices,
+                "edges": graph.num_edges,
+                "directed": graph.directed,
+                "least_length": graph.lengths.min(initial=np.inf),
+                "largest_length": graph.lengths.max(initial=-np.inf),
+                "components": int(graph.components.max(initial=-1)) + 1,
+                "strong_components": int(graph.strong_components.max(initial=-1)) + 1,
+                "cannot_reach_goal": lost.size,
+                "cannot_reach_examples": [call(x) for x in lost[:MOST_NAMED]],
+                "without_value": int((~np.isfinite(answer.field.values)).sum()),
+                "behind_labels": behind.size,
+                "behind_labels_examples": [call(x) for x in behind[:MOST_NAMED]],
+            },
+            "labels": {
+                "count": len(labels),
+                "least": labels.values.min(),
+                "largest": labels.values.max(),
+                "false_sink_count": sinks.size,
+                "false_sinks": [
+                    {"name": call(x), "value": label_at[x]} for x in sinks[:MOST_NAMED].tolist()
+                ],
+                "dropped_count": dropped.size,
+                "dropped": [call(x) for x in dropped[:MOST_NAMED]],
+                "per_graph_distance": answer.distance_ratio,
+            },
+            "goal": call(answer.goal),
+            "method": answer.made_by,
+            "status": str(answer.field.status),
+            "converged": answer.field.status.good,
+            "seconds": answer.field.seconds,
+            "bracket_width": answer.field.width,
+            "residual": answer.field.residual,
+            "mended": None if answer.mended is None else answer.mended.facts(names),
+            "contradictions": {
+                "too_optimistic": high.size,
+                "by_up_to": high.max(initial=0.0),
+                "too_pessimistic": low.size,
+                "over_by_up_to": low.max(initial=0.0),
+            },
+            "plan": _plan_facts(answer, call),
+            "margin": _margin_facts(answer, call),
+            "certified": {
+                "error": np.max(certificate.error),
+                "states": certificate.certified.mean(),
+                "starts": certificate.start_certified.mean(),
+            },
+            "value_error_bound": {"largest": None, "median": None},
+            "routes": [_route_facts(answer, call, start) for start in starts],
+        }
+    )
+    if answer.lifted is None or answer.lifted.unchanged:
+        # how far the values can be from the truth if labels and graph are right
+        bound: FloatArray = certificate.by_distance.bound[moves.reachable]
+        median = np.quantile(bound, 0.5, method="lower")
+        found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
+    return found | {"advice": advise(answer, found, IN_PYTHON)}
+
+
+def _plan_facts(answer: Answer, call: Caller) -> dict[str, Any]:
+    """Outcomes of the starts that can reach the goal; the others are not the plan's fault."""
+    moves, raised = answer.plan, answer.raised_states
+    caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
+    touching = moves.touches(answer.labels)
+    # the loops in which starts end that could have arrived, those that catch the most first
+    fatal = np.flatnonzero(moves.reachable[moves.cycle_members[moves.cycle_offsets[:-1]]])
+    worst = fatal[np.argsort(-caught[fatal], kind="stable")[:MOST_NAMED]]
+    return {
+        "can_reach": moves.num_able,
+        "reach": moves.num_arrived,
+        "success": moves.success,
+        "dead_ends": int((answer.outcomes == Outcome.DEAD_END).sum()),
+        "loop_count": fatal.size,
+        "loops": [
+            {
+                "states": [call(x) for x in moves.cycles[i][: 2 * MOST_NAMED]],
+                "size": moves.cycles[i].size,
+                "catches": int(caught[i]),
+                "touches_a_label": bool(touching[i]),
+            }
+            for i in worst
+        ],
+        "raised": None
+        if answer.lifted is None
+        else {
+            "count": raised.size,
+            "most": answer.raised[raised].max(initial=0.0),
+            "states": [{"name": call(x), "by": answer.raised[x]} for x in raised[:MOST_NAMED]],
+        },
+    }
+
+
+def _margin_facts(answer: Answer, call: Caller) -> dict[str, Any]:
+    """Least and median margin of the routes, and the states that decide the least ones."""
+    least, certificate = answer.route_margins, answer.certificate
+    if not least.size:
+        return {"least": None, "median": None, "weakest": []}
+    walked = answer.plan.reached.copy()
+    walked[answer.goal] = False
+    counts = np.bincount(certificate.weakest[walked], minlength=walked.size)
+    states = np.flatnonzero(counts)
+    states = states[certificate.margin[states] < np.inf]
+    rounded = np.round(certificate.margin[states], 9)  # rounding alone orders nothing
+    order = np.lexsort((states, -counts[states], rounded))
+    return {
+        "least": least.min(),
+        "median": np.quantile(least, 0.5, method="lower"),
+        "weakest": [
+            {"name": call(x), "margin": certificate.margin[x], "routes": int(counts[x])}
+            for x in states[order[:MOST_NAMED]]
+        ],
+    }
+
+
+def _route_facts(answer: Answer, call: Caller, start: int) -> dict[str, Any]:
+    walk, certificate = answer.route(start), answer.certificate
+    begun = walk.outcome is not Outcome.UNREACHABLE
+    margin, weakest = certificate.start_margin[start], certificate.weakest[start]
+    return {
+        "start": call(start),
+        "outcome": str(walk.outcome),
+        "steps": walk.path.size - 1 if begun else None,
+        "cost": walk.cost if begun else None,
+        "margin": margin,
+        "weakest": call(weakest) if begun and margin < np.inf else None,
+        "path": [call(x) for x in walk.path],
+    }
+
+
+# ------------------------------------------------------------------ lines
 
 
 class Line(NamedTuple):
@@ -23,42 +207,16 @@ class Line(NamedTuple):
 def lines(facts: Mapping[str, Any]) -> list[Line]:
     """Turn the facts of an answer into lines; what cannot reach the goal at all comes first."""
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
-    told = [*_lost(graph), Line("graph", _graph(graph)), Line("labels", _labels(facts))]
-    told += [*_dropped(labels), *_false_sinks(labels)]
-    told += [Line("mended", facts["mended"]["finding"])] if facts["mended"] else []
-    told += [Line("method", _method(facts)), *_behind(graph), Line("plan", _plan(made))]
-    told += [*_loops(made), *_raised(made["raised"]), *_trust(facts)]
-    if facts.get("held_out"):
-        told.append(Line("held out", facts["held_out"]["verdict"]))
-    told += [Line("route", _route(route)) for route in facts["routes"]]
-    return [*told, Line("advice", facts["advice"])]
+    told: list[Line] = []
 
+    def say(word: str, text: str) -> None:
+        told.append(Line(word, text))
 
-def _number(value: float) -> str:
-    return f"{value + 0.0:g}"  # -0 is 0
-
-
-def _lost(graph: Mapping[str, Any]) -> list[Line]:
-    lost = graph["cannot_reach_goal"]
-    if not lost:
-        return []
-    names = ", ".join(map(quoted, graph["cannot_reach_examples"]))
-    more = " …" if lost > len(graph["cannot_reach_examples"]) else ""
-    count = f"{lost:,} of {number_of(graph['vertices'], 'states')} cannot reach the goal at all"
-    return [Line("lost", f"{count}: {names}{more}")]
-
-
-def _behind(graph: Mapping[str, Any]) -> list[Line]:
-    count, examples = graph["behind_labels"], graph["behind_labels_examples"]
-    if not count:
-        return []
-    named = ", ".join(map(quoted, examples)) + (" …" if count > len(examples) else "")
-    if count == 1:
-        return [Line("flat", f"1 state lies behind a label and just has its value: {named}")]
-    return [Line("flat", f"{count:,} states lie behind labels and just have their values: {named}")]
-
-
-def _graph(graph: Mapping[str, Any]) -> str:
+    # the graph
+    n, lost = graph["vertices"], graph["cannot_reach_goal"]
+    if lost:
+        named = _some(map(quoted, graph["cannot_reach_examples"]), lost)
+        say("lost", f"{lost:,} of {number_of(n, 'states')} cannot reach the goal at all: {named}")
     edges = number_of(graph["edges"], "arcs" if graph["directed"] else "edges")
     edges += " (directed)" if graph["directed"] else ""
     low, high = graph["least_length"], graph["largest_length"]
@@ -67,100 +225,104 @@ def _graph(graph: Mapping[str, Any]) -> str:
         span = f"{'all ' if graph['edges'] > 1 else ''}of length {low:g}"
     pieces = "strong_components" if graph["directed"] else "components"
     parts = f"{graph[pieces]:,} {pieces.replace('_', ' ')}" if graph[pieces] > 1 else "in one piece"
-    return f"{number_of(graph['vertices'], 'vertices', 'vertex')}, {edges}, {span}; {parts}"
+    say("graph", f"{number_of(n, 'vertices', 'vertex')}, {edges}, {span}; {parts}")
 
+    # the labels
+    count, least, largest = labels["count"], _number(labels["least"]), _number(labels["largest"])
+    values = f"values {least} to {largest}"
+    if labels["least"] == labels["largest"]:
+        values = f"{'all of ' if count > 1 else ''}value {least}"
+    share, goal = percent(count / n), quoted(facts["goal"])
+    say("labels", f"{count:,} ({share} of the vertices), {values}; goal {goal}")
+    if labels["dropped_count"]:
+        dropped = _some(map(quoted, labels["dropped"]), labels["dropped_count"])
+        say("dropped", f"{number_of(labels['dropped_count'], 'labels')}: {dropped}")
+    sinks = labels["false_sink_count"]
+    if sinks:
+        named = _some(
+            (f"{quoted(s['name'])} ({_number(s['value'])})" for s in labels["false_sinks"]), sinks
+        )
+        some = "1 label is" if sinks == 1 else f"{sinks:,} labels are"
+        say("sinks", f"{some} no higher than any neighbour, so walks can get stuck there: {named}")
+    if facts["mended"]:
+        say("mended", facts["mended"]["finding"])
 
-def _labels(facts: Mapping[str, Any]) -> str:
-    labels, n = facts["labels"], facts["graph"]["vertices"]
-    share = percent(labels["count"] / n)
-    low, high = labels["least"], labels["largest"]
-    span = f"value {_number(low)}" if low == high else f"values {_number(low)} to {_number(high)}"
-    span = f"all of {span}" if low == high and labels["count"] > 1 else span
-    return f"{labels['count']:,} ({share} of the vertices), {span}; goal {quoted(facts['goal'])}"
+    # the field
+    seconds, width = seconds_text(facts["seconds"]), facts["bracket_width"]
+    chosen = facts["mended"] and facts["mended"]["chosen"]
+    if chosen:
+        what = "the graph as it is" if chosen == "plain" else f"“{chosen}”"
+        seconds = seconds_text(facts["mended"]["seconds"])
+        say("method", f"{facts['method']}: {what} chosen; {seconds}")
+    elif facts["method"] == DISTANCE:
+        say("method", f"{DISTANCE}; {seconds}")
+    else:
+        bracket = "no bracket" if width is None else f"exact values known to within {width:.1e}"
+        say("method", f"{facts['method']}: {facts['status']}; {bracket}; {seconds}")
+    behind = graph["behind_labels"]
+    if behind:
+        named = _some(map(quoted, graph["behind_labels_examples"]), behind)
+        lie = "state lies behind a label and just has its value"
+        lie = "states lie behind labels and just have their values" if behind > 1 else lie
+        say("flat", f"{behind:,} {lie}: {named}")
 
-
-def _dropped(labels: Mapping[str, Any]) -> list[Line]:
-    if not labels["dropped_count"]:
-        return []
-    more = " …" if labels["dropped_count"] > len(labels["dropped"]) else ""
-    named = ", ".join(map(quoted, labels["dropped"]))
-    return [Line("dropped", f"{number_of(labels['dropped_count'], 'labels')}: {named}{more}")]
-
-
-def _false_sinks(labels: Mapping[str, Any]) -> list[Line]:
-    count, sinks = labels["false_sink_count"], labels["false_sinks"]
-    if not count:
-        return []
-    named = ", ".join(f"{quoted(sink['name'])} ({_number(sink['value'])})" for sink in sinks)
-    more = " …" if count > len(sinks) else ""
-    return [Line("sinks", f"no way down from {number_of(count, 'labels')}: {named}{more}")]
-
-
-def _method(facts: Mapping[str, Any]) -> str:
-    width = facts["bracket_width"]
-    if facts["mended"] and facts["mended"]["chosen"]:
-        chosen = facts["mended"]["chosen"]
-        told = "the graph as it is" if chosen == "plain" else f"“{chosen}”"
-        made = f"{facts['method']}: {told} chosen"
-        return f"{made}; {seconds_text(facts['mended']['seconds'])}"
-    if facts["method"] == DISTANCE:
-        return f"{DISTANCE}; {seconds_text(facts['seconds'])}"
-    bracket = "no bracket" if width is None else f"exact values known to within {width:.1e}"
-    return f"{facts['method']}: {facts['status']}; {bracket}; {seconds_text(facts['seconds'])}"
-
-
-def _plan(made: Mapping[str, Any]) -> str:
-    able, reach = made["can_reach"], made["reach"]
-    text = f"{reach:,} of {able:,} starts that can reach the goal do ({percent(made['success'])})"
+    # the plan
+    text = f"{made['reach']:,} of {made['can_reach']:,} starts reach the goal"
+    text += f" ({percent(made['success'])})"
     if made["loop_count"]:
-        text += f"; {number_of(made['loop_count'], 'loops')}"
+        caught = made["can_reach"] - made["reach"] - made["dead_ends"]
+        text += f"; {caught:,} run into {number_of(made['loop_count'], 'loops')}"
     if made["dead_ends"]:
         text += f"; {made['dead_ends']:,} at a dead end"
-    return text
-
-
-def _raised(raised: Mapping[str, Any] | None) -> list[Line]:
-    if not raised or not raised["count"]:
-        return []
-    named = ", ".join(f"{quoted(s['name'])} by {short(s['by'])}" for s in raised["states"])
-    more = " …" if raised["count"] > len(raised["states"]) else ""
-    return [Line("raised", f"{number_of(raised['count'], 'values')}: {named}{more}")]
-
-
-def _loops(made: Mapping[str, Any]) -> list[Line]:
-    told = []
+    say("plan", text)
     for loop in made["loops"]:
         path = " → ".join(map(quoted, loop["states"]))
         path += " → …" if loop["size"] > len(loop["states"]) else f" → {quoted(loop['states'][0])}"
         end = "ends" if loop["catches"] == 1 else "end"
-        told.append(Line("loops", f"{path}, where {number_of(loop['catches'], 'starts')} {end}"))
+        say("loops", f"{path}, where {number_of(loop['catches'], 'starts')} {end}")
     if made["loop_count"] > len(made["loops"]):
-        told.append(Line("loops", f"and {made['loop_count'] - len(made['loops']):,} more"))
-    return told
+        say("loops", f"and {made['loop_count'] - len(made['loops']):,} more")
+    raised = made["raised"]
+    if raised and raised["count"]:
+        up = (f"{quoted(state['name'])} by {short(state['by'])}" for state in raised["states"])
+        say("raised", f"{number_of(raised['count'], 'values')}: {_some(up, raised['count'])}")
 
-
-def _trust(facts: Mapping[str, Any]) -> list[Line]:
-    """Margins, the states that decide them, and what is certified."""
-    margin, certified, bound = facts["margin"], facts["certified"], facts["value_error_bound"]
-    labels, told = facts["labels"], []
-    if facts["plan"]["reach"]:
-        told.append(Line("margin", _margin(margin)))
+    # how far to trust it
+    certified, bound = facts["certified"], facts["value_error_bound"]
+    if made["reach"]:
+        say("margin", _margin(facts["margin"]))
     if certified["error"] != 0.0:  # None is infinite
         states, starts = percent(certified["states"]), percent(certified["starts"])
         errors = "errors of any size" if certified["error"] is None else f"{certified['error']:g}"
         text = f"with errors up to {errors}, {states} of the moves are proved optimal"
-        told.append(Line("certified", f"{text}, and {starts} of the routes"))
-    span, ratio = labels["largest"] - labels["least"], labels["per_graph_distance"]
+        say("certified", f"{text}, and {starts} of the routes")
+    ratio = labels["per_graph_distance"]
     rewards = ratio is not None and ratio < 0.0
-    if bound["largest"] is not None and bound["largest"] < span / 2 and not rewards:
+    half = (labels["largest"] - labels["least"]) / 2
+    if bound["largest"] is not None and bound["largest"] < half and not rewards:
         text = f"values are within {short(bound['largest'])} of the true cost-to-go"
         middle = f"half of them within {short(bound['median'])}"
-        told.append(Line("bound", f"{text} ({middle}), if graph and labels are right"))
+        say("bound", f"{text} ({middle}), if graph and labels are right")
+    if facts.get("held_out"):
+        say("held out", facts["held_out"]["verdict"])
+    for route in facts["routes"]:
+        say("route", _route(route))
+    say("advice", facts["advice"])
     return told
 
 
+def _some(names: Iterable[str], count: int) -> str:
+    """List names out of `count`."""
+    shown = list(names)
+    return ", ".join(shown) + (" …" if count > len(shown) else "")
+
+
+def _number(value: float) -> str:
+    return f"{value + 0.0:g}"  # -0 is 0
+
+
 def _margin(margin: Mapping[str, Any]) -> str:
-    """Say what errors the routes tolerate, and where they tolerate least."""
+    """Return what errors the routes tolerate, and where they tolerate least."""
     least, median, weakest = margin["least"], margin["median"], margin["weakest"]
     if least is None and not weakest:
         return "there is no other move on any route, so errors of the values change none"
@@ -171,34 +333,119 @@ def _margin(margin: Mapping[str, Any]) -> str:
     elif least > -TIE:
         text = "some routes tolerate no error: another move looks as cheap"
     else:
-        text = f"some routes take a move that looks {margin_text(-2.0 * least)} dearer than another"
+        more = margin_text(-2.0 * least)
+        text = f"some routes take a move that looks {more} more costly than another"
     if median is not None and least is not None and median - least > TIE * max(1.0, abs(median)):
         text += f", the median route {_tolerates(median)}"
-    return f"{text}; weakest at {', '.join(map(_weak, weakest[:_MOST_WEAK]))}"
+    states = []
+    for state in weakest[:MOST_WEAK]:
+        known = "unknown" if state["margin"] is None else margin_text(state["margin"])
+        states.append(f"{quoted(state['name'])} ({known}, {number_of(state['routes'], 'routes')})")
+    return f"{text}; weakest at {', '.join(states)}"
 
 
-def _tolerates(margin: float) -> str:
-    """Say what one route tolerates."""
-    return (
-        f"tolerates errors below {margin_text(margin)}" if margin >= TIE else "tolerates no error"
-    )
-
-
-def _weak(state: Mapping[str, Any]) -> str:
-    margin = "unknown" if state["margin"] is None else margin_text(state["margin"])
-    return f"{quoted(state['name'])} ({margin}, {number_of(state['routes'], 'routes')})"
+def _tolerates(margin: float | None) -> str:
+    """Return what one route tolerates."""
+    if margin is None or margin < TIE:
+        return "tolerates no error"
+    return f"tolerates errors below {margin_text(margin)}"
 
 
 def _route(route: Mapping[str, Any]) -> str:
     names = list(map(quoted, route["path"]))
     if route["cost"] is None:
         return f"{names[0]}: cannot reach the goal"
-    if len(names) > 2 * _ROUTE_ENDS:
-        names = [*names[:_ROUTE_ENDS], "…", *names[-_ROUTE_ENDS:]]
+    if len(names) > 2 * ROUTE_ENDS:
+        names = [*names[:ROUTE_ENDS], "…", *names[-ROUTE_ENDS:]]
     text = f"{' → '.join(names)}: cost {route['cost']:g}, {number_of(route['steps'], 'steps')}"
     if route["outcome"] != "reached":
         return f"{text}; {route['outcome']}!"
     if route["weakest"] is None:  # no choice anywhere
         return text
-    tolerates = "tolerates no error" if route["margin"] is None else _tolerates(route["margin"])
-    return f"{text}; {tolerates}, weakest at {quoted(route['weakest'])}"
+    return f"{text}; {_tolerates(route['margin'])}, weakest at {quoted(route['weakest'])}"
+
+
+# ------------------------------------------------------------------ advice
+
+
+def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -> str:
+    """Return the most urgent advice. `calls` says how the reader calls what is recommended."""
+    exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
+    if not answer.field.status.good:
+        missed = f"the solver missed its guarantee ({answer.field.status})"
+        if exact:
+            return f"{missed}: the values may be right, but nothing proves it"
+        return f"{missed}: try {calls['amle']}"
+    if made["can_reach"] == 0:
+        arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
+        return f"no other state can reach the goal: is it the right one{arcs}"
+    if answer.goal not in answer.labels.vertices:
+        return "the goal has no label, so no value says where to descend to: label it"
+    known = answer.field.values[answer.plan.reachable]
+    if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
+        told = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
+        return f"{told}: the field says nothing about distance; label states whose values differ"
+    ratio = answer.distance_ratio
+    if ratio < 0.0:
+        return "labels fall away from the goal: are these rewards? Then negate them"
+    proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
+    if made["reach"] < made["can_reach"]:
+        count = labels["false_sink_count"]
+        if not exact:
+            stuck = f"walks get stuck on this field: try {calls['amle']}, or lift it"
+            stuck += f" ({calls['lift']})"
+        elif not count:
+            stuck = f"walks get stuck on this field: lift it ({calls['lift']})"
+        else:
+            them = "it" if count == 1 else "them"
+            stuck = f"walks can get stuck at {number_of(count, 'labels')}: check {them}, "
+            stuck += f"drop {them} ({calls['drop']}) or lift the field ({calls['lift']})"
+        return f"{stuck}; {proof}" if proof and not differ_in_unit(ratio) else stuck
+    if made["raised"] and made["raised"]["count"]:
+        raised: Sequence[Mapping[str, Any]] = made["raised"]["states"]
+        where = _some((quoted(state["name"]) for state in raised), made["raised"]["count"])
+        return f"values were raised so that every walk arrives: check the labels around {where}"
+    if differ_in_unit(ratio):
+        return unit_remark(ratio, calls)
+    if proof:
+        return proof
+    behind = facts["graph"]["behind_labels"]
+    if behind >= MANY_BEHIND * facts["graph"]["vertices"]:
+        states = "states lie" if behind > 1 else "state lies"
+        return f"{behind:,} {states} behind labels: {calls['cost']} adds the cost from there"
+    if facts["routes"] and labels["count"] == 1:
+        paths = "these are the graph's own shortest paths"
+        return f"{paths}; with a few measured costs, {calls['mend']} shows whether it is wrong"
+    if not facts["routes"]:
+        return f"every start that can reach the goal does; {calls['route']} shows its route"
+    return f"{calls['compare']} shows whether the labels do better than the graph's own distances"
+
+
+def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
+    """Recommend to mend the graph if labels contradict it by more than a trifle; else empty."""
+    high, low = found.optimistic.excess, found.pessimistic.excess
+    above = high.max(initial=0.0) >= low.max(initial=0.0)
+    excess = high if above else low
+    if excess.max(initial=0.0) <= TRIFLE * found.largest:
+        return ""
+    one, several = ("exceeds", "exceed") if above else ("is below", "are below")
+    who = f"{excess.size:,} of {number_of(found.num_labels, 'labels')}"
+    who += f" {one if excess.size == 1 else several} the graph's shortest path"
+    return f"{who}, by up to {short(excess.max())}: {calls['mend']} finds where, and mends it"
+
+
+def unit_remark(
+    factor: float, calls: Mapping[str, str], what: str = "labels", unit: float = 1.0
+) -> str:
+    """Return a question about units, given costs over the graph's own distances.
+
+    `unit` is what the lengths have been multiplied by already.
+    """
+    told = f"{what} are {factor:.3g} times the graph's own distances"
+    return f"{told}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
+
+
+def differ_in_unit(factor: float) -> bool:
+    """Whether costs over the graph's own distances are far enough from 1 to ask about units."""
+    low, high = SAME_UNIT
+    return 0.0 <= factor < low or factor > high

@@ -89,7 +89,7 @@ def test_a_field_of_another_graph() -> None:
 def test_labels_that_are_none() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     truth = wf.cost_to_go(path, 0)
-    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not dict"):
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, got dict"):
         extension_error(path, {0: 0.0}, truth, truth, 0)
 
 

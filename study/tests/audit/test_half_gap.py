@@ -431,7 +431,7 @@ def test_goal_that_is_no_vertex() -> None:
 
 
 def test_graph_that_is_none() -> None:
-    refused("graph must be a wayfield.Graph, not str", graph="maze")
+    refused("graph must be a wayfield.Graph, got str", graph="maze")
 
 
 def test_plan_of_another_kind_graph_or_goal() -> None:

@@ -327,5 +327,5 @@ def test_a_pool_of_two_kinds() -> None:
 
 
 def test_density_bound_of_no_labels() -> None:
-    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not list"):
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, got list"):
         small().amle_bound([0])

@@ -406,5 +406,5 @@ def test_a_goal_out_of_range() -> None:
 
 
 def test_labels_that_are_none() -> None:
-    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not NoneType"):
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, got NoneType"):
         reach(LINE, None, wf.cost_to_go(LINE, 0), wf.cost_to_go(LINE, 0), 0)

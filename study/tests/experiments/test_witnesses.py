@@ -282,7 +282,7 @@ def test_a_seed_that_is_none() -> None:
 
 
 def test_a_subdivision_into_nothing() -> None:
-    with pytest.raises(wf.InputError, match="k must be a whole number of at least 1, not 0"):
+    with pytest.raises(wf.InputError, match="k must be a whole number of at least 1, got 0"):
         subdivision([0])
 
 

@@ -89,11 +89,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_choice, as_floats, as_real, as_vertex, refuse
 from wayfield.errors import InputError
+from wayfield.extension import check_field
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.walks import first_breaks
 from wayfield.labels import Labels, check_labels, label_distance
-from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
 from ..kernels import decisions as kernels

@@ -41,12 +41,11 @@ from scipy.sparse.csgraph import connected_components
 
 from wayfield._arrays import as_real, as_vertex
 from wayfield.errors import InputError
-from wayfield.extension import Extension
+from wayfield.extension import Extension, check_field
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels import planning
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels, check_labels
-from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
 from ..kernels.extrema import midrange_residuals, neighbour_range

@@ -73,11 +73,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_vertex
 from wayfield.errors import InputError
-from wayfield.extension import AMLE, extend
+from wayfield.extension import AMLE, check_field, extend
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels, check_labels, check_takes, label_distance
-from wayfield.lifting import check_field
 from wayfield.plans import Plan
 from wayfield.plans import plan as greedy_plan
 

@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfield._arrays import as_real, as_whole
-from wayfield._maze_text import read_maze_file
 from wayfield.errors import InputError
 from wayfield.graph import Graph
 from wayfield.grid import grid_graph
 from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
-from wayfield.layouts import Layout, load_layout
+from wayfield.layouts import Layout, load_layout, read_maze_file
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
 from ..engine import Experiment, Measure, Profile, Row, Tables

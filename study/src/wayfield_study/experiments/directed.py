@@ -20,11 +20,10 @@ from scipy.ndimage import gaussian_filter
 from scipy.spatial import KDTree
 
 from wayfield._text import number_of
-from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, extend
+from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, check_field, extend
 from wayfield.graph import Graph
 from wayfield.kernels._types import BoolArray, FloatArray, IntArray
 from wayfield.labels import Labels
-from wayfield.lifting import check_field
 from wayfield.plans import RuleName, TieName, plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
 

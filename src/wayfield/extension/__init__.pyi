@@ -1,0 +1,20 @@
+# The names of this room, listed once: `__init__.py` reads this file at run time.
+from ._base import Extension as Extension
+from ._base import Method as Method
+from ._base import Problem as Problem
+from ._base import Solution as Solution
+from ._base import Status as Status
+from ._base import check_field as check_field
+from ._base import describe as describe
+from ._base import extend as extend
+from ._deadline import time_limit as time_limit
+from ._many import extend_many as extend_many
+from ._proof import field_sections as field_sections
+from .amle import AMLE as AMLE
+from .envelopes import McShane as McShane
+from .envelopes import NearestLabel as NearestLabel
+from .envelopes import Whitney as Whitney
+from .harmonic import Harmonic as Harmonic
+from .harmonic import HarmonicSystem as HarmonicSystem
+from .plaplacian import PLaplacian as PLaplacian
+from .sweeps import MidrangeSweeps as MidrangeSweeps
