@@ -168,6 +168,12 @@ def test_the_share_that_works_is_pooled_over_the_graph() -> None:
     assert (wrong.odds < plain.odds).all()
 
 
+def test_a_teleporter_is_entered_where_jumps_began() -> None:
+    walk = np.array([[0.0], [1.0], [2.2], [50.0], [51.0]])
+    planner = wf.Planner([walk] * 10, landmarks=walk.round(), jump=10.0)
+    assert planner.subgoal([1.9], [51.0]) == pytest.approx([2.2])
+
+
 def test_three_lucky_jumps_do_not_win() -> None:
     """One door was lucky three times; another, which all use, arrives in one case of three."""
     long_way = [float(x) for x in range(0, -31, -1)] + [100.0]

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import wayfield as wf
+from wayfield.replay._counts import Located
+from wayfield.replay._dataset import read_rows
 from wayfield.replay._stitching import Stitched
+from wayfield.replay._walls import Walls, _cut_by
 
 Array = np.ndarray[Any, Any]
 HEIGHT, END, STRIDE = 1.03, 4.8, 0.2
@@ -141,6 +144,20 @@ def test_transitions_in_any_order_have_no_walls() -> None:
     order = np.random.default_rng(0).permutation(len(first))
     pairs = {"observations": first[order], "next_observations": second[order]}
     assert wf.Planner(pairs, landmarks=120).report(BELOW).walls.size == 0
+
+
+@pytest.mark.parametrize("shut", [False, True])
+def test_the_few_steps_that_cross_a_wall_end_where_they_began(shut: bool) -> None:
+    """Upwards, steps count if the wall is a one-way door."""
+    rows = np.array([[0.0, 1.0], [0.0, -1.0], [0.0, -2.0], [0.0, 2.0]])
+    buffer = read_rows(rows, None, None)
+    cell = np.zeros(4, np.int32)
+    planes = np.array([[0.0, 1.0]]), np.zeros(1), np.full(1, 10.0), np.zeros(1)
+    walls = Walls.of(np.zeros((1, 2)), np.zeros(1, int), *planes, shut=np.array([shut]))
+    cut = _cut_by(walls, buffer, Located(cell, cell, np.zeros((1, 2))))
+    assert cut.located.here.tolist() == [1, 0, 0, 1]
+    assert cut.located.there.tolist() == [1, 0, 0 if shut else 1, 1]
+    assert cut.halves.tolist() == [0, 1]
 
 
 def test_walls_are_saved(wall: wf.Planner, tmp_path: Path) -> None:

@@ -358,6 +358,8 @@ def test_a_body_wanders_the_same_way_again() -> None:
     one, other = (wf.sim.wander(maze, 450, "stitch", seed=3) for _ in range(2))
     np.testing.assert_array_equal(one["observations"], other["observations"])
     assert one["terminals"].nonzero()[0].tolist() == [199, 399, 449]
+    steady = wf.sim.wander(maze, 450, "stitch", seed=3, noise=0.0)
+    assert not np.array_equal(one["observations"][:200], steady["observations"][:200])
     steps = np.hypot(*np.diff(one["observations"], axis=0).T)
     assert steps[~one["terminals"][:-1]].max() < 0.5  # no leaps within an episode
 
