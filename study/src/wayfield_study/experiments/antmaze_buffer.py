@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from wayfield._threads import one_thread
 from wayfield.grid import grid_graph
-from wayfield.kernels._types import FloatArray
 from wayfield.plans import plan
 from wayfield.replay import Planner
 from wayfield.shortest_paths import cost_to_go
@@ -87,10 +87,17 @@ def run(cell: BufferCell) -> list[Row]:
         maze, data = cell.draw()
         planner, graph = Planner(data), grid_graph(maze.layout.without_teleports(), REFINEMENT)
         places = maze.coordinates.at(REFINEMENT)
+        # start, goal and seed of every episode: the same for both arms
+        inner, episodes = maze.env.unwrapped, []
+        rng = np.random.default_rng([cell.seed, int.from_bytes(cell.maze.encode())])
+        for task, _ in product(inner.task_infos, range(cell.each)):
+            middles = (np.array(inner.ij_to_xy(task[name])) for name in ("init_ij", "goal_ij"))
+            start, goal = (middle + rng.uniform(-1, 1, 2) for middle in middles)
+            episodes.append((start, goal, int(rng.integers(2**31))))
         rows = []
         for look in LOOKS:
             went, predicted = [], []
-            for start, goal, seed in _tasks(maze, cell):
+            for start, goal, seed in episodes:
                 route: Any = planner
                 if look is CONTROL:  # the true distances, teleports shunned
                     vertex = places.vertex(goal)
@@ -108,19 +115,6 @@ def run(cell: BufferCell) -> list[Row]:
                 }
             )
         return rows
-
-
-def _tasks(maze: Maze, cell: BufferCell) -> Iterator[tuple[FloatArray, FloatArray, int]]:
-    """Start, goal and seed of every episode: the same for every arm."""
-    inner = maze.env.unwrapped
-    rng = np.random.default_rng([cell.seed, int.from_bytes(cell.maze.encode())])
-    for task in inner.task_infos:
-        for _ in range(cell.each):
-            start, goal = (
-                np.array(inner.ij_to_xy(task[name])) + rng.uniform(-1, 1, 2)
-                for name in ("init_ij", "goal_ij")
-            )
-            yield start, goal, int(rng.integers(2**31))
 
 
 def cells(profile: Profile) -> list[BufferCell]:

@@ -84,7 +84,14 @@ def follow_all(
     for i in range(starts.size):
         x, field = starts[i], first
         for _ in range(max_steps):
-            e = _choice(known, field, x, steep)
+            # the arc of least toll; none if no arc leads to the goal
+            least, e = inf, -1
+            for arc in range(known.indptr[x], known.indptr[x + 1]):
+                y, length = heads[arc], lengths[arc]
+                if y != x and field[y] < inf:
+                    toll = (field[y] - field[x]) / length if steep else length + field[y]
+                    if toll < least:
+                        least, e = toll, arc
             if x == goal or e < 0:
                 break
             slippery = slips[x] > 0.0
@@ -99,7 +106,15 @@ def follow_all(
                 if heads[e] != z:
                     heads[e] = z
                     found[i] += 1
-                    if z != x or not _falls(known, field, x, steep):
+                    # whether the field still falls as it should along some arc out of x
+                    falls = False
+                    for arc in range(known.indptr[x], known.indptr[x + 1]):
+                        y = heads[arc]
+                        if steep:
+                            falls = falls or (y != x and field[y] < field[x])
+                        else:
+                            falls = falls or (y != x and field[y] + lengths[arc] <= field[x])
+                    if z != x or not falls:
                         field = _lifted(known, values, goal, steep, reverse)
             x = z
         reached[i] = x == goal
@@ -108,31 +123,6 @@ def follow_all(
             heads[e] = graph.indices[e]
             lengths[e] = graph.lengths[e]
     return reached, paid, found
-
-
-@njit(cache=True, nogil=True)
-def _choice(arcs: Arcs, field: FloatArray, x: int, steep: bool) -> int:
-    """Return the arc to take from x; -1 if none leads to the goal."""
-    best, arc = inf, -1
-    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        y, length = arcs.indices[e], arcs.lengths[e]
-        if y == x or field[y] == inf:
-            continue
-        toll = (field[y] - field[x]) / length if steep else length + field[y]
-        if toll < best:
-            best, arc = toll, e
-    return arc
-
-
-@njit(cache=True, nogil=True)
-def _falls(arcs: Arcs, field: FloatArray, x: int, steep: bool) -> bool:
-    """Whether the field falls as it should along some arc out of x."""
-    for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-        y = arcs.indices[e]
-        enough = field[y] < field[x] if steep else field[y] + arcs.lengths[e] <= field[x]
-        if y != x and enough:
-            return True
-    return False
 
 
 @njit(cache=True, nogil=True)
