@@ -284,9 +284,9 @@ def test_extras_keep_their_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_compare_is_the_librarys_with_the_words_of_the_command() -> None:
-    facts = wayfield("compare", "--maze", "medium", "--label-fraction", 0.02, "--json").json
-    graph = wf.grid_graph(wf.load_layout("medium"), 8)
-    found = wf.compare(graph, wf.sample_labels(graph, 0, 0.02), 0)
+    facts = wayfield("compare", "--maze", "medium", "--refinement", 4, "--json").json
+    graph = wf.grid_graph(wf.load_layout("medium"), 4)
+    found = wf.compare(graph, wf.sample_labels(graph, 0, 0.05), 0)
     assert [row["success"] for row in facts["rows"]] == [s.success for s in found.scores]
     words = [row["method"] for row in facts["rows"]]
     assert words == [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import entry_points
 from io import TextIOWrapper
 from typing import Annotated
@@ -72,6 +73,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to stop
             stream.reconfigure(errors="replace")
     try:
+        _register_study()
         code = app(prog_name="wayfield", standalone_mode=False)
     except BrokenPipeError:  # the reader has had enough: head, less
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -170,9 +172,14 @@ _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
 for _command, _panel in _COMMANDS:
     about = paragraphs(_command.__doc__)
     app.command(cls=Command, rich_help_panel=_panel, help=about)(_command)
-_added = [entry.load() for entry in entry_points(group="wayfield.commands")]
-for _register in _added:
-    _register(app)
-if not _added:
-    for _name in _OF_THE_STUDY:
-        app.command(_name, hidden=True, context_settings=_ANY_ARGUMENTS)(_without_study)
+
+
+@cache
+def _register_study() -> None:
+    """Add the commands of wayfield-study, once: when they run, since they import this package."""
+    added = [entry.load() for entry in entry_points(group="wayfield.commands")]
+    for register in added:
+        register(app)
+    if not added:
+        for name in _OF_THE_STUDY:
+            app.command(name, hidden=True, context_settings=_ANY_ARGUMENTS)(_without_study)
