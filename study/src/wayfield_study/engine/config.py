@@ -11,16 +11,20 @@ from __future__ import annotations
 import importlib
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from wayfield._arrays import as_choice, as_real, as_whole
 from wayfield.errors import InputError
 
 from .tasks import Experiment, Profile, Study, find_experiment
 
 T = TypeVar("T")
+Reader: TypeAlias = Callable[[Any, str], T]
+"""From an entry and its name to its value; refuses what is none."""
 
 _LARGEST = 1 << 20
 """Bytes of a study; a file may be a stream that never ends."""
@@ -112,9 +116,7 @@ def refuse_others(table: dict[str, Any], known: Sequence[str], prefix: str) -> N
             raise InputError(f"unknown key {prefix}{key}; known are {', '.join(known)}")
 
 
-def read_list(
-    given: dict[str, Any], key: str, default: Sequence[Any], read: Callable[[Any, str], T]
-) -> list[T]:
+def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Reader[T]) -> list[T]:
     """Read a list of the grid, every entry by the same rule; none may be there twice."""
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
@@ -126,3 +128,32 @@ def read_list(
             raise InputError(f"grid.{key}[{number}] = {entry!r} is there twice")
         found.append(value)
     return found
+
+
+def read_lists(
+    given: Mapping[str, Any],
+    lists: Mapping[str, tuple[Sequence[Any], Reader[Any]]],
+    others: Sequence[str] = (),
+) -> list[list[Any]]:
+    """Read the lists of a ``[grid]``, each with its default and the reader of an entry.
+
+    Keys that are neither lists nor `others` are refused.
+    """
+    table = dict(given)
+    refuse_others(table, (*lists, *others), "grid.")
+    return [read_list(table, key, default, read) for key, (default, read) in lists.items()]
+
+
+def one_of(choices: Iterable[str]) -> Reader[str]:
+    """Return a reader of names."""
+    return partial(as_choice, choices=tuple(choices))
+
+
+def real(least: float, most: float) -> Reader[float]:
+    """Return a reader of numbers."""
+    return partial(as_real, least=least, most=most)
+
+
+def whole(least: int, most: int) -> Reader[int]:
+    """Return a reader of whole numbers."""
+    return partial(as_whole, least=least, most=most)

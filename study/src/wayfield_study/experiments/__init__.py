@@ -44,16 +44,9 @@ from ._trial import Trial
 from .directed import WorldCell
 
 __all__ = [
-    "EXPERIMENTS",
-    "SAMPLE",
-    "STUDIES",
-    "MazeCell",
-    "Trial",
-    "WorldCell",
-    "find_study",
-    "grid",
+    "EXPERIMENTS", "SAMPLE", "STUDIES", "MazeCell", "Trial", "WorldCell", "find_study", "grid",
     "read_grid",
-]
+]  # fmt: skip
 
 PAPER: tuple[Experiment[Any], ...] = (
     rollout.EXPERIMENT,

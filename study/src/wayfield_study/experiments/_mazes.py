@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from math import isqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield._arrays import as_real, as_whole
+from wayfield._arrays import as_whole
 from wayfield.errors import InputError
 from wayfield.graph import Graph
 from wayfield.grid import grid_graph
@@ -28,8 +28,8 @@ from wayfield.labels import Labels
 from wayfield.layouts import Layout, load_layout, read_maze_file
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
-from ..engine import Experiment, Measure, Profile, Row, Tables
-from ..engine.config import read_list, refuse_others
+from ..engine import Experiment, Profile, Row
+from ..engine.config import read_list, real, refuse_others, whole
 from ..paper.grid import LABEL_FRACTIONS, MAZES, PAIRS, REFINEMENTS, SEEDS
 from ..report import Section
 
@@ -94,13 +94,7 @@ class MazeCell:
     @property
     def columns(self) -> Row:
         """The settings; a maze of one's own is told by its name, which holds a digest of it."""
-        return {
-            "maze": self.maze,
-            "refinement": self.refinement,
-            "label_fraction": self.label_fraction,
-            "seed": self.seed,
-            "goals": self.goals,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "text"}
 
     @property
     def starts(self) -> int:
@@ -190,36 +184,30 @@ SMALL = partial(grid, ["medium"], [4], [0.08], SEEDS[:1])
 """One small cell."""
 
 
-def per_vertex(weight: float) -> Callable[[MazeCell], float]:
-    """Return an effort that grows with goals and vertices: seconds in any unit for each."""
-    return lambda cell: weight * cell.goals * cell.refinement**2
+M = TypeVar("M", bound=MazeCell)
 
 
 def maze_experiment(
     name: str,
     title: str,
-    run: Callable[[MazeCell], list[Row]],
-    cells: Callable[[Profile], list[MazeCell]],
-    *sections: Section,
     version: int,
-    effort: float,
-    measures: Callable[[Tables], dict[str, Measure]] | None = None,
-) -> Experiment[MazeCell]:
-    """Return an experiment that a study of one's own can run on its grid too.
+    run: Callable[[M], list[Row]],
+    cells: Callable[[Profile], list[M]],
+    weight: float,
+    *sections: Section,
+    **settings: Any,
+) -> Experiment[M]:
+    """Return an experiment on mazes; for the settings see `Experiment`.
 
-    `effort` is for every goal and vertex; for the others see `Experiment`.
+    `weight` is the effort for every goal and vertex of a maze cell's side. A study of one's own can
+    run the experiment on its grid, unless ``read_grid=None``.
     """
-    return Experiment(
-        name,
-        title,
-        version,
-        run,
-        cells,
-        per_vertex(effort),
-        read_grid,
-        sections,
-        measures,
-    )
+
+    def effort(cell: M) -> float:
+        return weight * cell.goals * cell.refinement**2
+
+    known = {"read_grid": read_grid, "effort": effort, "sections": sections} | settings
+    return Experiment(name, title, version, run, cells, **known)
 
 
 # -------------------------------------------------------------------- mazes of one's own
@@ -254,15 +242,11 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
     layouts = [Layout.from_text(text) if text else load_layout(maze) for maze, text in mazes]
     finest = isqrt(MOST_VERTICES // max(layout.num_free for layout in layouts))
-    refinements = read_list(
-        table, "refinements", REFINEMENTS, lambda r, name: as_whole(r, name, 1, finest)
-    )
-    fractions = read_list(
-        table, "label_fractions", LABEL_FRACTIONS, lambda lf, name: as_real(lf, name, 0.0, 1.0)
-    )
+    refinements = read_list(table, "refinements", REFINEMENTS, whole(1, finest))
+    fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, real(0.0, 1.0))
     if 0.0 in fractions:
         raise InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
-    seeds = read_list(table, "seeds", SEEDS, lambda seed, name: as_whole(seed, name, 0, 2**63 - 1))
+    seeds = read_list(table, "seeds", SEEDS, whole(0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
     return [
         replace(cell, maze=maze, text=text)

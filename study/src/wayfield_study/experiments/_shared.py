@@ -1,24 +1,25 @@
-"""What the studies beyond the paper share: cells, grids, one section each, lines with intervals."""
+"""What several experiments share: cells of settings, one section each, and what they show alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Literal, TypeVar
 
-from wayfield._arrays import as_choice, as_real, as_whole
+import numpy as np
+
+from wayfield._text import number_of
+from wayfield.kernels._types import FloatArray
 
 from ..engine import Experiment, Profile, Records, Row
-from ..engine.config import read_list, refuse_others
 from ..engine.statistics import wilson_interval
 from ..engine.tasks import Cell
-from ..report import Chart, Look, Section, Series, chart
+from ..paper.figures import FIGURES, value
+from ..paper.grid import CELL, CONFIGURATION, on_papers_mazes
+from ..report import Figures, Look, Section, Series, Table
+from ._trial import HARMONIC, SWEEPS
 
 C = TypeVar("C", bound=Cell)
-Reader: TypeAlias = Callable[[Any, str], Any]
-Measure: TypeAlias = Callable[[Records], tuple[float, float, float]]
-"""From rows to a figure and the ends of its interval."""
 
 
 @dataclass(frozen=True)
@@ -46,35 +47,6 @@ def make_experiment(
     return Experiment(name, title, version, run, cells, sections=(section,), **settings)
 
 
-def one_of(choices: Iterable[str]) -> Reader:
-    """Return a reader of names."""
-    return partial(as_choice, choices=tuple(choices))
-
-
-def real(least: float, most: float) -> Reader:
-    """Return a reader of numbers."""
-    return partial(as_real, least=least, most=most)
-
-
-def whole(least: int, most: int) -> Reader:
-    """Return a reader of whole numbers."""
-    return partial(as_whole, least=least, most=most)
-
-
-def read_lists(
-    given: Mapping[str, Any],
-    lists: Mapping[str, tuple[Sequence[Any], Reader]],
-    others: Sequence[str] = (),
-) -> list[list[Any]]:
-    """Read the lists of a ``[grid]``, each with its default and the reader of an entry.
-
-    Keys that are neither lists nor `others` are refused.
-    """
-    table = dict(given)
-    refuse_others(table, (*lists, *others), "grid.")
-    return [read_list(table, key, default, read) for key, (default, read) in lists.items()]
-
-
 def percent(fraction: float) -> str:
     """Write a share.
 
@@ -86,33 +58,87 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
 
 
-def share_of(part: str, total: str) -> Measure:
-    """Return the measure "share of a count in another", with Wilson's interval."""
+def share_of(part: str, total: str) -> Figures:
+    """Return the figures "share of a count in another", with Wilson's interval."""
     return lambda rows: (
         rows.ratio(part, total),
         *wilson_interval(rows.total(part), rows.total(total)),
     )
 
 
-def lines_against(
-    rows: Records,
-    column: str,
-    looks: Iterable[Look],
-    title: str,
-    measure: Measure,
-    names: tuple[str, str],
-    say: Callable[[Any], str] = str,
-) -> Chart:
-    """Draw a measure against a column, a line for each arm that has rows, with its intervals."""
-    values = rows.values(column)
-    series = []
-    for look in looks:
-        groups = rows.where(arm=look.name).by(column)
-        at = [place for place, value in enumerate(values) if value in groups]
-        figures = [measure(groups[values[place]]) for place in at]
-        if figures:
-            points = [(float(place), mean) for place, (mean, *_) in zip(at, figures, strict=True)]
-            ends = [(low, high) for _, low, high in figures]
-            series.append(Series(look.title, look.colour, points, ends, look.shape))
-    ticks = [(float(place), say(value)) for place, value in enumerate(values)]
-    return chart(title, series, ticks, names=names)
+# -------------------------------------------------------------------- success by arm
+
+
+def shares(rows: Records, arm: str) -> FloatArray:
+    """Share of the sampled pairs that reach, per cell."""
+    return rows.where(arm=arm).share("reached", "pairs")
+
+
+def success(rows: Records, arm: str) -> float:
+    """Mean over cells of the share of sampled pairs that reach."""
+    return float(shares(rows, arm).mean())
+
+
+def failing(rows: Records, arm: str, which: Literal["", "_all"] = "") -> int:
+    """Count the sampled pairs, or all starts, that do not reach."""
+    chosen = rows.where(arm=arm)
+    return chosen.total("starts_all" if which else "pairs") - chosen.total(f"reached{which}")
+
+
+COUNTED: dict[str, Callable[[Records], str]] = {
+    "success, sampled pairs": lambda some: f"{some.share('reached', 'pairs').mean():.4f}",
+    "success, all starts": lambda some: f"{some.share('reached_all', 'starts_all').mean():.5f}",
+    "failing starts": lambda some: f"{some.total('starts_all') - some.total('reached_all'):,}",
+}
+"""Columns of a table of plans: success is the mean over cells, failing starts are counted."""
+
+
+def table_by(rows: Records, column: str, head: str, looks: Sequence[Look], title: str) -> Table:
+    """Success of every arm by the values of a column, over sampled pairs."""
+    shown = [look for look in looks if look.name in rows.values("arm")]
+    groups = rows.by(column, "arm")
+    lines = []
+    for each in rows.values(column):
+        means = [
+            groups[each, look.name].share("reached", "pairs").mean()
+            for look in shown
+            if (each, look.name) in groups
+        ]
+        name = f"{each:g}" if isinstance(each, float) else str(each)
+        lines.append([name, *(f"{mean:.4f}" for mean in means)])
+    heads = [head, *(look.title for look in shown)]
+    cells = f"Means over {number_of(len(rows.distinct(*CELL)), 'cells')}."
+    return Table(f"by-{column.replace('_', '-')}", title, heads, lines, cells)
+
+
+# -------------------------------------------------------------------- the paper's figures
+
+
+def printed_success(rows: Records, method: str) -> float | None:
+    """Mean of the paper's grid over the configurations at hand; None if it has not all of them."""
+    if not on_papers_mazes(rows):
+        return None
+    names = [f"grid-{m}/r{r}/lf{lf:.2f}/{method}" for m, r, lf in rows.distinct(*CONFIGURATION)]
+    known = all(name in FIGURES for name in names)
+    return float(np.mean([value(name) for name in names])) if known else None
+
+
+def printed_series(rows: Records, column: str) -> list[Series]:
+    """Return the paper's success by a column, on the same configurations, where it has them."""
+    groups, found = rows.by(column), []
+    for method, arm, name in (("harmonic", HARMONIC, "harmonic"), ("amle", SWEEPS, "AMLE")):
+        means = [printed_success(groups[each], method) for each in rows.values(column)]
+        points = [(float(k), mean) for k, mean in enumerate(means) if mean is not None]
+        if points:
+            found.append(Series(f"paper, {name}", arm.colour, points, (), "diamond", hollow=True))
+    return found
+
+
+def printed_points(
+    rows: Records, names: Sequence[str], first: int = 0
+) -> list[tuple[float, float]]:
+    """Return the paper's figures by these ids, where it has them and the rows are on its mazes."""
+    if not on_papers_mazes(rows):
+        return []
+    found = enumerate(names, first)
+    return [(float(place), value(name)) for place, name in found if name in FIGURES]

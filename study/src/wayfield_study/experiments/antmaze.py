@@ -38,9 +38,10 @@ from wayfield.shortest_paths import cost_to_go, sample_labels
 from wayfield.sim import Coordinates, Ending, foresee, make, ogbench_coordinates, walk
 
 from ..engine import NO_ROWS, Profile, Records, Row, Study, Tables
+from ..engine.config import one_of, read_lists, real, whole
 from ..paper.grid import LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS
-from ..report import Chart, Cover, Finding, Look, Table, Tile
-from . import _shared as shared
+from ..report import Chart, Cover, Finding, Look, Table, Tile, against
+from ._shared import Settings, make_experiment, percent, share_of
 from ._trial import EXACT, HARMONIC, Arm, power_arm
 
 WALKED = ("arena", "medium", "large", "giant")
@@ -69,7 +70,7 @@ FEWEST_EPISODES = 50
 
 
 @dataclass(frozen=True)
-class AntCell(shared.Settings):
+class AntCell(Settings):
     """Settings of one cell; every arm walks its ``goals × starts`` episodes.
 
     Attributes
@@ -210,12 +211,12 @@ def effort(cell: AntCell) -> float:
 def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
     """Read the ``[grid]`` of a study of one's own: every combination of its settings."""
     lists = {
-        "seeds": (SEEDS, shared.whole(0, 2**63 - 1)),
-        "mazes": (MAZES, shared.one_of(WALKED)),
-        "refinements": (REFINEMENTS, shared.whole(1, 64)),
-        "label_fractions": (LABEL_FRACTIONS, shared.real(1e-6, 1.0)),
+        "seeds": (SEEDS, whole(0, 2**63 - 1)),
+        "mazes": (MAZES, one_of(WALKED)),
+        "refinements": (REFINEMENTS, whole(1, 64)),
+        "label_fractions": (LABEL_FRACTIONS, real(1e-6, 1.0)),
     }
-    combinations = product(*shared.read_lists(given, lists, others=("goals", "starts")))
+    combinations = product(*read_lists(given, lists, others=("goals", "starts")))
     goals = as_whole(given.get("goals", GOALS), "grid.goals", 1, 64)
     starts = as_whole(given.get("starts", STARTS), "grid.starts", 1, 512)
     return [AntCell(maze, r, lf, seed, goals, starts) for seed, maze, r, lf in combinations]
@@ -226,15 +227,15 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:
 
 def charts(rows: Records) -> Iterator[Chart]:
     """Success against labels, maze by maze and resolution by resolution."""
-    how = shared.share_of("arrived", "episodes"), ("labels", "arrived"), shared.percent
+    how = share_of("arrived", "episodes"), ("labels", "arrived")
     for (maze, r), some in rows.by("maze", "refinement").items():
         title = f"{maze}, r = {r}: ants that arrive"
-        yield shared.lines_against(some, "label_fraction", LOOKS, title, *how)
+        yield against(some, "label_fraction", LOOKS, title, percent, (), *how)
 
 
 def say_share(rows: Records) -> str:
     """Write the share of the episodes that arrive, with Wilson's interval."""
-    return "{:.3f} [{:.3f}, {:.3f}]".format(*shared.share_of("arrived", "episodes")(rows))
+    return "{:.3f} [{:.3f}, {:.3f}]".format(*share_of("arrived", "episodes")(rows))
 
 
 def tables(rows: Records) -> Iterator[Table]:
@@ -334,7 +335,7 @@ def cover(study: Study, tables: Tables) -> Cover:
     )
 
 
-EXPERIMENT = shared.make_experiment(
+EXPERIMENT = make_experiment(
     "antmaze",
     "The paper's plans, walked by an ant",
     2,

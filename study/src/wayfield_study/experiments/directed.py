@@ -28,8 +28,9 @@ from wayfield.plans import RuleName, TieName, plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
 from ..engine import Profile, Records, Row
+from ..engine.config import one_of, read_lists, real, whole
 from ..report import Chart, Finding, Look, Table, against
-from ._shared import Settings, make_experiment, one_of, percent, read_lists, real, whole
+from ._shared import Settings, make_experiment, percent
 from ._trial import Arm
 
 FRACTIONS = (0.001, 0.003, 0.01, 0.03, 0.1)

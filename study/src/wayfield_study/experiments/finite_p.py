@@ -36,7 +36,7 @@ from ..report import (
 )
 from . import lbfgs_budget
 from ._mazes import MazeCell, grid, maze_experiment
-from ._shown import COUNTED, printed_points, success
+from ._shared import COUNTED, printed_points, success
 from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
 from .ordering import rate
 
@@ -312,35 +312,29 @@ def certified(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
-    "finite_p",
-    "The family from p = 2 to ∞",
-    run,
-    cells,
-    Section(
-        "finite-p",
-        "From p = 2 to ∞",
-        "Success along the p-family. “Ours” is L-BFGS-B stopped after 700 iterations as in the "
-        "paper, where that was run; “exact” is the certified p-Laplacian on the same goals. "
-        "The chart shows certified fields.",
-        compared={
-            "finite-p": (),
-            "finite-p-by-r": ("p4", "p8", "p16"),
-            "p-family": ("low_tau", "best_agree", "mean_gap", "mean_tau"),
-            "monotone": (),
-        },
-        charts=charts,
-        tables=tables,
-        findings=on_papers_cells([family_end, monotone, certified]),
-        notes=(
-            "The paper's ordering along the family is the mean of the two scopes of the "
-            "ordering audit; so is ours. In that table and in the counts of monotone cells, "
-            "p = 4, 8 and 16 are L-BFGS-B's fields, with the certified ones beside them, and ∞ "
-            "the stopped sweeps, with the exact AMLE beside them; all on the same goals, fewer "
-            "than in the main rollouts.",
-        ),
+SECTION = Section(
+    "finite-p",
+    "From p = 2 to ∞",
+    "Success along the p-family. “Ours” is L-BFGS-B stopped after 700 iterations as in the "
+    "paper, where that was run; “exact” is the certified p-Laplacian on the same goals. "
+    "The chart shows certified fields.",
+    compared={
+        "finite-p": (),
+        "finite-p-by-r": ("p4", "p8", "p16"),
+        "p-family": ("low_tau", "best_agree", "mean_gap", "mean_tau"),
+        "monotone": (),
+    },
+    charts=charts,
+    tables=tables,
+    findings=on_papers_cells([family_end, monotone, certified]),
+    notes=(
+        "The paper's ordering along the family is the mean of the two scopes of the "
+        "ordering audit; so is ours. In that table and in the counts of monotone cells, "
+        "p = 4, 8 and 16 are L-BFGS-B's fields, with the certified ones beside them, and ∞ "
+        "the stopped sweeps, with the exact AMLE beside them; all on the same goals, fewer "
+        "than in the main rollouts.",
     ),
-    version=2,
-    effort=18.0,
-    measures=measures,
+)
+EXPERIMENT = maze_experiment(
+    "finite_p", "The family from p = 2 to ∞", 2, run, cells, 18.0, SECTION, measures=measures
 )

@@ -10,7 +10,7 @@ from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
 from ..report import Finding, Section
 from ._mazes import cells_by_profile, grid, maze_experiment
-from ._shown import failing, success, table_by
+from ._shared import failing, success, table_by
 from ._trial import ARMS, ORACLE
 from .rollout import run
 
@@ -41,18 +41,11 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
-    "held_out",
-    "Held-out mazes",
-    run,
-    cells,
-    Section(
-        "held-out",
-        "Beyond the paper: mazes it has not seen",
-        "The same arms on other public maps.",
-        tables=lambda rows: [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")],
-        findings=findings,
-    ),
-    version=1,
-    effort=1.5,
+SECTION = Section(
+    "held-out",
+    "Beyond the paper: mazes it has not seen",
+    "The same arms on other public maps.",
+    tables=lambda rows: [table_by(rows, "maze", "maze", (*ARMS, ORACLE), "Success by maze")],
+    findings=findings,
 )
+EXPERIMENT = maze_experiment("held_out", "Held-out mazes", 1, run, cells, 1.5, SECTION)

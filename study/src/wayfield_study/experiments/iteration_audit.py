@@ -33,7 +33,7 @@ from ..paper.grid import (
 from ..paper.measures import measured, on_papers_cells
 from ..report import Chart, Finding, Scale, Section, Series, chart
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._shown import printed_points, shares, success
+from ._shared import printed_points, shares, success
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial, residuals
 
 BUDGETS = (50, 100, 200, 500, 1000, 2000, 5000)
@@ -60,10 +60,8 @@ def audited(trial: Trial, harmonic: Method, relaxation: float) -> list[Row]:
     return [*rows, {"sweeps": 0} | trial.row(EXACT)]
 
 
-cells = cells_by_profile(
-    partial(grid, ["medium"], [4], [0.02, 0.08], SEEDS[:1]),
-    partial(grid, refinements=[8, 12], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS),
-)
+WHOLE = partial(grid, refinements=[8, 12], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS)
+cells = cells_by_profile(partial(grid, ["medium"], [4], [0.02, 0.08], SEEDS[:1]), WHOLE)
 """Two small cells, or the paper's 24."""
 
 
@@ -157,25 +155,19 @@ def budget(rows: Records) -> Iterator[Finding]:
     )
 
 
+SECTION = Section(
+    "iterations",
+    "AMLE against the number of sweeps",
+    f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
+    "whenever a budget is spent; the same labels and pairs at every budget.",
+    compared={
+        "iterations": ("success", "sd", "residual", "residual_max"),
+        "iteration-gap": (),
+        "stable": (),
+    },
+    charts=charts,
+    findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
+)
 EXPERIMENT = maze_experiment(
-    "iteration_audit",
-    "Midrange sweeps",
-    run,
-    cells,
-    Section(
-        "iterations",
-        "AMLE against the number of sweeps",
-        f"Midrange sweeps, relaxed by {PAPER_RELAXATION:g}, from the harmonic field, looked at "
-        "whenever a budget is spent; the same labels and pairs at every budget.",
-        compared={
-            "iterations": ("success", "sd", "residual", "residual_max"),
-            "iteration-gap": (),
-            "stable": (),
-        },
-        charts=charts,
-        findings=on_papers_cells([budget], [budget], AUDITED, AUDIT_SEEDS),
-    ),
-    version=2,
-    effort=5.0,
-    measures=measures,
+    "iteration_audit", "Midrange sweeps", 2, run, cells, 5.0, SECTION, measures=measures
 )

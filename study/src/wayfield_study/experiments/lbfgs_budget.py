@@ -76,20 +76,14 @@ def stopped(rows: Records) -> Iterator[Finding]:
     )
 
 
+SECTION = Section(
+    "lbfgs-budget",
+    "Finite p by L-BFGS-B, stopped after 700 iterations",
+    "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
+    "itself converged, and how large the gradient and the residual are where it stops.",
+    compared={"lbfgs": ()},
+    findings=on_papers_cells([stopped]),
+)
 EXPERIMENT = maze_experiment(
-    "lbfgs_budget",
-    "L-BFGS-B, 700 steps",
-    run,
-    cells,
-    Section(
-        "lbfgs-budget",
-        "Finite p by L-BFGS-B, stopped after 700 iterations",
-        "The solver of the paper's finite-p sweep on all of its cells: how often it calls "
-        "itself converged, and how large the gradient and the residual are where it stops.",
-        compared={"lbfgs": ()},
-        findings=on_papers_cells([stopped]),
-    ),
-    version=2,
-    effort=50.0,
-    measures=measures,
+    "lbfgs_budget", "L-BFGS-B, 700 steps", 2, run, cells, 50.0, SECTION, measures=measures
 )

@@ -15,7 +15,7 @@ from ..paper.figures import Figure
 from ..paper.measures import figures_of, measure_slices
 from ..report import SHAPES, TONES, Chart, Scale, Section, Series, Table, chart
 from ._mazes import MazeCell, maze_experiment
-from ._shown import printed_points
+from ._shared import printed_points
 from ._trial import EXACT, HARMONIC, SWEEPS, Trial
 from .ordering import cells
 
@@ -112,22 +112,16 @@ def tables(rows: Records) -> list[Table]:
     return [Table.of("classes", title, "cells", groups | {"all": swept}, columns, note)]
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "mechanism",
     "Mechanism audit",
-    run,
-    cells,
-    Section(
-        "mechanism",
-        "Mechanism audit",
-        "The decisions of the harmonic walks: which equation the true cost satisfies at the "
-        "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
-        "whether the AMLE puts it right.",
-        compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
-        charts=charts,
-        tables=tables,
-    ),
-    version=2,
-    effort=1.0,
-    measures=measures,
+    "The decisions of the harmonic walks: which equation the true cost satisfies at the "
+    "state and all of its neighbours, where harmonic ranks a worse neighbour first, and "
+    "whether the AMLE puts it right.",
+    compared={"mechanism": ("rate", "count"), "mechanism-main": (), "mechanism-by-r": ()},
+    charts=charts,
+    tables=tables,
+)
+EXPERIMENT = maze_experiment(
+    "mechanism", "Mechanism audit", 2, run, cells, 1.0, SECTION, measures=measures
 )

@@ -23,7 +23,7 @@ from ..paper.grid import AUDIT_SEEDS
 from ..paper.measures import on_cells
 from ..report import Chart, Finding, Section, against
 from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
-from ._shown import failing, success, table_by
+from ._shared import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
 SIGMAS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -95,21 +95,14 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "noise",
-    "Noisy labels",
-    run,
-    cells,
-    Section(
-        "noise",
-        "Beyond the paper: noisy labels",
-        "Normal errors of standard deviation σ, in steps, on every label but the goal's. "
-        "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
-        "steepest descent with exit ties.",
-        charts=charts,
-        tables=lambda rows: [table_by(rows, "sigma", "σ", ARMS, "Success by noise")],
-        findings=findings,
-    ),
-    version=1,
-    effort=34.0,
+    "Beyond the paper: noisy labels",
+    "Normal errors of standard deviation σ, in steps, on every label but the goal's. "
+    "“False sinks dropped” leaves out the labels that would trap a walk, and walks by "
+    "steepest descent with exit ties.",
+    charts=charts,
+    tables=lambda rows: [table_by(rows, "sigma", "σ", ARMS, "Success by noise")],
+    findings=findings,
 )
+EXPERIMENT = maze_experiment("noise", "Noisy labels", 1, run, cells, 34.0, SECTION)

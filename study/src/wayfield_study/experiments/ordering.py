@@ -74,20 +74,14 @@ def measures(rows: Records) -> dict[str, Measure]:
     return found
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "ordering",
     "Ordering audit",
-    run,
-    cells,
-    Section(
-        "ordering",
-        "Ordering audit",
-        "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
-        "over all states once (“all”) and over the states that the method's own walks meet "
-        "(“rollouts”).",
-        compared={"ordering": ("harmonic", "amle")},
-    ),
-    version=2,
-    effort=1.0,
-    measures=measures,
+    "How well a field ranks the neighbours of a state: Kendall's τ-b against the truth, "
+    "over all states once (“all”) and over the states that the method's own walks meet "
+    "(“rollouts”).",
+    compared={"ordering": ("harmonic", "amle")},
+)
+EXPERIMENT = maze_experiment(
+    "ordering", "Ordering audit", 2, run, cells, 1.0, SECTION, measures=measures
 )

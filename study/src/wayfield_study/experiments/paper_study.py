@@ -18,7 +18,7 @@ from ..paper.verdicts import Verdicts
 from ..report import Block, Cover, Look, Tile, render
 from ..report.charts import tag
 from ..report.drawings import colour_bar, phase_panel
-from ._shown import failing, printed_success, success
+from ._shared import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 from .readings import evidence
 

@@ -98,18 +98,11 @@ def maps(rows: Records) -> list[Gallery]:
     return galleries
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "pictures",
     "What plans look like",
-    run,
-    cells,
-    Section(
-        "pictures",
-        "What plans look like",
-        "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
-        "the starts from which argmin Q with lowest-index ties never arrives.",
-        galleries=lambda rows: [fields(rows), *maps(rows)],
-    ),
-    version=1,
-    effort=1.0,
+    "Harmonic values, the AMLE stopped early and the exact AMLE on the same labels, and "
+    "the starts from which argmin Q with lowest-index ties never arrives.",
+    galleries=lambda rows: [fields(rows), *maps(rows)],
 )
+EXPERIMENT = maze_experiment("pictures", "What plans look like", 1, run, cells, 1.0, SECTION)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,13 +23,13 @@ from wayfield.layouts import load_layout
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
-from ..paper.grid import AUDIT_SEEDS, CELL, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS, SEEDS
+from ..paper.grid import CELL, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS, SEEDS
 from ..paper.measures import measures
 from ..paper.rules import Evidence, Expected, expect
 from ..report import Section, Table, power
 from . import iteration_audit, solver_readings
-from ._mazes import Draw, MazeCell, grid, per_vertex
-from ._shown import success
+from ._mazes import Draw, MazeCell, cells_by_profile, grid, maze_experiment
+from ._shared import success
 from ._trial import SCOPES, Trial
 from .ordering import columns_after
 
@@ -136,11 +137,6 @@ class ReadingCell(MazeCell):
     def key(self) -> str:
         """Name of the cell."""
         return f"{super().key}-{self.reading.replace(' ', '-')}"
-
-    @property
-    def columns(self) -> Row:
-        """The settings."""
-        return super().columns | {"reading": self.reading}
 
 
 def under(reading: Reading, cells: Iterable[MazeCell]) -> list[ReadingCell]:
@@ -304,22 +300,22 @@ def _readings(experiments: list[Experiment[Any]], tables: Tables) -> dict[str, d
 # -------------------------------------------------------------------- the experiments
 
 
-def other_cells(profile: Profile) -> list[ReadingCell]:
-    """Return the paper's grid with thirty other seeds, or a corner of it with ten."""
-    goals = profile.at_most(full=32)
-    if profile.name == "quick":
-        return under(ADOPTED, grid(["medium"], [4], [0.02], OTHER_SEEDS[:10], goals))
-    return under(ADOPTED, grid(seeds=OTHER_SEEDS, goals=goals))
+def cells_under(
+    readings: Iterable[Reading], cells: Callable[[Profile], list[MazeCell]]
+) -> Callable[[Profile], list[ReadingCell]]:
+    """Return the cells of every profile, under each of the readings."""
+    return lambda profile: [each for reading in readings for each in under(reading, cells(profile))]
 
 
-def reading_cells(
-    profile: Profile, whole: Callable[[int], list[MazeCell]], **most_goals: int
-) -> list[ReadingCell]:
-    """Return some of the paper's cells, or a small one, under all readings but the adopted one."""
-    goals = profile.at_most(**most_goals)
-    quick = profile.name == "quick"
-    cells = grid(["medium"], [4], [0.02], SEEDS[:1], goals) if quick else whole(goals)
-    return [each for reading in list(READINGS.values())[1:] for each in under(reading, cells)]
+FEW = partial(grid, ["medium"], [4], [0.02])
+ONE = partial(FEW, SEEDS[:1])
+OTHERS = tuple(READINGS.values())[1:]
+draw_cells = cells_under(
+    [ADOPTED],
+    cells_by_profile(partial(FEW, OTHER_SEEDS[:10]), partial(grid, seeds=OTHER_SEEDS), full=32),
+)
+reading_cells = cells_under(OTHERS, cells_by_profile(ONE, grid, full=32))
+sweep_cells = cells_under(OTHERS, cells_by_profile(ONE, iteration_audit.WHOLE, paper=8, full=32))
 
 
 def by_reading(rows: Records) -> list[Table]:
@@ -362,60 +358,33 @@ def by_budget(rows: Records) -> list[Table]:
     return [Table.of("sweeps", "Success and residual by reading", "reading", groups, columns)]
 
 
-OTHER_DRAWS = Experiment(
-    "other_draws",
+DRAWS_SECTION = Section(
+    "other-draws",
     "Other draws",
-    version=1,
-    run=audited,
-    cells=other_cells,
-    effort=per_vertex(1.5),
-    sections=(
-        Section(
-            "other-draws",
-            "Other draws",
-            "The protocol of the study with other seeds: what its figures are on average, and how "
-            "far studies of five seeds lie apart. Verdicts rest on it.",
-            tables=by_reading,
-        ),
-    ),
+    "The protocol of the study with other seeds: what its figures are on average, and how "
+    "far studies of five seeds lie apart. Verdicts rest on it.",
+    tables=by_reading,
 )
-ARMS = Experiment(
-    "readings",
-    "Other readings",
-    version=1,
-    run=audited,
-    cells=lambda profile: reading_cells(profile, lambda goals: grid(goals=goals), full=32),
-    effort=per_vertex(1.5),
-    sections=(
-        Section(
-            "other-readings",
-            "Sensitivity: other readings of the paper",
-            "The paper's cells under assumptions that its text does not make, and under the "
-            "reading of version 0.1.0; how many figures each would meet is told further down.",
-            tables=by_reading,
-        ),
-    ),
+OTHER_DRAWS = maze_experiment(
+    "other_draws", "Other draws", 1, audited, draw_cells, 1.5, DRAWS_SECTION, read_grid=None
 )
-ARM_SWEEPS = Experiment(
-    "reading_sweeps",
-    "Other readings, by sweeps",
-    version=1,
-    run=sweeps,
-    cells=lambda profile: reading_cells(
-        profile,
-        lambda goals: grid(
-            refinements=[8, 12], label_fractions=[0.02, 0.08], seeds=AUDIT_SEEDS, goals=goals
-        ),
-        paper=8,
-        full=32,
-    ),
-    effort=per_vertex(5.0),
-    sections=(
-        Section(
-            "other-sweeps",
-            "Sensitivity: sweeps under other readings",
-            "The iteration audit on fewer goals under the same assumptions.",
-            tables=by_budget,
-        ),
-    ),
+READINGS_SECTION = Section(
+    "other-readings",
+    "Sensitivity: other readings of the paper",
+    "The paper's cells under assumptions that its text does not make, and under the "
+    "reading of version 0.1.0; how many figures each would meet is told further down.",
+    tables=by_reading,
+)
+ARMS = maze_experiment(
+    "readings", "Other readings", 1, audited, reading_cells, 1.5, READINGS_SECTION, read_grid=None
+)
+SWEEPS_SECTION = Section(
+    "other-sweeps",
+    "Sensitivity: sweeps under other readings",
+    "The iteration audit on fewer goals under the same assumptions.",
+    tables=by_budget,
+)
+TITLE = "Other readings, by sweeps"
+ARM_SWEEPS = maze_experiment(
+    "reading_sweeps", TITLE, 1, sweeps, sweep_cells, 5.0, SWEEPS_SECTION, read_grid=None
 )

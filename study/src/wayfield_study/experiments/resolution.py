@@ -13,7 +13,7 @@ from ..paper.grid import AUDIT_SEEDS, SEEDS
 from ..paper.measures import on_cells
 from ..report import Chart, Finding, Section, against
 from ._mazes import MazeCell, cells_by_profile, grid, maze_experiment
-from ._shown import printed_series, success, table_by
+from ._shared import printed_series, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial
 
 ARMS = (HARMONIC, EXACT, EXACT_EXIT)
@@ -66,21 +66,13 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "resolution",
-    "Finer graphs",
-    run,
-    cells,
-    Section(
-        "resolution",
-        "Beyond the paper: finer graphs",
-        "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's "
-        "coarsest.",
-        rows=all_resolutions,
-        charts=charts,
-        tables=lambda rows: [table_by(rows, "refinement", "r", ARMS, "Success by resolution")],
-        findings=findings,
-    ),
-    version=1,
-    effort=0.3,
+    "Beyond the paper: finer graphs",
+    "Harmonic and exact AMLE on graphs up to thirty-six times as large as the paper's coarsest.",
+    rows=all_resolutions,
+    charts=charts,
+    tables=lambda rows: [table_by(rows, "refinement", "r", ARMS, "Success by resolution")],
+    findings=findings,
 )
+EXPERIMENT = maze_experiment("resolution", "Finer graphs", 1, run, cells, 0.3, SECTION)

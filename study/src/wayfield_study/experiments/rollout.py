@@ -23,7 +23,7 @@ from ..paper.grid import CONFIGURATION, MAZES, PAPER_RELAXATION, PAPER_SWEEPS, R
 from ..paper.measures import figures_of, measure_slices, on_papers_cells
 from ..report import Chart, Finding, Section, Table, against, power
 from ._mazes import MazeCell, maze_experiment
-from ._shown import COUNTED, failing, printed_series, shares, success
+from ._shared import COUNTED, failing, printed_series, shares, success
 from ._trial import ARMS, EXACT, HARMONIC, ORACLE, SWEEPS, Trial
 from .ordering import cells
 
@@ -271,11 +271,7 @@ def brackets(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
-    "rollout",
-    "Main rollouts",
-    run,
-    cells,
+SECTIONS = (
     Section(
         "rollouts",
         "Main rollouts",
@@ -319,7 +315,7 @@ EXPERIMENT = maze_experiment(
             "baseline-gaps": (),
         },
     ),
-    version=2,
-    effort=1.0,
-    measures=measures,
+)
+EXPERIMENT = maze_experiment(
+    "rollout", "Main rollouts", 2, run, cells, 1.0, *SECTIONS, measures=measures
 )

@@ -34,9 +34,10 @@ from wayfield.shortest_paths import cost_to_go
 
 from ..audit.lattice_search import UPDATE, contests
 from ..audit.witnesses import Witness
-from ..engine import NO_ROWS, Experiment, Measure, Records, Row, Tables
+from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..paper.measures import NOT_RUN, figures_of
-from ..report import Chart, Finding, Section, drawn_graph, graph_drawing
+from ..report import Chart, Finding, drawn_graph, graph_drawing
+from ._shared import make_experiment
 from .witnesses import LATTICES, SIDE, Lattice, SevenNodes
 
 SHOWN = 3
@@ -260,33 +261,27 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT: Experiment[SmallCell] = Experiment(
+def cells(profile: Profile) -> list[SmallCell]:
+    """Return the same graphs in every profile."""
+    return [SevenNodes(), *map(FittedWitness, FITS), LATTICES[0]]
+
+
+NOTE = (
+    "The paper prints neither edges nor labels of its witnesses; ours are the first "
+    "4 × 4 graphs that fit all numbers of a line. What becomes of a line when the "
+    "fields are solved exactly is said of these graphs, not of the paper's own."
+)
+COMPARED = {"witnesses": ("harmonic", "amle", "failing")}
+EXPERIMENT: Experiment[SmallCell] = make_experiment(
     "small_graphs",
     "Small graphs, drawn",
-    version=1,
-    run=run,
-    cells=lambda profile: [
-        SevenNodes(),
-        *(FittedWitness(number) for number in FITS),
-        LATTICES[0],
-    ],
+    1,
+    run,
+    cells,
+    "The seven nodes, graphs that fit the paper's witnesses, and witnesses of our own. "
+    "Values stand in the vertices; labels have a double ring, the goal is filled, and "
+    "starts that never reach it are tinted.",
+    {"compared": COMPARED, "drawings": drawings, "findings": findings, "notes": (NOTE,)},
     effort=lambda cell: 3500.0 if isinstance(cell, Lattice) else 10.0,
     measures=measures,
-    sections=(
-        Section(
-            "small-graphs",
-            "Small graphs, drawn",
-            "The seven nodes, graphs that fit the paper's witnesses, and witnesses of our own. "
-            "Values stand in the vertices; labels have a double ring, the goal is filled, and "
-            "starts that never reach it are tinted.",
-            compared={"witnesses": ("harmonic", "amle", "failing")},
-            drawings=drawings,
-            findings=findings,
-            notes=(
-                "The paper prints neither edges nor labels of its witnesses; ours are the first "
-                "4 × 4 graphs that fit all numbers of a line. What becomes of a line when the "
-                "fields are solved exactly is said of these graphs, not of the paper's own.",
-            ),
-        ),
-    ),
 )

@@ -362,20 +362,14 @@ def tables(rows: Records) -> list[Table]:
     ]
 
 
-EXPERIMENT = maze_experiment(
-    "solver_audit",
+SECTION = Section(
+    "solvers",
     "Finite-p solvers",
-    run,
-    cells,
-    Section(
-        "solvers",
-        "Finite-p solvers",
-        "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, "
-        "beside the certified solver on the same goals.",
-        compared={"solvers": (), "solver-gradient": ()},
-        tables=tables,
-    ),
-    version=2,
-    effort=320.0,
-    measures=measures,
+    "L-BFGS-B, under-relaxed fixed-point sweeps and Newton-CG with the paper's caps, "
+    "beside the certified solver on the same goals.",
+    compared={"solvers": (), "solver-gradient": ()},
+    tables=tables,
+)
+EXPERIMENT = maze_experiment(
+    "solver_audit", "Finite-p solvers", 2, run, cells, 320.0, SECTION, measures=measures
 )

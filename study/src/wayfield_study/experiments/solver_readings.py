@@ -18,11 +18,11 @@ from wayfield.graph import Graph
 from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels
 
-from ..engine import Experiment, Profile, Records, Row
+from ..engine import Profile, Records, Row
 from ..paper.grid import AUDITED, SEEDS
 from ..report import Section, Table
 from . import lbfgs_budget
-from ._mazes import MazeCell, grid, per_vertex
+from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import HARMONIC, SWEEPS, Trial
 from .solver_audit import POWERS, Energy, Solver, lbfgs, newton_cg, relaxed_picard
 
@@ -151,20 +151,14 @@ def tables(rows: Records) -> list[Table]:
     ]
 
 
-EXPERIMENT = Experiment(
-    "solver_readings",
-    "Other readings of the solvers",
-    version=2,
-    run=run,
-    cells=cells,
-    effort=per_vertex(250.0),
-    sections=(
-        Section(
-            "solver-readings",
-            "Sensitivity: where the finite-p solvers start and stop",
-            "One goal of every configuration, by L-BFGS-B with the paper's 700 iterations from "
-            "other starts and with another stopping share. The paper says neither.",
-            tables=tables,
-        ),
-    ),
+SECTION = Section(
+    "solver-readings",
+    "Sensitivity: where the finite-p solvers start and stop",
+    "One goal of every configuration, by L-BFGS-B with the paper's 700 iterations from "
+    "other starts and with another stopping share. The paper says neither.",
+    tables=tables,
+)
+TITLE = "Other readings of the solvers"
+EXPERIMENT = maze_experiment(
+    "solver_readings", TITLE, 2, run, cells, 250.0, SECTION, read_grid=None
 )

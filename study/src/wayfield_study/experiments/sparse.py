@@ -17,7 +17,7 @@ from ..paper.grid import AUDIT_SEEDS, CELL
 from ..paper.measures import on_cells
 from ..report import Finding, Section, against
 from ._mazes import SMALL, MazeCell, cells_by_profile, grid, maze_experiment
-from ._shown import failing, success, table_by
+from ._shared import failing, success, table_by
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, Trial, power_arm
 
 ARMS = (HARMONIC, power_arm(8), EXACT, EXACT_EXIT)
@@ -73,23 +73,14 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "sparse",
-    "Down to two labels",
-    run,
-    cells,
-    Section(
-        "sparse",
-        "Beyond the paper: very few labels",
-        "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
-        "was tried with.",
-        rows=shared_counts,
-        charts=lambda rows: [against(rows, "count", ARMS, "Success against the number of labels")],
-        tables=lambda rows: [
-            table_by(rows, "count", "labels", ARMS, "Success by number of labels")
-        ],
-        findings=findings,
-    ),
-    version=1,
-    effort=28.0,
+    "Beyond the paper: very few labels",
+    "Down to two labels, and the goal's. Shown are the numbers of labels that every cell "
+    "was tried with.",
+    rows=shared_counts,
+    charts=lambda rows: [against(rows, "count", ARMS, "Success against the number of labels")],
+    tables=lambda rows: [table_by(rows, "count", "labels", ARMS, "Success by number of labels")],
+    findings=findings,
 )
+EXPERIMENT = maze_experiment("sparse", "Down to two labels", 1, run, cells, 28.0, SECTION)

@@ -22,7 +22,7 @@ from ..engine import Records, Row
 from ..paper.measures import on_cells
 from ..report import Finding, Section, Table
 from ._mazes import SMALL, Draw, MazeCell, cells_by_profile, grid, maze_experiment
-from ._shown import COUNTED
+from ._shared import COUNTED
 from ._trial import EXACT, Arm, Trial
 
 LONGEST = 9
@@ -96,19 +96,12 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-EXPERIMENT = maze_experiment(
+SECTION = Section(
     "ties",
-    "Ties and rules",
-    run,
-    cells,
-    Section(
-        "ties",
-        "Beyond the paper: ties and rules",
-        "Exact AMLE fields under both greedy rules and both tie rules, on the maze (unit "
-        "lengths) and on the same maze with random lengths.",
-        tables=tables,
-        findings=findings,
-    ),
-    version=1,
-    effort=1.3,
+    "Beyond the paper: ties and rules",
+    "Exact AMLE fields under both greedy rules and both tie rules, on the maze (unit "
+    "lengths) and on the same maze with random lengths.",
+    tables=tables,
+    findings=findings,
 )
+EXPERIMENT = maze_experiment("ties", "Ties and rules", 1, run, cells, 1.3, SECTION)

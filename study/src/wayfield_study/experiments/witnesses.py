@@ -28,6 +28,7 @@ from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..paper.figures import TABLES
 from ..paper.measures import NOT_RUN, figures_of
 from ..report import Finding, Section, Table
+from ._shared import make_experiment
 
 SUBDIVISIONS = (1, 2, 4, 8, 16)
 SOLVED = ("swept", "exact", "exit")
@@ -41,6 +42,8 @@ SIDE = 4
 OTHER_SEEDS = tuple(range(101, 111))
 WAYS = ("grown", "thinned")
 """How subgraphs are drawn."""
+PAPERS = ("seven-nodes", "subdivision", "search")
+"""The paper's tables of small graphs."""
 
 
 # -------------------------------------------------------------------- cells
@@ -232,7 +235,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
 def measures(tables: Tables) -> dict[str, Measure]:
     """Measure the paper's seven nodes, its subdivisions and its search."""
     rows = tables.get("witnesses", NO_ROWS)
-    figures = figures_of("seven-nodes", "subdivision", "search")
+    figures = figures_of(*PAPERS)
     found = {figure.id: NOT_RUN for figure in figures}
     if len(some := rows.where(table="seven_node")):
         values = {
@@ -321,28 +324,22 @@ def by_way(rows: Records) -> list[Table]:
     ]
 
 
-EXPERIMENT = Experiment(
+def cells(profile: Profile) -> list[SevenNodes | Lattice]:
+    """Return the seven nodes and the lattices, only the smallest if quick."""
+    return [SevenNodes(), *(LATTICES[:1] if profile.name == "quick" else LATTICES)]
+
+
+EXPERIMENT = make_experiment(
     "witnesses",
     "Small graphs",
-    version=2,
-    run=run,
-    cells=lambda profile: [
-        SevenNodes(),
-        *(LATTICES[:1] if profile.name == "quick" else LATTICES),
-    ],
+    2,
+    run,
+    cells,
+    "The seven-node graph on which harmonic turns the wrong way, in exact rationals, its "
+    "subdivisions, and a search for graphs on which the AMLE does worse.",
+    {"compared": dict.fromkeys(PAPERS, ()), "tables": tables, "findings": findings},
     effort=lambda cell: 3500.0,  # the searches take long
     measures=measures,
-    sections=(
-        Section(
-            "witnesses",
-            "Small graphs",
-            "The seven-node graph on which harmonic turns the wrong way, in exact rationals, its "
-            "subdivisions, and a search for graphs on which the AMLE does worse.",
-            compared={"seven-nodes": (), "subdivision": (), "search": ()},
-            tables=tables,
-            findings=findings,
-        ),
-    ),
 )
 
 
@@ -358,19 +355,18 @@ def run_search(cell: SearchCell) -> list[Row]:
     return [cell.draw()]
 
 
+SEARCHES_SECTION = Section(
+    "other-searches",
+    "Sensitivity: how the adversarial search draws its subgraphs",
+    "The paper tries 588 “random connected induced subgraphs” and finds five witnesses.",
+    tables=by_way,
+)
 OTHER_SEARCHES = Experiment(
     "other_searches",
     "Other searches",
-    version=1,
-    run=run_search,
-    cells=search_cells,
-    effort=lambda cell: 1200.0,
-    sections=(
-        Section(
-            "other-searches",
-            "Sensitivity: how the adversarial search draws its subgraphs",
-            "The paper tries 588 “random connected induced subgraphs” and finds five witnesses.",
-            tables=by_way,
-        ),
-    ),
+    1,
+    run_search,
+    search_cells,
+    lambda cell: 1200.0,
+    sections=(SEARCHES_SECTION,),
 )

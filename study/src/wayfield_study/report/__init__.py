@@ -1,6 +1,6 @@
 """Reports: charts, tables and one page, drawn from what experiments stored. Nothing is solved."""
 
-from .charts import SHAPES, TONES, Chart, Look, Scale, Series, against, chart, scatter
+from .charts import SHAPES, TONES, Chart, Figures, Look, Scale, Series, against, chart, scatter
 from .drawings import drawn_graph, graph_drawing
 from .page import (
     Block,
@@ -18,29 +18,8 @@ from .pictures import Gallery, Picture
 from .tables import Table, power
 
 __all__ = [
-    "SHAPES",
-    "TONES",
-    "Block",
-    "Chart",
-    "Cover",
-    "Finding",
-    "Gallery",
-    "Look",
-    "Mark",
-    "Picture",
-    "Provenance",
-    "Scale",
-    "Section",
-    "Series",
-    "Table",
-    "Tile",
-    "against",
-    "chart",
-    "drawn_graph",
-    "graph_drawing",
-    "holds_earlier_report",
-    "power",
-    "render",
-    "scatter",
+    "SHAPES", "TONES", "Block", "Chart", "Cover", "Figures", "Finding", "Gallery", "Look", "Mark",
+    "Picture", "Provenance", "Scale", "Section", "Series", "Table", "Tile", "against", "chart",
+    "drawn_graph", "graph_drawing", "holds_earlier_report", "power", "render", "scatter",
     "write_report",
-]
+]  # fmt: skip

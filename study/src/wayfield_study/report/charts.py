@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..engine.records import Records
 from ..engine.statistics import bootstrap_interval
@@ -265,6 +265,19 @@ class Chart:
     legend: str = ""
 
 
+Figures: TypeAlias = Callable[[Records], tuple[float, float, float]]
+"""From rows to a figure and the ends of its interval."""
+
+
+def mean_success(rows: Records) -> tuple[float, float, float]:
+    """Return the mean over rows of the share that reaches, with its run-bootstrap interval.
+
+    The rows have columns ``reached`` and ``pairs``.
+    """
+    shares = rows.share("reached", "pairs")
+    return float(shares.mean()), *bootstrap_interval(shares)
+
+
 def against(
     rows: Records,
     column: str,
@@ -272,13 +285,15 @@ def against(
     title: str,
     say: Callable[[Any], str] = str,
     others: Sequence[Series] = (),
+    figures: Figures = mean_success,
+    names: tuple[str, str] = ("", "success"),
 ) -> Chart:
-    """Draw success against a column of the rows, a line for each arm, with run-bootstrap intervals.
+    """Draw figures against a column of the rows, a line for each arm, with their intervals.
 
     Parameters
     ----------
     rows : Records
-        With columns ``arm``, ``reached`` and ``pairs``.
+        With a column ``arm`` and those that the figures need.
     column : str
         What varies.
     looks : sequence of Look
@@ -289,21 +304,22 @@ def against(
         Writes a value of the column.
     others : sequence of Series
         Lines from elsewhere; the place of a value is its rank among the column's.
+    figures : function of the rows of a point
+        By default success with run-bootstrap intervals.
+    names : (str, str)
+        Of the two axes.
     """
     values = rows.values(column)
     series = []
     for look in looks:
         groups = rows.where(arm=look.name).by(column)
-        points, ends = [], []
-        for place, each in enumerate(values):
-            if each in groups:
-                shares = groups[each].share("reached", "pairs")
-                points.append((place, float(shares.mean())))
-                ends.append(bootstrap_interval(shares))
-        if points:
+        found = {k: figures(groups[each]) for k, each in enumerate(values) if each in groups}
+        if found:
+            points = [(float(place), mean) for place, (mean, *_) in found.items()]
+            ends = [(low, high) for _, low, high in found.values()]
             series.append(Series(look.title, look.colour, points, ends, look.shape))
     ticks = [(float(place), say(each)) for place, each in enumerate(values)]
-    return chart(title, [*series, *others], ticks)
+    return chart(title, [*series, *others], ticks, names=names)
 
 
 def chart(

@@ -16,10 +16,11 @@ from wayfield.kernels._types import FloatArray
 from wayfield.replay import Planner
 
 from ...engine import Records, Row
+from ...engine.config import one_of, read_lists, real, whole
 from ...engine.statistics import wilson_interval
 from ...kernels.point_maze import RASTER
-from ...report import Chart, Look, Table
-from .._shared import Settings, lines_against, one_of, read_lists, real, share_of, whole
+from ...report import Chart, Look, Table, against
+from .._shared import Settings, share_of
 from . import _planners as planners
 from ._maze import Episodes, Route, Scene, draw_episodes, make_scene, places
 from ._planners import GRAPHS, Problem, make_graph
@@ -277,5 +278,4 @@ def success_against(
 ) -> Chart:
     """Draw success against a column, a line for every planner, with Wilson's intervals."""
     looks = [arm for arm in ARMS if arm.name in arms]
-    measure = share_of("reached", "pairs")
-    return lines_against(rows, column, looks, title, measure, ("", "success"), say)
+    return against(rows, column, looks, title, say, figures=share_of("reached", "pairs"))

@@ -34,10 +34,11 @@ from wayfield.mending.trips import Bound
 from wayfield.shortest_paths import cost_to_go
 
 from ...engine import Profile, Records, Row
+from ...engine.config import one_of, read_lists, real, whole
 from ...engine.statistics import t_interval
 from ...kernels.following import Outcome, follow_all
 from ...report import Look, Table
-from .._shared import Settings, one_of, read_lists, real, whole
+from .._shared import Settings
 from ._worlds import WRONG_WORLDS, WrongWorld, make_wrong_world
 
 NEIGHBOURS = 5

@@ -15,8 +15,8 @@ from wayfield.graph import Graph
 from wayfield.mending import Mended
 
 from ...engine import Records, Row
-from ...report import Chart, Finding, Look, Table
-from .._shared import lines_against, make_experiment
+from ...report import Chart, Finding, Look, Table, against
+from .._shared import make_experiment
 from . import _common as common
 from ._worlds import WRONG_WORLDS
 
@@ -60,7 +60,8 @@ def charts(rows: Records) -> Iterator[Chart]:
     """SPL as episodes go by, world by world."""
     for world, some in rows.by("world").items():
         title = f"SPL with memory: {WRONG_WORLDS[world]}"
-        yield lines_against(some, "episodes", LOOKS, title, common.mean_spl, ("episodes", "SPL"))
+        names = ("episodes", "SPL")
+        yield against(some, "episodes", LOOKS, title, figures=common.mean_spl, names=names)
 
 
 def tables(rows: Records) -> list[Table]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...engine import NO_ROWS, Records, Row, Tables
-from ...report import Chart, Table
-from .._shared import lines_against, make_experiment, percent
+from ...report import Chart, Table, against
+from .._shared import make_experiment, percent
 from . import _common as common
 from . import every_world
 from ._worlds import WRONG_WORLDS
@@ -34,10 +34,10 @@ def with_every_world(tables: Tables) -> Records:
 def charts(rows: Records) -> Iterator[Chart]:
     """SPL against the share of labels, world by world."""
     looks = [look for look in common.LOOKS if look.name in ARMS]
+    names = ("", "SPL")
     for world, some in rows.by("world").items():
         title = f"SPL against labels: {WRONG_WORLDS[world]}"
-        measure, names = common.mean_spl, ("", "SPL")
-        yield lines_against(some, "label_fraction", looks, title, measure, names, percent)
+        yield against(some, "label_fraction", looks, title, percent, (), common.mean_spl, names)
 
 
 def tables(rows: Records) -> Iterator[Table]:
