@@ -34,68 +34,50 @@ Which = Annotated[
         metavar="STUDY", help="Name of a study (wayfield study list), or a TOML file of your own."
     ),
 ]
+
+
+def _option(text: str, *names: str, default: str | bool = True, **limits: Any) -> Any:
+    """Return an option with its help, and what the help calls its default."""
+    return typer.Option(*names, help=text, show_default=default, **limits)
+
+
 WhichProfile = Annotated[
     str | None,
-    typer.Option(
+    _option(
+        "How much of it to run: wayfield study list has the profiles.",
         "--profile",
-        help="How much of it to run: wayfield study list has the profiles.",
-        show_default="the study's first",
+        default="the study's first",
     ),
 ]
-Goals = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=512,
-        help="Goals per cell, each with 512 // N starts.",
-        show_default="the profile's",
-    ),
-]
+GOALS = "Goals per cell, each with 512 // N starts."
+Goals = Annotated[int | None, _option(GOALS, default="the profile's", min=1, max=512)]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder for the report, and for the results if --results does not name another.",
-        show_default="report or report/STUDY, and results",
+    _option(
+        "Folder for the report, and for the results if --results does not name another.",
+        default="report or report/STUDY, and results",
     ),
 ]
-Results = Annotated[Path, typer.Option(help="Folder of the results.")]
+FOLDER = "Folder of the results"
+Results = Annotated[Path, _option(f"{FOLDER}.")]
 ResultsOrOut = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder of the results, DIR/EXPERIMENT/*.parquet; a run picks up what is there.",
-        show_default="that of --out, else results",
+    _option(
+        f"{FOLDER}, DIR/EXPERIMENT/*.parquet; a run picks up what is there.",
+        default="that of --out, else results",
     ),
 ]
 ResultsToRead = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder of the results.",
-        show_default="that of --out if there are any in it, else results",
-    ),
+    _option(f"{FOLDER}.", default="that of --out if there are any in it, else results"),
 ]
-Workers = Annotated[
-    int | None, typer.Option(min=1, help="Number of processes.", show_default="one per processor")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS", help="Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
-    ),
-]
-AcceptStale = Annotated[
-    bool,
-    typer.Option(
-        "--accept-stale",
-        help="Use results that other code or packages computed; the report then says so.",
-    ),
-]
-Official = Annotated[
-    bool,
-    typer.Option(
-        "--official",
-        help="The profile official: pointmaze by OGBench's own evaluation, in MuJoCo.",
-    ),
-]
+Workers = Annotated[int | None, _option("Number of processes.", default="one per processor", min=1)]
+SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
+Cluster = Annotated[str | None, _option(SCHEDULER, metavar="ADDRESS")]
+STALE = "Use results that other code or packages computed; the report then says so."
+AcceptStale = Annotated[bool, _option(STALE, "--accept-stale")]
+OFFICIAL = "The profile official: pointmaze by OGBench's own evaluation, in MuJoCo."
+Official = Annotated[bool, _option(OFFICIAL, "--official")]
 
 
 class _NamesRun(Group):

@@ -19,14 +19,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+import wayfield as wf
 from wayfield._arrays import as_whole
-from wayfield.errors import InputError
-from wayfield.graph import Graph
-from wayfield.grid import grid_graph
 from wayfield.kernels._types import FloatArray
-from wayfield.labels import Labels
-from wayfield.layouts import Layout, load_layout, read_maze_file
-from wayfield.shortest_paths import cost_to_go, sample_labels
+from wayfield.layouts import read_maze_file
 
 from ..engine import Experiment, Profile, Row
 from ..engine.config import read_list, real, refuse_others, whole
@@ -79,9 +75,9 @@ class MazeCell:
 
     def __post_init__(self) -> None:
         if not 1 <= self.goals <= PAIRS:
-            raise InputError(f"the number of goals must be from 1 to {PAIRS}, not {self.goals}")
+            raise wf.InputError(f"the number of goals must be from 1 to {PAIRS}, not {self.goals}")
         if self.text and self.maze != own_maze(self.maze.partition("@")[0], self.text):
-            raise InputError(f"{self.maze!r} does not name its text: see own_maze")
+            raise wf.InputError(f"{self.maze!r} does not name its text: see own_maze")
 
     @property
     def key(self) -> str:
@@ -110,8 +106,10 @@ class MazeCell:
         >>> drawn.graph.num_vertices, drawn.starts.shape, drawn.labels[0]
         (416, (32, 16), Labels(9 vertices, values 0 to 28))
         """
-        layout = Layout.from_text(self.text, self.maze) if self.text else load_layout(self.maze)
-        graph = grid_graph(layout, self.refinement)
+        layout = (
+            wf.Layout.from_text(self.text, self.maze) if self.text else wf.load_layout(self.maze)
+        )
+        graph = wf.grid_graph(layout, self.refinement)
         n = graph.num_vertices
         maze = int.from_bytes(self.maze.encode())
         parts = [maze, self.refinement, round(self.label_fraction * 1e6), self.seed]
@@ -120,8 +118,8 @@ class MazeCell:
         others = np.random.default_rng(for_starts).integers(n - 1, size=(self.goals, self.starts))
         starts = others + (others >= goals[:, None])  # uniform over vertices that are not the goal
         seed = int(for_labels.generate_state(1)[0])
-        truths = [cost_to_go(graph, int(goal)) for goal in goals]
-        labels = [sample_labels(graph, int(goal), self.label_fraction, seed) for goal in goals]
+        truths = [wf.cost_to_go(graph, int(goal)) for goal in goals]
+        labels = [wf.sample_labels(graph, int(goal), self.label_fraction, seed) for goal in goals]
         return Draw(graph, goals, starts, truths, labels, seed)
 
 
@@ -143,11 +141,11 @@ class Draw:
         Seed of the labels, which all goals share.
     """
 
-    graph: Graph
+    graph: wf.Graph
     goals: NDArray[np.int64]
     starts: NDArray[np.int64]
     truths: list[FloatArray]
-    labels: list[Labels]
+    labels: list[wf.Labels]
     label_seed: int
 
 
@@ -240,12 +238,12 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
     table = dict(given)
     refuse_others(table, ("mazes", "refinements", "label_fractions", "seeds", "goals"), "grid.")
     mazes = read_list(table, "mazes", MAZES, lambda maze, name: _maze(maze, name, folder))
-    layouts = [Layout.from_text(text) if text else load_layout(maze) for maze, text in mazes]
+    layouts = [wf.Layout.from_text(text) if text else wf.load_layout(maze) for maze, text in mazes]
     finest = isqrt(MOST_VERTICES // max(layout.num_free for layout in layouts))
     refinements = read_list(table, "refinements", REFINEMENTS, whole(1, finest))
     fractions = read_list(table, "label_fractions", LABEL_FRACTIONS, real(0.0, 1.0))
     if 0.0 in fractions:
-        raise InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
+        raise wf.InputError(f"grid.label_fractions[{fractions.index(0.0)}] must be more than 0")
     seeds = read_list(table, "seeds", SEEDS, whole(0, 2**63 - 1))
     goals = as_whole(table.get("goals", 32), "grid.goals", 1, PAIRS)
     return [
@@ -258,22 +256,24 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
 def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:
     """Name of a maze, and its text if it is one's own: a dot or a slash makes it a file."""
     if not isinstance(maze, str):
-        raise InputError(f"{name} must be the name of a map or of a text file, not {maze!r}")
+        raise wf.InputError(f"{name} must be the name of a map or of a text file, not {maze!r}")
     try:
         if any(mark in maze for mark in "./\\"):
             path = folder / maze
-            layout = Layout.from_text(read_maze_file(path), path.stem)
+            layout = wf.Layout.from_text(read_maze_file(path), path.stem)
             text = layout.to_text()
             title = own_maze(path.stem, text)
         else:
-            layout, text = load_layout(maze), ""
+            layout, text = wf.load_layout(maze), ""
             title = layout.name
     except OSError as error:
-        raise InputError(f"{name}: cannot read {maze}: {error.strerror}") from error
-    except (InputError, UnicodeDecodeError) as error:
-        raise InputError(f"{name}: {maze}: {error}") from error
+        raise wf.InputError(f"{name}: cannot read {maze}: {error.strerror}") from error
+    except (wf.InputError, UnicodeDecodeError) as error:
+        raise wf.InputError(f"{name}: {maze}: {error}") from error
     if layout.directed:
-        raise InputError(f"{name}: {maze} has one-way cells or teleports; these experiments cannot")
-    if layout.free.sum() < 2 or grid_graph(layout).components.any():
-        raise InputError(f"{name}: {maze} must have two free cells or more, all in one piece")
+        raise wf.InputError(
+            f"{name}: {maze} has one-way cells or teleports; these experiments cannot"
+        )
+    if layout.free.sum() < 2 or wf.grid_graph(layout).components.any():
+        raise wf.InputError(f"{name}: {maze} must have two free cells or more, all in one piece")
     return title, text

@@ -24,17 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import wayfield as wf
 from wayfield._arrays import as_whole
 from wayfield._optional import missing
 from wayfield._text import number_of
 from wayfield._threads import one_thread
-from wayfield.extension import MidrangeSweeps, extend
-from wayfield.graph import Graph
-from wayfield.grid import grid_graph
-from wayfield.labels import Labels
-from wayfield.layouts import load_layout
-from wayfield.plans import plan
-from wayfield.shortest_paths import cost_to_go, sample_labels
 from wayfield.sim import Coordinates, Ending, foresee, make, ogbench_coordinates, walk
 
 from ..engine import NO_ROWS, Profile, Records, Row, Study, Tables
@@ -47,7 +41,7 @@ from ._trial import EXACT, HARMONIC, Arm, power_arm
 WALKED = ("arena", "medium", "large", "giant")
 """Maps that OGBench's ant walks on; teleports are left to chance planning."""
 SWEEPS = Arm(
-    "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=MidrangeSweeps(300, "harmonic")
+    "sweeps", "AMLE, 300 sweeps", "sweeps", "square", method=wf.MidrangeSweeps(300, "harmonic")
 )
 """The AMLE left unfinished, by plain sweeps."""
 ARMS: tuple[Arm, ...] = (HARMONIC, SWEEPS, power_arm(8), EXACT)
@@ -111,8 +105,8 @@ class AntCell(Settings):
         >>> drawn.graph.num_vertices, drawn.starts.shape, len(drawn.labels)
         (416, (5, 4), 5)
         """
-        layout = load_layout(self.maze)
-        graph = grid_graph(layout, self.refinement)
+        layout = wf.load_layout(self.maze)
+        graph = wf.grid_graph(layout, self.refinement)
         places = ogbench_coordinates(layout, self.refinement)
         parts = [
             int.from_bytes(self.maze.encode()),
@@ -128,7 +122,7 @@ class AntCell(Settings):
         seeds = np.random.default_rng(for_walks).integers(2**31, size=shape)
         label_seed = int(for_labels.generate_state(1)[0])
         labels = [
-            sample_labels(graph, int(goal), self.label_fraction, label_seed) for goal in goals
+            wf.sample_labels(graph, int(goal), self.label_fraction, label_seed) for goal in goals
         ]
         return Draw(graph, places, goals, roomy[others], seeds, labels)
 
@@ -137,12 +131,12 @@ class AntCell(Settings):
 class Draw:
     """What a cell's seed settles; labels are the same vertices for every goal, and the goal."""
 
-    graph: Graph
+    graph: wf.Graph
     places: Coordinates
     goals: NDArray[np.int64]
     starts: NDArray[np.int64]
     seeds: NDArray[np.int64]
-    labels: list[Labels]
+    labels: list[wf.Labels]
 
 
 # -------------------------------------------------------------------- the walks
@@ -164,10 +158,10 @@ def run(cell: AntCell) -> list[Row]:
             endings: Counter[str] = Counter()
             counts = dict.fromkeys(["steps", *(c for f in FORECASTS for c in (f, f"{f}_right"))], 0)
             for goal, labels, starts, seeds in zip(*each_goal, strict=True):
-                values = cost_to_go(drawn.graph, goal)
+                values = wf.cost_to_go(drawn.graph, goal)
                 if isinstance(look, Arm):
-                    values = extend(drawn.graph, labels, look.method).values
-                route = plan(drawn.graph, values, goal)
+                    values = wf.extend(drawn.graph, labels, look.method).values
+                route = wf.plan(drawn.graph, values, goal)
                 pairs = zip(starts.tolist(), seeds.tolist(), strict=True)
                 went = [walk(maze, route, start=start, seed=seed) for start, seed in pairs]
                 arrived = np.array([each.arrived for each in went])
@@ -205,7 +199,7 @@ def cells(profile: Profile) -> list[AntCell]:
 
 def effort(cell: AntCell) -> float:
     """Expect walks as long as the maze is large, and more loops the finer the graph."""
-    return load_layout(cell.maze).num_free * cell.goals * cell.starts * (1 + cell.refinement / 8)
+    return wf.load_layout(cell.maze).num_free * cell.goals * cell.starts * (1 + cell.refinement / 8)
 
 
 def read_grid(given: Mapping[str, Any], folder: Path) -> list[AntCell]:

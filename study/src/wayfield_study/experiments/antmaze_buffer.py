@@ -19,11 +19,8 @@ from typing import Any
 
 import numpy as np
 
+import wayfield as wf
 from wayfield._threads import one_thread
-from wayfield.grid import grid_graph
-from wayfield.plans import plan
-from wayfield.replay import Planner
-from wayfield.shortest_paths import cost_to_go
 from wayfield.sim import Ending, Maze, make, walk, wander
 from wayfield.sim.walking import Style
 
@@ -85,7 +82,10 @@ def run(cell: BufferCell) -> list[Row]:
     """
     with one_thread():
         maze, data = cell.draw()
-        planner, graph = Planner(data), grid_graph(maze.layout.without_teleports(), REFINEMENT)
+        planner, graph = (
+            wf.Planner(data),
+            wf.grid_graph(maze.layout.without_teleports(), REFINEMENT),
+        )
         places = maze.coordinates.at(REFINEMENT)
         # start, goal and seed of every episode: the same for both arms
         inner, episodes = maze.env.unwrapped, []
@@ -101,7 +101,7 @@ def run(cell: BufferCell) -> list[Row]:
                 route: Any = planner
                 if look is CONTROL:  # the true distances, teleports shunned
                     vertex = places.vertex(goal)
-                    route = plan(graph, cost_to_go(graph, vertex), vertex)
+                    route = wf.plan(graph, wf.cost_to_go(graph, vertex), vertex)
                 went.append(walk(maze, route, goal=goal, start=start, seed=seed))
                 predicted.append(1.0 if look is CONTROL else float(planner.reach(start, goal)))
             endings = Counter(each.ending for each in went)

@@ -41,13 +41,10 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.sparse.linalg import eigsh, spsolve
 from scipy.spatial import cKDTree
 
-from wayfield.chance import ExpectedCost, Transitions, expected_cost
-from wayfield.extension import Method, extend
-from wayfield.graph import Graph
+import wayfield as wf
+from wayfield.chance import ExpectedCost
+from wayfield.extension import Method
 from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.labels import Labels
-from wayfield.lifting import lift
-from wayfield.plans import plan
 
 from ...kernels.point_maze import RASTER
 from ._maze import Route, Scene
@@ -78,7 +75,7 @@ TELEPORT = 0.2
 Matrix = sparse.csr_array[np.float64]
 
 
-def make_graph(scene: Scene, name: str) -> Graph:
+def make_graph(scene: Scene, name: str) -> wf.Graph:
     """Return a graph on the landmarks by its name."""
     if name == "time":
         return scene.replay.graph
@@ -92,7 +89,7 @@ def make_graph(scene: Scene, name: str) -> Graph:
     return nearest_neighbours(features, int(number), pace)
 
 
-def nearest_neighbours(features: FloatArray, k: int, pace: float) -> Graph:
+def nearest_neighbours(features: FloatArray, k: int, pace: float) -> wf.Graph:
     """Join every row to its k nearest ones, both ways; lengths are distances times `pace`.
 
     Examples
@@ -108,7 +105,7 @@ def nearest_neighbours(features: FloatArray, k: int, pace: float) -> Graph:
     lengths = np.maximum(pace * distance[proper], 1.0)
     ends = np.sort([tails[proper], heads[proper]], axis=0)
     pairs, first = np.unique(ends, axis=1, return_index=True)
-    return Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
+    return wf.Graph.from_edges(pairs[0], pairs[1], lengths[first], n)
 
 
 def commute_embedding(scene: Scene) -> tuple[FloatArray, float]:
@@ -179,7 +176,7 @@ def chance_of(scene: Scene) -> Chance:
     return Chance(odds, sparse.csr_array((share / odds[at], (at, to)), shape=(n, n)), cost)
 
 
-def with_chance(graph: Graph, chance: Chance) -> Transitions:
+def with_chance(graph: wf.Graph, chance: Chance) -> wf.Transitions:
     """Take every arc of a graph for granted, but for the jumps at its tail.
 
     A landmark with jumps and no arcs has one action, itself: to stay and be sent somewhere.
@@ -192,7 +189,7 @@ def with_chance(graph: Graph, chance: Chance) -> Transitions:
     exits = chance.exits[state].tocoo()
     row, to = exits.coords
     weight = np.where(row < tails.size, chance.odds[state[row]], 1.0)
-    return Transitions(
+    return wf.Transitions(
         np.concatenate([tails[walks], state[row]]),
         np.concatenate([heads[walks], action[row]]),
         np.concatenate([heads[walks], to]),
@@ -226,7 +223,7 @@ def arrival(scene: Scene, route: Route) -> FloatArray:
         span = np.linalg.norm(states[moving] - states[steps[moving]], axis=1)
         usual = np.median(scene.replay.graph.lengths)
         lengths = np.maximum(span / scene.replay.speed, usual)  # walkers cut corners no finer
-        graph = Graph.from_edges(moving, steps[moving], lengths, n, directed=True)
+        graph = wf.Graph.from_edges(moving, steps[moving], lengths, n, directed=True)
         doubtful = scene.replay.suspects(graph, least=0.0)
         exists[doubtful.tail] = doubtful.odds
     jumping = np.where(leaps, 1.0, np.where(stays, 0.0, chance.odds))
@@ -269,7 +266,7 @@ class Problem:
     """
 
     scene: Scene
-    graph: Graph
+    graph: wf.Graph
     place: FloatArray
 
     @cached_property
@@ -329,7 +326,7 @@ def cut_off(problem: Problem) -> Route:
         keep[between[lengths[between] <= lengths[between[0]]]] = True
 
 
-def hindsight_labels(problem: Problem) -> Labels:
+def hindsight_labels(problem: Problem) -> wf.Labels:
     """Least steps after which a visitor of a landmark was at the goal."""
     scene = problem.scene
     ends = scene.buffer.terminals
@@ -345,7 +342,7 @@ def hindsight_labels(problem: Problem) -> Labels:
     np.minimum.at(steps, where, (following - rows)[within] + HIT / scene.replay.speed)
     steps[problem.goals] = 0.0
     known = np.flatnonzero(np.isfinite(steps))
-    return Labels(known, steps[known])
+    return wf.Labels(known, steps[known])
 
 
 def extended(problem: Problem, method: Method) -> Route:
@@ -353,9 +350,9 @@ def extended(problem: Problem, method: Method) -> Route:
     graph, goal = problem.graph, int(problem.goals[0])
     fit = graph.symmetrised("min") if graph.directed and not method.directed else graph
     labels = hindsight_labels(problem)
-    found = extend(fit, labels, method, unreachable="nan", check=False).values
-    values = lift(graph, np.where(np.isnan(found), np.inf, found), goal).values
-    return problem.route(plan(graph, values, goal).successor, np.isfinite(values))
+    found = wf.extend(fit, labels, method, unreachable="nan", check=False).values
+    values = wf.lift(graph, np.where(np.isnan(found), np.inf, found), goal).values
+    return problem.route(wf.plan(graph, values, goal).successor, np.isfinite(values))
 
 
 def counted(problem: Problem, least: int, shrink: float) -> Route:
@@ -381,8 +378,8 @@ def counted(problem: Problem, least: int, shrink: float) -> Route:
     if not often.any():
         return problem.route(np.full(n, -1), np.zeros(n, bool))
     state, action = np.divmod(choice[often], DIRECTIONS)
-    moves = Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
-    field = expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
+    moves = wf.Transitions(state, action, (key % n)[often], count[often], float(WINDOW), n)
+    field = wf.expected_cost(moves.shrunk(shrink) if shrink else moves, problem.goals, GIVE_UP)
     values = np.where(field.gives_up, np.inf, field.values)
     steps = ~scene.leaps(graph.tails, graph.indices)
     tails, heads = graph.tails[steps], graph.indices[steps]
@@ -399,8 +396,8 @@ def chance_only(problem: Problem) -> Route:
     scene, graph = problem.scene, problem.graph
     plain = ~scene.leaps(graph.tails, graph.indices)
     rows = graph.tails[plain], graph.indices[plain], graph.lengths[plain]
-    moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance_of(scene))
-    return expected(problem, expected_cost(moves, problem.goals, GIVE_UP))
+    moves = with_chance(wf.Graph.from_edges(*rows, graph.num_vertices, True), chance_of(scene))
+    return expected(problem, wf.expected_cost(moves, problem.goals, GIVE_UP))
 
 
 def evidence_only(problem: Problem) -> Route:
@@ -411,7 +408,7 @@ def evidence_only(problem: Problem) -> Route:
 def observed_first(problem: Problem) -> Route:
     """Minimise the expected cost on what was observed; elsewhere over the graph's other arcs."""
     replay = problem.scene.replay.stitched(problem.graph)
-    return expected(problem, expected_cost(replay, problem.goals, GIVE_UP))
+    return expected(problem, wf.expected_cost(replay, problem.goals, GIVE_UP))
 
 
 def oracle(problem: Problem) -> Route:

@@ -25,13 +25,10 @@ from numpy.typing import NDArray
 
 import wayfield as wf
 from wayfield import mending
-from wayfield.extension import AMLE, Harmonic, Method, extend
-from wayfield.graph import Graph
+from wayfield.extension import Method
 from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.labels import Labels
-from wayfield.mending import Mended, MendMethod, drive
+from wayfield.mending import Mended, MendMethod
 from wayfield.mending.trips import Bound
-from wayfield.shortest_paths import cost_to_go
 
 from ...engine import Profile, Records, Row
 from ...engine.config import one_of, read_lists, real, whole
@@ -72,13 +69,13 @@ class Case:
     """
 
     world: WrongWorld
-    labels: Labels
+    labels: wf.Labels
     starts: NDArray[np.int64]
     bound: Bound = None
     seed: int = 0
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> wf.Graph:
         """What is believed."""
         return self.world.graph
 
@@ -122,7 +119,7 @@ class WrongCell(Settings):
         others = np.delete(np.arange(n), world.goal)
         count = max(FEWEST, round(self.label_fraction * n))
         vertices = np.append(world.goal, self.rng(99).choice(others, count, replace=False))
-        labels = Labels(vertices, world.truth[vertices])
+        labels = wf.Labels(vertices, world.truth[vertices])
         return Case(world, labels, self.starts(world), seed=self.seed)
 
     def starts(self, world: WrongWorld, count: int = STARTS) -> NDArray[np.int64]:
@@ -183,12 +180,12 @@ class WalkResults(NamedTuple):
     chosen: str = ""
 
 
-def drive_by(case: Case, graph: Graph | Mended, memory: bool = False) -> WalkResults:
+def drive_by(case: Case, graph: wf.Graph | Mended, memory: bool = False) -> WalkResults:
     """Walk by lengths, replanning."""
     world, cap = case.world, case.world.max_steps
     # where steps slip, no number of failures refutes an arc
     limits = {"patience": cap if world.slippery else 1, "max_steps": cap}
-    walks = drive(graph, world.world(case.seed), case.starts, world.goal, memory, **limits)
+    walks = wf.drive(graph, world.world(case.seed), case.starts, world.goal, memory, **limits)
     chosen = graph.chosen if isinstance(graph, Mended) else ""
     return WalkResults(walks.reached, walks.paid, walks.found, chosen)
 
@@ -212,8 +209,8 @@ def mended(case: Case, method: MendMethod | None, trips: mending.Trips | None = 
 
 def _extension(case: Case, method: Method, prior: bool = False) -> WalkResults:
     """Follow an extension of the labels; with `prior`, of what they add to the distances."""
-    known = cost_to_go(case.graph, case.world.goal) if prior else None
-    return follow(case, extend(case.graph, case.labels, method, prior=known, check=False).values)
+    known = wf.cost_to_go(case.graph, case.world.goal) if prior else None
+    return follow(case, wf.extend(case.graph, case.labels, method, prior=known, check=False).values)
 
 
 def _nearest_labels(case: Case) -> WalkResults:
@@ -237,7 +234,7 @@ def _oracle(case: Case) -> WalkResults:
     world = case.world
     if world.slippery:
         return follow(case, world.truth)
-    known = drive(world.real, world.real, case.starts, world.goal)
+    known = wf.drive(world.real, world.real, case.starts, world.goal)
     return WalkResults(known.reached, known.paid, known.found)
 
 
@@ -249,9 +246,9 @@ MENDS: Mapping[str, MendMethod | None] = {
     "mend": None,
 }
 """Mend methods by the names of their arms; None is what `mend` does by itself."""
-_AMLE, _HARMONIC = AMLE(bracket=False), Harmonic(bracket=False)
+_AMLE, _HARMONIC = wf.AMLE(bracket=False), wf.Harmonic(bracket=False)
 WALKS: Mapping[str, Callable[[Case], WalkResults]] = {
-    "static": lambda case: follow(case, cost_to_go(case.graph, case.world.goal), learns=False),
+    "static": lambda case: follow(case, wf.cost_to_go(case.graph, case.world.goal), learns=False),
     "dijkstra": lambda case: drive_by(case, case.graph),
     "lowest_index": lambda case: follow(case, np.zeros(case.graph.num_vertices), steep=False),
     "amle": partial(_extension, method=_AMLE),

@@ -15,19 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay, KDTree
 
-from wayfield.graph import Graph
-from wayfield.grid import grid_graph
+import wayfield as wf
 from wayfield.kernels._types import BoolArray, FloatArray, IntArray
 from wayfield.kernels.shortest import breadth_first
-from wayfield.layouts import Layout, load_layout
-from wayfield.shortest_paths import cost_to_go
 
 PATIENCE = 20
 """Step limit of a walk, as a multiple of the hops of the longest shortest path."""
 MAZES = (
-    (load_layout("antmaze-medium"), 8),
-    (load_layout("antmaze-large"), 6),
-    (Layout.from_text("\n".join(["....."] * 5)), 8),
+    (wf.load_layout("antmaze-medium"), 8),
+    (wf.load_layout("antmaze-large"), 6),
+    (wf.Layout.from_text("\n".join(["....."] * 5)), 8),
 )
 """Layouts and steps along the side of a cell, taken in turn by the seed."""
 LEAP = 6.0
@@ -88,7 +85,7 @@ class WrongWorld:
     """
 
     kind: str
-    graph: Graph
+    graph: wf.Graph
     goal: int
     lands: NDArray[np.int64]
     costs: FloatArray
@@ -96,7 +93,7 @@ class WrongWorld:
     sent: NDArray[np.int64]
 
     @classmethod
-    def as_believed(cls, kind: str, graph: Graph, goal: int) -> WrongWorld:
+    def as_believed(cls, kind: str, graph: wf.Graph, goal: int) -> WrongWorld:
         """Return the world in which the graph is right."""
         n = graph.num_vertices
         heads = graph.indices.astype(np.int64)
@@ -109,13 +106,13 @@ class WrongWorld:
         return replace(self, lands=lands, costs=np.where(missing, graph.lengths, self.costs))
 
     @cached_property
-    def real(self) -> Graph:
+    def real(self) -> wf.Graph:
         """The world as a directed graph, slips aside."""
         tails = self.graph.tails
         there = self.lands != tails
         n, positions = self.graph.num_vertices, self.graph.positions
         ends = tails[there], self.lands[there]
-        return Graph.from_edges(*ends, self.costs[there], n, directed=True, positions=positions)
+        return wf.Graph.from_edges(*ends, self.costs[there], n, directed=True, positions=positions)
 
     @cached_property
     def truth(self) -> FloatArray:
@@ -124,7 +121,7 @@ class WrongWorld:
         Where steps slip, by value iteration to 1e-9 in every state:
         V(x) = (1 - slip) · min over arcs of (cost + V) + slip · their mean.
         """
-        values = cost_to_go(self.real, self.goal)
+        values = wf.cost_to_go(self.real, self.goal)
         first, degrees = self.graph.indptr[:-1], self.graph.degrees
         change = np.inf if self.slippery else 0.0
         while change >= 1e-9:
@@ -153,7 +150,7 @@ class WrongWorld:
         hops, _ = breadth_first(self.graph.reverse_arcs, np.array([self.goal]))
         return int(PATIENCE * max(np.sqrt(hops.size), hops.max()))
 
-    def world(self, seed: int = 0) -> Graph | Callable[[int, int], tuple[int, float]]:
+    def world(self, seed: int = 0) -> wf.Graph | Callable[[int, int], tuple[int, float]]:
         """Return the world as `drive` takes it: a graph, or a function where a graph cannot tell.
 
         `seed` is that of the slips.
@@ -197,7 +194,7 @@ def make_wrong_world(kind: str, seed: int, size: float = 1.0) -> WrongWorld:
         return roads(kind, size, rng)
     layout, side = MAZES[seed % len(MAZES)]
     side = round(side * size**0.5)
-    graph = grid_graph(layout, side)
+    graph = wf.grid_graph(layout, side)
     false = np.zeros(graph.num_arcs, dtype=bool)
     if family in ("short", "combo"):
         graph, false = with_shortcuts(graph, share, rng)
@@ -302,7 +299,9 @@ DEFECTS: dict[str, tuple[Defect, ...]] = {
 }
 
 
-def with_shortcuts(graph: Graph, share: float, rng: np.random.Generator) -> tuple[Graph, BoolArray]:
+def with_shortcuts(
+    graph: wf.Graph, share: float, rng: np.random.Generator
+) -> tuple[wf.Graph, BoolArray]:
     """Add edges of length 1 between states far apart, `share` of the states; -> which are new."""
     n, positions = graph.num_vertices, _positions(graph)
     pairs: list[list[int]] = []
@@ -313,17 +312,17 @@ def with_shortcuts(graph: Graph, share: float, rng: np.random.Generator) -> tupl
     a, b = np.array(pairs).T
     tails, heads = np.concatenate([graph.tails, a]), np.concatenate([graph.indices, b])
     lengths = np.concatenate([graph.lengths, np.ones(a.size)])
-    wrong = Graph.from_edges(tails, heads, lengths, n, positions=positions)
+    wrong = wf.Graph.from_edges(tails, heads, lengths, n, positions=positions)
     ours, theirs = (g.tails.astype(np.int64) * n + g.indices for g in (wrong, graph))
     return wrong, ~np.isin(ours, theirs)
 
 
-def _positions(graph: Graph) -> FloatArray:
+def _positions(graph: wf.Graph) -> FloatArray:
     assert graph.positions is not None
     return graph.positions
 
 
-def _disc(graph: Graph, radius: float, rng: np.random.Generator) -> BoolArray:
+def _disc(graph: wf.Graph, radius: float, rng: np.random.Generator) -> BoolArray:
     """States within `radius` of a random place."""
     positions = _positions(graph)
     away = positions - positions[rng.integers(len(positions))] + rng.uniform(-0.5, 0.5, 2)
@@ -374,7 +373,7 @@ def thin_walls(kind: str, share: float, size: float, rng: np.random.Generator) -
     lengths = np.maximum(np.linalg.norm(seen[a] - seen[b], axis=1), 0.02)
     number, n = np.cumsum(inside) - 1, int(inside.sum())
     a, b = number[a[kept]], number[b[kept]]
-    graph = Graph.from_edges(a, b, lengths[kept], n, positions=seen[inside])
+    graph = wf.Graph.from_edges(a, b, lengths[kept], n, positions=seen[inside])
     world = WrongWorld.as_believed(kind, graph, int(rng.integers(n)))
     arcs, a, b = (
         graph.tails.astype(np.int64) * n + graph.indices,
@@ -397,7 +396,7 @@ def roads(kind: str, size: float, rng: np.random.Generator) -> WrongWorld:
     lengths = np.maximum(lengths[kept], 0.05)
     lengths *= rng.choice(SPEEDS[0], lengths.size, p=SPEEDS[1])
     number, places = np.cumsum(inside) - 1, places[inside]
-    graph = Graph.from_edges(
+    graph = wf.Graph.from_edges(
         number[a[kept]], number[b[kept]], lengths, len(places), positions=places
     )
     world = WrongWorld.as_believed(kind, graph, int(rng.integers(len(places))))
@@ -420,7 +419,7 @@ def _once(pairs: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _largest_component(a: IntArray, b: IntArray, n: int) -> BoolArray:
-    component = Graph.from_edges(a, b, num_vertices=n).components
+    component = wf.Graph.from_edges(a, b, num_vertices=n).components
     inside: BoolArray = component == np.argmax(np.bincount(component))
     return inside
 
