@@ -19,11 +19,9 @@ from wayfield_study.experiments import (
     MazeCell,
     Trial,
     WorldCell,
+    beyond,
     find_study,
     grid,
-    noise,
-    sparse,
-    ties,
     witnesses,
 )
 from wayfield_study.experiments._trial import HARMONIC, SWEEPS
@@ -309,7 +307,7 @@ def test_pictures_hold_what_was_found() -> None:
 def test_label_counts_double_from_two() -> None:
     counts = sorted({row["count"] for row in rows_of("sparse")})
     assert counts == [2, 4, 6]
-    assert list(sparse.label_counts(40)) == [2, 4, 8, 16, 32, 40]
+    assert list(beyond.label_counts(40)) == [2, 4, 8, 16, 32, 40]
     for row in rows_of("sparse"):
         assert row["count"] <= row["labels"] <= row["count"] + 1
 
@@ -323,7 +321,7 @@ def test_without_noise_nothing_changes() -> None:
 
 def test_noise_is_scaled_and_spares_the_goals() -> None:
     drawn = TINY.draw()
-    once, twice = noise.with_noise(drawn, 1.0), noise.with_noise(drawn, 2.0)
+    once, twice = beyond.with_noise(drawn, 1.0), beyond.with_noise(drawn, 2.0)
     for exact, one, two, goal in zip(
         drawn.labels, once.labels, twice.labels, drawn.goals, strict=True
     ):
@@ -334,15 +332,15 @@ def test_noise_is_scaled_and_spares_the_goals() -> None:
 
 def test_dropping_false_sinks_always_reaches() -> None:
     chosen = [row for row in rows_of("noise") if row["arm"] == "amle_trimmed"]
-    assert [row["sigma"] for row in chosen] == list(noise.SIGMAS)
+    assert [row["sigma"] for row in chosen] == list(beyond.SIGMAS)
     assert all(row["reached_all"] == row["starts_all"] for row in chosen)
     assert chosen[-1]["dropped"] > 0
     assert pick("noise", sigma=8.0, arm="amle")["reached"] < 512
 
 
 def test_on_unit_lengths_the_rules_are_one() -> None:
-    for tie in ties.TIES:
-        for tolerance in (0.0, ties.TOLERANCE):
+    for tie in beyond.TIES:
+        for tolerance in (0.0, beyond.TOLERANCE):
             same = {"lengths": "unit", "ties": tie, "tolerance": tolerance}
             q, slope = pick("ties", rule="q", **same), pick("ties", rule="slope", **same)
             changed = {name for name in q if q[name] != slope[name]}
@@ -357,7 +355,7 @@ def test_steepest_descent_with_exit_ties_reaches(lengths: str) -> None:
 
 def test_random_lengths_are_symmetric_and_drawn_once() -> None:
     drawn = TINY.draw()
-    rough, again = ties.with_random_lengths(drawn), ties.with_random_lengths(drawn)
+    rough, again = beyond.with_random_lengths(drawn), beyond.with_random_lengths(drawn)
     assert not rough.graph.directed
     assert set(np.unique(rough.graph.lengths)) <= set(range(1, 10))
     np.testing.assert_array_equal(rough.graph.lengths, again.graph.lengths)

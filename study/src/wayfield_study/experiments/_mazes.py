@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import product
 from math import isqrt
 from pathlib import Path
@@ -176,10 +175,6 @@ def cells_by_profile(
     return lambda profile: (quick if profile.name == "quick" else whole)(
         goals=profile.at_most(**most)
     )
-
-
-SMALL = partial(grid, ["medium"], [4], [0.08], SEEDS[:1])
-"""One small cell."""
 
 
 M = TypeVar("M", bound=MazeCell)
