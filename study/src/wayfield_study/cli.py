@@ -68,8 +68,7 @@ ResultsOrOut = Annotated[
     ),
 ]
 ResultsToRead = Annotated[
-    Path | None,
-    _option(f"{FOLDER}.", default="that of --out if there are any in it, else results"),
+    Path | None, _option(f"{FOLDER}.", default="that of --out if there are any in it, else results")
 ]
 Workers = Annotated[int | None, _option("Number of processes.", default="one per processor", min=1)]
 SCHEDULER = "Run on a Dask cluster instead: its scheduler, tcp://HOST:PORT."
@@ -437,7 +436,7 @@ def _prepare_report(study: Study, out: Path | None, force: bool) -> Path:
     from wayfield._optional import need
     from wayfield.files import check_outputs
 
-    from .report import holds_earlier_report
+    from .report.page import holds_earlier_report
 
     need("jinja2", "study")
     folder = out or (Path("report") if study.name == PAPER else Path("report") / study.name)
@@ -473,28 +472,18 @@ def _write_report(
 
 def _warm_up() -> None:
     """Call every kernel that only the studies use, on a small maze."""
-    from wayfield import (
-        AMLE,
-        Harmonic,
-        PLaplacian,
-        cost_to_go,
-        extend,
-        grid_graph,
-        load_layout,
-        plan,
-        sample_labels,
-    )
+    import wayfield as wf
 
-    from .audit import failures, mechanism, ordering
+    from . import audit
 
-    graph = grid_graph(load_layout("umaze"), 4)
-    labels, truth = sample_labels(graph, 0, 0.1, seed=0), cost_to_go(graph, 0)
-    methods = (Harmonic(), PLaplacian(4.0), AMLE())
-    smooth, _, sharp = (extend(graph, labels, method) for method in methods)
-    plan(graph, sharp.values, 0, "q", "index")
-    ordering(graph, smooth, truth, 0)
-    mechanism(graph, smooth, sharp, truth, 0)
-    failures(graph, smooth, labels, 0)
+    graph = wf.grid_graph(wf.load_layout("umaze"), 4)
+    labels, truth = wf.sample_labels(graph, 0, 0.1, seed=0), wf.cost_to_go(graph, 0)
+    methods = (wf.Harmonic(), wf.PLaplacian(4.0), wf.AMLE())
+    smooth, _, sharp = (wf.extend(graph, labels, method) for method in methods)
+    wf.plan(graph, sharp.values, 0, "q", "index")
+    audit.ordering(graph, smooth, truth, 0)
+    audit.mechanism(graph, smooth, sharp, truth, 0)
+    audit.failures(graph, smooth, labels, 0)
 
 
 def register(app: typer.Typer) -> None:

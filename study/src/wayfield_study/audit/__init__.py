@@ -5,56 +5,20 @@ proofs. `decisions`: `half_gap`, `ordering`, `bad_tail_bound`. `separation`, the
 paper compares: `geometry`, `mechanism`, `extension_error`. `harmonic`: `harmonic_measure`,
 `neighbour_ranking`, `anti_admissibility`. `outcomes`, how plans fail: `failures`, `strict_extrema`,
 `residual_margin`, `plateaus`. `reach_theorem`: `reach`. Worked examples: `witnesses`,
-`lattice_search`.
+`lattice_search`. What a function returns is described in its module.
 """
 
 from . import lattice_search, witnesses
 from ._inputs import pool
-from .decisions import (
-    BadTail,
-    FailureBound,
-    HalfGap,
-    Ordering,
-    Scope,
-    bad_tail_bound,
-    half_gap,
-    ordering,
-    smallest_c0,
-)
-from .harmonic import (
-    AntiAdmissibility,
-    NeighbourRanking,
-    anti_admissibility,
-    harmonic_measure,
-    neighbour_ranking,
-)
-from .outcomes import (
-    End,
-    Extrema,
-    Failures,
-    Plateaus,
-    ResidualMargin,
-    failures,
-    plateaus,
-    residual_margin,
-    strict_extrema,
-)
-from .reach_theorem import Reach, reach
-from .separation import (
-    Compatible,
-    ExtensionError,
-    Geometry,
-    Mechanism,
-    extension_error,
-    geometry,
-    mechanism,
-)
+from .decisions import bad_tail_bound, half_gap, ordering, smallest_c0
+from .harmonic import anti_admissibility, harmonic_measure, neighbour_ranking
+from .outcomes import End, failures, plateaus, residual_margin, strict_extrema
+from .reach_theorem import reach
+from .separation import Compatible, extension_error, geometry, mechanism
 
 __all__ = [
-    "AntiAdmissibility", "BadTail", "Compatible", "End", "ExtensionError", "Extrema",
-    "FailureBound", "Failures", "Geometry", "HalfGap", "Mechanism", "NeighbourRanking",
-    "Ordering", "Plateaus", "Reach", "ResidualMargin", "Scope", "anti_admissibility",
-    "bad_tail_bound", "extension_error", "failures", "geometry", "half_gap", "harmonic_measure",
-    "lattice_search", "mechanism", "neighbour_ranking", "ordering", "plateaus", "pool", "reach",
-    "residual_margin", "smallest_c0", "strict_extrema", "witnesses",
+    "Compatible", "End", "anti_admissibility", "bad_tail_bound", "extension_error", "failures",
+    "geometry", "half_gap", "harmonic_measure", "lattice_search", "mechanism", "neighbour_ranking",
+    "ordering", "plateaus", "pool", "reach", "residual_margin", "smallest_c0", "strict_extrema",
+    "witnesses",
 ]  # fmt: skip

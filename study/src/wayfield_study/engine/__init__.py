@@ -7,16 +7,7 @@ from .records import NO_ROWS, Records, Tables, as_records
 from .runner import Run, look_up, run, what_is_there
 from .statistics import Measure, mean_of, sd_of
 from .store import Condition, Store
-from .tasks import (
-    Cell,
-    Experiment,
-    Profile,
-    Row,
-    Study,
-    Task,
-    by_experiment,
-    find_experiment,
-)
+from .tasks import Cell, Experiment, Profile, Row, Study, Task, by_experiment, find_experiment
 
 __all__ = [
     "NO_ROWS", "Cell", "Condition", "Experiment", "Measure", "Profile", "Records", "Row", "Run",

@@ -16,22 +16,13 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from wayfield.extension import (
-    AMLE,
-    Extension,
-    Harmonic,
-    Method,
-    MidrangeSweeps,
-    NearestLabel,
-    PLaplacian,
-    extend_many,
-)
+import wayfield as wf
+from wayfield.extension import Extension, Method
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.midrange import jacobi
-from wayfield.labels import Labels
-from wayfield.plans import RuleName, TieName, plan
+from wayfield.plans import RuleName, TieName
 
-from ..audit import End, Failures, failures, mechanism, ordering, pool, strict_extrema
+from ..audit import End, failures, mechanism, ordering, pool, strict_extrema
 from ..engine.proofs import COLUMN, proof_digest
 from ..engine.tasks import Row
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS
@@ -82,18 +73,18 @@ def power_arm(p: int) -> Arm:
     >>> power_arm(8).name
     'p8'
     """
-    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=PLaplacian(p))
+    return Arm(f"p{p}", f"p = {p}, certified", "line-c", "falling", method=wf.PLaplacian(p))
 
 
-HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=Harmonic())
+HARMONIC = Arm("harmonic", "harmonic", "harmonic", method=wf.Harmonic())
 SWEEPS = Arm(
     "sweeps",
     f"AMLE, {PAPER_SWEEPS} sweeps",
     "sweeps",
     "square",
-    method=MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION),
+    method=wf.MidrangeSweeps(PAPER_SWEEPS, "harmonic", PAPER_RELAXATION),
 )
-EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=AMLE())
+EXACT = Arm("amle", "AMLE, exact", "exact-line", "triangle", method=wf.AMLE())
 EXACT_EXIT = replace(
     EXACT,
     name="amle_exit",
@@ -102,7 +93,7 @@ EXACT_EXIT = replace(
     shape="diamond",
     ties="exit",
 )
-NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=NearestLabel())
+NEAREST = Arm("nearest", "nearest label", "nearest", "plus", method=wf.NearestLabel())
 ORACLE = Look("oracle", "oracle", "oracle", "star")
 """Walks on the true cost-to-go: the most any field can do."""
 ARMS = (HARMONIC, SWEEPS, EXACT, EXACT_EXIT, NEAREST)
@@ -151,7 +142,7 @@ class Trial:
         """Extensions of every goal's labels."""
         if method not in self._solved:
             drawn = self.drawn
-            self._solved[method] = extend_many(drawn.graph, drawn.labels, method, workers=1)
+            self._solved[method] = wf.extend_many(drawn.graph, drawn.labels, method, workers=1)
         return self._solved[method]
 
     def swept(
@@ -193,11 +184,10 @@ class Trial:
         """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
         drawn = self.drawn
         graph = drawn.graph
-        audits: list[Failures] = []
-        solved = list(fields)
+        audits, solved = [], list(fields)
         for field, labels, goal in zip(solved, drawn.labels, drawn.goals.tolist(), strict=True):
             values = field.values if isinstance(field, Extension) else field
-            route = plan(graph, values, goal, rule, ties, tie_tolerance)
+            route = wf.plan(graph, values, goal, rule, ties, tie_tolerance)
             audits.append(failures(graph, field, labels, goal, route))
 
         # how the walks end, from the sampled starts and from all
@@ -215,7 +205,7 @@ class Trial:
                 costs[f"least_cost{which}"] += float(truth[some].sum())
 
         # with the goal as the only label, all other vertices are interior
-        sinks, _ = strict_extrema(graph, Labels([int(drawn.goals[0])], [0.0]), solved[0])
+        sinks, _ = strict_extrema(graph, wf.Labels([int(drawn.goals[0])], [0.0]), solved[0])
         return {
             "vertices": graph.num_vertices,
             "labels": max(len(labels) for labels in drawn.labels),

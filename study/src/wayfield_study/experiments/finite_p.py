@@ -114,10 +114,7 @@ def measures(tables: Tables) -> dict[str, Measure]:
 
 
 def _success_and_loops(
-    budget: Mapping[str, Any],
-    exact: Mapping[str, Any] | None,
-    figures: list[Figure],
-    rows: Records,
+    budget: Mapping[str, Any], exact: Mapping[str, Any] | None, figures: list[Figure], rows: Records
 ) -> dict[str, Measure]:
     chosen = rows.where(**budget)
     reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)

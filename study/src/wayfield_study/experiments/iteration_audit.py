@@ -66,12 +66,7 @@ cells = cells_by_profile(partial(grid, ["medium"], [4], [0.02, 0.08], SEEDS[:1])
 
 
 @measured(
-    "iteration_audit",
-    "iterations",
-    "iteration-gap",
-    "stable",
-    wanted=AUDITED,
-    seeds=AUDIT_SEEDS,
+    "iteration_audit", "iterations", "iteration-gap", "stable", wanted=AUDITED, seeds=AUDIT_SEEDS
 )
 def measures(rows: Records) -> dict[str, Measure]:
     """Measure the paper's iteration audit."""

@@ -92,11 +92,7 @@ def tables(rows: Records) -> list[Table]:
         "both": ("scope_both", "both", "decisions"),
         "AMLE only": ("scope_primary", "primary", "decisions"),
         "neither": ("scope_neither", "neither", "decisions"),
-        "inversions in AMLE only": (
-            "inversions_scope_primary",
-            "inversions_primary",
-            "inversions",
-        ),
+        "inversions in AMLE only": ("inversions_scope_primary", "inversions_primary", "inversions"),
     }
 
     def percent(part: str, whole: str) -> Callable[[Records], str]:

@@ -15,9 +15,10 @@ from ..engine.statistics import BOOTSTRAP_SEED, RESAMPLES
 from ..paper.figures import AUTHOR, FIGURES, TITLE
 from ..paper.grid import PAPER_RELAXATION, PAPER_SWEEPS, on_papers_mazes
 from ..paper.verdicts import Verdicts
-from ..report import Block, Cover, Look, Tile, render
+from ..report import Block, Cover, Look, Tile
 from ..report.charts import tag
 from ..report.drawings import colour_bar, phase_panel
+from ..report.page import render
 from ._shared import failing, printed_success, success
 from ._trial import EXACT, EXACT_EXIT, HARMONIC, SWEEPS
 from .readings import evidence

@@ -46,13 +46,7 @@ from wayfield.kernels.plaplacian import update_residual
 from wayfield.labels import Labels
 
 from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
-from ..kernels.energy import (
-    Edges,
-    energy_curvature,
-    energy_gradient,
-    fixed_point_residual,
-    relaxed_sweeps,
-)
+from ..kernels import energy as kernels
 from ..paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS
 from ..paper.measures import measured
 from ..report import Section, Table, power
@@ -122,7 +116,7 @@ class Energy:
     ) -> None:
         self.graph, self.labels, self.p = graph, labels, p
         once = graph.tails < graph.indices
-        self.edges = Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
+        self.edges = kernels.Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
         self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
         if start is None:
             start = extend(graph, labels, Harmonic(bracket=False)).values
@@ -137,14 +131,14 @@ class Energy:
     def value_and_gradient(self, x: FloatArray) -> tuple[float, FloatArray]:
         """Energy and its gradient."""
         gradient = np.empty_like(self.start)
-        value = energy_gradient(self.edges, self.field(x), self.p, gradient)
+        value = kernels.energy_gradient(self.edges, self.field(x), self.p, gradient)
         return value, gradient[self.free]
 
     def curvature(self, x: FloatArray, direction: FloatArray) -> FloatArray:
         """Hessian times a direction."""
         change, product = np.zeros_like(self.start), np.empty_like(self.start)
         change[self.free] = direction
-        energy_curvature(self.edges, self.field(x), change, self.p, product)
+        kernels.energy_curvature(self.edges, self.field(x), change, self.p, product)
         return np.asarray(product[self.free])
 
     def audit(self, values: FloatArray, converged: bool, iterations: int) -> Audit:
@@ -157,7 +151,7 @@ class Energy:
             converged,
             iterations,
             gradient=float(np.abs(gradient).max(initial=0.0)),
-            fixed_point=fixed_point_residual(arcs, self.free, values, self.p),
+            fixed_point=kernels.fixed_point_residual(arcs, self.free, values, self.p),
             update=float(update_residual(arcs, self.free, field, self.p - 1.0, close)),
             energy=self,
         )
@@ -233,7 +227,9 @@ def lbfgs(energy: Energy, cap: int = 50_000, stall: float = 0.0, memory: int = 2
 def relaxed_picard(energy: Energy, cap: int = 5_000) -> Audit:
     """Under-relaxed fixed-point sweeps until the update is below the tolerance, or the cap."""
     arcs, free, start, p = energy.graph.arcs, energy.free, energy.start, energy.p
-    values, sweeps, converged = relaxed_sweeps(arcs, free, start, p, RELAXATION, TOLERANCE, cap)
+    values, sweeps, converged = kernels.relaxed_sweeps(
+        arcs, free, start, p, RELAXATION, TOLERANCE, cap
+    )
     return energy.audit(values, converged, sweeps)
 
 

@@ -72,12 +72,7 @@ def energy_curvature(
 
 @njit(cache=True, nogil=True)
 def relaxed_sweep(
-    arcs: Arcs,
-    free: IntArray,
-    values: FloatArray,
-    p: float,
-    relaxation: float,
-    updated: FloatArray,
+    arcs: Arcs, free: IntArray, values: FloatArray, p: float, relaxation: float, updated: FloatArray
 ) -> float:
     """One sweep over the free vertices from `values` into `updated`; returns the largest change."""
     indptr, indices, lengths = arcs

@@ -16,17 +16,7 @@ from typing import Any
 
 from ..engine.statistics import Measure
 from ..report.tables import latex, latex_line, latex_table, plain
-from .figures import (
-    FIGURES,
-    READINGS,
-    TABLES,
-    Figure,
-    PaperTable,
-    as_printed,
-    number,
-    shown_name,
-    signed,
-)
+from .figures import FIGURES, READINGS, TABLES, Figure, PaperTable, number, shown_name, signed
 from .rules import WORDS, Evidence, Expected, Verdict, VerdictMark, judge
 
 
@@ -69,7 +59,7 @@ class Claim:
     @property
     def paper_text(self) -> str:
         """The paper's figure."""
-        return as_printed(self.figure)
+        return self.figure.text
 
     @property
     def ours_text(self) -> str:
@@ -142,10 +132,7 @@ def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = Non
     known = Evidence() if evidence is None else evidence
     return [
         Claim(
-            figure,
-            measures.get(name, missing),
-            known.expected.get(name),
-            known.tried.get(name, {}),
+            figure, measures.get(name, missing), known.expected.get(name), known.tried.get(name, {})
         )
         for name, figure in FIGURES.items()
     ]

@@ -72,6 +72,17 @@ class Figure:
         return f"{self.table}/{self.row}/{self.column}"
 
     @property
+    def text(self) -> str:
+        """The number as the paper has it, with signs and powers that read well.
+
+        Examples
+        --------
+        >>> Figure("", "", "", "-0.0239", "order").text
+        '−0.0239'
+        """
+        return power(self.value) if "e" in self.printed else self.printed.replace("-", "−")
+
+    @property
     def value(self) -> float:
         """The number.
 
@@ -260,19 +271,6 @@ def number(value: float, figure: Figure) -> str:
         return str(near).replace("-", "−")
     decimals = max(0, -round(math.log10(figure.unit))) if figure.unit else 3
     return f"{value:,.{decimals}f}".replace("-", "−")
-
-
-def as_printed(figure: Figure) -> str:
-    """Write the paper's number as it has it, with signs and powers that read well.
-
-    Examples
-    --------
-    >>> as_printed(Figure("", "", "", "-0.0239", "order"))
-    '−0.0239'
-    """
-    if "e" in figure.printed:
-        return power(figure.value)
-    return figure.printed.replace("-", "−")
 
 
 def signed(value: float, figure: Figure) -> str:

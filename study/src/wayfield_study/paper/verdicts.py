@@ -13,7 +13,8 @@ from wayfield._text import number_of
 
 from ..engine.records import Tables
 from ..engine.tasks import Experiment
-from ..report import Block, render
+from ..report import Block
+from ..report.page import render
 from .claims import Claim, as_csv, as_json, as_latex, count_marks, make_claims, view
 from .figures import FIGURES, TABLES, shown_name, value
 from .grid import GRID, audited_success, papers_budget
