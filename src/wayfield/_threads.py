@@ -1,11 +1,9 @@
-"""How many threads there are: for linear algebra, and for one solve that can use several."""
+"""How many threads there are, and how to keep linear algebra to one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -18,27 +16,6 @@ def one_thread() -> AbstractContextManager[object]:
     """
     limits: AbstractContextManager[object] = threadpool_limits(1)
     return limits
-
-
-MOST = 8
-"""More threads than this are of no use to one solve."""
-
-_among_others: ContextVar[bool] = ContextVar("_among_others", default=False)
-
-
-@contextmanager
-def among_others() -> Iterator[None]:
-    """Other solves run at the same time: each has one thread."""
-    token = _among_others.set(True)
-    try:
-        yield
-    finally:
-        _among_others.reset(token)
-
-
-def threads_here() -> int:
-    """How many threads a solve may use: the processors that are ours, one among other solves."""
-    return 1 if _among_others.get() else min(MOST, num_processors())
 
 
 def num_processors() -> int:

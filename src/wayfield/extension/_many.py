@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from .._arrays import as_flag, as_real_array
 from .._dispatch import dispatch
-from .._threads import among_others
 from ..errors import InputError, NotConverged
 from ..graph import Graph
 from ..kernels._types import FloatArray
@@ -104,7 +103,7 @@ class Many:
 
     def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
         """Solve a batch; the solutions, and the time that each took."""
-        with batch.time_left.limit(), among_others():
+        with batch.time_left.limit():
             check_time()
             start = time.perf_counter()
             problems = [

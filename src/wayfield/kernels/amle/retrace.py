@@ -15,42 +15,72 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, multiply
-from .walks import NONE, Ways, follow, foot, search
+from .walks import NONE, Ways, follow, foot, make_ways, search
 
 
-@njit(cache=True, nogil=True)
-def retrace(
+def retraced(
     out: Arcs,
     into: Arcs,
     values: FloatArray,
     order: IntArray,
     batch: IntArray,
     slopes: FloatArray,
-    field: Pair,
-    done: BoolArray,
-    unit: bool,
-    ways: Ways,
-) -> bool:
-    """Interpolate again, in double-double, in the order of fixing or over one stretch of it.
+) -> Pair:
+    """Return a field in double-double, interpolated again in its order of fixing.
 
-    `values` is the field in doubles; `field` holds what is `done`, at first the labels, and
-    receives the rest. A vertex from which no walk leads both up and down lies on a plateau, and
-    copies its neighbour. `unit` says that all lengths are 1. `ways` is room that most fields do not
-    need: if it is empty and needed, False is returned, and the same call with room goes on.
+    See `Fixing` for what is given; where nothing was fixed the field is NaN.
     """
+    n = batch.size
+    field, done = Pair(values.copy(), np.zeros(n)), batch < 0
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
-    first = 0
+    unit = bool((out.lengths == 1.0).all())
+    room, first = None, 0
     while first < order.size:
+        given = out, into, order, batch, slopes
+        first, last, level = _retrace(*given, values, field, done, path, along, unit, first)
+        if not level:
+            continue
+        # walks that came upon level ground: few graphs have any
+        members = order[first:last]
+        if slopes[batch[members[0]]] > 0.0:
+            room = room or make_ways(n, out.indices.size)
+            slope = float(slopes[batch[members[0]]])
+            _follow_lengths(out, into, members, batch, slope, done, path, along, field, room)
+        _copy_neighbours(out, into, values, members, batch, done, path, field)
+        first = last
+    return field
+
+
+@njit(cache=True, nogil=True)
+def _retrace(
+    out: Arcs,
+    into: Arcs,
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    values: FloatArray,
+    field: Pair,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    unit: bool,
+    first: int,
+) -> tuple[int, int, bool]:
+    """Interpolate along the walks of batch after batch, from place `first` of the order on.
+
+    `field` holds what is `done`, at first the labels, and receives the rest. Stops at a batch in
+    which a walk leads to level ground: returns where it begins and ends, and True. No other walk of
+    it is tried then: every vertex of a long walk would run into the same place.
+    """
+    last = first
+    while last < order.size:
         mine = batch[order[first]]
         # a batch without a slope is a constant, and has no walks to follow
         level = not slopes[mine] > 0.0
-        last = first
         while last < order.size and batch[order[last]] == mine:
             x = order[last]
             last += 1
-            # once a walk comes upon level ground no other is tried: every vertex of a long walk
-            # would run into the same place
             if level or done[x]:
                 continue
             path[0] = x
@@ -67,15 +97,9 @@ def retrace(
             for j in range(count):
                 done[path[j]] = True
         if level:
-            members = order[first:last]
-            if slopes[mine] > 0.0:
-                if ways.key.size == 0:
-                    return False
-                slope = slopes[mine]
-                _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
-            _copy_neighbours(out, into, values, members, batch, done, path, field)
+            return first, last, True
         first = last
-    return True
+    return first, last, False
 
 
 @njit(cache=True, nogil=True)
