@@ -62,6 +62,8 @@ PROBED = 2048
 """In larger frames probes find the pivot."""
 MOST_PROBED = 1024
 """No probe looks at more vertices."""
+UNBOUNDED = -2.0
+"""See `_propagate_both`."""
 STRETCH = 2_000_000
 """After so many visits `advance` returns, so that an interrupt is seen."""
 
@@ -99,13 +101,10 @@ class Workspace(NamedTuple):
     unfixed."""
 
 
-def divide(
+def make_workspace(
     out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
-) -> tuple[Workspace, bool]:
-    """Fix what has pressure; returns all that was found, and whether it came to an end.
-
-    See `fix`, which is the entry.
-    """
+) -> Workspace:
+    """Allocate all that is worked on, with nothing fixed but the labels."""
     unit = bool((out.lengths == 1.0).all())
     n = labelled.size
     record = make_record(n)
@@ -133,14 +132,32 @@ def divide(
         flat=not leave_flat,
     )
     _tell_neighbours(work, np.flatnonzero(labelled).astype(np.int32))
-    _push(work, 0, 0, members.size, AGAIN, 0.0)
+    return work
+
+
+def cones(work: Workspace, slope: float) -> tuple[FloatArray, FloatArray]:
+    """Least and largest field, as far as these go, of the steepest slope of the whole graph.
+
+    Where they meet this is the AMLE. `slope` is that of some walk; nothing may be fixed yet.
+    """
+    members, record = work.members, work.record
+    on_rim = np.isfinite(record.near[:, members]).any(axis=0)
+    members[:] = np.concatenate([members[on_rim], members[~on_rim]])
+    record.value[members[:1]] = slope
+    frame = 0, int(np.count_nonzero(on_rim)), members.size
+    _propagate_both(work, *frame, _propagate_steepest(work, *frame), UNBOUNDED)
+    return -record.key[LO], record.key[HI].copy()
+
+
+def divide(work: Workspace) -> bool:
+    """Fix what has pressure, from where it is on; whether that came to an end."""
+    if work.counts[FRAMES] == 0:
+        _push(work, 0, 0, work.members.size, AGAIN, 0.0)
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
-    cap = 1000 + 100 * members.size
-    while work.counts[HEIGHT] > 0:
-        if work.counts[FRAMES] > cap:
-            return work, False
+    cap = 1000 + 100 * work.members.size
+    while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
         _advance(work, work.counts[VISITS] + STRETCH)
-    return work, True
+    return bool(work.counts[HEIGHT] == 0)
 
 
 @njit(cache=True, nogil=True, allocates=False)
@@ -313,8 +330,9 @@ def _propagate_both(
 ) -> None:
     """Fill both sides of the record for the vertices of a frame.
 
-    They may be `known` at a positive slope that is not above α. With α < 0 instead, the nearest
-    fixed vertex of each is looked up; undirected, the one side is both.
+    They may be `known` at a positive slope that is not above α; `UNBOUNDED` makes no use of one side
+    to bound the other. With α < 0 instead, the nearest fixed vertex of each is looked up;
+    undirected, the one side is both.
     """
     near = alpha < 0.0
     for side in range(1 if near and work.flat else 2):
@@ -329,7 +347,8 @@ def _propagate_both(
             abs(alpha),
             # with sign 0 all sources start at key 0: at slope 1 the key is the distance
             0.0 if near else 1.0 - 2.0 * side,
-            not near and (side == LO or known > 0.0),
+            np.inf if near or known == UNBOUNDED else 0.0,
+            known > 0.0 or (side == LO and not near and known != UNBOUNDED),
             work.unit,
         )
         work.counts[VISITS] += visits

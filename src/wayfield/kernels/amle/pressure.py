@@ -104,6 +104,7 @@ def propagate(
     side: int,
     alpha: float,
     sign: float,
+    bar: float,
     bounded: bool,
     unit: bool,
 ) -> tuple[int, int]:
@@ -112,7 +113,8 @@ def propagate(
     Only those on its `rim` have fixed neighbours. `look` holds the arcs to look along from a member
     to fixed vertices, `back` their reverse. The `sign` of a key is 1 on the side HI, -1 on LO; with
     sign 0 and slope 1 the nearest fixed vertex wins. If the other side is known, at this slope or a
-    lower one, `bounded` says so: then this one is not spread from where lo lies below hi.
+    lower one, `bounded` says so: then this one is not spread from where lo lies below hi. Else it
+    is not from beyond the largest value around, unless the `bar` is infinite.
 
     Returns how many vertices it spread from, and how many entries it sorted or kept in a heap.
     """
@@ -120,9 +122,8 @@ def propagate(
     other, opposite = record.key[1 - side], record.near[1 - side]
     for x in inner:
         key[x] = np.inf
-    # no key beyond the largest value around can belong to a walk that descends
-    bar = -np.inf if sign != 0.0 else np.inf
-    if sign != 0.0:
+    if bar < np.inf:
+        bar = -np.inf
         for x in rim:
             bar = max(bar, sign * opposite[x])
     if unit:

@@ -74,7 +74,8 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     sides = sides_of(out, into)
     # vertices left unfixed bound the pieces, as labels do, and belong to none
     piece, count = pieces(sides, fixing.fixed & (fixing.batch >= 0))
-    field = retraced(out, into, fixing.values, fixing.order, fixing.batch, fixing.slopes)
+    found = fixing.values, fixing.order, fixing.batch, fixing.slopes, fixing.along
+    field = retraced(out, into, *found)
     if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
@@ -108,7 +109,7 @@ def _proved_margin(
     return margin
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _curvatures(
     sides: Sides,
     piece: IntArray,
@@ -135,7 +136,7 @@ def _curvatures(
         above[x] = least_curvature(rounding - excess, fall.high, fall.climb)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
@@ -143,19 +144,21 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """
     indptr, indices, lengths = arcs
     high, low = field
+    here = high[x]
     # first a slope in doubles that the steepest surely reaches; then double-double, only for the
     # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
-        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
-        if slope > rough:
-            rough = slope
+        climb = sign * (high[indices[e]] - here) - SLACK
+        # compared without dividing: most arcs are not steeper
+        if climb > rough * lengths[e]:
+            rough = climb / lengths[e]
     bar = (1.0 - 1e-10) * rough
     best = Slope(0.0, 0.0, 0.0)
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
         # `not … >=`: a neighbour without a value is NaN, and skipped
-        if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
+        if not sign * (high[y] - here) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
         fine = (sign * step[0], sign * step[1])

@@ -14,7 +14,8 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import Pair, add, divide, multiply
+from ..doubledouble import Pair, add, divide, divide_double, multiply, multiply_double
+from .iterate import Along
 from .walks import NONE, Ways, follow, foot, make_ways, search
 
 
@@ -25,6 +26,7 @@ def retraced(
     order: IntArray,
     batch: IntArray,
     slopes: FloatArray,
+    given_along: Along | None,
 ) -> Pair:
     """Return a field in double-double, interpolated again in its order of fixing.
 
@@ -36,6 +38,8 @@ def retraced(
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
     unit = bool((out.lengths == 1.0).all())
     room, first = None, 0
+    if given_along is not None:
+        first = _interpolate_chains(order, batch, slopes, *given_along, field, done)
     while first < order.size:
         given = out, into, order, batch, slopes
         first, last, level = _retrace(*given, values, field, done, path, along, unit, first)
@@ -52,7 +56,37 @@ def retraced(
     return field
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
+def _interpolate_chains(
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    far: FloatArray,
+    ends: IntArray,
+    field: Pair,
+    done: BoolArray,
+) -> int:
+    """Interpolate along chains of unit lengths, as they are, up to what is level; where that is."""
+    high, low = field
+    first = 0
+    while first < order.size and slopes[batch[order[first]]] > 0.0:
+        mine = batch[order[first]]
+        last = first
+        while last < order.size and batch[order[last]] == mine:
+            last += 1
+        top, bottom = ends[mine, 0], ends[mine, 1]
+        rise, rest = add(high[top], low[top], -high[bottom], -low[bottom])
+        slope, rest = divide_double(rise, rest, last - first + 1.0)
+        for k in range(first, last):
+            climb, small = multiply_double(slope, rest, far[k])
+            x = order[k]
+            high[x], low[x] = add(high[bottom], low[bottom], climb, small)
+            done[x] = True
+        first = last
+    return first
+
+
+@njit(cache=True, nogil=True, allocates=False)
 def _retrace(
     out: Arcs,
     into: Arcs,
@@ -102,7 +136,7 @@ def _retrace(
     return first, last, False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _follow_lengths(
     out: Arcs,
     into: Arcs,
@@ -141,7 +175,7 @@ def _follow_lengths(
             x = following[x, 0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _walk(
     arcs: Arcs,
     values: FloatArray,
@@ -162,27 +196,29 @@ def _walk(
     indptr, indices, lengths = arcs
     x = path[0]
     mine = batch[x]
-    far = (0.0, 0.0)
+    far, rest = 0.0, 0.0
     while True:
         steepest = 0.0
         following = -1
-        step = 0.0
+        step = 1.0
+        here = values[x]
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            if batch[y] <= mine:
-                slope = sign * (values[y] - values[x])
-                # lengths of 1 are not even looked up: there are as many of them as arcs
-                if not unit:
-                    slope /= lengths[e]
-                if slope > steepest:
-                    steepest = slope
-                    following = y
-                    step = 1.0 if unit else lengths[e]
+            climb = sign * (values[y] - here)
+            # lengths of 1 are not even looked up: there are as many of them as arcs
+            if climb > (steepest if unit else steepest * lengths[e]) and batch[y] <= mine:
+                steepest = climb if unit else climb / lengths[e]
+                following = y
+                step = 1.0 if unit else lengths[e]
         if following < 0:
             return count, -1
-        far = add(far[0], far[1], step, 0.0)
-        along.high[count] = sign * far[0]
-        along.low[count] = sign * far[1]
+        # sums of ones are exact
+        if unit:
+            far += 1.0
+        else:
+            far, rest = add(far, rest, step, 0.0)
+        along.high[count] = sign * far
+        along.low[count] = sign * rest
         if done[following]:
             return count, following
         x = following
@@ -190,7 +226,7 @@ def _walk(
         count += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _interpolate(
     field: Pair,
     path: IntArray,
@@ -212,7 +248,7 @@ def _interpolate(
         high[x], low[x] = add(high[bottom], low[bottom], climb[0], climb[1])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _copy_neighbours(
     out: Arcs,
     into: Arcs,
