@@ -23,10 +23,11 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import Any, TypeAlias, TypeVar
 
 from ._threads import num_processors
@@ -36,6 +37,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 Submit: TypeAlias = Callable[[Task], "Future[Result]"]
 
+MOST_WORKERS = 1024
+"""More threads than this are a mistake."""
 AHEAD = 64
 """Tasks that wait at an executor; the others are made when it is their turn."""
 
@@ -68,12 +71,17 @@ def dispatch(
         Who does it. It is left running.
     """
     if executor is None:
-        with ThreadPoolExecutor(worker_count(workers)) as pool:
-            yield from _in_order(partial(_in_thread, pool, work), work, tasks, sys.maxsize)
+        pool, stop = ThreadPoolExecutor(worker_count(workers)), Event()
+        try:
+            yield from _in_order(partial(_in_thread, pool, stop, work), work, tasks, sys.maxsize)
+        finally:
+            # after an interrupt nobody waits: what runs ends by itself at its next `check_stopped`
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
         return
     _check(executor, workers)
     if isinstance(executor, ThreadPoolExecutor):
-        yield from _in_order(partial(_in_thread, executor, work), work, tasks, sys.maxsize)
+        yield from _in_order(partial(_in_thread, executor, Event(), work), work, tasks, sys.maxsize)
         return
     client = getattr(executor, "_client", None)  # a Dask client's executor has no other way to it
     sent = _scattered(executor, client, work) if _is_client(client) else _filed(executor, work)
@@ -87,6 +95,8 @@ def worker_count(workers: int | None) -> int:
         return num_processors()
     if isinstance(workers, bool) or not hasattr(workers, "__index__") or workers < 1:
         raise InputError(f"workers must be a whole number of at least 1, not {workers!r}")
+    if workers > MOST_WORKERS:
+        raise InputError(f"workers must be at most {MOST_WORKERS:,}, got {workers:,}")
     return int(workers)
 
 
@@ -164,9 +174,21 @@ def _lost() -> tuple[type[BaseException], ...]:
 
 
 def _in_thread(
-    pool: ThreadPoolExecutor, work: Callable[[Task], Result], task: Task
+    pool: ThreadPoolExecutor, stop: Event, work: Callable[[Task], Result], task: Task
 ) -> Future[Result]:
-    return pool.submit(copy_context().run, work, task)
+    context = copy_context()
+    context.run(_stop.set, stop)
+    return pool.submit(context.run, work, task)
+
+
+_stop: ContextVar[Event | None] = ContextVar("_stop", default=None)
+
+
+def check_stopped() -> None:
+    """Raise `CancelledError` in a thread whose result nobody waits for any more."""
+    stop = _stop.get()
+    if stop is not None and stop.is_set():
+        raise CancelledError
 
 
 # ------------------------------------------------------------------ to other processes

@@ -47,6 +47,7 @@ from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
 from ..kernels.midrange import imbalance
 from ._base import Problem, Solution, Status
+from ._deadline import check_time
 from ._evidence import Retraced, Steepest
 from ._exact import rational_amle
 from ._filling import certainly_filled, fill
@@ -128,7 +129,7 @@ class AMLE:
         scaled = Scaled.in_doubles(problem)
         arcs = problem.graph.arcs, problem.graph.reverse_arcs
         given = problem.labelled, scaled.field.high
-        fixing = fix(*arcs, *given, leave_flat)
+        fixing = fix(*arcs, *given, leave_flat, check_time)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
             return fixing, _unproved(scaled, fixing, Status.BUDGET)

@@ -34,6 +34,7 @@ on it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ MOST_PROBED = 1024
 """No probe looks at more vertices."""
 UNBOUNDED = -2.0
 """See `_propagate_both`."""
-STRETCH = 2_000_000
+STRETCH = 200_000
 """After so many visits `advance` returns, so that an interrupt is seen."""
 
 
@@ -149,7 +150,7 @@ def cones(work: Workspace, slope: float) -> tuple[FloatArray, FloatArray]:
     return -record.key[LO], record.key[HI].copy()
 
 
-def divide(work: Workspace) -> bool:
+def divide(work: Workspace, pause: Callable[[], object]) -> bool:
     """Fix what has pressure, from where it is on; whether that came to an end."""
     if work.counts[FRAMES] == 0:
         _push(work, 0, 0, work.members.size, AGAIN, 0.0)
@@ -157,6 +158,7 @@ def divide(work: Workspace) -> bool:
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
         _advance(work, work.counts[VISITS] + STRETCH)
+        pause()
     return bool(work.counts[HEIGHT] == 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,12 @@ class Fixing(NamedTuple):
 
 
 def fix(
-    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
+    out: Arcs,
+    into: Arcs,
+    labelled: BoolArray,
+    labels: FloatArray,
+    leave_flat: bool,
+    pause: Callable[[], object] = bool,
 ) -> Fixing:
     """Fix every vertex through which a walk descends from label to label, the steepest walks first.
 
@@ -63,19 +69,21 @@ def fix(
     leave_flat : bool
         Leave vertices unfixed through which no walk descends. If not, the graph must be undirected,
         and they take the constant around them: the classical AMLE.
+    pause : callable
+        Called every few passes over the graph; it may raise.
     """
     undirected = into.indices is out.indices
     out = read_only(out)
     into = out if undirected else read_only(into)
     found = None
     if not leave_flat and np.count_nonzero(~labelled) > FEW:
-        found = _iterated(out, labelled, labels)
+        found = _iterated(out, labelled, labels, pause)
     if found is not None:
         values, order, batch, slopes, rounds, along = found
         fixed = np.ones(values.size, np.bool_)
         return Fixing(values, fixed, order, batch, slopes, True, rounds, along)
     work = make_workspace(out, into, labelled, labels, leave_flat)
-    finished = divide(work)
+    finished = divide(work, pause)
     fixed, values = work.record.tag == FIXED, work.record.value
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     return Fixing(
@@ -91,7 +99,9 @@ def fix(
     )
 
 
-def _iterated(arcs: Arcs, labelled: BoolArray, labels: FloatArray) -> Iterated | None:
+def _iterated(
+    arcs: Arcs, labelled: BoolArray, labels: FloatArray, pause: Callable[[], object]
+) -> Iterated | None:
     """Solve by iteration where that is quicker; None if it is not, or did not come to an end.
 
     True distances have one slope: most of the field lies on walks of the steepest slope of all,
@@ -112,4 +122,4 @@ def _iterated(arcs: Arcs, labelled: BoolArray, labels: FloatArray) -> Iterated |
         known = ~labelled & np.isfinite(lower) & np.isfinite(upper)
         start[known] = 0.5 * (lower + upper)[known]
         held = labelled | (known & (upper - lower <= PINNED))
-    return iterate(arcs, labelled, held, start)
+    return iterate(arcs, labelled, held, start, pause)

@@ -30,6 +30,7 @@ outside the sublevel sets of slope around B, but these percolate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,7 @@ ROUNDING = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
-STRETCH = 5_000_000
+STRETCH = 1_000_000
 """After so many updates a kernel returns, so that an interrupt is seen."""
 FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
@@ -348,7 +349,11 @@ class Iterated(NamedTuple):
 
 
 def iterate(
-    arcs: Arcs, labelled: BoolArray, held: BoolArray, start: FloatArray
+    arcs: Arcs,
+    labelled: BoolArray,
+    held: BoolArray,
+    start: FloatArray,
+    pause: Callable[[], object],
 ) -> Iterated | None:
     """Solve by iteration; None if that does not come to an end soon.
 
@@ -363,6 +368,8 @@ def iterate(
     start : (n,) float array
         The values of these, of magnitude at most 1. Those of others are where sweeps begin; NaN if
         nothing is known.
+    pause : callable
+        Called every few sweeps; it may raise.
     """
     n, unit = held.size, bool((arcs.lengths == 1.0).all())
     v = start.copy()
@@ -389,6 +396,7 @@ def iterate(
             stop = min(sweeps, done + 1 + STRETCH // max(where.size, 1))
             unknown = _sweep(arcs, unit, where, v, hint, done, stop)
             done = stop
+            pause()
         work += sweeps * where.size
         rounds += 1
         if unknown or work > MOST_SWEEPS * everyone.size:
