@@ -9,7 +9,7 @@ are read from there; nothing of them is kept here. Two graphs are made of them, 
 
 Both have the arcs of the largest strong component, so that every trip is possible, and positions in
 metres. Data © OpenStreetMap contributors, under the Open Database Licence (ODbL) 1.0,
-https://www.openstreetmap.org/copyright: whoever shows what is made of them says so.
+https://www.openstreetmap.org/copyright: show this with everything that is made of them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .kernels._types import BoolArray, FloatArray
 ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0"
 """To be shown with every picture of these data."""
 SPEED = 30.0
-"""What is believed: every street at so many km/h."""
+"""Believed speed of every street, in km/h."""
 WAIT = 12.0
-"""What nobody told: seconds lost at a crossing."""
+"""Seconds lost at a crossing, which the believed graph does not know."""
 EARTH = 6_371_009.0
 """Mean radius in metres."""
 
@@ -153,10 +153,10 @@ def make_city(streets: Streets, speed: float = SPEED, wait: float = WAIT) -> Cit
     number, inside = np.cumsum(kept) - 1, kept[ends[0]] & kept[ends[1]]
     tail, head, metres = number[ends[0][inside]], number[ends[1][inside]], metres[inside]
     posted = np.where(np.isnan(posted), speed, posted)[inside]
+    crossing, places = crossing[kept], places[kept]
     # metres east and north of the south-west corner, good for a city
-    degrees = places[kept] - places[kept].min(axis=0)
-    shrink = np.cos(np.radians(places[kept][:, 1].mean()))
-    crossing, here = crossing[kept], EARTH * np.radians(degrees) * [shrink, 1.0]
+    shrink = np.cos(np.radians(places[:, 1].mean()))
+    here = EARTH * np.radians(places - places.min(axis=0)) * [shrink, 1.0]
 
     def in_seconds(kmh: FloatArray | float, more: FloatArray | float) -> Graph:
         seconds = 3.6 * metres / kmh + more

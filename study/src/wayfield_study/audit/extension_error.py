@@ -26,10 +26,11 @@ from numpy.typing import ArrayLike
 
 from wayfield._arrays import frozen
 from wayfield.errors import InputError
-from wayfield.extension import AMLE, Extension, check_field, extend
+from wayfield.extension import AMLE, Extension, extend
 from wayfield.graph import Graph
 from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels, check_labels, check_takes, label_distance
+from wayfield.lifting import check_field
 
 from ._inputs import check_truth
 

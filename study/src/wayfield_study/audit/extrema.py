@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import frozen
 from wayfield.errors import InputError
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels, check_labels
+from wayfield.lifting import check_field
 
 from ..kernels.extrema import midrange_residuals, neighbour_range
 from ._inputs import EPS

@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_vertex, frozen
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.planning import DEAD_END, GOAL
 from wayfield.labels import Labels, check_labels
+from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
 from ._inputs import plan_on

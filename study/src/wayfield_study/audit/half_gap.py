@@ -40,10 +40,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_floats, as_vertex, frozen, refuse
 from wayfield.errors import InputError
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.walks import first_breaks
+from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
 from ..kernels.decisions import local_errors, regrets, true_actions

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from wayfield._arrays import as_vertex
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph
+from wayfield.lifting import check_field
 from wayfield.plans import Plan
 from wayfield.plans import plan as greedy_plan
 

@@ -35,10 +35,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfield._arrays import as_vertex, frozen, refuse
 from wayfield.errors import InputError
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import FloatArray
 from wayfield.labels import Labels, check_labels, label_distance
+from wayfield.lifting import check_field
 from wayfield.plans import Plan
 
 from ..kernels.decisions import local_errors, neighbour_orders, small_gap_pairs

@@ -15,11 +15,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from wayfield._arrays import as_real, as_vertex, frozen
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.kernels.planning import SLOPE, STUCK, UNIT, Rule, first_moves, level_hops
 from wayfield.labels import Labels, check_labels
+from wayfield.lifting import check_field
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -46,10 +46,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wayfield._arrays import as_vertex, frozen
-from wayfield.extension import Extension, check_field
+from wayfield.extension import Extension
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
 from wayfield.labels import Labels, check_labels, check_takes
+from wayfield.lifting import check_field
 from wayfield.plans import Plan
 from wayfield.plans import plan as greedy_plan
 

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from wayfield._arrays import as_choice, as_real, as_whole
-from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, check_field, extend
+from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, extend
 from wayfield.graph import Graph
 from wayfield.kernels._types import FloatArray, IntArray
 from wayfield.labels import Labels
+from wayfield.lifting import check_field
 from wayfield.plans import Plan, RuleName, TieName, plan
 from wayfield.shortest_paths import cost_to_go, sample_labels
 
