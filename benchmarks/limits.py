@@ -5,7 +5,7 @@ the graph: every arc and every label is read once, and every value is written on
 bandwidth of the machine that takes a certain time, the *limit*. A plain sweep is one such pass; the
 divide and conquer makes several, in the order of the keys, which is not that of memory.
 
-Times are the least of several rounds: CPU time with one thread, and wall time with two.
+Times are CPU time, the least of several rounds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from benchmarks._timing import best_of, obstacle_grid
+from benchmarks._timing import obstacle_grid
 from benchmarks.worlds import make_graph
 
 import wayfield as wf
@@ -96,8 +96,8 @@ def main(size: int) -> None:
     speed = bandwidth()
     print(f"one thread copies {speed / 1e9:.1f} GB/s")
     print(
-        "graph                labels  pass MB  limit ms  sweep ms  AMLE ms  sweeps  two threads"
-        "  passes  × limit"
+        "graph                labels  pass MB  limit ms  sweep ms  AMLE ms  sweeps"
+        "    passes   × limit"
     )
     for name, graph, noisy in cases(size):
         labels = wf.sample_labels(graph, goal=graph.num_vertices // 2, fraction=0.02, seed=54)
@@ -109,16 +109,13 @@ def main(size: int) -> None:
         values[labels.vertices] = labels.values / labels.span
         plain = sweep_in_place if graph.is_unit else weighted_sweep
         sweep = cpu_time(lambda g=graph, f=fixed, v=values, one=plain: one(g.arcs, f, v.copy()))
-        one, two = (
-            partial(wf.extend, graph, labels, wf.AMLE(threads=threads)) for threads in (1, 2)
-        )
-        proved, shared = cpu_time(one, 3), best_of(two, 3)
+        proved = cpu_time(partial(wf.extend, graph, labels, wf.AMLE()), 3)
         done = fix(graph.arcs, graph.reverse_arcs, fixed, values, leave_flat=False)
         moved = bytes_of_a_pass(graph)
         print(
             f"{name:20} {'random' if noisy else 'true':6} {moved / 1e6:10.1f}"
             f"{moved / speed * 1e3:10.2f}{sweep * 1e3:10.2f}{proved * 1e3:10.0f}"
-            f"{proved / sweep:10.0f}{shared / sweep:10.0f}{done.visits / graph.num_vertices:10.1f}"
+            f"{proved / sweep:10.0f}{done.visits / graph.num_vertices:10.1f}"
             f"{proved * speed / moved:10.0f}",
             flush=True,
         )

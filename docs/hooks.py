@@ -6,6 +6,9 @@ and nothing from elsewhere.
 Nothing from elsewhere. A page that would load a script, a style or a picture from another server is
 a warning, and so an error of a strict build. So is a formula that cannot be converted.
 
+Reference. A line ``<!-- reference: room -->`` becomes an entry for every public name of that room
+which the page does not list itself, so that a new method needs no line there.
+
 Gallery. A line ``<!-- example: name -->`` becomes the picture that ``examples/name.py`` draws, what
 it prints, and the script itself. Pictures lie in ``build/gallery`` and are drawn again when the
 script or the library is newer. An example whose extra is not installed says so instead.
@@ -26,11 +29,13 @@ from typing import Any
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
+from wayfield._lazy import read_stub
 from wayfield.errors import WayfieldError
 
 ROOT = Path(__file__).parents[1]
 CACHE = ROOT / "build" / "gallery"
 EXAMPLE = re.compile(r"<!-- example: (\w+) -->")
+REFERENCE = re.compile(r"<!-- reference: (\w+) -->")
 EXTERNAL = re.compile(r'<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="?(https?:)?//[^\s">]+')
 FORMULA = re.compile(
     r'<(span|div) class="arithmatex">\s*\\([(\[])(.*?)\\[)\]]\s*</\1>', flags=re.DOTALL
@@ -59,7 +64,23 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Put each example where its name stands; tell what is typed from what is answered."""
     markdown = markdown.replace("```python\n>>> ", "```pycon\n>>> ")
+    markdown = with_reference(markdown)
     return EXAMPLE.sub(lambda found: _shown(found[1]), markdown)
+
+
+def with_reference(markdown: str) -> str:
+    """Return a page with an entry for each public name of the rooms that its markers name."""
+    listed = set(re.findall(r"^::: wayfield\.(\w+)$", markdown, flags=re.MULTILINE))
+    homes = read_stub("wayfield")
+    return REFERENCE.sub(
+        lambda found: "\n\n".join(
+            f"::: wayfield.{name}"
+            for name, home in homes.items()
+            if home == found[1] or home.startswith(f"{found[1]}.")
+            if name not in listed
+        ),
+        markdown,
+    )
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -1,11 +1,12 @@
-"""How many threads there are: for linear algebra, and for one solve that can use several."""
+"""How many threads there are, how to keep linear algebra to one, and how to stop a solve in one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from threading import Event
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -20,28 +21,18 @@ def one_thread() -> AbstractContextManager[object]:
     return limits
 
 
-MOST = 8
-"""More threads than this are of no use to one solve."""
-
-_among_others: ContextVar[bool] = ContextVar("_among_others", default=False)
-
-
-@contextmanager
-def among_others() -> Iterator[None]:
-    """Other solves run at the same time: each has one thread."""
-    token = _among_others.set(True)
-    try:
-        yield
-    finally:
-        _among_others.reset(token)
-
-
-def threads_here() -> int:
-    """How many threads a solve may use: the processors that are ours, one among other solves."""
-    return 1 if _among_others.get() else min(MOST, num_processors())
-
-
 def num_processors() -> int:
     """How many processors are ours; Linux knows which."""
     ours = getattr(os, "sched_getaffinity", None)
     return len(ours(0)) if ours else os.cpu_count() or 1
+
+
+stop_event: ContextVar[Event | None] = ContextVar("stop_event", default=None)
+"""Set once nobody waits for the result of the task that runs in this context."""
+
+
+def check_stopped() -> None:
+    """Raise `CancelledError` in a task whose result nobody waits for any more."""
+    stop = stop_event.get()
+    if stop is not None and stop.is_set():
+        raise CancelledError

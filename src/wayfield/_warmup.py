@@ -9,6 +9,7 @@ import numpy as np
 from .extension import AMLE, Harmonic, Method, MidrangeSweeps, extend_many
 from .graph import Graph
 from .grid import grid_graph
+from .kernels.amle import compile_always
 from .labels import Labels
 from .layouts import load_layout
 from .mending import MendMethod, contradictions, mend
@@ -29,17 +30,19 @@ def warm_up(methods: Sequence[Method] = COMMON, directed: bool = False) -> None:
         one_way = grid_graph(load_layout("teleport"), 2)
         for method in methods:
             if method.directed:
-                solve(one_way, sample_labels(one_way, 0, 0.1, seed=0), 0, method, check=False)
+                with compile_always():
+                    solve(one_way, sample_labels(one_way, 0, 0.1, seed=0), 0, method, check=False)
     graph = grid_graph(load_layout("umaze"), 4)
     lengths = 1.0 + graph.tails % 2
     rough = Graph.from_edges(graph.tails, graph.indices, lengths, directed=True).symmetrised("max")
-    for method in methods:
-        small = MidrangeSweeps(1) if isinstance(method, MidrangeSweeps) else method
-        for seed in range(4):
-            labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]
-            extend_many(graph, labels, small, workers=1, check=False)
-        for maze in (graph, rough):
-            solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, small, check=False)
+    with compile_always():
+        for method in methods:
+            small = MidrangeSweeps(1) if isinstance(method, MidrangeSweeps) else method
+            for seed in range(4):
+                labels = [sample_labels(graph, goal, 0.2, seed) for goal in (0, 1)]
+                extend_many(graph, labels, small, workers=1, check=False)
+            for maze in (graph, rough):
+                solve(maze, sample_labels(maze, 0, 0.1, seed=0), 0, small, check=False)
 
 
 def warm_up_mend(method: MendMethod, directed: bool = False) -> None:

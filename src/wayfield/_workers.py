@@ -38,11 +38,11 @@ from multiprocessing import connection, get_context, parent_process, resource_tr
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 from ._optional import need
-from ._threads import num_processors
+from ._threads import num_processors, stop_event
 from .errors import InputError, WayfieldError
 
 Task = TypeVar("Task")
@@ -192,6 +192,8 @@ class _Threads(Executor):
 
     def __init__(self, count: int) -> None:
         self.count, self.started = count, 0
+        self.stopped = Event()
+        """Set when nobody waits any more: running solves end at their next `check_stopped`."""
         self.tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -211,6 +213,7 @@ class _Threads(Executor):
         return future
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = False) -> None:
+        self.stopped.set()
         for _ in range(self.started):
             self.tasks.put(None)
 
@@ -220,7 +223,10 @@ class _Threads(Executor):
 
 
 def _in_thread(pool: Executor, work: Callable[[Task], Result], task: Task) -> Future[Result]:
-    return pool.submit(copy_context().run, work, task)
+    context = copy_context()
+    if isinstance(pool, _Threads):
+        context.run(stop_event.set, pool.stopped)
+    return pool.submit(context.run, work, task)
 
 
 def _on_dask(executor: Any, work: Any, *task: Any, priority: int = 0) -> Future[Any]:

@@ -453,7 +453,7 @@ def test_plan_without_labels_follows_the_shortest_paths() -> None:
     assert told["routes"][0]["path"] == ["Elm", "Fir", "Ash"]
     values = {row["name"]: float(row["value"]) for row in rows("wayfield-plan/values.csv")}
     assert values["Cedar"] == 4.0
-    assert "`wayfield mend` tells whether it is wrong" in told["advice"]
+    assert "`wayfield mend` shows whether it is wrong" in told["advice"]
     answer = wayfield("plan", "roads.csv", "--goal", "Ash", "--no-files")
     assert "\nmethod    graph distance; " in answer.out
 

@@ -15,7 +15,7 @@ from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
 from wayfield.extension._exact import Rational, rational_amle
 from wayfield.kernels.amle import Fixing
-from wayfield.kernels.amle.frames import UNFIXED
+from wayfield.kernels.amle.divide import UNFIXED
 from worlds import random_graph, random_labels
 
 FILLS = ("cost", "flat", "lower")
@@ -131,8 +131,7 @@ def fixing_of(order: list[int], batch: list[int], values: list[float]) -> Fixing
     numbers = np.array(batch, np.int32)
     order_of_fixing = np.array(order, np.int32)
     fixed, slopes = numbers != UNFIXED, np.ones(numbers.max() + 1)
-    stretches = np.array([[len(order), 0]], np.int32)
-    return Fixing(np.array(values), fixed, order_of_fixing, numbers, slopes, stretches, True)
+    return Fixing(np.array(values), fixed, order_of_fixing, numbers, slopes, True)
 
 
 def problem_of(graph: wf.Graph, labels: wf.Labels) -> Problem:

@@ -44,6 +44,8 @@ def test_kernels_without_the_compiler(files: list[str], chosen: str) -> None:
             next(p for p in (f"tests/{file}", f"study/tests/{file}") if (ROOT / p).exists())
         )
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-k", chosen]
+    if all(path.startswith("tests/") for path in paths):
+        options.append("--hypothesis-profile=few")
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(

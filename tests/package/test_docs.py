@@ -22,7 +22,6 @@ from wayfield_study.paper.figures import FIGURES, number
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
 
 
 def public_names() -> Iterator[tuple[str, Any]]:
@@ -38,6 +37,23 @@ def public_names() -> Iterator[tuple[str, Any]]:
     yield "sklearn.GraphValueRegressor", GraphValueRegressor
 
 
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def reference(hooks: ModuleType) -> str:
+    """The reference, its markers filled in."""
+    pages = (page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
+    return "\n".join(map(hooks.with_reference, pages))
+
+
 @pytest.mark.parametrize(("name", "value"), list(public_names()))
 def test_every_public_name_has_an_example(name: str, value: Any) -> None:
     text = inspect.getdoc(value) or ""
@@ -46,10 +62,10 @@ def test_every_public_name_has_an_example(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, _ in public_names()])
-def test_every_public_name_is_in_the_reference(name: str) -> None:
+def test_every_public_name_is_in_the_reference(name: str, reference: str) -> None:
     home, _, short = name.rpartition(".")
     entry = re.compile(rf"^::: wayfield\.{home}\.?([a-z_]+\.)*{short}$", flags=re.MULTILINE)
-    assert entry.search(REFERENCE), f"docs/api has no entry for {name}"
+    assert entry.search(reference), f"docs/api has no entry for {name}"
 
 
 # -------------------------------------------------------------------- commands on the pages
@@ -111,16 +127,6 @@ def test_the_commands_of_the_readme_run() -> None:
 
 
 # -------------------------------------------------------------------- hooks of the site
-
-
-@pytest.fixture(scope="module")
-def hooks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_hooks", DOCS / "hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_formulas_become_mathml(hooks: ModuleType) -> None:

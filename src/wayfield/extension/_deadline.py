@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import as_real
+from .._threads import check_stopped
 from ..errors import OutOfTime
 
 
@@ -38,8 +39,9 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
     Once it is past, the solve under way raises `OutOfTime`, a `NotConverged`. `Harmonic` and
     `PLaplacian` look at the clock between factorisations and every few hundred steps of an
-    iteration, `extend_many` before each batch, `drop_false_sinks` between its rounds; what looks
-    later, or not at all, ends by itself. Of limits inside each other the first to end counts.
+    iteration, `AMLE` every few passes over the graph, `extend_many` before each batch,
+    `drop_false_sinks` between its rounds. What looks later, or not at all, ends by itself. Of
+    limits inside each other the first to end counts.
 
     Examples
     --------
@@ -63,7 +65,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def check_time() -> None:
-    """Raise `OutOfTime` if the limit is past."""
+    """Raise `OutOfTime` if the limit is past, `CancelledError` if nobody waits for the result."""
+    check_stopped()
     deadline = _deadline.get()
     if time.perf_counter() > deadline.at:
         raise OutOfTime(deadline.seconds)

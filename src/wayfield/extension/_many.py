@@ -19,7 +19,6 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_che
 from numpy.typing import ArrayLike
 
 from .._arrays import as_flag, as_real_array
-from .._threads import among_others
 from .._workers import dispatch
 from ..errors import InputError, NotConverged
 from ..graph import Graph
@@ -109,7 +108,7 @@ class Many:
 
     def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
         """Solve a batch; the solutions, and the time that each took."""
-        with batch.time_left.limit(), among_others():
+        with batch.time_left.limit():
             check_time()
             start = time.perf_counter()
             problems = [

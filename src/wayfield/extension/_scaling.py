@@ -16,12 +16,11 @@ than that (`kernels.fields.TINY`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from ..kernels._team import Team
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import beyond, corrected, enclose, held_by, rounded
@@ -116,13 +115,12 @@ class Scaled:
         return self._settled(rounded(field, self.scale, self.offset, side))
 
     def enclosed(
-        self, field: Pair, below: FloatArray, above: FloatArray, team: Team
+        self, field: Pair, below: FloatArray, above: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Values, and as tight bounds on field − below and field + above as doubles allow."""
         size = field.high.size
         result = np.empty(size), np.empty(size), np.empty(size)
-        part_of = partial(enclose, field, below, above, self.scale, self.offset, result)
-        team.run([partial(part_of, *part) for part in team.parts(size)])
+        enclose(field, below, above, self.scale, self.offset, result)
         values, lower, upper = map(self._settled, result)
         return values, lower, upper
 

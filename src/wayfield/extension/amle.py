@@ -35,29 +35,25 @@ lexicographic minimisers and steepest paths, also directed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
-from .._arrays import as_choice, as_whole
-from .._threads import threads_here
-from ..kernels._team import Team
+from .._arrays import as_choice
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
 from ..kernels.midrange import imbalance
 from ._base import Problem, Solution, Status
+from ._deadline import check_time
 from ._evidence import Retraced, Steepest
 from ._exact import rational_amle
 from ._filling import certainly_filled, fill
 from ._proof import Fill
 from ._scaling import Scaled
 
-ALONE = 20_000
-"""On graphs of at most this many vertices one thread does all."""
 LOOSE = 2.0**-10
 """A bracket wider than this share of the label range counts as unverified."""
 
@@ -77,10 +73,6 @@ class AMLE:
         within reach ("flat", the default on undirected graphs, where it is the classical AMLE:
         constant behind the last label), or the largest value that leads here ("lower"; where
         nothing does, the least value within reach).
-    threads : int, optional
-        How many threads share the work on a graph of tens of thousands of vertices; as many as
-        there are processors if not given, at most eight, and one in `extend_many`, which has
-        threads of its own. The result is the same, bit by bit, for every number.
 
     Notes
     -----
@@ -105,14 +97,11 @@ class AMLE:
 
     bracket: bool = True
     fill: Fill | None = None
-    threads: int | None = field(default=None, repr=False, compare=False)
     directed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.fill is not None:
             as_choice(self.fill, "fill", get_args(Fill))
-        if self.threads is not None:
-            as_whole(self.threads, "threads", 1)
 
     def correcting(self) -> AMLE:
         """Return the method for corrections to a prior: the cost is in the prior already."""
@@ -123,13 +112,10 @@ class AMLE:
         graph = problem.graph
         rule: Fill = self.fill or ("cost" if graph.directed else "flat")
         leave_flat = graph.directed or rule != "flat"
-        alone = graph.num_vertices <= ALONE
-        with Team(1 if alone else self.threads or threads_here()) as team:
-            fixing, result = self._fixed_and_proved(problem, leave_flat, team)
-            status, fixed, values, lower, upper, kept = result
-            arcs = graph.arcs, graph.reverse_arcs
-            step = partial(imbalance, *arcs, ~fixed | problem.labelled, graph.is_unit, values)
-            residual = max(team.run([partial(step, *part) for part in team.parts(values.size)]))
+        fixing, result = self._fixed_and_proved(problem, leave_flat)
+        status, fixed, values, lower, upper, kept = result
+        arcs = graph.arcs, graph.reverse_arcs
+        residual = imbalance(*arcs, ~fixed | problem.labelled, graph.is_unit, values)
         if leave_flat and fixing.finished:
             for each, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if each is not None:
@@ -138,22 +124,20 @@ class AMLE:
         evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
         return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)
 
-    def _fixed_and_proved(
-        self, problem: Problem, leave_flat: bool, team: Team
-    ) -> tuple[Fixing, _Outcome]:
+    def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
         """Fix what can be, and prove what is wanted."""
         scaled = Scaled.in_doubles(problem)
         arcs = problem.graph.arcs, problem.graph.reverse_arcs
         given = problem.labelled, scaled.field.high
-        fixing = fix(*arcs, *given, leave_flat, team, groundwork=self.bracket)
+        fixing = fix(*arcs, *given, leave_flat, check_time)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
             return fixing, _unproved(scaled, fixing, Status.BUDGET)
         if not self.bracket:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
             return fixing, _unproved(scaled, fixing, status)
-        proof = bracket(*arcs, fixing, team)
-        result = _bracketed(scaled, fixing, proof, team)
+        proof = bracket(*arcs, fixing)
+        result = _bracketed(scaled, fixing, proof)
         if leave_flat:
             result = _decided(problem, result, fixing._replace(values=proof.field.high))
         return fixing, result
@@ -177,11 +161,11 @@ def _unproved(scaled: Scaled, fixing: Fixing, status: Status) -> _Outcome:
     return _Outcome(status, fixing.fixed, scaled.values(plain))
 
 
-def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket, team: Team) -> _Outcome:
+def _bracketed(scaled: Scaled, fixing: Fixing, proof: Bracket) -> _Outcome:
     """Take the field with more digits, and its bracket."""
     if not scaled.exact:  # what was proved was proved for other labels
         return _unproved(scaled, fixing, Status.UNVERIFIED)
-    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above, team)
+    values, lower, upper = scaled.enclosed(proof.field, proof.below, proof.above)
     if proof.width <= LOOSE * scaled.span:
         kept = Retraced(proof.field, proof.piece, proof.width)
         return _Outcome(Status.CONVERGED, fixing.fixed, values, lower, upper, kept)

@@ -19,6 +19,7 @@ exception. Kernels that only kernels call may return what they like.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import os
 import re
@@ -28,10 +29,12 @@ from collections.abc import Callable
 from hashlib import sha256
 from importlib.util import resolve_name
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,7 +53,10 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
 
     def compiled(function: F) -> F:
         kernel: Any = numba.njit(**options)(function)
-        if cache and kernel is not function:  # as it is with NUMBA_DISABLE_JIT
+        if kernel is function:  # as it is with NUMBA_DISABLE_JIT
+            return function
+        kernel.__class__ = _Kernel
+        if cache:
             try:
                 kernel._cache = _Cache(function)
             except RuntimeError:  # there is no place for it
@@ -58,6 +64,60 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
         return kernel
 
     return compiled
+
+
+class _Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel in which Ctrl-C is a `KeyboardInterrupt`, also while arrays are handed back.
+
+    Python code runs then, and may raise it; Python finds a result beside an exception, and makes it
+    a `SystemError`.
+    """
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*given, **named)
+        except SystemError as error:
+            cause: BaseException | None = error
+            while isinstance(cause, SystemError):
+                cause = cause.__cause__
+            if isinstance(cause, KeyboardInterrupt):
+                raise cause from None
+            raise
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether a kernel was compiled before, in this process or one whose cache is ours."""
+    if not isinstance(kernel, _Kernel) or kernel.overloads:
+        return True
+    kept = getattr(kernel._cache, "_cache_file", None)
+    return kept is not None and bool(kept._load_index())
+
+
+@functools.cache
+def uncompiled(name: str) -> ModuleType:
+    """Return a twin of a kernel module that runs as plain Python, as do the kernels it imports.
+
+    The same source gives the same results, bit by bit. On a small problem this takes a fraction of
+    a second, where compiling takes many. Classes are those of the module itself.
+    """
+    home = sys.modules[name]
+    twin = ModuleType(name)
+    twin.__package__ = home.__package__
+
+    def find(wanted: str, *given: Any, **named: Any) -> Any:
+        level = given[3] if len(given) > 3 else named.get("level", 0)
+        if level == 0:
+            return __import__(wanted, *given, **named)
+        module = resolve_name("." * level + wanted, str(home.__package__))
+        if module == __name__:
+            return SimpleNamespace(njit=lambda **options: lambda function: function)
+        return uncompiled(module)
+
+    vars(twin)["__builtins__"] = {**vars(builtins), "__import__": find}
+    source = Path(str(home.__file__)).read_text(encoding="utf-8")
+    exec(compile(source, str(home.__file__), "exec"), vars(twin))
+    vars(twin).update({key: each for key, each in vars(home).items() if isinstance(each, type)})
+    return twin
 
 
 def shortfall() -> str:

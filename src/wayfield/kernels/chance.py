@@ -366,7 +366,7 @@ def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int
     """Add to x a solution of (I - P) x = r, by stabilised biconjugate gradients.
 
     Preconditioned by one Gauss-Seidel sweep, which by itself is exact where moves lead to earlier
-    rows only. The diagonal, as in `krylov`, would not do: on a chain of 2,000 states with moves
+    rows only. The diagonal alone would not do: on a chain of 2,000 states with moves
     that fail one time in ten it takes thousands of steps, and the sweep 8. `r` becomes the
     residual; its size relative to the first is returned.
     """

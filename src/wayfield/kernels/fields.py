@@ -60,18 +60,16 @@ def enclose(
     scale: float,
     offset: float,
     result: tuple[FloatArray, FloatArray, FloatArray],
-    start: int,
-    stop: int,
 ) -> None:
     """Offset + scale · field to nearest, and bounds on that of field − below and field + above.
 
     Unlike those of `rounded` the bounds step outward only where rounding went inward, so that a
-    value which is exact keeps bounds that are equal. Nothing may underflow. Only the entries from
-    `start` to `stop` of the result, which is values, lower and upper bounds, are written.
+    value which is exact keeps bounds that are equal. Nothing may underflow. The result is values,
+    lower and upper bounds.
     """
     high, low = field
     values, lower, upper = result
-    for x in range(start, stop):
+    for x in range(high.size):
         near, rest = two_sum(offset, scale * high[x])
         small = rest + scale * low[x]
         rounding = 2.0**-52 * abs(small)

@@ -21,7 +21,7 @@ from ._jit import njit
 from ._types import FloatArray, IntArray
 
 LOWERING = 0.3
-"""Least odds of leading on to rows already swept that the preconditioner counts on."""
+"""Least odds of leading on to rows already swept that the preconditioner assumes."""
 ORTHOGONAL = 1e-12
 """Cosine between residual and shadow residual below which biconjugate gradients start anew."""
 
@@ -145,8 +145,8 @@ def _precondition(matrix: Matrix, moves: bool, r: FloatArray, x: FloatArray) -> 
     """Copy r, which D⁻¹ has preconditioned; or sweep once over moves, by Gauss and Seidel.
 
     The sweep is from 0, and values not yet known are taken to equal one's own: from plain 0 an
-    error that is the same far and wide would shrink only near its ends, by a few states a sweep.
-    Odds of at least `LOWERING` are left, lest a rare way on be counted on.
+    error that is the same over many states would shrink only near its ends, by a few states a
+    sweep. The divisor is at least `LOWERING`, so as not to count on rare outcomes.
     """
     if not moves:
         x[:] = r

@@ -126,18 +126,14 @@ def imbalance(
     fixed: BoolArray,
     unit: bool,
     values: FloatArray,
-    start: int,
-    stop: int,
 ) -> float:
     """Largest step that would balance a vertex that is not `fixed`, its neighbours held.
-
-    Only vertices from `start` to `stop` are looked at.
 
     On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
     of it. Neighbours without a value are NaN, and do not count.
     """
     largest = 0.0
-    for x in range(start, stop):
+    for x in range(values.size):
         if fixed[x]:
             continue
         if unit:

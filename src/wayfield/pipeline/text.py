@@ -207,10 +207,10 @@ class Line(NamedTuple):
 def lines(facts: Mapping[str, Any]) -> list[Line]:
     """Turn the facts of an answer into lines; what cannot reach the goal at all comes first."""
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
-    told: list[Line] = []
+    summary: list[Line] = []
 
     def say(word: str, text: str) -> None:
-        told.append(Line(word, text))
+        summary.append(Line(word, text))
 
     # the graph
     n, lost = graph["vertices"], graph["cannot_reach_goal"]
@@ -308,7 +308,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     for route in facts["routes"]:
         say("route", _route(route))
     say("advice", facts["advice"])
-    return told
+    return summary
 
 
 def _some(names: Iterable[str], count: int) -> str:
@@ -383,8 +383,8 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         return "the goal has no label, so no value says where to descend to: label it"
     known = answer.field.values[answer.plan.reachable]
     if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
-        told = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
-        return f"{told}: the field says nothing about distance; label states whose values differ"
+        reason = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
+        return f"{reason}: the field says nothing about distance; label states whose values differ"
     ratio = answer.distance_ratio
     if ratio < 0.0:
         return "labels fall away from the goal: are these rewards? Then negate them"
@@ -441,8 +441,8 @@ def unit_remark(
 
     `unit` is what the lengths have been multiplied by already.
     """
-    told = f"{what} are {factor:.3g} times the graph's own distances"
-    return f"{told}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
+    question = f"{what} are {factor:.3g} times the graph's own distances"
+    return f"{question}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
 
 
 def differ_in_unit(factor: float) -> bool:

@@ -3,7 +3,7 @@
 A maze (positions on a whole-number lattice, nearly all arcs between lattice neighbours) is drawn
 as a raster with contour lines, walls left blank; any other graph with positions in the plane as
 its edges and vertices. Colours of the field are cool and those of failing starts warm, so that the
-two are told apart at a glance. States without a value are grey and crossed, and one-way edges are
+two differ at a glance. States without a value are grey and crossed, and one-way edges are
 marked with a chevron. `answer` draws all that `solve` found, names and routes included;
 `mended` draws what a mend added to the cost of every edge; `walk` and `film` draw bodies on their
 way through a maze.

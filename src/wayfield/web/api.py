@@ -85,7 +85,7 @@ def respond(name: str, body: bytes | bytearray) -> Reply:
         fields = Fields(read_json(body), "request")
         scene = Scene.from_json(fields.take("scene"))
         with time_limit(PATIENCE):
-            told = handler(scene, fields)
+            reply = handler(scene, fields)
         fields.done()
     except InputError as error:
         return error_reply(422, str(error))
@@ -97,7 +97,7 @@ def respond(name: str, body: bytes | bytearray) -> Reply:
         return error_reply(507, "not enough memory for this")
     except Exception as error:  # it must not end the worker
         return error_reply(500, f"internal error; please report it: {error!r}"[:500])
-    return Reply(200, json.dumps(told, allow_nan=False, separators=(",", ":")).encode())
+    return Reply(200, json.dumps(reply, allow_nan=False, separators=(",", ":")).encode())
 
 
 def error_reply(status: int, text: str) -> Reply:

@@ -217,7 +217,7 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
     labels = labels_of(scene) if scene.vertices else found.labels
     away = dijkstra(graph.to_scipy(), directed=True, indices=[x])[0, labels.vertices]
     nearest = np.lexsort((labels.vertices, away))[:_NEAREST]
-    told: dict[str, Any] = plain(
+    facts: dict[str, Any] = plain(
         {
             "state": x,
             "name": call(x),
@@ -256,13 +256,13 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
             ],
         }
     )
-    return told
+    return facts
 
 
 def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
     """Return the walk from a start by the plan."""
     walk = answer(scene, panel).route(start)
-    told: dict[str, Any] = plain(
+    facts: dict[str, Any] = plain(
         {
             "path": walk.path.tolist(),
             "cost": walk.cost,
@@ -270,7 +270,7 @@ def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
             "least": _truth(scene.world, scene.goal)[start],
         }
     )
-    return told
+    return facts
 
 
 def verdict(scene: Scene, panel: int) -> dict[str, Any]:
@@ -300,10 +300,10 @@ def find_contradictions(scene: Scene) -> dict[str, Any]:
     found = contradictions(graph, labels)
     arcs = np.argsort(-found.blame, kind="stable")[:_MOST_MARKED]
     arcs = arcs[found.blame[arcs] > 0.0]
-    told = repr(found).removeprefix("Contradictions(").removesuffix(")")
+    finding = repr(found).removeprefix("Contradictions(").removesuffix(")")
     none = "Labels and graph do not contradict each other."
     return {
-        "finding": none if told == "none" else f"{told}.",
+        "finding": none if finding == "none" else f"{finding}.",
         "labels": [
             *found.optimistic.labels.tolist(),
             *found.pessimistic.labels.tolist(),

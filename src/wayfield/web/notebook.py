@@ -125,8 +125,8 @@ def _widget() -> Any:
                 reply = Reply(200, json.dumps(start_facts(self._opening)).encode())
             else:
                 reply = respond(str(message.get("name")), str(message.get("body")).encode())
-            told = {"id": message.get("id"), "status": reply.status, "body": reply.body.decode()}
-            self.send(told)
+            answer = {"id": message.get("id"), "status": reply.status, "body": reply.body.decode()}
+            self.send(answer)
 
         def _ipython_display_(self, **_: Any) -> None:
             """Show the widget, and a still picture as an output of its own.

@@ -52,7 +52,7 @@ FINEST = 64
 """Bounds on what is sent: beyond them nothing would be smooth."""
 _LONGEST_NAME = 200
 _FEWEST_CELLS = 3
-"""Cells along the longer side of a maze that is told from its graph, if there can be so many."""
+"""Cells along the longer side of a maze that is recognised from its graph, if it is that large."""
 _LARGEST = 1e15
 
 DISTANCE, MENDED = "distance", "mended"

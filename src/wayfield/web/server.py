@@ -307,8 +307,8 @@ def make_app(
             return _answer(error_reply(404, f"there is no /api/{name[:40]}"))
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _answer(error_reply(415, "the body must be application/json"))
-        told = request.headers.get("content-length", "0")
-        size = int(told[:20]) if told.isascii() and told.isdigit() else LARGEST_BODY + 1
+        length = request.headers.get("content-length", "0")
+        size = int(length[:20]) if length.isascii() and length.isdigit() else LARGEST_BODY + 1
         body = bytearray()
         try:
             async with asyncio.timeout(SLOWEST_BODY):
@@ -358,8 +358,8 @@ def make_app(
         pool.close()
 
     async def wrong_method(_: Request, error: Any) -> Response:
-        told = {404: "there is no such page", 405: "the API takes POST, the pages GET"}
-        text = told.get(error.status_code, "this cannot be done")
+        messages = {404: "there is no such page", 405: "the API takes POST, the pages GET"}
+        text = messages.get(error.status_code, "this cannot be done")
         return _answer(error_reply(error.status_code, text))
 
     http = need("starlette.exceptions", "web").HTTPException

@@ -39,7 +39,7 @@ def only_task(folder: Path) -> Task:
 
 def test_exact_arms_hold_digests_and_others_none(results: Path) -> None:
     rows = Store(results / "results").look(only_task(results)).rows
-    digests = {row["arm"]: row["certificate"] for row in rows}
+    digests = {row["arm"]: row["proof"] for row in rows}
     exact = {arm: digests.pop(arm) for arm in ("harmonic", "amle", "amle_exit")}
     assert all(len(digest) == 64 for digest in exact.values())
     assert exact["amle"] == exact["amle_exit"] != exact["harmonic"]
@@ -53,7 +53,7 @@ def test_results_are_proved_again(results: Path) -> None:
     again = recheck(task, rows)
     assert again.faults == ()
     assert again.proved == 2  # harmonic and AMLE; exit ties walk on the same field
-    rows[2]["certificate"] = rows[0]["certificate"]
+    rows[2]["proof"] = rows[0]["proof"]
     assert recheck(task, rows).faults == ("row 2 holds the digest of another certificate",)
     assert len(recheck(task, rows[:-2]).faults) == 3  # with two rows that are missing
 
@@ -91,7 +91,7 @@ def test_neither_a_study_nor_a_folder_is_refused(tmp_path: Path) -> None:
 def test_a_spoiled_digest_is_found_on_the_command_line(results: Path, tmp_path: Path) -> None:
     task = only_task(results)
     rows = Store(results / "results").look(task).rows
-    rows[0]["certificate"] = "0" * 64
+    rows[0]["proof"] = "0" * 64
     Store(tmp_path).write(task, rows)
     study = str(results / "small.toml")
     answer = wayfield("study", "verify", study, "--results", str(tmp_path))

@@ -112,7 +112,7 @@ def ranges(
     return least, most
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def least_curvature(surplus: float, slope: float, climb: float) -> float:
     """Least k with k · climb ≥ 3/2 · surplus / slope, rounded up."""
     if surplus <= 0.0:
@@ -178,7 +178,7 @@ def flatten(
                         touched[arcs.indices[e]] = True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
     """Whether no neighbour of x differs from it by more than `flat`."""
     high, low = field
@@ -190,7 +190,7 @@ def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def less(field: Pair, x: int, other: Pair, y: int) -> bool:
     """Whether the value of one field at x is less than that of the other at y."""
     same = field.high[x] == other.high[y]

@@ -70,21 +70,15 @@ class Scratch(NamedTuple):
     buckets: NDArray[np.int32]
 
 
-class Members(NamedTuple):
-    """A set of unfixed vertices, those with a fixed neighbour apart from the others."""
-
-    rim: IntArray
-    inner: IntArray
-
-
 def make_record(num_vertices: int) -> Record:
     """Allocate records."""
-    winners = np.empty((2, num_vertices, 2))
+    # both sides of a vertex lie side by side, and its winners in one line of the cache
+    winners = np.empty((num_vertices, 2, 2)).transpose(1, 0, 2)
     return Record(
-        key=np.empty((2, num_vertices)),
+        key=np.empty((num_vertices, 2)).T,
         source=winners[:, :, 0],
         distance=winners[:, :, 1],
-        near=np.empty((2, num_vertices)),
+        near=np.empty((num_vertices, 2)).T,
         tag=np.empty(num_vertices, np.int32),
         value=np.empty(num_vertices),
     )
@@ -103,66 +97,81 @@ def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
 def propagate(
     record: Record,
     scratch: Scratch,
-    arcs: tuple[Arcs, Arcs],
-    members: Members,
-    side: int,
-    alpha: float,
-    bounded: bool,
-    unit: bool,
-) -> tuple[int, int]:
-    """Fill one side of the record for a set.
-
-    `arcs` holds the arcs to look along from a member to fixed vertices, then their reverse. If the
-    other side is known, at this slope or a lower one, `bounded` says so: then this one is not
-    spread from where lo lies below hi. Returns how many vertices it spread from, and how many
-    entries it sorted or kept in a heap.
-    """
-    sign = 1.0 if side == HI else -1.0
-    if unit:
-        return _propagate_unit(record, scratch, arcs[1], members, side, alpha, sign, bounded)
-    return _propagate_lengths(record, scratch, arcs, members, side, alpha, sign, bounded)
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def nearest(
-    record: Record,
-    scratch: Scratch,
-    arcs: tuple[Arcs, Arcs],
-    members: Members,
-    side: int,
-    unit: bool,
-) -> tuple[int, int]:
-    """Fill one side of the record with the nearest fixed vertex of every member; as `propagate`."""
-    if unit:
-        # with sign 0 all sources start at key 0: at slope 1 the key is the distance
-        return _propagate_unit(record, scratch, arcs[1], members, side, 1.0, 0.0, False)
-    return _propagate_lengths(record, scratch, arcs, members, side, 1.0, 0.0, False)
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _propagate_unit(
-    record: Record,
-    scratch: Scratch,
+    look: Arcs,
     back: Arcs,
-    members: Members,
+    rim: IntArray,
+    inner: IntArray,
     side: int,
     alpha: float,
     sign: float,
+    bar: float,
+    bounded: bool,
+    unit: bool,
+) -> tuple[int, int]:
+    """Fill one side of the record for a set of unfixed vertices.
+
+    Only those on its `rim` have fixed neighbours. `look` holds the arcs to look along from a member
+    to fixed vertices, `back` their reverse. The `sign` of a key is 1 on the side HI, -1 on LO; with
+    sign 0 and slope 1 the nearest fixed vertex wins. If the other side is known, at this slope or a
+    lower one, `bounded` says so: then this one is not spread from where lo lies below hi. Else it
+    is not from beyond the largest value around, unless the `bar` is infinite.
+
+    Returns how many vertices it spread from, and how many entries it sorted or kept in a heap.
+    """
+    key, source, distance = record.key[side], record.source[side], record.distance[side]
+    other, opposite = record.key[1 - side], record.near[1 - side]
+    for x in inner:
+        key[x] = np.inf
+    if bar < np.inf:
+        bar = -np.inf
+        for x in rim:
+            bar = max(bar, sign * opposite[x])
+    if unit:
+        near = record.near[side]
+        return _spread_unit(
+            key, source, distance, other, near, scratch, back, rim, alpha, sign, bar, bounded
+        )
+    size = 0
+    heap, tag, value = scratch.heap, record.tag, record.value
+    for x in rim:
+        best = np.inf
+        for e in range(look.indptr[x], look.indptr[x + 1]):
+            y = look.indices[e]
+            if tag[y] == FIXED:
+                candidate = sign * value[y] + alpha * look.lengths[e]
+                # the least key, not the least value: a nearer vertex may win over a lower one
+                if candidate < best:
+                    best = candidate
+                    source[x] = value[y]
+                    distance[x] = look.lengths[e]
+        key[x] = best
+        if best < np.inf and not (bounded and best > SURE - other[x]):
+            size = push(heap, size, best, x)
+    return _spread_lengths(
+        key, source, distance, other, heap, size, back, alpha, sign, bar, bounded
+    )
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _spread_unit(
+    key: FloatArray,
+    source: FloatArray,
+    distance: FloatArray,
+    other: FloatArray,
+    near: FloatArray,
+    scratch: Scratch,
+    back: Arcs,
+    rim: IntArray,
+    alpha: float,
+    sign: float,
+    bar: float,
     bounded: bool,
 ) -> tuple[int, int]:
     """Propagate on unit lengths: only the sources need sorting, what they reach is in order."""
-    key, source, distance = record.key[side], record.source[side], record.distance[side]
-    other, near, opposite = record.key[1 - side], record.near[side], record.near[1 - side]
     heap, queue, buckets = scratch
     inf = np.inf
-    # only the rim is next to fixed vertices; the others wait to be reached
-    for x in members.inner:
-        key[x] = inf
     sources = 0
-    bar = -inf if sign != 0.0 else inf
-    for x in members.rim:
-        if sign != 0.0:
-            bar = max(bar, sign * opposite[x])
+    for x in rim:
         winner = near[x]
         # infinite if no fixed vertex is on this side
         if abs(winner) == inf:
@@ -216,46 +225,24 @@ def _propagate_unit(
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _propagate_lengths(
-    record: Record,
-    scratch: Scratch,
-    arcs: tuple[Arcs, Arcs],
-    members: Members,
-    side: int,
+def _spread_lengths(
+    key: FloatArray,
+    source: FloatArray,
+    distance: FloatArray,
+    other: FloatArray,
+    heap: Heap,
+    size: int,
+    back: Arcs,
     alpha: float,
     sign: float,
+    bar: float,
     bounded: bool,
 ) -> tuple[int, int]:
-    """Propagate on general lengths: Dijkstra.
+    """Propagate on general lengths: Dijkstra, from the entries of the heap.
 
     Rounding is monotone, so the key of a successor is never below that of its predecessor: every
     vertex is settled once, and the heap sees at most one entry per arc and one per source.
     """
-    look, back = arcs
-    key, source, distance = record.key[side], record.source[side], record.distance[side]
-    other, tag, value = record.key[1 - side], record.tag, record.value
-    opposite = record.near[1 - side]
-    heap = scratch.heap
-    bar = -np.inf if sign != 0.0 else np.inf
-    size = 0
-    for x in members.inner:
-        key[x] = np.inf
-    for x in members.rim:
-        if sign != 0.0:
-            bar = max(bar, sign * opposite[x])
-        best = np.inf
-        for e in range(look.indptr[x], look.indptr[x + 1]):
-            y = look.indices[e]
-            if tag[y] == FIXED:
-                candidate = sign * value[y] + alpha * look.lengths[e]
-                # the least key, not the least value: a nearer vertex may win over a lower one
-                if candidate < best:
-                    best = candidate
-                    source[x] = value[y]
-                    distance[x] = look.lengths[e]
-        key[x] = best
-        if best < np.inf and not (bounded and best > SURE - other[x]):
-            size = push(heap, size, best, x)
     visits = 0
     pushes = size
     while size > 0:

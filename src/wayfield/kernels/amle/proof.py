@@ -27,19 +27,27 @@ upper bound the same is done to −v.)
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from .._jit import njit
-from .._team import Team
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs, read_only
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
 from .fixing import Fixing
-from .pieces import FLAT_LEVELS, SLACK, Sides, Slope, flattened, least_curvature, ranges, sides_of
-from .stages import Ground, Laying
+from .pieces import (
+    FLAT_LEVELS,
+    SLACK,
+    Sides,
+    Slope,
+    flattened,
+    least_curvature,
+    pieces,
+    ranges,
+    sides_of,
+)
+from .retrace import retraced
 
 
 class Bracket(NamedTuple):
@@ -59,7 +67,7 @@ class Bracket(NamedTuple):
         return float((self.below + self.above).max(initial=0.0))
 
 
-def bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team | None = None) -> Bracket:
+def bracket(out: Arcs, into: Arcs, fixing: Fixing) -> Bracket:
     """Prove how far the field, computed again in double-double, can be from the AMLE.
 
     Parameters
@@ -68,45 +76,26 @@ def bracket(out: Arcs, into: Arcs, fixing: Fixing, team: Team | None = None) -> 
         The graph, and its arcs turned round: the same arrays if it is undirected.
     fixing : Fixing
         What `fix` returned, all of magnitude at most 1. Nothing of it is believed but the labels
-        and which vertices are fixed, and of its ground the components: the bracket holds for the
-        AMLE among those.
-    team : Team, optional
-        Who works on it; the calling thread alone if not given. The result does not depend on it.
+        and which vertices are fixed: the bracket holds for the AMLE among those.
     """
-    team = team or Team(1)
     undirected = into.indices is out.indices
     out = read_only(out)
     into = out if undirected else read_only(into)
     sides = sides_of(out, into)
-    field, piece, count = fixing.ground or _laid(out, into, fixing, team)
+    # vertices left unfixed bound the pieces, as labels do, and belong to none
+    piece, count = pieces(sides, fixing.fixed & (fixing.batch >= 0))
+    found = fixing.values, fixing.order, fixing.batch, fixing.slopes, fixing.along
+    field = retraced(out, into, *found)
     if not (np.isfinite(field.high) | ~fixing.fixed).all():
         unknown = np.where(piece >= 0, np.inf, 0.0)
         return Bracket(Pair(fixing.values, np.zeros(piece.size)), unknown, unknown, piece)
     down, up = np.zeros(piece.size), np.zeros(piece.size)
-    everywhere = np.ones(piece.size, np.bool_)
-    look = partial(_curvatures, sides, piece, field, everywhere, down, up)
-    team.run([partial(look, *part) for part in team.parts(piece.size)])
+    _curvatures(sides, piece, field, np.ones(piece.size, np.bool_), down, up)
+    below = _proved_margin(sides, piece, count, field, down)
     # above the field is below its negative, with up and down exchanged
     mirrored, negated = Sides(sides.down, sides.up, sides.around), Pair(-field.high, -field.low)
-    below, above = team.run(
-        [
-            partial(_proved_margin, sides, piece, count, field, down),
-            partial(_proved_margin, mirrored, piece, count, negated, up),
-        ]
-    )
+    above = _proved_margin(mirrored, piece, count, negated, up)
     return Bracket(field, below, above, piece)
-
-
-def _laid(out: Arcs, into: Arcs, fixing: Fixing, team: Team) -> Ground:
-    """Lay the ground that was not laid while vertices were fixed."""
-    found = fixing.values, fixing.order, fixing.batch, fixing.slopes
-    laying = Laying((out, into), *found, bool((out.lengths == 1.0).all()), None, team)
-    ends, stages = fixing.stretches.T
-    starts = np.concatenate([[0], ends])
-    for stage in np.unique(stages):
-        mine = np.flatnonzero(stages == stage)
-        laying.add([slice(starts[k], starts[k + 1]) for k in mine])
-    return laying.finish()
 
 
 def _proved_margin(
@@ -124,13 +113,13 @@ def _proved_margin(
         used = flattened(sides, piece, field, flat, touched)
         # in place, for a field of ten million vertices is large: what it was is put back
         before, unused = curvature[touched], np.empty(piece.size)
-        _curvatures(sides, piece, used, touched, curvature, unused, 0, piece.size)
+        _curvatures(sides, piece, used, touched, curvature, unused)
         unproved = _margins(sides, piece, count, field, used, curvature, margin)
         curvature[touched] = before
     return margin
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _curvatures(
     sides: Sides,
     piece: IntArray,
@@ -138,15 +127,13 @@ def _curvatures(
     where: BoolArray,
     below: FloatArray,
     above: FloatArray,
-    start: int,
-    stop: int,
 ) -> None:
     """Least k at every vertex for the lower bound, and for the upper; inf if there is none.
 
-    Only the entries from `start` to `stop` that `where` asks for are written.
+    Only the entries that `where` asks for are written.
     """
     up, down = sides.up, sides.down
-    for x in range(start, stop):
+    for x in range(piece.size):
         if piece[x] < 0 or not where[x]:
             continue
         # both sides at once: where up exceeds down nothing is asked of the lower bound, and
@@ -159,7 +146,7 @@ def _curvatures(
         above[x] = least_curvature(rounding - excess, fall.high, fall.climb)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False, inline="always")
 def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """Steepest slope up (sign 1) or down (-1) from x; neighbours without a value are NaN.
 
@@ -167,19 +154,21 @@ def _steepest(arcs: Arcs, field: Pair, x: int, sign: float) -> Slope:
     """
     indptr, indices, lengths = arcs
     high, low = field
+    here = high[x]
     # first a slope in doubles that the steepest surely reaches; then double-double, only for the
     # arcs that may exceed it
     rough = 0.0
     for e in range(indptr[x], indptr[x + 1]):
-        slope = (sign * (high[indices[e]] - high[x]) - SLACK) / lengths[e]
-        if slope > rough:
-            rough = slope
+        climb = sign * (high[indices[e]] - here) - SLACK
+        # compared without dividing: most arcs are not steeper
+        if climb > rough * lengths[e]:
+            rough = climb / lengths[e]
     bar = (1.0 - 1e-10) * rough
     best = Slope(0.0, 0.0, 0.0)
     for e in range(indptr[x], indptr[x + 1]):
         y = indices[e]
         # `not … >=`: a neighbour without a value is NaN, and skipped
-        if not sign * (high[y] - high[x]) + SLACK >= bar * lengths[e]:
+        if not sign * (high[y] - here) + SLACK >= bar * lengths[e]:
             continue
         step = add(high[y], low[y], -high[x], -low[x])
         fine = (sign * step[0], sign * step[1])

@@ -14,43 +14,107 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
-from ..doubledouble import Pair, add, divide, multiply
-from .walks import NONE, Ways, follow, foot, search
+from ..doubledouble import Pair, add, divide, divide_double, multiply, multiply_double
+from .iterate import Along
+from .walks import NONE, Ways, follow, foot, make_ways, search
 
 
-@njit(cache=True, nogil=True)
-def retrace(
+def retraced(
     out: Arcs,
     into: Arcs,
     values: FloatArray,
     order: IntArray,
     batch: IntArray,
     slopes: FloatArray,
-    field: Pair,
-    done: BoolArray,
-    unit: bool,
-    ways: Ways,
-) -> bool:
-    """Interpolate again, in double-double, in the order of fixing or over one stretch of it.
+    given_along: Along | None,
+) -> Pair:
+    """Return a field in double-double, interpolated again in its order of fixing.
 
-    `values` is the field in doubles; `field` holds what is `done`, at first the labels, and
-    receives the rest. A vertex from which no walk leads both up and down lies on a plateau, and
-    copies its neighbour. `unit` says that all lengths are 1. `ways` is room that most fields do not
-    need: if it is empty and needed, False is returned, and the same call with room goes on.
+    See `Fixing` for what is given; where nothing was fixed the field is NaN.
     """
+    n = batch.size
+    field, done = Pair(values.copy(), np.zeros(n)), batch < 0
     path = np.empty(order.size, np.int32)
     along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
-    first = 0
+    unit = bool((out.lengths == 1.0).all())
+    room, first = None, 0
+    if given_along is not None:
+        first = _interpolate_chains(order, batch, slopes, *given_along, field, done)
     while first < order.size:
+        given = out, into, order, batch, slopes
+        first, last, level = _retrace(*given, values, field, done, path, along, unit, first)
+        if not level:
+            continue
+        # walks that came upon level ground: few graphs have any
+        members = order[first:last]
+        if slopes[batch[members[0]]] > 0.0:
+            room = room or make_ways(n, out.indices.size)
+            slope = float(slopes[batch[members[0]]])
+            _follow_lengths(out, into, members, batch, slope, done, path, along, field, room)
+        _copy_neighbours(out, into, values, members, batch, done, path, field)
+        first = last
+    return field
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _interpolate_chains(
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    far: FloatArray,
+    ends: IntArray,
+    field: Pair,
+    done: BoolArray,
+) -> int:
+    """Interpolate along chains of unit lengths, as they are, up to what is level; where that is."""
+    high, low = field
+    first = 0
+    while first < order.size and slopes[batch[order[first]]] > 0.0:
+        mine = batch[order[first]]
+        last = first
+        while last < order.size and batch[order[last]] == mine:
+            last += 1
+        top, bottom = ends[mine, 0], ends[mine, 1]
+        rise, rest = add(high[top], low[top], -high[bottom], -low[bottom])
+        slope, rest = divide_double(rise, rest, last - first + 1.0)
+        for k in range(first, last):
+            climb, small = multiply_double(slope, rest, far[k])
+            x = order[k]
+            high[x], low[x] = add(high[bottom], low[bottom], climb, small)
+            done[x] = True
+        first = last
+    return first
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _retrace(
+    out: Arcs,
+    into: Arcs,
+    order: IntArray,
+    batch: IntArray,
+    slopes: FloatArray,
+    values: FloatArray,
+    field: Pair,
+    done: BoolArray,
+    path: IntArray,
+    along: Pair,
+    unit: bool,
+    first: int,
+) -> tuple[int, int, bool]:
+    """Interpolate along the walks of batch after batch, from place `first` of the order on.
+
+    `field` holds what is `done`, at first the labels, and receives the rest. Stops at a batch in
+    which a walk leads to level ground: returns where it begins and ends, and True. No other walk of
+    it is tried then: every vertex of a long walk would run into the same place.
+    """
+    last = first
+    while last < order.size:
         mine = batch[order[first]]
         # a batch without a slope is a constant, and has no walks to follow
         level = not slopes[mine] > 0.0
-        last = first
         while last < order.size and batch[order[last]] == mine:
             x = order[last]
             last += 1
-            # once a walk comes upon level ground no other is tried: every vertex of a long walk
-            # would run into the same place
             if level or done[x]:
                 continue
             path[0] = x
@@ -67,18 +131,12 @@ def retrace(
             for j in range(count):
                 done[path[j]] = True
         if level:
-            members = order[first:last]
-            if slopes[mine] > 0.0:
-                if ways.key.size == 0:
-                    return False
-                slope = slopes[mine]
-                _follow_lengths(out, into, members, batch, slope, done, path, along, field, ways)
-            _copy_neighbours(out, into, values, members, batch, done, path, field)
+            return first, last, True
         first = last
-    return True
+    return first, last, False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _follow_lengths(
     out: Arcs,
     into: Arcs,
@@ -117,7 +175,7 @@ def _follow_lengths(
             x = following[x, 0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _walk(
     arcs: Arcs,
     values: FloatArray,
@@ -138,27 +196,29 @@ def _walk(
     indptr, indices, lengths = arcs
     x = path[0]
     mine = batch[x]
-    far = (0.0, 0.0)
+    far, rest = 0.0, 0.0
     while True:
         steepest = 0.0
         following = -1
-        step = 0.0
+        step = 1.0
+        here = values[x]
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            if batch[y] <= mine:
-                slope = sign * (values[y] - values[x])
-                # lengths of 1 are not even looked up: there are as many of them as arcs
-                if not unit:
-                    slope /= lengths[e]
-                if slope > steepest:
-                    steepest = slope
-                    following = y
-                    step = 1.0 if unit else lengths[e]
+            climb = sign * (values[y] - here)
+            # lengths of 1 are not even looked up: there are as many of them as arcs
+            if climb > (steepest if unit else steepest * lengths[e]) and batch[y] <= mine:
+                steepest = climb if unit else climb / lengths[e]
+                following = y
+                step = 1.0 if unit else lengths[e]
         if following < 0:
             return count, -1
-        far = add(far[0], far[1], step, 0.0)
-        along.high[count] = sign * far[0]
-        along.low[count] = sign * far[1]
+        # sums of ones are exact
+        if unit:
+            far += 1.0
+        else:
+            far, rest = add(far, rest, step, 0.0)
+        along.high[count] = sign * far
+        along.low[count] = sign * rest
         if done[following]:
             return count, following
         x = following
@@ -166,7 +226,7 @@ def _walk(
         count += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _interpolate(
     field: Pair,
     path: IntArray,
@@ -188,7 +248,7 @@ def _interpolate(
         high[x], low[x] = add(high[bottom], low[bottom], climb[0], climb[1])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def _copy_neighbours(
     out: Arcs,
     into: Arcs,

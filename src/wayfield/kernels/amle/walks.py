@@ -61,7 +61,7 @@ def make_ways(num_vertices: int, num_arcs: int) -> Ways:
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def search(
     look: Arcs,
     back: Arcs,
@@ -117,7 +117,7 @@ def search(
                 size = push(heap, size, candidate, y)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def foot(ways: Ways, done: BoolArray, x: int) -> int:
     """Return the last vertex that the ways down and up from x have in common.
 
@@ -138,7 +138,7 @@ def foot(ways: Ways, done: BoolArray, x: int) -> int:
     return last
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, allocates=False)
 def follow(
     ways: Ways, done: BoolArray, side: int, path: IntArray, along: Pair, count: int
 ) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from wayfield.extension import Extension, field_sections
 
 from .tasks import Row, Task, as_table
 
-COLUMN = "certificate"
+COLUMN = "proof"
 """Where rows hold the digest: empty if the method has no bracket."""
 
 _folder: ContextVar[Path | None] = ContextVar("folder of certificates", default=None)

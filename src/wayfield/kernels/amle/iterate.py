@@ -1,0 +1,439 @@
+"""The AMLE of an undirected graph by iteration and verification: sweep, freeze, follow, verify.
+
+**Equation.** At every unlabelled vertex the steepest slope up equals the steepest slope down.
+
+**Method.**
+
+1. *Sweep*: some Gauss–Seidel sweeps, both ways by turns. NaN is "no value yet".
+2. *Freeze*: note at every vertex the neighbour steepest up and the one steepest down.
+3. *Follow*: these pointers form chains, along which the AMLE is linear. From y a chain goes on to
+   its pointer z if z points back, or is not steeper (a tie). A steeper z has a chain of its own,
+   which comes first; if that one already waits for this one, the two are one chain. Ends that are
+   known: interpolate. Depth first, so that every vertex is walked about twice and nothing is sorted.
+4. *Verify*: a pass over all vertices. None out of balance: done.
+5. *Local rounds*: otherwise repeat on the vertices out of balance and on what takes its value from
+   them, by arcs as steep as a vertex has. More sweeps where a round did not help.
+
+Sweeps find out fast who is steepest, and would take for ever to get the values right; the chains
+get the values right at once, if the pointers are. With labels that say nothing this takes a few
+rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` has to do it.
+
+**Why verification suffices.** A field that agrees with the labels and is in balance at every other
+vertex is *the* AMLE, by the comparison principle, if every component has a label. So nothing of
+1 to 3 is believed. In doubles balance holds to rounding only, which bounds no error by itself: an
+imbalance of ε on a path of h edges may be an error of h² ε. The bracket (`proof`) is what proves
+accuracy. It takes the chains for an order of fixing.
+
+A vertex cannot be certified before all are: where w is in balance but for a set B, it is right
+outside the sublevel sets of slope around B, but these percolate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .._jit import njit
+from .._types import BoolArray, FloatArray, IntArray
+from ..csr import Arcs
+
+VALUE, SLOPE, UP, DOWN = range(4)
+"""Columns of `Chains.record`: value and slope when frozen, length of the arcs up and down."""
+KNOWN = -1
+"""Link of a vertex that has its value."""
+TIE = 1e-9
+"""Slopes closer than this, relatively, belong to one chain."""
+ROUNDING = 2e-15
+"""A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
+STEEP = 1e-12
+"""A value is taken from arcs as steep as the steepest, short of this."""
+STRETCH = 1_000_000
+"""After so many updates a kernel returns, so that an interrupt is seen."""
+FIRST, BETWEEN, LOCAL = 16, 6, 8
+"""Sweeps of the first round, of further rounds on all vertices, and of local ones."""
+SHARE = 0.05
+"""If no more vertices than this share are out of balance, rounds are local."""
+MOST_SWEEPS, MOST_ROUNDS = 160, 60
+"""Give up after so many sweeps over all vertices, or as much work in local rounds; and rounds."""
+SLOW = 0.85
+"""Give up if a round on all vertices leaves more than this share of the bad ones bad."""
+
+
+class Chains(NamedTuple):
+    """Frozen pointers, and the chains they form."""
+
+    record: FloatArray
+    """(n, 4) what is known of a frozen vertex."""
+    links: IntArray
+    """(n, 2) neighbours steepest up and down; `KNOWN` if the vertex has its value."""
+    waited: BoolArray
+    """(n,) another chain waits for that of the vertex."""
+    stack: IntArray
+    order: IntArray
+    """(n,) the chains, one after another, in an order of fixing."""
+    far: FloatArray
+    """(n,) how far above the end of its chain each of these lies."""
+    chain: IntArray
+    """(n,) the chain of a vertex."""
+    slopes: FloatArray
+    """(n,) the slope of a chain."""
+    ends: IntArray
+    """(n, 2) its ends, above and below."""
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
+def _steepest(
+    arcs: Arcs, unit: bool, v: FloatArray, x: int, hint: IntArray
+) -> tuple[int, int, float]:
+    """Arcs up and down at which slopes balance, and the slope; arcs -1 if no neighbour has a value.
+
+    On lengths Newton's iteration begins with the arcs of the last time: mostly one pass.
+    """
+    indptr, indices, lengths = arcs
+    up = down = np.int64(-1)
+    if unit:
+        most, least = -np.inf, np.inf
+        for e in range(indptr[x], indptr[x + 1]):
+            t = v[indices[e]]
+            if t > most:
+                most = t
+                up = np.int64(e)
+            if t < least:
+                least = t
+                down = np.int64(e)
+        return up, down, 0.5 * (most - least)
+    a, b = hint[x, 0], hint[x, 1]
+    slope, steeper = -1.0, (v[indices[a]] - v[indices[b]]) / (lengths[a] + lengths[b])
+    # also where it is NaN
+    if not steeper > 0.0:
+        steeper = 0.0
+    while steeper > slope:
+        slope = steeper
+        most, least = -np.inf, np.inf
+        for e in range(indptr[x], indptr[x + 1]):
+            t, fall = v[indices[e]], slope * lengths[e]
+            if t - fall > most:
+                most = t - fall
+                up = np.int64(e)
+            if t + fall < least:
+                least = t + fall
+                down = np.int64(e)
+        if up < 0:
+            return up, down, 0.0
+        steeper = (v[indices[up]] - v[indices[down]]) / (lengths[up] + lengths[down])
+    hint[x, 0], hint[x, 1] = up, down
+    return up, down, slope
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
+def _balanced(arcs: Arcs, unit: bool, v: FloatArray, x: int, hint: IntArray) -> float:
+    """The value at which the steepest slopes up and down agree; NaN if no neighbour has one."""
+    if unit:
+        most, least = -np.inf, np.inf
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            t = v[arcs.indices[e]]
+            if t > most:
+                most = t
+            if t < least:
+                least = t
+        return 0.5 * (most + least)  # inf − inf is NaN
+    _, down, slope = _steepest(arcs, unit, v, x, hint)
+    return v[arcs.indices[down]] + slope * arcs.lengths[down] if down >= 0 else np.nan
+
+
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _sweep(
+    arcs: Arcs, unit: bool, where: IntArray, v: FloatArray, hint: IntArray, first: int, last: int
+) -> int:
+    """Sweeps number `first` to `last` over some vertices; how many still have no value."""
+    unknown = 0
+    for k in range(first, last):
+        unknown = 0
+        for i in range(where.size):
+            x = where[where.size - 1 - i] if k % 2 else where[i]
+            v[x] = _balanced(arcs, unit, v, x, hint)
+            if np.isnan(v[x]):
+                unknown += 1
+    return unknown
+
+
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _freeze(
+    arcs: Arcs, unit: bool, where: IntArray, v: FloatArray, hint: IntArray, chains: Chains
+) -> None:
+    """Note who is steepest up and down at some vertices, after a last sweep on the way."""
+    record, links = chains.record, chains.links
+    for i in range(where.size):
+        x = where[i]
+        up, down, slope = _steepest(arcs, unit, v, x, hint)
+        record[x, UP], record[x, DOWN] = arcs.lengths[up], arcs.lengths[down]
+        v[x] = v[arcs.indices[down]] + slope * record[x, DOWN]
+        record[x, VALUE], record[x, SLOPE] = v[x], slope
+        links[x, 0], links[x, 1] = arcs.indices[up], arcs.indices[down]
+        chains.waited[x] = False
+
+
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _follow(where: IntArray, v: FloatArray, chains: Chains) -> int:
+    """Interpolate along frozen chains, those first that others end on; how many chains.
+
+    A chain ends at known vertices, or where values do not rise any more, which takes the value
+    there as it is.
+    """
+    record, links, waited, stack, order, far, chain, slopes, ends = chains
+    count = 0
+    filled = 0
+    for i in range(where.size):
+        if links[where[i], 0] == KNOWN:
+            continue
+        stack[0] = where[i]
+        height = 1
+        waited[where[i]] = True
+        while height > 0:
+            x = np.int64(stack[height - 1])
+            if links[x, 0] == KNOWN:
+                height -= 1
+                continue
+            order[filled] = x
+            far[filled] = 0.0
+            end = filled + 1
+            top = bottom = x
+            length = drop = 0.0
+            blocked = False
+            for side in range(2):
+                sign = 1.0 - 2.0 * side
+                y = x
+                along = 0.0
+                while True:
+                    z = np.int64(links[y, side])
+                    along += sign * record[y, UP + side]
+                    if links[z, 0] == KNOWN or sign * (record[z, VALUE] - record[y, VALUE]) <= 0.0:
+                        break
+                    steeper = record[z, SLOPE] > record[y, SLOPE] * (1.0 + TIE)
+                    if steeper and links[z, 1 - side] != y and not waited[z]:
+                        stack[height] = z
+                        height += 1
+                        waited[z] = True
+                        blocked = True
+                        break
+                    order[end] = z
+                    far[end] = along
+                    end += 1
+                    y = z
+                if blocked:
+                    break
+                if side == 0:
+                    top = z
+                    length = along
+                else:
+                    bottom = z
+                    drop = along
+            if blocked:
+                continue
+            slope = (v[top] - v[bottom]) / (length - drop)
+            base = v[bottom]
+            for k in range(filled, end):
+                y = np.int64(order[k])
+                far[k] -= drop
+                v[y] = base + slope * far[k]
+                links[y, 0] = KNOWN
+                chain[y] = count
+            slopes[count] = slope
+            ends[count, 0], ends[count, 1] = top, bottom
+            count += 1
+            filled = end
+            height -= 1
+    return count
+
+
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _verify(
+    arcs: Arcs, unit: bool, where: IntArray, v: FloatArray, hint: IntArray, bad: IntArray
+) -> int:
+    """Gather the vertices that a sweep would move; how many."""
+    found = 0
+    for i in range(where.size):
+        x = where[i]
+        if not abs(_balanced(arcs, unit, v, x, hint) - v[x]) <= ROUNDING:
+            bad[found] = x
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _gather(
+    arcs: Arcs,
+    unit: bool,
+    held: BoolArray,
+    v: FloatArray,
+    hint: IntArray,
+    seeds: IntArray,
+    onward: bool,
+    mark: BoolArray,
+    queue: IntArray,
+) -> int:
+    """Gather vertices and all that takes its value from them, or else just their neighbours.
+
+    That goes `onward` by arcs as steep as a vertex has. Held vertices are left out, and no mark is
+    left behind. Returns how many are in the queue.
+    """
+    indptr, indices, lengths = arcs
+    tail = 0
+    for i in range(seeds.size):
+        mark[seeds[i]] = True
+        queue[tail] = seeds[i]
+        tail += 1
+    head = 0
+    while head < (tail if onward else seeds.size):
+        x = queue[head]
+        head += 1
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if mark[y] or held[y]:
+                continue
+            if onward:
+                slope = _steepest(arcs, unit, v, y, hint)[2]
+                if abs(v[x] - v[y]) < slope * lengths[e] - STEEP:
+                    continue
+            mark[y] = True
+            queue[tail] = y
+            tail += 1
+    for i in range(tail):
+        mark[queue[i]] = False
+    return tail
+
+
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: FloatArray) -> int:
+    """Steepest slopes from label to label through one vertex, where there are any; how many."""
+    indptr, indices, lengths = arcs
+    found = 0
+    for x in range(labelled.size):
+        if labelled[x]:
+            continue
+        best = 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            if labelled[indices[e]]:
+                for f in range(indptr[x], e):
+                    if labelled[indices[f]]:
+                        drop = abs(labels[indices[e]] - labels[indices[f]])
+                        best = max(best, drop / (lengths[e] + lengths[f]))
+        if best > 0.0:
+            slopes[found] = best
+            found += 1
+    return found
+
+
+class Along(NamedTuple):
+    """Where vertices lie on walks of unit lengths."""
+
+    far: FloatArray
+    """(k,) how far above the end of its batch each vertex lies, in the order of fixing."""
+    ends: IntArray
+    """(number of batches, 2) the ends of a batch that is one walk, above and below."""
+
+
+class Iterated(NamedTuple):
+    """A field in balance everywhere, and an order of fixing; see `Fixing`."""
+
+    values: FloatArray
+    order: IntArray
+    batch: IntArray
+    slopes: FloatArray
+    rounds: int
+    along: Along | None
+
+
+def iterate(
+    arcs: Arcs,
+    labelled: BoolArray,
+    held: BoolArray,
+    start: FloatArray,
+    pause: Callable[[], object],
+) -> Iterated | None:
+    """Solve by iteration; None if that does not come to an end soon.
+
+    Parameters
+    ----------
+    arcs : Arcs
+        An undirected graph, every component of which has a label.
+    labelled : (n,) bool array
+        Where values are given.
+    held : (n,) bool array
+        Labels, and vertices whose values are known but for rounding.
+    start : (n,) float array
+        The values of these, of magnitude at most 1. Those of others are where sweeps begin; NaN if
+        nothing is known.
+    pause : callable
+        Called every few sweeps; it may raise.
+    """
+    n, unit = held.size, bool((arcs.lengths == 1.0).all())
+    v = start.copy()
+    everyone = where = np.flatnonzero(~held).astype(np.int32)
+    hint = np.empty((0 if unit else n, 2), np.int32)
+    if not unit:
+        hint[:] = arcs.indptr[:-1, None]
+    chains = Chains(
+        np.empty((n, 4)),
+        np.full((n, 2), KNOWN, np.int32),
+        np.zeros(n, np.bool_),
+        stack=np.empty(n + 1, np.int32),
+        order=np.empty(n + 1, np.int32),
+        far=np.empty(n + 1),
+        chain=np.full(n, KNOWN, np.int32),
+        slopes=np.empty(n),
+        ends=np.empty((n, 2), np.int32),
+    )
+    mark, bad, queue = np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n, np.int32)
+    sweeps, last, work, rounds, found = FIRST, n, 0, 0, n
+    while found:
+        done = 0
+        while done < sweeps:
+            stop = min(sweeps, done + 1 + STRETCH // max(where.size, 1))
+            unknown = _sweep(arcs, unit, where, v, hint, done, stop)
+            done = stop
+            pause()
+        work += sweeps * where.size
+        rounds += 1
+        if unknown or work > MOST_SWEEPS * everyone.size:
+            return None
+        _freeze(arcs, unit, where, v, hint, chains)
+        _follow(where, v, chains)
+        around = everyone
+        if 2 * where.size < everyone.size:
+            around = queue[: _gather(arcs, unit, held, v, hint, where, False, mark, queue)]
+        found = _verify(arcs, unit, around, v, hint, bad)
+        # once all around is in balance everyone is looked at, and at last what was held
+        if found == 0 and around is not everyone:
+            found = _verify(arcs, unit, everyone, v, hint, bad)
+        if found == 0 and held is not labelled:
+            held, everyone = labelled, np.flatnonzero(~labelled).astype(np.int32)
+            found = _verify(arcs, unit, everyone, v, hint, bad)
+        hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
+        if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
+            return None
+        stalled = found > 0.4 * last
+        if found > SHARE * n:
+            where = everyone
+            sweeps = min(2 * sweeps, 64) if found > 0.7 * last else BETWEEN
+        else:
+            size = _gather(arcs, unit, held, v, hint, bad[:found], True, mark, queue)
+            where = np.sort(queue[:size]) if 2 * size < n else everyone
+            sweeps = min(2 * sweeps, 200) if stalled and last < SHARE * n else LOCAL
+        last = found
+    values = v.copy()
+    _freeze(arcs, unit, everyone, v, hint, chains)
+    count = _follow(everyone, v, chains)
+    order, far = chains.order[: everyone.size], chains.far[: everyone.size]
+    batch, slopes = chains.chain, chains.slopes[:count]
+    # what is level comes last, in one batch of no slope
+    level = ~(slopes > ROUNDING)
+    if level.any():
+        flat = level[batch[order]]
+        batch[order[flat]] = count
+        order, far = (np.concatenate([each[~flat], each[flat]]) for each in (order, far))
+        slopes = np.append(slopes, 0.0)
+    # sums of ones are exact: they need not be added again with more digits
+    return Iterated(values, order, batch, slopes, rounds, Along(far, chains.ends) if unit else None)
