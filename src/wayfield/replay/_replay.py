@@ -14,8 +14,8 @@ from ..chance import ExpectedCost, Transitions
 from ..errors import InputError
 from ..graph import Graph
 from ..kernels._types import FloatArray, IntArray
-from ..kernels.flooding import reaching
 from ..kernels.merging import Rows
+from ..kernels.planning import reaching
 from ..labels import Labels
 from ._attach import ROLES, Role, attach, neighbours
 from ._buffer import Buffer, as_rows, chosen_lengths, read_rows
