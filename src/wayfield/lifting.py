@@ -26,7 +26,8 @@ from .extension import Extension
 from .extension import check_field as check_field  # the study imports it from here
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
-from .kernels.flooding import flood, reaching
+from .kernels.flooding import flood
+from .kernels.planning import reaching
 
 LARGEST = 1e300
 """Finite values lie between -LARGEST and LARGEST, so that lifting them never overflows."""

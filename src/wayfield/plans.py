@@ -36,7 +36,6 @@ from .errors import InputError
 from .extension import Extension, check_field
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
-from .kernels.flooding import reaching
 from .kernels.planning import (
     DEAD_END,
     GOAL,
@@ -49,6 +48,7 @@ from .kernels.planning import (
     limit_cycles,
     outcomes,
     prefer_exits,
+    reaching,
     sunk,
 )
 from .kernels.walks import learning_walk, loop_erased, path_cost, walk

@@ -28,27 +28,6 @@ from .heap import Heap, drop_least, push
 
 
 @njit(cache=True, nogil=True)
-def reaching(reverse: Arcs, goal: int) -> BoolArray:
-    """Return which vertices can reach the goal; `reverse` holds the arcs into every vertex."""
-    n = reverse.indptr.size - 1
-    seen = np.zeros(n, np.bool_)
-    stack = np.empty(n, np.int64)
-    stack[0] = goal
-    seen[goal] = True
-    size = 1
-    while size > 0:
-        size -= 1
-        y = stack[size]
-        for e in range(reverse.indptr[y], reverse.indptr[y + 1]):
-            x = reverse.indices[e]
-            if not seen[x]:
-                seen[x] = True
-                stack[size] = x
-                size += 1
-    return seen
-
-
-@njit(cache=True, nogil=True)
 def sound(reverse: Arcs, values: FloatArray, goal: int) -> tuple[BoolArray, IntArray]:
     """Return which vertices have a strictly descending path to the goal: a mask, and a list."""
     n = reverse.indptr.size - 1

@@ -355,7 +355,7 @@ def verify(
 ) -> None:
     """Prove a sample of results again, by a program that shares no code with the solver.
 
-    Tasks whose rows hold digests of certificates are run again: the certificates must have the same
+    Tasks whose rows hold digests of proofs are run again: the proofs must have the same
     digests, and python -m wayfield_verify must prove them.
     """
     import random
@@ -391,7 +391,7 @@ def verify(
         sound = sound and not found.faults
     if not checked:
         raise WayfieldError(
-            f"there are no results with certificates in the folder {results}: only the exact "
+            f"there are no results with proofs in the folder {results}: only the exact "
             "methods of the paper's study (wayfield reproduce) have them"
         )
     if not sound:

@@ -1,4 +1,4 @@
-"""Digests of certificates in a study's rows, and proving a sample of results again."""
+"""Digests of proofs in a study's rows, and proving a sample of results again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_results_are_proved_again(results: Path) -> None:
     assert again.faults == ()
     assert again.proved == 2  # harmonic and AMLE; exit ties walk on the same field
     rows[2]["proof"] = rows[0]["proof"]
-    assert recheck(task, rows).faults == ("row 2 holds the digest of another certificate",)
+    assert recheck(task, rows).faults == ("row 2 holds the digest of another proof",)
     assert len(recheck(task, rows[:-2]).faults) == 3  # with two rows that are missing
 
 
@@ -65,7 +65,7 @@ def test_the_command_line_verifies_a_sample(results: Path) -> None:
     assert "2 proved, digests as in the results" in " ".join(answer.out.split())
     nothing = wayfield(*words, str(results))
     assert nothing.code == 2
-    assert "no results with certificates" in nothing.err
+    assert "no results with proofs" in nothing.err
 
 
 def test_a_folder_is_verified_for_every_study_of_its_own(tmp_path: Path) -> None:
@@ -96,4 +96,4 @@ def test_a_spoiled_digest_is_found_on_the_command_line(results: Path, tmp_path: 
     study = str(results / "small.toml")
     answer = wayfield("study", "verify", study, "--results", str(tmp_path))
     assert answer.code == 1
-    assert "row 0 holds the digest of another certificate" in " ".join(answer.out.split())
+    assert "row 0 holds the digest of another proof" in " ".join(answer.out.split())

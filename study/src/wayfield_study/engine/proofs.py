@@ -1,7 +1,7 @@
 """Proofs of what a study solved: digests in its rows, and the files again when they are checked.
 
-A row of an exact method holds the digest of its field's certificate (`wayfield.Extension.
-certificate`), not the certificate itself, which is as large as the field. As experiments give the
+A row of an exact method holds the digest of its field's proof (`wayfield.Extension.
+write_proof`), not the proof itself, which is as large as the field. As experiments give the
 same rows bit for bit, running one again gives the file again: its digest has to be the one in the
 row, and ``wayfield_verify``, in a process of its own, has to prove it.
 """
@@ -25,11 +25,11 @@ from .tasks import Row, Task, as_table
 COLUMN = "proof"
 """Where rows hold the digest: empty if the method has no bracket."""
 
-_folder: ContextVar[Path | None] = ContextVar("folder of certificates", default=None)
+_folder: ContextVar[Path | None] = ContextVar("folder of proofs", default=None)
 
 
 def proof_digest(field: Extension) -> str:
-    """Return the digest of a field's certificate, in hexadecimal digits; empty if it has none."""
+    """Return the digest of a field's proof, in hexadecimal digits; empty if it has none."""
     try:
         sections = field_sections(field)
     except InputError:
@@ -42,7 +42,7 @@ def proof_digest(field: Extension) -> str:
 
 @dataclass(frozen=True)
 class Recheck:
-    """What checking a task's certificates again came to.
+    """What checking a task's proofs again came to.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Recheck:
 
 
 def has_proofs(rows: list[Row]) -> bool:
-    """Whether any of a task's rows holds the digest of a certificate."""
+    """Whether any of a task's rows holds the digest of a proof."""
     return any(row.get(COLUMN) for row in rows)
 
 
 def recheck(task: Task, rows: list[Row]) -> Recheck:
-    """Run a task again: its certificates must have the digests in the rows, and be proved."""
+    """Run a task again: its proofs must have the digests in the rows, and be proved."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         token = _folder.set(folder)  # proofs whose digest is taken are kept there
@@ -73,7 +73,7 @@ def recheck(task: Task, rows: list[Row]) -> Recheck:
         # results of other code may have other rows: then these have no digest to agree with
         none: Row = {}
         faults = [
-            f"row {k} holds the digest of another certificate"
+            f"row {k} holds the digest of another proof"
             for k, (then, now) in enumerate(zip_longest(rows, again, fillvalue=none))
             if then.get(COLUMN) != now.get(COLUMN)
         ]

@@ -124,8 +124,8 @@ class Trial:
     ``residual``, ``residual_max``, ``width``
         Residuals of the fields, each the largest over vertices: their mean over goals and the
         largest; and the widest bracket relative to the range of the labels, inf if none.
-    ``certificate``
-        Digest of the certificate of the first goal's field; empty if its method has no bracket.
+    ``proof``
+        Digest of the proof of the first goal's field; empty if its method has no bracket.
     """
 
     def __init__(self, drawn: MazeCell | Draw) -> None:
@@ -156,7 +156,7 @@ class Trial:
         ]
 
     def digest(self, method: Method) -> str:
-        """Digest of the certificate of the first goal's field; empty if there is none."""
+        """Digest of the proof of the first goal's field; empty if there is none."""
         if method not in self._digests:
             self._digests[method] = proof_digest(self.fields(method)[0])
         return self._digests[method]
