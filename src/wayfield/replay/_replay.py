@@ -23,18 +23,11 @@ from .._arrays import (
 )
 from ..chance import ExpectedCost, Transitions, expected_cost
 from ..errors import InputError
-<<<<<<< HEAD
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.flooding import reaching
-from ..kernels.merging import Rows
-from ..kernels.stays import gather_arcs, step_lengths
-=======
-from ..graph import Graph
-from ..kernels._types import FloatArray, IntArray
 from ..kernels.merging import Rows
 from ..kernels.planning import reaching
->>>>>>> core
+from ..kernels.stays import gather_arcs, step_lengths
 from ..labels import Labels
 from ._counts import (
     ActionCounts,
