@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 
 from ._arrays import KeepsReadOnly, as_vertex, frozen, refuse
 from .errors import InputError
-from .extension import Extension
-from .extension import check_field as check_field  # the study imports it from here
+from .extension import Extension, check_field
 from .graph import Graph
 from .kernels._types import BoolArray, FloatArray
 from .kernels.flooding import flood
