@@ -33,8 +33,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 import numba
-from numba.core.registry import CPUDispatcher
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserWideCacheLocator
+from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
