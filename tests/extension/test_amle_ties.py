@@ -15,7 +15,7 @@ from wayfield.extension import _exact, amle
 from wayfield.extension._base import Problem, make_problem
 from wayfield.extension._exact import Rational, rational_amle
 from wayfield.kernels.amle import Fixing
-from wayfield.kernels.amle.divide import UNFIXED
+from wayfield.kernels.amle.pressure import UNFIXED
 from worlds import random_graph, random_labels
 
 FILLS = ("cost", "flat", "lower")

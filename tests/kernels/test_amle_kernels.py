@@ -10,7 +10,7 @@ import pytest
 import wayfield as wf
 from exact_amle import exact_amle
 from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
-from wayfield.kernels.amle.divide import UNFIXED
+from wayfield.kernels.amle.pressure import UNFIXED
 from wayfield.kernels.csr import Arcs
 from worlds import random_graph
 

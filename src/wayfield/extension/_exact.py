@@ -62,57 +62,36 @@ def rational_amle(problem: Problem, fixing: Fixing) -> Rational | None:
     """Solve the vertex condition on the fixed vertices exactly; None if that came to nothing."""
     if fixing.order.size + problem.labels.vertices.size > MOST_VERTICES:
         return None
-    retraced = _Retracing(problem, fixing)
-    if not (retraced.run() and _is_balanced(problem, retraced.values, retraced.slopes)):
+    values, slopes = _retraced(problem, fixing)
+    if not (values and _is_balanced(problem, values, slopes)):
         return None
-    return _rounded(problem, retraced.values)
+    return _rounded(problem, values)
 
 
-class _Retracing:
-    """The order of fixing once more, in rationals: values and slopes by vertex."""
+def _retraced(problem: Problem, fixing: Fixing) -> tuple[dict[int, Fraction], dict[int, Fraction]]:
+    """Values and slopes by vertex, walk by walk; none at all if the numbers grow too long."""
+    given, graph = problem.labels, problem.graph
+    values = dict(zip(given.vertices.tolist(), map(Fraction, given.values.tolist()), strict=True))
+    slopes: dict[int, Fraction] = {}
+    level: set[int] = set()
+    batch, rough = fixing.batch.tolist(), fixing.values.tolist()
 
-    def __init__(self, problem: Problem, fixing: Fixing) -> None:
-        labels = problem.labels
-        given = zip(labels.vertices.tolist(), labels.values.tolist(), strict=True)
-        self.values = {x: Fraction(y) for x, y in given}
-        self.slopes: dict[int, Fraction] = {}
-        self._level: set[int] = set()
-        self._order = fixing.order.tolist()
-        self._batch, self._rough = fixing.batch.tolist(), fixing.values.tolist()
-        self._out, self._into = problem.graph.arcs, problem.graph.reverse_arcs
-
-    def run(self) -> bool:
-        """Fix walk by walk; False if the numbers grow too long."""
-        for x in self._order:
-            if x in self.values or x in self._level:
-                continue
-            down, down_steps = self._walk(self._out, x, -1.0)
-            up, up_steps = self._walk(self._into, x, 1.0)
-            path, steps = down[::-1] + up[1:], down_steps[::-1] + up_steps
-            bottom, top = self.values.get(path[0]), self.values.get(path[-1])
-            if bottom is None or top is None or not bottom < top:
-                self._level.update(y for y in path if y not in self.values)
-            elif not self._interpolate(path, steps, top):
-                return False
-        return True
-
-    def _walk(self, arcs: Arcs, x: int, sign: float) -> tuple[list[int], list[float]]:
+    def walk(arcs: Arcs, x: int, sign: float) -> tuple[list[int], list[float]]:
         """Follow the steepest arcs, up or down, to a vertex with a value or for want of a way on.
 
         Returns the vertices met, x first, and the steps between them. The doubles change strictly
         along the walk, so it ends.
         """
-        rough, mine = self._rough, self._batch[x]
-        path: list[int] = [x]
-        steps: list[float] = []
-        while x not in self.values:
+        mine, path, steps = batch[x], [x], list[float]()
+        while x not in values:
             steepest, following, step = 0.0, -1, 0.0
             row = slice(arcs.indptr[x], arcs.indptr[x + 1])
             for y, length in zip(
                 arcs.indices[row].tolist(), arcs.lengths[row].tolist(), strict=True
             ):
                 slope = sign * (rough[y] - rough[x]) / length
-                if slope > steepest and self._leads_on(y, mine):
+                leads_on = y in values or (batch[y] == mine and y not in level)
+                if slope > steepest and leads_on:
                     steepest, following, step = slope, y, length
             if following < 0:
                 break
@@ -121,20 +100,23 @@ class _Retracing:
             steps.append(step)
         return path, steps
 
-    def _leads_on(self, y: int, batch: int) -> bool:
-        return y in self.values or (self._batch[y] == batch and y not in self._level)
-
-    def _interpolate(self, path: list[int], steps: list[float], top: Fraction) -> bool:
-        """Give the inner vertices of a walk, from its bottom to its top, their values."""
-        lengths = [Fraction(step) for step in steps]
-        value = self.values[path[0]]
+    for x in fixing.order.tolist():
+        if x in values or x in level:
+            continue
+        down, down_steps = walk(graph.arcs, x, -1.0)
+        up, up_steps = walk(graph.reverse_arcs, x, 1.0)
+        path, lengths = down[::-1] + up[1:], [*map(Fraction, down_steps[::-1] + up_steps)]
+        value, top = values.get(path[0]), values.get(path[-1])
+        if value is None or top is None or not value < top:
+            level.update(y for y in path if y not in values)
+            continue
         slope = (top - value) / sum(lengths)
-        for x, length in zip(path[1:-1], lengths, strict=False):
+        for y, length in zip(path[1:-1], lengths, strict=False):
             value += slope * length
             if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
-                return False
-            self.values[x], self.slopes[x] = value, slope
-        return True
+                return {}, {}
+            values[y], slopes[y] = value, slope
+    return values, slopes
 
 
 def _is_balanced(

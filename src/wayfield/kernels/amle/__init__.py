@@ -4,17 +4,17 @@
 computes it again in that order with twice the digits, and proves how far that can be from the
 truth.
 
-To compile them takes longer than to solve hundreds of small problems in plain Python. So the first
+To compile them takes longer than to solve dozens of small problems in plain Python. So the first
 small problems of a process are solved without, unless an earlier process has left the compiled
 kernels behind. The results are the same, bit by bit.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,17 @@ from .._jit import is_compiled, uncompiled
 from .._types import BoolArray, FloatArray
 from ..csr import Arcs
 from . import divide, fixing, proof
-from .fixing import Fixing
 from .proof import Bracket
+from .retrace import Fixing
 
 __all__ = ["Bracket", "Fixing", "bracket", "compile_always", "fix"]
 
 SMALL = 30_000
 """Vertices and arcs of a graph that may be solved uncompiled."""
-PATIENCE = 3.0
-"""Seconds that a process spends on that in all."""
+PATIENCE = 100_000
+"""Vertices and arcs that a process solves so in all: this takes seconds."""
 
-_spent = [0.0]
+_solved = [0]
 _compile: ContextVar[bool] = ContextVar("_compile", default=False)
 
 
@@ -55,34 +55,22 @@ def fix(
     pause: Callable[[], object] = bool,
 ) -> Fixing:
     """Find the field and an order of fixing: `fixing.fix`."""
-    if not _is_small(out):
-        return fixing.fix(out, into, labelled, labels, leave_flat, pause)
-    with _on_trial():
-        found: Fixing = uncompiled(fixing.__name__).fix(
-            out, into, labelled, labels, leave_flat, pause
-        )
+    with np.errstate(all="ignore"):  # as in compiled code
+        found: Fixing = _kernels(fixing, out).fix(out, into, labelled, labels, leave_flat, pause)
     return found
 
 
 def bracket(out: Arcs, into: Arcs, found: Fixing) -> Bracket:
     """Prove how far that field can be from the truth: `proof.bracket`."""
-    if not _is_small(out):
-        return proof.bracket(out, into, found)
-    with _on_trial():
-        proved: Bracket = uncompiled(proof.__name__).bracket(out, into, found)
+    with np.errstate(all="ignore"):
+        proved: Bracket = _kernels(proof, out).bracket(out, into, found)
     return proved
 
 
-def _is_small(out: Arcs) -> bool:
-    if out.indptr.size + out.indices.size > SMALL or _spent[0] > PATIENCE or _compile.get():
-        return False
-    return not is_compiled(divide._advance)
-
-
-@contextmanager
-def _on_trial() -> Iterator[None]:
-    """Count the time; NumPy's warnings are left out, since compiled code gives none."""
-    start = time.thread_time()
-    with np.errstate(all="ignore"):
-        yield
-    _spent[0] += time.thread_time() - start
+def _kernels(module: Any, out: Arcs) -> Any:
+    """Return the module, or its uncompiled twin for a small problem."""
+    size = out.indptr.size + out.indices.size
+    if size > SMALL or _solved[0] > PATIENCE or _compile.get() or is_compiled(divide._advance):
+        return module
+    _solved[0] += size
+    return uncompiled(module.__name__)

@@ -44,22 +44,21 @@ from ..doubledouble import (
     DD_ERROR,
     Pair,
     add,
-    divide_double,
     fast_two_sum,
     multiply,
     multiply_double,
     two_sum,
 )
-from .pieces import (
+from .proof import (
     FLAT_LEVELS,
     SLACK,
-    Ranges,
     Sides,
-    Slope,
     flattened,
     least_curvature,
     less,
     ranges,
+    sides_of,
+    steepest,
 )
 
 COARSEST = 2.0**-90
@@ -68,6 +67,13 @@ GRAINS = (2.0**-126, 2.0**-118, 2.0**-112, 2.0**-106, COARSEST)
 """A barrier is held as its base plus 76 bits: a fine grain is for barriers close to the field."""
 MOST_GRAINS = 2.0**77
 """No barrier can be further than this from its base: a double and a single hold no more digits."""
+
+
+class Ranges(NamedTuple):
+    """The values of pieces lie between these."""
+
+    least: FloatArray
+    most: FloatArray
 
 
 class Barriers(NamedTuple):
@@ -94,7 +100,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) 
     width : float
         About how wide its bracket is: barriers far apart need no fine grain.
     """
-    sides = Sides(into, out, (out,) if into.indices is out.indices else (into, out))
+    sides = sides_of(out, into)
     count = int(piece.max(initial=-1)) + 1
     base = np.where(piece >= 0, np.rint(field.high / COARSEST) * COARSEST, field.high)
     lower, upper = (_Side(sign, count, piece.size) for sign in (-1.0, 1.0))
@@ -214,55 +220,25 @@ def _curvatures(
     """Least k in every piece for the lower barrier, and for the upper; inf if there is none."""
     more = 2.51 * grain  # 4η, where η is half a grain and an eighth
     below, above = np.zeros(count), np.zeros(count)
-    undirected = len(sides.around) == 1
     for x in range(piece.size):
         c = piece[x]
         if c < 0:
             continue
-        rise, fall, shortest = _steepest(sides.up, field, x)
-        if not undirected:
-            _, fall, below_it = _steepest(sides.down, field, x)
-            shortest = min(shortest, below_it)
+        rise, fall = steepest(sides.up, field, x, 1.0), steepest(sides.down, field, x, -1.0)
+        shortest = np.inf
+        for arcs in sides.around:
+            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                shortest = min(shortest, arcs.lengths[e])
         excess = add(fall.high, fall.low, -rise.high, -rise.low)[0]
         rounding = 4.0 * DD_ERROR * (fall.high + rise.high)
         # climbs lose `more` by rounding, drops gain it, if there are any: most on the shortest arc
         change = more / shortest
         if rise.climb > 0.0 or fall.climb > 0.0:
             rounding += 2.0 * change
-        below[c] = _enough(below[c], excess + rounding, rise.high - change, rise.climb)
-        above[c] = _enough(above[c], rounding - excess, fall.high - change, fall.climb)
+        less_up, less_down = rise.high - change, fall.high - change
+        below[c] = max(below[c], least_curvature(excess + rounding, less_up, rise.climb))
+        above[c] = max(above[c], least_curvature(rounding - excess, less_down, fall.climb))
     return below, above
-
-
-@njit(cache=True, inline="always")
-def _enough(k: float, surplus: float, slope: float, climb: float) -> float:
-    """Return k if it does for a vertex, else the least that does; a division is rarely needed."""
-    if k * climb * slope > (1.5 + 1e-8) * surplus:
-        return k
-    return max(k, least_curvature(surplus, slope, climb))
-
-
-@njit(cache=True, inline="always")
-def _steepest(arcs: Arcs, field: Pair, x: int) -> tuple[Slope, Slope, float]:
-    """Steepest slopes up and down from x, where neighbours of no value are NaN; shortest arc."""
-    indptr, indices, lengths = arcs
-    high, low = field
-    up = up_rest = up_climb = 0.0
-    down = down_rest = down_climb = 0.0
-    shortest = np.inf
-    for e in range(indptr[x], indptr[x + 1]):
-        y, length = indices[e], lengths[e]
-        climb, rest = add(high[y], low[y], -high[x], -low[x])
-        slope = climb
-        # dividing by 1 is exact, and most graphs have unit lengths
-        if length != 1.0:
-            slope, rest = divide_double(climb, rest, length)
-        if slope > up or (slope == up and rest > up_rest):
-            up, up_rest, up_climb = slope, rest, climb
-        if slope < down or (slope == down and rest < down_rest):
-            down, down_rest, down_climb = slope, rest, climb
-        shortest = min(shortest, length)
-    return Slope(up, up_rest, up_climb), Slope(-down, -down_rest, -down_climb), shortest
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -35,105 +35,39 @@ on it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._jit import njit
-from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs
-from .pressure import FIXED, HI, LO, Record, Scratch, make_record, make_scratch, propagate
+from .._types import FloatArray
+from .pressure import (
+    BATCHES,
+    FIXED,
+    FIXES,
+    FRAMES,
+    HEIGHT,
+    HI,
+    LO,
+    SAMPLE,
+    TAGS,
+    VISITS,
+    Frame,
+    Record,
+    Workspace,
+    propagate,
+    tell_neighbours,
+)
 
 ENTER, PIVOT, AGAIN, STEEPEST = np.arange(4)
 """Kinds of frames. NumPy's integers: for literals Numba would compile kernels anew."""
-UNFIXED = 2**31 - 1
-"""Batch of a vertex that is not fixed; labels have -1."""
-TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES, HEIGHT = range(7)
-"""Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked on,
-vertices that a propagation spread from, entries that one had to sort or to keep in a heap, frames
-on the stack."""
 FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
-SAMPLE = 31
-"""Slopes in a sample."""
-QUANTILE, PROBED_QUANTILE = 0.7, 0.8
-"""Of slopes that are known everywhere, and of those found by a few probes."""
-PROBED = 2048
-"""In larger frames probes find the pivot."""
-MOST_PROBED = 1024
-"""No probe looks at more vertices."""
+QUANTILE = 0.7
+"""Of these slopes."""
 UNBOUNDED = -2.0
 """See `_propagate_both`."""
 STRETCH = 200_000
 """After so many visits `advance` returns, so that an interrupt is seen."""
-
-
-class Workspace(NamedTuple):
-    """Everything the divide and conquer works on."""
-
-    record: Record
-    scratch: Scratch
-    out: Arcs
-    into: Arcs
-    members: IntArray
-    """(f,) the vertices to be fixed, permuted so that every frame owns a segment."""
-    bounds: IntArray
-    """(f + 1, 3) start, end of the rim and stop of the components found last."""
-    order: IntArray
-    """(f,) the vertices in the order of fixing."""
-    batch: IntArray
-    """(n,) number of the batch a vertex was fixed in; labels hold -1."""
-    slopes: FloatArray
-    """(f,) the slope of every batch, 0 where it is a constant."""
-    counts: NDArray[np.int64]
-    spans: IntArray
-    """(k, 4) frames on the stack: start, end of the rim, stop and kind. The rim, the vertices with
-    a fixed neighbour, comes first in a segment."""
-    floors: FloatArray
-    """(k,) their floors."""
-    sample: FloatArray
-    """Room for slopes to choose from."""
-    tol: float
-    unit: bool
-    """All lengths are 1."""
-    flat: bool
-    """Undirected, and vertices of no pressure take the constant around them; else they are left
-    unfixed."""
-
-
-def make_workspace(
-    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
-) -> Workspace:
-    """Allocate all that is worked on, with nothing fixed but the labels."""
-    unit = bool((out.lengths == 1.0).all())
-    n = labelled.size
-    record = make_record(n)
-    record.key[:] = -np.inf
-    record.near[HI], record.near[LO] = np.inf, -np.inf
-    record.tag[:] = np.where(labelled, FIXED, 0)
-    record.value[:] = np.where(labelled, labels, 0.0)
-    members = np.flatnonzero(~labelled).astype(np.int32)
-    work = Workspace(
-        record,
-        make_scratch(n, out.indices.size, unit),
-        out,
-        into,
-        members,
-        bounds=np.empty((members.size + 1, 3), np.int64),
-        order=np.empty(members.size, np.int32),
-        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
-        slopes=np.empty(members.size),
-        counts=np.zeros(1 + HEIGHT, np.int64),
-        spans=np.empty((2 * members.size + 1024, 4), np.int64),
-        floors=np.empty(2 * members.size + 1024),
-        sample=np.empty(SAMPLE),
-        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
-        unit=unit,
-        flat=not leave_flat,
-    )
-    _tell_neighbours(work, np.flatnonzero(labelled).astype(np.int32))
-    return work
 
 
 def cones(work: Workspace, slope: float) -> tuple[FloatArray, FloatArray]:
@@ -146,14 +80,17 @@ def cones(work: Workspace, slope: float) -> tuple[FloatArray, FloatArray]:
     members[:] = np.concatenate([members[on_rim], members[~on_rim]])
     record.value[members[:1]] = slope
     frame = 0, int(np.count_nonzero(on_rim)), members.size
-    _propagate_both(work, *frame, _propagate_steepest(work, *frame), UNBOUNDED)
+    _propagate_both(work, frame, _propagate_steepest(work, frame), UNBOUNDED)
     return -record.key[LO], record.key[HI].copy()
 
 
-def divide(work: Workspace, pause: Callable[[], object]) -> bool:
-    """Fix what has pressure, from where it is on; whether that came to an end."""
-    if work.counts[FRAMES] == 0:
-        _push(work, 0, 0, work.members.size, AGAIN, 0.0)
+def divide(work: Workspace, slope: float, pause: Callable[[], object]) -> bool:
+    """Fix what has pressure; whether that came to an end.
+
+    If a slope is given it is the first pivot: best the steepest of all, if most walks have it.
+    """
+    work.record.value[work.members] = slope
+    _push_components(work, 0, work.members.size, PIVOT if slope > 0.0 else ENTER, 0.0)
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
@@ -173,58 +110,50 @@ def _advance(work: Workspace, until: int) -> None:
         counts[FRAMES] += 1
         counts[VISITS] += 1
         top = counts[HEIGHT]
-        start, rim, stop, kind = spans[top, 0], spans[top, 1], spans[top, 2], spans[top, 3]
-        floor = floors[top]
+        frame = (spans[top, 0], spans[top, 1], spans[top, 2])
+        start, _, stop = frame
+        kind, floor = spans[top, 3], floors[top]
         if kind == AGAIN:
             # frames above this one have fixed some of its vertices since it was pushed; if not,
             # what seemed steeper there was rounding
             end = _drop_fixed(work, start, stop)
-            nothing = end == stop and counts[FRAMES] > 1
-            _push_components(work, start, end, STEEPEST if nothing else ENTER, floor)
+            _push_components(work, start, end, STEEPEST if end == stop else ENTER, floor)
             continue
-        slope = 0.0
-        known = -1.0
-        if kind == ENTER and stop - start > PROBED:
-            slope = _probe(work, start, rim, stop, floor)
-        if kind != PIVOT and slope <= floor:
+        if kind != PIVOT:
             if floor > 0.0:
-                _propagate_both(work, start, rim, stop, floor, known)
+                _propagate_both(work, frame, floor, -1.0)
                 kept = _sift(work, start, stop, floor)
             else:
-                kept = _enter_ground(work, start, rim, stop)
+                kept = _enter_ground(work, frame)
             # what has no pressure above the floor may have held the segment together: split again
             if kept < stop:
                 _push_steep(work, start, kept, floor)
                 continue
             if kind == STEEPEST:
-                slope = _propagate_steepest(work, start, rim, stop)
+                slope = _propagate_steepest(work, frame)
                 if _fix_at_slope(work, start, stop, slope, -np.inf) < stop - start:
-                    _push(work, start, rim, stop, AGAIN, floor)
+                    _push(work, frame, AGAIN, floor)
                 continue
-        if slope <= floor:
-            slope = _choose_slope(work, start, stop, floor)
-            # what is known at a lower slope bounds the search; on the ground nothing is
-            known = floor
-        _propagate_both(work, start, rim, stop, slope, known)
+        slope = _choose_slope(work, start, stop, floor)
+        # what is known at a lower slope bounds the search; on the ground nothing is
+        _propagate_both(work, frame, slope, floor)
         steep = _sift(work, start, stop, slope)
         # nothing is steeper than α: the vertices of pressure α itself get their values, and the
         # rest, if any, is split anew; otherwise this frame waits under its steeper part
         if steep > start:
-            _push(work, start, rim, stop, AGAIN, floor)
+            _push(work, frame, AGAIN, floor)
             _push_steep(work, start, steep, slope)
         elif _fix_at_slope(work, start, stop, slope, -work.tol) < stop - start:
-            _push(work, start, rim, stop, AGAIN, floor)
+            _push(work, frame, AGAIN, floor)
 
 
 # ------------------------------------------------------------------ frames and their components
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _push(work: Workspace, start: int, rim: int, stop: int, kind: int, floor: float) -> None:
+def _push(work: Workspace, frame: Frame, kind: int, floor: float) -> None:
     top = work.counts[HEIGHT]
-    work.spans[top, 0] = start
-    work.spans[top, 1] = rim
-    work.spans[top, 2] = stop
+    work.spans[top, 0], work.spans[top, 1], work.spans[top, 2] = frame
     work.spans[top, 3] = kind
     work.floors[top] = floor
     work.counts[HEIGHT] += 1
@@ -320,49 +249,35 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
                 inner += 1
             largest = max(largest, work.record.value[x])
         if kind != PIVOT or largest > 0.0:
-            _push(work, bounds[c, 0], bounds[c, 1], end, kind, floor)
+            _push(work, (bounds[c, 0], bounds[c, 1], end), kind, floor)
 
 
 # ------------------------------------------------------------------ what has pressure
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _propagate_both(
-    work: Workspace, start: int, rim: int, stop: int, alpha: float, known: float
-) -> None:
+def _propagate_both(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
     """Fill both sides of the record for the vertices of a frame.
 
-    They may be `known` at a positive slope that is not above α; `UNBOUNDED` makes no use of one side
-    to bound the other. With α < 0 instead, the nearest fixed vertex of each is looked up;
-    undirected, the one side is both.
+    They may be `known` at a positive slope that is not above α; if `UNBOUNDED` no side bounds the
+    other. With α < 0 instead, the nearest fixed vertex of each is looked up on an undirected
+    graph, where the one side is both.
     """
     near = alpha < 0.0
-    for side in range(1 if near and work.flat else 2):
-        visits, pushes = propagate(
-            work.record,
-            work.scratch,
-            work.out if side == HI else work.into,
-            work.into if side == HI else work.out,
-            work.members[start:rim],
-            work.members[rim:stop],
-            side,
-            abs(alpha),
-            # with sign 0 all sources start at key 0: at slope 1 the key is the distance
-            0.0 if near else 1.0 - 2.0 * side,
-            np.inf if near or known == UNBOUNDED else 0.0,
-            known > 0.0 or (side == LO and not near and known != UNBOUNDED),
-            work.unit,
-        )
-        work.counts[VISITS] += visits
-        work.counts[PUSHES] += pushes
+    for side in range(1 if near else 2):
+        # with sign 0 all sources start at key 0: at slope 1 the key is the distance
+        sign = 0.0 if near else 1.0 - 2.0 * side
+        bar = np.inf if near or known == UNBOUNDED else 0.0
+        bounded = known > 0.0 or (side == LO and bar == 0.0)
+        propagate(work, frame, side, abs(alpha), sign, bar, bounded)
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _sift(work: Workspace, start: int, stop: int, alpha: float) -> int:
     """Move the vertices of pressure above alpha, propagated at it, to the front.
 
-    Their slopes go to ``record.value`` (0 where unresolved; on the ground, if what is known there
-    is less). Returns where they end, the start of the segment if no slope is resolved.
+    Their slopes go to ``record.value`` (0 where unresolved). Returns where they end, the start of
+    the segment if no slope is resolved.
     """
     members, tol, record = work.members, work.tol, work.record
     key, value = record.key, record.value
@@ -377,8 +292,6 @@ def _sift(work: Workspace, start: int, stop: int, alpha: float) -> int:
             # hysteresis, see the module: a gap this wide has a slope that rounding cannot invent
             if gap > 4.0 * tol:
                 slope = _slope_through(record, x)
-                if alpha == 0.0:
-                    slope = max(slope, value[x])
             if slope > alpha:
                 resolved = True
             else:
@@ -405,17 +318,17 @@ def _slope_through(record: Record, x: int) -> float:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _enter_ground(work: Workspace, start: int, rim: int, stop: int) -> int:
+def _enter_ground(work: Workspace, frame: Frame) -> int:
     """Keep at the front what has pressure at all, with slopes; where that ends.
 
     Undirected, if all values around are equal, so is the inside.
     """
     members, record = work.members, work.record
-    steep = _slopes_across_cells(work, start, rim, stop) > 0.0
+    start, _, stop = frame
     if not work.flat:
-        _propagate_both(work, start, rim, stop, 0.0, -1.0)
+        _propagate_both(work, frame, 0.0, -1.0)
         return _sift(work, start, stop, 0.0)
-    if steep:
+    if _slopes_across_cells(work, frame) > 0.0:
         return stop
     # all fixed vertices around have one value: whichever is nearest to the first member will do
     if record.key[HI, members[start]] < np.inf:
@@ -428,37 +341,31 @@ def _enter_ground(work: Workspace, start: int, rim: int, stop: int) -> int:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _slopes_across_cells(work: Workspace, start: int, rim: int, stop: int) -> float:
+def _slopes_across_cells(work: Workspace, frame: Frame) -> float:
     """Slopes of walks between the nearest fixed vertices of neighbours; returns the largest.
 
-    Where two Voronoi cells touch, or a cell a fixed vertex. On a directed graph the nearest against
-    the arcs is looked up apart from the nearest along them; otherwise they are the same.
+    Where two Voronoi cells touch, or a cell a fixed vertex, on an undirected graph.
     """
-    record, flat = work.record, work.flat
-    _propagate_both(work, start, rim, stop, -1.0, -1.0)
-    above = HI if flat else LO
-    key, source, distance = record.key, record.source, record.distance
+    record = work.record
+    _propagate_both(work, frame, -1.0, -1.0)
+    key, source, distance = record.key[HI], record.source[HI], record.distance[HI]
     tag, value = record.tag, record.value
     indptr, indices, lengths = work.out
     largest = 0.0
-    for i in range(start, stop):
+    for i in range(frame[0], frame[2]):
         x = work.members[i]
         slope = 0.0
-        if key[above, x] < np.inf:
-            top = source[above, x]
-            far = distance[above, x]
+        if key[x] < np.inf:
             for e in range(indptr[x], indptr[x + 1]):
                 y = indices[e]
                 if tag[y] == FIXED:
-                    drop = top - value[y]
-                    run = far + lengths[e]
-                elif -np.inf < key[HI, y] < np.inf:
-                    drop = top - source[HI, y]
-                    run = far + lengths[e] + distance[HI, y]
+                    drop = abs(source[x] - value[y])
+                    run = distance[x] + lengths[e]
+                elif -np.inf < key[y] < np.inf:
+                    drop = abs(source[x] - source[y])
+                    run = distance[x] + lengths[e] + distance[y]
                 else:
                     continue
-                if flat:
-                    drop = abs(drop)
                 # compared without dividing: most arcs are not steeper
                 if drop > slope * run:
                     slope = drop / run
@@ -507,83 +414,20 @@ def _insert(sample: FloatArray, size: int, slope: float) -> None:
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _probe(work: Workspace, start: int, rim: int, stop: int, floor: float) -> float:
-    """Choose a pivot by walks that begin at random places of the rim; 0 if too few descend.
-
-    Cheaper than to know a slope everywhere (`_slopes_across_cells`). Each is the slope of some
-    walk: α is not above all of them.
-    """
-    members, sample = work.members, work.sample
-    size = int(rim - start)
-    # as many vertices as some cells have
-    limit = min(MOST_PROBED, 64 + 8 * (stop - start) // max(size, 1))
-    seed = (size * 7919 + int(members[start])) & 0x7FFFFFFF
-    found = 0
-    for k in range(2 * SAMPLE):
-        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
-        x = members[start + ((seed * size) >> 31)]
-        slope = _slope_down_from(work, x, limit, -10.0 - k)
-        if slope > floor * (1.0 + 1e-13):
-            _insert(sample, found, slope)
-            found += 1
-            if found == SAMPLE:
-                break
-    return sample[int(PROBED_QUANTILE * found)] if found >= 5 else 0.0
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _slope_down_from(work: Workspace, x: int, limit: int, mark: float) -> float:
-    """Steepest slope found from a fixed vertex that leads to x, over at most so many vertices.
-
-    Nothing is known of the set yet, so that a key can be a mark, which no key is.
-    """
-    record, queue, far = work.record, work.scratch.queue, work.scratch.heap.keys
-    key, tag, value = record.key, record.tag, record.value
-    indptr, indices, lengths = work.into
-    top = -np.inf
-    for e in range(indptr[x], indptr[x + 1]):
-        if tag[indices[e]] == FIXED and value[indices[e]] > top:
-            top = value[indices[e]]
-            far[0] = lengths[e]
-    if top == -np.inf:
-        return 0.0
-    indptr, indices, lengths = work.out
-    mine = tag[x]
-    key[HI, x] = mark
-    queue[0] = x
-    tail = 1
-    head = 0
-    steepest = 0.0
-    while head < tail:
-        y = queue[head]
-        for e in range(indptr[y], indptr[y + 1]):
-            z = indices[e]
-            if tag[z] == FIXED:
-                steepest = max(steepest, (top - value[z]) / (far[head] + lengths[e]))
-            elif tag[z] == mine and key[HI, z] != mark and tail < limit:
-                key[HI, z] = mark
-                queue[tail] = z
-                far[tail] = far[head] + lengths[e]
-                tail += 1
-        head += 1
-    return steepest
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _propagate_steepest(work: Workspace, start: int, rim: int, stop: int) -> float:
+def _propagate_steepest(work: Workspace, frame: Frame) -> float:
     """Slope of the steepest walk through a frame, as it is computed; leaves it propagated so.
 
     Dinkelbach's iteration: the winners at one slope give a steeper one, until none does.
     """
     key = work.record.key
     steeper = 0.0
-    for i in range(start, stop):
+    for i in range(frame[0], frame[2]):
         steeper = max(steeper, work.record.value[work.members[i]])
     alpha = -1.0
     while steeper > alpha:
-        _propagate_both(work, start, rim, stop, steeper, alpha)
+        _propagate_both(work, frame, steeper, alpha)
         alpha = steeper
-        for i in range(start, stop):
+        for i in range(frame[0], frame[2]):
             x = work.members[i]
             if -key[LO, x] - key[HI, x] > work.tol:
                 steeper = max(steeper, _slope_through(work.record, x))
@@ -667,22 +511,6 @@ def _fix_vertex(work: Workspace, x: int, value: float) -> None:
 @njit(cache=True, nogil=True, allocates=False)
 def _end_batch(work: Workspace, slope: float, first: int) -> None:
     """Close the batch at hand: the vertices fixed since `first` lie on walks of this slope."""
-    _tell_neighbours(work, work.order[first : work.counts[FIXES]])
+    tell_neighbours(work, work.order[first : work.counts[FIXES]])
     work.slopes[work.counts[BATCHES]] = slope
     work.counts[BATCHES] += 1
-
-
-@njit(cache=True, nogil=True, allocates=False)
-def _tell_neighbours(work: Workspace, fixed: IntArray) -> None:
-    """Keep `Record.near` up to date where vertices have been fixed."""
-    near, tag, value = work.record.near, work.record.tag, work.record.value
-    for x in fixed:
-        for side in (HI, LO):
-            indptr, indices, _ = work.into if side == HI else work.out
-            for e in range(indptr[x], indptr[x + 1]):
-                y = indices[e]
-                if tag[y] != FIXED:
-                    if side == HI:
-                        near[HI, y] = min(near[HI, y], value[x])
-                    else:
-                        near[LO, y] = max(near[LO, y], value[x])

@@ -9,7 +9,7 @@
 3. *Follow*: these pointers form chains, along which the AMLE is linear. From y a chain goes on to
    its pointer z if z points back, or is not steeper (a tie). A steeper z has a chain of its own,
    which comes first; if that one already waits for this one, the two are one chain. Ends that are
-   known: interpolate. Depth first, so that every vertex is walked about twice and nothing is sorted.
+   known: interpolate. Depth first, so that a vertex is walked about twice and nothing is sorted.
 4. *Verify*: a pass over all vertices. None out of balance: done.
 5. *Local rounds*: otherwise repeat on the vertices out of balance and on what takes its value from
    them, by arcs as steep as a vertex has. More sweeps where a round did not help.
@@ -38,6 +38,7 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
+from .retrace import Along, Fixing
 
 VALUE, SLOPE, UP, DOWN = range(4)
 """Columns of `Chains.record`: value and slope when frozen, length of the arcs up and down."""
@@ -59,6 +60,18 @@ MOST_SWEEPS, MOST_ROUNDS = 160, 60
 """Give up after so many sweeps over all vertices, or as much work in local rounds; and rounds."""
 SLOW = 0.85
 """Give up if a round on all vertices leaves more than this share of the bad ones bad."""
+
+
+class State(NamedTuple):
+    """A graph and a field on it."""
+
+    arcs: Arcs
+    unit: bool
+    """All lengths are 1."""
+    v: FloatArray
+    """(n,) the values; NaN is no value yet."""
+    hint: IntArray
+    """(n, 2) on lengths, the arcs that were steepest the last time."""
 
 
 class Chains(NamedTuple):
@@ -84,14 +97,12 @@ class Chains(NamedTuple):
 
 
 @njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
-def _steepest(
-    arcs: Arcs, unit: bool, v: FloatArray, x: int, hint: IntArray
-) -> tuple[int, int, float]:
+def _steepest(state: State, x: int) -> tuple[int, int, float]:
     """Arcs up and down at which slopes balance, and the slope; arcs -1 if no neighbour has a value.
 
     On lengths Newton's iteration begins with the arcs of the last time: mostly one pass.
     """
-    indptr, indices, lengths = arcs
+    (indptr, indices, lengths), unit, v, hint = state
     up = down = np.int64(-1)
     if unit:
         most, least = -np.inf, np.inf
@@ -128,8 +139,9 @@ def _steepest(
 
 
 @njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
-def _balanced(arcs: Arcs, unit: bool, v: FloatArray, x: int, hint: IntArray) -> float:
-    """The value at which the steepest slopes up and down agree; NaN if no neighbour has one."""
+def _balanced(state: State, x: int) -> float:
+    """Return the value at which slopes up and down agree; NaN if no neighbour has one."""
+    arcs, unit, v, _ = state
     if unit:
         most, least = -np.inf, np.inf
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -139,35 +151,32 @@ def _balanced(arcs: Arcs, unit: bool, v: FloatArray, x: int, hint: IntArray) -> 
             if t < least:
                 least = t
         return 0.5 * (most + least)  # inf − inf is NaN
-    _, down, slope = _steepest(arcs, unit, v, x, hint)
+    _, down, slope = _steepest(state, x)
     return v[arcs.indices[down]] + slope * arcs.lengths[down] if down >= 0 else np.nan
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _sweep(
-    arcs: Arcs, unit: bool, where: IntArray, v: FloatArray, hint: IntArray, first: int, last: int
-) -> int:
+def _sweep(state: State, where: IntArray, first: int, last: int) -> int:
     """Sweeps number `first` to `last` over some vertices; how many still have no value."""
+    v = state.v
     unknown = 0
     for k in range(first, last):
         unknown = 0
         for i in range(where.size):
             x = where[where.size - 1 - i] if k % 2 else where[i]
-            v[x] = _balanced(arcs, unit, v, x, hint)
+            v[x] = _balanced(state, x)
             if np.isnan(v[x]):
                 unknown += 1
     return unknown
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _freeze(
-    arcs: Arcs, unit: bool, where: IntArray, v: FloatArray, hint: IntArray, chains: Chains
-) -> None:
+def _freeze(state: State, where: IntArray, chains: Chains) -> None:
     """Note who is steepest up and down at some vertices, after a last sweep on the way."""
-    record, links = chains.record, chains.links
+    arcs, v, record, links = state.arcs, state.v, chains.record, chains.links
     for i in range(where.size):
         x = where[i]
-        up, down, slope = _steepest(arcs, unit, v, x, hint)
+        up, down, slope = _steepest(state, x)
         record[x, UP], record[x, DOWN] = arcs.lengths[up], arcs.lengths[down]
         v[x] = v[arcs.indices[down]] + slope * record[x, DOWN]
         record[x, VALUE], record[x, SLOPE] = v[x], slope
@@ -249,14 +258,12 @@ def _follow(where: IntArray, v: FloatArray, chains: Chains) -> int:
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _verify(
-    arcs: Arcs, unit: bool, where: IntArray, v: FloatArray, hint: IntArray, bad: IntArray
-) -> int:
+def _verify(state: State, where: IntArray, bad: IntArray) -> int:
     """Gather the vertices that a sweep would move; how many."""
     found = 0
     for i in range(where.size):
         x = where[i]
-        if not abs(_balanced(arcs, unit, v, x, hint) - v[x]) <= ROUNDING:
+        if not abs(_balanced(state, x) - state.v[x]) <= ROUNDING:
             bad[found] = x
             found += 1
     return found
@@ -264,11 +271,8 @@ def _verify(
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _gather(
-    arcs: Arcs,
-    unit: bool,
+    state: State,
     held: BoolArray,
-    v: FloatArray,
-    hint: IntArray,
     seeds: IntArray,
     onward: bool,
     mark: BoolArray,
@@ -279,7 +283,7 @@ def _gather(
     That goes `onward` by arcs as steep as a vertex has. Held vertices are left out, and no mark is
     left behind. Returns how many are in the queue.
     """
-    indptr, indices, lengths = arcs
+    (indptr, indices, lengths), v = state.arcs, state.v
     tail = 0
     for i in range(seeds.size):
         mark[seeds[i]] = True
@@ -294,7 +298,7 @@ def _gather(
             if mark[y] or held[y]:
                 continue
             if onward:
-                slope = _steepest(arcs, unit, v, y, hint)[2]
+                slope = _steepest(state, y)[2]
                 if abs(v[x] - v[y]) < slope * lengths[e] - STEEP:
                     continue
             mark[y] = True
@@ -326,33 +330,13 @@ def steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: 
     return found
 
 
-class Along(NamedTuple):
-    """Where vertices lie on walks of unit lengths."""
-
-    far: FloatArray
-    """(k,) how far above the end of its batch each vertex lies, in the order of fixing."""
-    ends: IntArray
-    """(number of batches, 2) the ends of a batch that is one walk, above and below."""
-
-
-class Iterated(NamedTuple):
-    """A field in balance everywhere, and an order of fixing; see `Fixing`."""
-
-    values: FloatArray
-    order: IntArray
-    batch: IntArray
-    slopes: FloatArray
-    rounds: int
-    along: Along | None
-
-
 def iterate(
     arcs: Arcs,
     labelled: BoolArray,
     held: BoolArray,
     start: FloatArray,
     pause: Callable[[], object],
-) -> Iterated | None:
+) -> Fixing | None:
     """Solve by iteration; None if that does not come to an end soon.
 
     Parameters
@@ -375,6 +359,7 @@ def iterate(
     hint = np.empty((0 if unit else n, 2), np.int32)
     if not unit:
         hint[:] = arcs.indptr[:-1, None]
+    state = State(arcs, unit, v, hint)
     chains = Chains(
         np.empty((n, 4)),
         np.full((n, 2), KNOWN, np.int32),
@@ -392,25 +377,25 @@ def iterate(
         done = 0
         while done < sweeps:
             stop = min(sweeps, done + 1 + STRETCH // max(where.size, 1))
-            unknown = _sweep(arcs, unit, where, v, hint, done, stop)
+            unknown = _sweep(state, where, done, stop)
             done = stop
             pause()
         work += sweeps * where.size
         rounds += 1
         if unknown or work > MOST_SWEEPS * everyone.size:
             return None
-        _freeze(arcs, unit, where, v, hint, chains)
+        _freeze(state, where, chains)
         _follow(where, v, chains)
         around = everyone
         if 2 * where.size < everyone.size:
-            around = queue[: _gather(arcs, unit, held, v, hint, where, False, mark, queue)]
-        found = _verify(arcs, unit, around, v, hint, bad)
+            around = queue[: _gather(state, held, where, False, mark, queue)]
+        found = _verify(state, around, bad)
         # once all around is in balance everyone is looked at, and at last what was held
         if found == 0 and around is not everyone:
-            found = _verify(arcs, unit, everyone, v, hint, bad)
+            found = _verify(state, everyone, bad)
         if found == 0 and held is not labelled:
             held, everyone = labelled, np.flatnonzero(~labelled).astype(np.int32)
-            found = _verify(arcs, unit, everyone, v, hint, bad)
+            found = _verify(state, everyone, bad)
         hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
             return None
@@ -419,12 +404,12 @@ def iterate(
             where = everyone
             sweeps = min(2 * sweeps, 64) if found > 0.7 * last else BETWEEN
         else:
-            size = _gather(arcs, unit, held, v, hint, bad[:found], True, mark, queue)
+            size = _gather(state, held, bad[:found], True, mark, queue)
             where = np.sort(queue[:size]) if 2 * size < n else everyone
             sweeps = min(2 * sweeps, 200) if stalled and last < SHARE * n else LOCAL
         last = found
     values = v.copy()
-    _freeze(arcs, unit, everyone, v, hint, chains)
+    _freeze(state, everyone, chains)
     count = _follow(everyone, v, chains)
     order, far = chains.order[: everyone.size], chains.far[: everyone.size]
     batch, slopes = chains.chain, chains.slopes[:count]
@@ -436,4 +421,6 @@ def iterate(
         order, far = (np.concatenate([each[~flat], each[flat]]) for each in (order, far))
         slopes = np.append(slopes, 0.0)
     # sums of ones are exact: they need not be added again with more digits
-    return Iterated(values, order, batch, slopes, rounds, Along(far, chains.ends) if unit else None)
+    along = Along(far, chains.ends) if unit else None
+    fixed = np.ones(n, np.bool_)
+    return Fixing(values, fixed, order, batch, slopes, True, rounds, along)

@@ -22,13 +22,13 @@ look is needed to stay within S.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._jit import njit
-from .._types import FloatArray, IntArray
+from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..heap import Heap, drop_least, push, sort_entries
 
@@ -36,12 +36,25 @@ HI = 0
 """Side of `Record` that looks along the arcs, to where a walk comes down."""
 LO = 1
 """Side of `Record` that looks against the arcs, to where a walk comes from."""
+UNFIXED = 2**31 - 1
+"""Batch of a vertex that is not fixed; labels have -1."""
+TAGS, FIXES, BATCHES, FRAMES, VISITS, PUSHES, HEIGHT = range(7)
+"""Slots of `Workspace.counts`: tags handed out, vertices fixed, batches of them, frames worked on,
+vertices that a propagation spread from, entries that one had to sort or to keep in a heap, frames
+on the stack."""
+SAMPLE = 31
+"""Slopes in a sample."""
 FIXED = -1
 """Tag of a vertex that has its value."""
 SURE = 1e-9
 """Where lo lies this far below hi, rounding is not the reason."""
 BUCKETS = 2**16
 """Most buckets that sources are sorted into."""
+
+
+Frame: TypeAlias = tuple[int, int, int]
+"""Start, end of the rim and stop of a segment of unfixed vertices; those with a fixed neighbour,
+the rim, come first."""
 
 
 class Record(NamedTuple):
@@ -70,108 +83,142 @@ class Scratch(NamedTuple):
     buckets: NDArray[np.int32]
 
 
-def make_record(num_vertices: int) -> Record:
-    """Allocate records."""
+class Workspace(NamedTuple):
+    """Everything the divide and conquer works on."""
+
+    record: Record
+    scratch: Scratch
+    out: Arcs
+    into: Arcs
+    members: IntArray
+    """(f,) the vertices to be fixed, permuted so that every frame owns a segment."""
+    bounds: IntArray
+    """(f + 1, 3) start, end of the rim and stop of the components found last."""
+    order: IntArray
+    """(f,) the vertices in the order of fixing."""
+    batch: IntArray
+    """(n,) number of the batch a vertex was fixed in; labels hold -1."""
+    slopes: FloatArray
+    """(f,) the slope of every batch, 0 where it is a constant."""
+    counts: NDArray[np.int64]
+    spans: IntArray
+    """(k, 4) frames on the stack: start, end of the rim, stop and kind. The rim, the vertices with
+    a fixed neighbour, comes first in a segment."""
+    floors: FloatArray
+    """(k,) their floors."""
+    sample: FloatArray
+    """Room for slopes to choose from."""
+    tol: float
+    unit: bool
+    """All lengths are 1."""
+    flat: bool
+    """Undirected, and vertices of no pressure take the constant around them; else they are left
+    unfixed."""
+
+
+def make_workspace(
+    out: Arcs, into: Arcs, labelled: BoolArray, labels: FloatArray, leave_flat: bool
+) -> Workspace:
+    """Allocate all that is worked on, with nothing fixed but the labels."""
+    unit = bool((out.lengths == 1.0).all())
+    n = labelled.size
     # both sides of a vertex lie side by side, and its winners in one line of the cache
-    winners = np.empty((num_vertices, 2, 2)).transpose(1, 0, 2)
-    return Record(
-        key=np.empty((num_vertices, 2)).T,
+    winners = np.empty((n, 2, 2)).transpose(1, 0, 2)
+    record = Record(
+        key=np.full((n, 2), -np.inf).T,
         source=winners[:, :, 0],
         distance=winners[:, :, 1],
-        near=np.empty((num_vertices, 2)).T,
-        tag=np.empty(num_vertices, np.int32),
-        value=np.empty(num_vertices),
+        near=np.tile([np.inf, -np.inf], (n, 1)).T,
+        tag=np.where(labelled, np.int32(FIXED), np.int32(0)),
+        value=np.where(labelled, labels, 0.0),
     )
-
-
-def make_scratch(num_vertices: int, num_arcs: int, unit: bool) -> Scratch:
-    """Allocate the room for `propagate` on a graph of this size."""
     # on unit lengths a vertex enters the heap once, as a source; Dijkstra may push it again per arc
-    entries = num_vertices if unit else num_vertices + num_arcs
-    heap = Heap(np.empty(entries + 1), np.empty(entries + 1, np.int32))
-    buckets = np.empty((2, min(num_vertices, BUCKETS) + 1), np.int32)
-    return Scratch(heap, np.empty(num_vertices + 1, np.int32), buckets)
+    entries = n + 1 if unit else n + 1 + out.indices.size
+    scratch = Scratch(
+        Heap(np.empty(entries), np.empty(entries, np.int32)),
+        np.empty(n + 1, np.int32),
+        np.empty((2, min(n, BUCKETS) + 1), np.int32),
+    )
+    members = np.flatnonzero(~labelled).astype(np.int32)
+    work = Workspace(
+        record,
+        scratch,
+        out,
+        into,
+        members,
+        bounds=np.empty((members.size + 1, 3), np.int64),
+        order=np.empty(members.size, np.int32),
+        batch=np.where(labelled, np.int32(-1), np.int32(UNFIXED)),
+        slopes=np.empty(members.size),
+        counts=np.zeros(1 + HEIGHT, np.int64),
+        spans=np.empty((2 * members.size + 1024, 4), np.int64),
+        floors=np.empty(2 * members.size + 1024),
+        sample=np.empty(SAMPLE),
+        tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
+        unit=unit,
+        flat=not leave_flat,
+    )
+    work.counts[TAGS] = 1  # all members have tag 0
+    tell_neighbours(work, np.flatnonzero(labelled).astype(np.int32))
+    return work
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def tell_neighbours(work: Workspace, fixed: IntArray) -> None:
+    """Keep `Record.near` up to date where vertices have been fixed."""
+    near, tag, value = work.record.near, work.record.tag, work.record.value
+    for x in fixed:
+        for side in (HI, LO):
+            indptr, indices, _ = work.into if side == HI else work.out
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if tag[y] != FIXED:
+                    if side == HI:
+                        near[HI, y] = min(near[HI, y], value[x])
+                    else:
+                        near[LO, y] = max(near[LO, y], value[x])
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def propagate(
-    record: Record,
-    scratch: Scratch,
-    look: Arcs,
-    back: Arcs,
-    rim: IntArray,
-    inner: IntArray,
-    side: int,
-    alpha: float,
-    sign: float,
-    bar: float,
-    bounded: bool,
-    unit: bool,
-) -> tuple[int, int]:
-    """Fill one side of the record for a set of unfixed vertices.
+    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
+) -> None:
+    """Fill one side of the record for the vertices of a frame.
 
-    Only those on its `rim` have fixed neighbours. `look` holds the arcs to look along from a member
-    to fixed vertices, `back` their reverse. The `sign` of a key is 1 on the side HI, -1 on LO; with
-    sign 0 and slope 1 the nearest fixed vertex wins. If the other side is known, at this slope or a
-    lower one, `bounded` says so: then this one is not spread from where lo lies below hi. Else it
-    is not from beyond the largest value around, unless the `bar` is infinite.
-
-    Returns how many vertices it spread from, and how many entries it sorted or kept in a heap.
+    The `sign` of a key is 1 on the side HI, -1 on LO; with sign 0 and slope 1 the nearest fixed
+    vertex wins. If the other side is known, at this slope or a lower one, `bounded` says so: then
+    this one is not spread from where lo lies below hi. Else it is not from beyond the largest value
+    around, unless the `bar` is infinite.
     """
-    key, source, distance = record.key[side], record.source[side], record.distance[side]
-    other, opposite = record.key[1 - side], record.near[1 - side]
-    for x in inner:
-        key[x] = np.inf
+    record, members = work.record, work.members
+    start, rim, stop = frame
+    key, opposite = record.key[side], record.near[1 - side]
+    for i in range(rim, stop):
+        key[members[i]] = np.inf
     if bar < np.inf:
         bar = -np.inf
-        for x in rim:
-            bar = max(bar, sign * opposite[x])
-    if unit:
-        near = record.near[side]
-        return _spread_unit(
-            key, source, distance, other, near, scratch, back, rim, alpha, sign, bar, bounded
-        )
-    size = 0
-    heap, tag, value = scratch.heap, record.tag, record.value
-    for x in rim:
-        best = np.inf
-        for e in range(look.indptr[x], look.indptr[x + 1]):
-            y = look.indices[e]
-            if tag[y] == FIXED:
-                candidate = sign * value[y] + alpha * look.lengths[e]
-                # the least key, not the least value: a nearer vertex may win over a lower one
-                if candidate < best:
-                    best = candidate
-                    source[x] = value[y]
-                    distance[x] = look.lengths[e]
-        key[x] = best
-        if best < np.inf and not (bounded and best > SURE - other[x]):
-            size = push(heap, size, best, x)
-    return _spread_lengths(
-        key, source, distance, other, heap, size, back, alpha, sign, bar, bounded
-    )
+        for i in range(start, rim):
+            bar = max(bar, sign * opposite[members[i]])
+    if work.unit:
+        _spread_unit(work, frame, side, alpha, sign, bar, bounded)
+    else:
+        _spread_lengths(work, frame, side, alpha, sign, bar, bounded)
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _spread_unit(
-    key: FloatArray,
-    source: FloatArray,
-    distance: FloatArray,
-    other: FloatArray,
-    near: FloatArray,
-    scratch: Scratch,
-    back: Arcs,
-    rim: IntArray,
-    alpha: float,
-    sign: float,
-    bar: float,
-    bounded: bool,
-) -> tuple[int, int]:
+    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
+) -> None:
     """Propagate on unit lengths: only the sources need sorting, what they reach is in order."""
-    heap, queue, buckets = scratch
+    record = work.record
+    key, source, distance = record.key[side], record.source[side], record.distance[side]
+    other, near = record.key[1 - side], record.near[side]
+    heap, queue, buckets = work.scratch
+    back = work.into if side == HI else work.out
     inf = np.inf
     sources = 0
-    for x in rim:
+    for i in range(frame[0], frame[1]):
+        x = work.members[i]
         winner = near[x]
         # infinite if no fixed vertex is on this side
         if abs(winner) == inf:
@@ -221,28 +268,39 @@ def _spread_unit(
                 key[y] = candidate
                 source[y] = from_value
                 distance[y] = steps
-    return visits, sources
+    work.counts[VISITS] += visits
+    work.counts[PUSHES] += sources
 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _spread_lengths(
-    key: FloatArray,
-    source: FloatArray,
-    distance: FloatArray,
-    other: FloatArray,
-    heap: Heap,
-    size: int,
-    back: Arcs,
-    alpha: float,
-    sign: float,
-    bar: float,
-    bounded: bool,
-) -> tuple[int, int]:
-    """Propagate on general lengths: Dijkstra, from the entries of the heap.
+    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
+) -> None:
+    """Propagate on general lengths: Dijkstra.
 
     Rounding is monotone, so the key of a successor is never below that of its predecessor: every
     vertex is settled once, and the heap sees at most one entry per arc and one per source.
     """
+    record, heap, tag, value = work.record, work.scratch.heap, work.record.tag, work.record.value
+    key, source, distance = record.key[side], record.source[side], record.distance[side]
+    other = record.key[1 - side]
+    look, back = (work.out, work.into) if side == HI else (work.into, work.out)
+    size = 0
+    for i in range(frame[0], frame[1]):
+        x = work.members[i]
+        best = np.inf
+        for e in range(look.indptr[x], look.indptr[x + 1]):
+            y = look.indices[e]
+            if tag[y] == FIXED:
+                candidate = sign * value[y] + alpha * look.lengths[e]
+                # the least key, not the least value: a nearer vertex may win over a lower one
+                if candidate < best:
+                    best = candidate
+                    source[x] = value[y]
+                    distance[x] = look.lengths[e]
+        key[x] = best
+        if best < np.inf and not (bounded and best > SURE - other[x]):
+            size = push(heap, size, best, x)
     visits = 0
     pushes = size
     while size > 0:
@@ -267,4 +325,5 @@ def _spread_lengths(
                 distance[y] = far
                 size = push(heap, size, candidate, y)
                 pushes += 1
-    return visits, pushes
+    work.counts[VISITS] += visits
+    work.counts[PUSHES] += pushes

@@ -2,12 +2,25 @@
 
 The divide and conquer fixes vertices batch by batch. Within a batch they lie on walks of constant
 slope between vertices fixed before. `retrace` follows each walk down and up by the steepest arcs,
-or by lengths where the values are level (`walks`), and interpolates between its ends.
+or by lengths where the values are level, and interpolates between its ends.
+
+**Level ground.** The steepest arcs lead along a walk as long as its values differ from vertex to
+vertex. They do not where an arc is so short that its drop is lost in the last place of the values.
+But the walks of one batch have one slope α. With t over the vertices done before, and distances
+through the batch,
+
+    down from x lies the t that attains  min v(t) + α · d(x → t),
+    up from x    the t that attains      max v(t) − α · d(t → x).
+
+Two searches from the done vertices (Dijkstra) find the next vertex on either way, whatever the
+values in between. Each vertex is reached from one settled before it, so that no way is a loop.
 
 Nothing about the outcome needs to be believed: `proof` proves how good it is.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,59 +28,129 @@ from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair, add, divide, divide_double, multiply, multiply_double
-from .iterate import Along
-from .walks import NONE, Ways, follow, foot, make_ways, search
+from ..heap import Heap, drop_least, push
+
+NONE = -1
 
 
-def retraced(
-    out: Arcs,
-    into: Arcs,
-    values: FloatArray,
-    order: IntArray,
-    batch: IntArray,
-    slopes: FloatArray,
-    given_along: Along | None,
-) -> Pair:
-    """Return a field in double-double, interpolated again in its order of fixing.
+class Along(NamedTuple):
+    """Where vertices lie on walks of unit lengths."""
 
-    See `Fixing` for what is given; where nothing was fixed the field is NaN.
+    far: FloatArray
+    """(k,) how far above the end of its batch each vertex lies, in the order of fixing."""
+    ends: IntArray
+    """(number of batches, 2) the ends of a batch that is one walk, above and below."""
+
+
+class Fixing(NamedTuple):
+    """A field, and an order of fixing: every vertex is interpolated between earlier ones."""
+
+    values: FloatArray
+    """(n,) the field, accurate to rounding; NaN where nothing was fixed."""
+    fixed: BoolArray
+    """(n,) the labels, and the vertices that got a value."""
+    order: IntArray
+    """(k,) the unlabelled vertices in the order of fixing."""
+    batch: IntArray
+    """(n,) the batch each was fixed in; -1 for labels, `UNFIXED` where nothing was fixed."""
+    slopes: FloatArray
+    """(number of batches,) the slope of the walks of each; 0 where it is a constant."""
+    finished: bool
+    """False if the cap on frames was met, which should never happen."""
+    rounds: int = 0
+    """How many rounds the iteration took; 0 if the divide and conquer answered."""
+    along: Along | None = None
+    """Where the vertices lie on their walks, if that is known."""
+    frames: int = 0
+    """How many frames the divide and conquer worked on."""
+    visits: int = 0
+    """How many vertices propagations spread from, counted with repetition."""
+    pushes: int = 0
+    """How many entries they sorted or kept in a heap."""
+
+
+class Log(NamedTuple):
+    """The order of fixing, what became of it so far, and room for a walk."""
+
+    out: Arcs
+    into: Arcs
+    unit: bool
+    values: FloatArray
+    order: IntArray
+    batch: IntArray
+    slopes: FloatArray
+    field: Pair
+    """(n,) the field in double-double, of the vertices that are done."""
+    done: BoolArray
+    path: IntArray
+    """The vertices of a walk."""
+    along: Pair
+    """Where they lie on it; the whole distance behind the last."""
+
+
+class Ways(NamedTuple):
+    """The ways from the vertices of a batch, and room to search for them.
+
+    Only the entries of the batch at hand mean anything.
     """
+
+    following: IntArray
+    """(n, 2) the next vertex down and up; `NONE` if there is no way."""
+    step: FloatArray
+    """(n, 2) length of the arc to it."""
+    reach: FloatArray
+    """(3, n) least sign · v + α · length so far, sign · v at the done vertex it belongs to, and the
+    length of the way to it."""
+    stamp: IntArray
+    """(n,) the last vertex whose way down led through here, see `_foot`."""
+    heap: Heap
+
+
+def retraced(out: Arcs, into: Arcs, fixing: Fixing) -> Pair:
+    """Return a field in double-double, interpolated again in its order of fixing; else NaN."""
+    values, _, order, batch, slopes, *_ = fixing
     n = batch.size
-    field, done = Pair(values.copy(), np.zeros(n)), batch < 0
-    path = np.empty(order.size, np.int32)
-    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
-    unit = bool((out.lengths == 1.0).all())
+    log = Log(
+        out,
+        into,
+        bool((out.lengths == 1.0).all()),
+        values,
+        order,
+        batch,
+        slopes,
+        Pair(values.copy(), np.zeros(n)),
+        done=batch < 0,
+        path=np.empty(order.size, np.int32),
+        along=Pair(np.empty(order.size + 1), np.empty(order.size + 1)),
+    )
     room, first = None, 0
-    if given_along is not None:
-        first = _interpolate_chains(order, batch, slopes, *given_along, field, done)
+    if fixing.along is not None:
+        first = _interpolate_chains(log, *fixing.along)
     while first < order.size:
-        given = out, into, order, batch, slopes
-        first, last, level = _retrace(*given, values, field, done, path, along, unit, first)
+        first, last, level = _retrace(log, first)
         if not level:
             continue
         # walks that came upon level ground: few graphs have any
-        members = order[first:last]
-        if slopes[batch[members[0]]] > 0.0:
-            room = room or make_ways(n, out.indices.size)
-            slope = float(slopes[batch[members[0]]])
-            _follow_lengths(out, into, members, batch, slope, done, path, along, field, room)
-        _copy_neighbours(out, into, values, members, batch, done, path, field)
+        if slopes[batch[order[first]]] > 0.0:
+            entries = n + out.indices.size
+            room = room or Ways(
+                np.empty((n, 2), np.int32),
+                np.empty((n, 2)),
+                np.empty((3, n)),
+                np.full(n, NONE, np.int32),
+                Heap(np.empty(entries), np.empty(entries, np.int32)),
+            )
+            _follow_lengths(log, order[first:last], room)
+        _copy_neighbours(log, order[first:last])
         first = last
-    return field
+    return log.field
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _interpolate_chains(
-    order: IntArray,
-    batch: IntArray,
-    slopes: FloatArray,
-    far: FloatArray,
-    ends: IntArray,
-    field: Pair,
-    done: BoolArray,
-) -> int:
+def _interpolate_chains(log: Log, far: FloatArray, ends: IntArray) -> int:
     """Interpolate along chains of unit lengths, as they are, up to what is level; where that is."""
-    high, low = field
+    order, batch, slopes = log.order, log.batch, log.slopes
+    high, low = log.field
     first = 0
     while first < order.size and slopes[batch[order[first]]] > 0.0:
         mine = batch[order[first]]
@@ -81,33 +164,23 @@ def _interpolate_chains(
             climb, small = multiply_double(slope, rest, far[k])
             x = order[k]
             high[x], low[x] = add(high[bottom], low[bottom], climb, small)
-            done[x] = True
+            log.done[x] = True
         first = last
     return first
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _retrace(
-    out: Arcs,
-    into: Arcs,
-    order: IntArray,
-    batch: IntArray,
-    slopes: FloatArray,
-    values: FloatArray,
-    field: Pair,
-    done: BoolArray,
-    path: IntArray,
-    along: Pair,
-    unit: bool,
-    first: int,
-) -> tuple[int, int, bool]:
+def _retrace(log: Log, first: int) -> tuple[int, int, bool]:
     """Interpolate along the walks of batch after batch, from place `first` of the order on.
 
-    `field` holds what is `done`, at first the labels, and receives the rest. Stops at a batch in
-    which a walk leads to level ground: returns where it begins and ends, and True. No other walk of
-    it is tried then: every vertex of a long walk would run into the same place.
+    Stops at a batch in which a walk leads to level ground: returns where it begins and ends, and
+    True. No other walk of it is tried then: every vertex of a long walk would run into the same
+    place.
     """
+    order, batch, slopes, done = log.order, log.batch, log.slopes, log.done
+    path, along = log.path, log.along
     last = first
+    zero = 0 * first  # no literal, for which Numba would compile anew
     while last < order.size:
         mine = batch[order[first]]
         # a batch without a slope is a constant, and has no walks to follow
@@ -120,14 +193,14 @@ def _retrace(
             path[0] = x
             along.high[0] = 0.0
             along.low[0] = 0.0
-            count, bottom = _walk(out, values, batch, done, path, along, 1, -1.0, unit)
+            count, bottom = _walk(log, log.out, 1 + zero, -1.0)
             fall = (along.high[count], along.low[count])
             if bottom >= 0:
-                count, top = _walk(into, values, batch, done, path, along, count, 1.0, unit)
+                count, top = _walk(log, log.into, count, 1.0)
             if bottom < 0 or top < 0:
                 level = True
                 continue
-            _interpolate(field, path, along, count, fall, bottom, top)
+            _interpolate(log, count, fall, bottom, top)
             for j in range(count):
                 done[path[j]] = True
         if level:
@@ -137,34 +210,24 @@ def _retrace(
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _follow_lengths(
-    out: Arcs,
-    into: Arcs,
-    members: IntArray,
-    batch: IntArray,
-    slope: float,
-    done: BoolArray,
-    path: IntArray,
-    along: Pair,
-    field: Pair,
-    ways: Ways,
-) -> None:
+def _follow_lengths(log: Log, members: IntArray, ways: Ways) -> None:
     """Interpolate along what is left of the walks of a batch, found by their lengths."""
-    search(out, into, members, batch, done, field.high, slope, 0, ways)
-    search(into, out, members, batch, done, field.high, slope, 1, ways)
-    following = ways.following
+    for side in range(2):
+        _search(log, members, side, ways)
+    field, done, path, along, following = log.field, log.done, log.path, log.along, ways.following
     for x in members:
         # no walk leads through a vertex without a way down or without one up
         if done[x] or following[x, 0] == NONE or following[x, 1] == NONE:
             continue
-        last = foot(ways, done, x)
+        last = _foot(ways, done, x)
         path[0] = last
         along.high[0] = 0.0
         along.low[0] = 0.0
-        count, bottom = follow(ways, done, 0, path, along, 1)
+        down, up = side - 1, side
+        count, bottom = _follow(log, ways, down, down + 1)
         fall = (along.high[count], along.low[count])
-        count, top = follow(ways, done, 1, path, along, count)
-        _interpolate(field, path, along, count, fall, bottom, top)
+        count, top = _follow(log, ways, up, count)
+        _interpolate(log, count, fall, bottom, top)
         for j in range(count):
             done[path[j]] = True
         # what hangs on the walk takes the value where it does
@@ -176,17 +239,7 @@ def _follow_lengths(
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _walk(
-    arcs: Arcs,
-    values: FloatArray,
-    batch: IntArray,
-    done: BoolArray,
-    path: IntArray,
-    along: Pair,
-    count: int,
-    sign: float,
-    unit: bool,
-) -> tuple[int, int]:
+def _walk(log: Log, arcs: Arcs, count: int, sign: float) -> tuple[int, int]:
     """Follow the steepest arcs from ``path[0]``, up or down, to a vertex done before.
 
     Appends the vertices on the way to `path` and their signed distances to `along`, the whole
@@ -194,6 +247,7 @@ def _walk(
     Values change strictly along the walk, so it ends.
     """
     indptr, indices, lengths = arcs
+    unit, values, batch, path, along = log.unit, log.values, log.batch, log.path, log.along
     x = path[0]
     mine = batch[x]
     far, rest = 0.0, 0.0
@@ -219,7 +273,7 @@ def _walk(
             far, rest = add(far, rest, step, 0.0)
         along.high[count] = sign * far
         along.low[count] = sign * rest
-        if done[following]:
+        if log.done[following]:
             return count, following
         x = following
         path[count] = x
@@ -227,17 +281,9 @@ def _walk(
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _interpolate(
-    field: Pair,
-    path: IntArray,
-    along: Pair,
-    count: int,
-    fall: tuple[float, float],
-    bottom: int,
-    top: int,
-) -> None:
+def _interpolate(log: Log, count: int, fall: tuple[float, float], bottom: int, top: int) -> None:
     """Constant slope from `bottom` to `top` along the path; `fall` is where the bottom lies."""
-    high, low = field
+    (high, low), path, along = log.field, log.path, log.along
     run = add(along.high[count], along.low[count], -fall[0], -fall[1])
     rise = add(high[top], low[top], -high[bottom], -low[bottom])
     slope = divide(rise[0], rise[1], run[0], run[1])
@@ -249,21 +295,13 @@ def _interpolate(
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _copy_neighbours(
-    out: Arcs,
-    into: Arcs,
-    values: FloatArray,
-    members: IntArray,
-    batch: IntArray,
-    done: BoolArray,
-    queue: IntArray,
-    field: Pair,
-) -> None:
+def _copy_neighbours(log: Log, members: IntArray) -> None:
     """Spread the values of done vertices over the rest of a batch, breadth first.
 
     Only vertices of equal double value are copied; what is left keeps its double.
     """
-    high, low = field
+    out, into, values, batch, done = log.out, log.into, log.values, log.batch, log.done
+    (high, low), queue = log.field, log.path
     tail = 0
     for x in members:
         if done[x]:
@@ -294,3 +332,94 @@ def _copy_neighbours(
             high[x] = values[x]
             low[x] = 0.0
             done[x] = True
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _search(log: Log, members: IntArray, side: int, ways: Ways) -> None:
+    """Find the next vertex down (side 0) or up (1) of the members that are not done."""
+    look, back = (log.out, log.into) if side == 0 else (log.into, log.out)
+    batch, done, values = log.batch, log.done, log.field.high
+    following, step, reach, _, heap = ways
+    key, origin, far = reach[0], reach[1], reach[2]
+    sign = 1.0 if side == 0 else -1.0
+    mine = batch[members[0]]
+    slope = log.slopes[mine]
+    size = 0
+    for x in members:
+        if done[x]:
+            continue
+        key[x] = np.inf
+        following[x, side] = NONE
+        for e in range(look.indptr[x], look.indptr[x + 1]):
+            y = look.indices[e]
+            if done[y] and sign * values[y] + slope * look.lengths[e] < key[x]:
+                key[x] = sign * values[y] + slope * look.lengths[e]
+                origin[x] = sign * values[y]
+                far[x] = look.lengths[e]
+                following[x, side] = y
+                step[x, side] = look.lengths[e]
+        if key[x] < np.inf:
+            size = push(heap, size, key[x], x)
+    while size > 0:
+        settled = heap.keys[0]
+        x = heap.vertices[0]
+        size = drop_least(heap, size)
+        if settled > key[x]:
+            continue
+        for e in range(back.indptr[x], back.indptr[x + 1]):
+            y = back.indices[e]
+            if batch[y] != mine or done[y]:
+                continue
+            # rounding is monotone: never below the key of x, so that what is settled stays
+            candidate = origin[x] + slope * (far[x] + back.lengths[e])
+            if candidate < key[y]:
+                key[y] = candidate
+                origin[y] = origin[x]
+                far[y] = far[x] + back.lengths[e]
+                following[y, side] = x
+                step[y, side] = back.lengths[e]
+                size = push(heap, size, candidate, y)
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _foot(ways: Ways, done: BoolArray, x: int) -> int:
+    """Return the last vertex that the ways down and up from x have in common.
+
+    That is x itself if a walk leads through it. Otherwise x is on a dead end, or on a loop, so
+    short that rounding counts it to the walk it hangs on.
+    """
+    following, stamp = ways.following, ways.stamp
+    y = x
+    while not done[y]:
+        stamp[y] = x
+        y = following[y, 0]
+    last = x
+    y = x
+    while not done[y]:
+        if stamp[y] == x:
+            last = y
+        y = following[y, 1]
+    return last
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _follow(log: Log, ways: Ways, side: int, count: int) -> tuple[int, int]:
+    """Append the vertices on the way from ``path[0]`` down or up to a done one.
+
+    Their signed distances go to `along`, the whole distance behind the last; returns the new count
+    and the done vertex.
+    """
+    sign = -1.0 if side == 0 else 1.0
+    path, along = log.path, log.along
+    far = (0.0, 0.0)
+    x = path[0]
+    while True:
+        y = ways.following[x, side]
+        far = add(far[0], far[1], ways.step[x, side], 0.0)
+        along.high[count] = sign * far[0]
+        along.low[count] = sign * far[1]
+        if log.done[y]:
+            return count, y
+        x = y
+        path[count] = x
+        count += 1
