@@ -18,7 +18,7 @@ import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import metadata
 from typing import Any
@@ -155,15 +155,8 @@ def run(
                     store.write(task, ended.rows)
                     store.log(task, ended.seconds)
                 show.count(task.experiment.name, ended.rows, task.effort, ended.seconds)
-    return Run(
-        {task: tables[task] for task in entries if task in tables},
-        failed,
-        found.reused,
-        found.damaged,
-        found.stale,
-        found.accepted,
-        time.perf_counter() - began,
-    )
+    tables = {task: tables[task] for task in entries if task in tables}  # in the order asked for
+    return replace(found, tables=tables, failed=failed, seconds=time.perf_counter() - began)
 
 
 def look_up(tasks: Sequence[Task], store: Store) -> dict[Task, Entry]:

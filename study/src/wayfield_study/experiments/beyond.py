@@ -1,12 +1,12 @@
 """Beyond the paper: very few labels, noisy ones, finer graphs, other mazes, other rules.
 
-**Sparse.** From as many labels as the cell has down to two, and the goal's. Counts are powers of two
-up to the cell's own number. Every set is a uniform draw of its own, the same for all goals.
+**Sparse.** From as many labels as the cell has down to two, and the goal's. Counts are powers of
+two up to the cell's own number. Every set is a uniform draw of its own, the same for all goals.
 
 **Noise.** Independent normal errors of standard deviation σ, in steps, on every label but the
 goal's; their largest size is the labels' ``error``. The paper's two ends and p = 8 are planned on
-as they are. The exact AMLE is also tried as it should be used: steepest descent with exit ties on the
-labels that are left when false sinks are dropped, which on an undirected graph reaches from
+as they are. The exact AMLE is also tried as it should be used: steepest descent with exit ties on
+the labels that are left when false sinks are dropped, which on an undirected graph reaches from
 everywhere.
 
 **Resolution.** Harmonic and exact AMLE up to r = 24. Sweeps are left out: on such graphs they would

@@ -34,11 +34,11 @@ from ..report import (
     chart,
     power,
 )
-from . import lbfgs_budget
 from ._mazes import MazeCell, grid, maze_experiment
 from ._shared import COUNTED, printed_points, success
 from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
 from .ordering import rate
+from .solver_audit import BUDGET_ARM, budget_cells
 
 ARMS = (
     (2.0, HARMONIC),
@@ -70,7 +70,7 @@ def cells(profile: Profile) -> list[MazeCell]:
     """Two small cells, or the paper's whole grid, with the goals that L-BFGS-B is run on."""
     if profile.name == "quick":
         return grid(["medium"], [4], [0.02, 0.08], SEEDS[:1], profile.at_most())
-    return lbfgs_budget.cells(profile)
+    return budget_cells(profile)
 
 
 # -------------------------------------------------------------------- the paper's figures
@@ -102,14 +102,14 @@ def measures(tables: Tables) -> dict[str, Measure]:
     found = success_at(2.0, "rollout", {"arm": "harmonic"}, None)
     found |= success_at(inf, "rollout", {"arm": "sweeps"}, {"arm": "amle"})
     for p in POWERS:
-        stopped, solved = {"p": p, "arm": lbfgs_budget.ARM}, {"p": p, "arm": "certified"}
+        stopped, solved = {"p": p, "arm": BUDGET_ARM}, {"p": p, "arm": "certified"}
         certified = success_at(p, "finite_p", {"p": p}, {"p": p})
         found |= {
             name: certified[name] if measure.value is None else measure
             for name, measure in success_at(p, "lbfgs_budget", stopped, solved).items()
         }
     names = [*ordered, *(figure.id for figure in figures_of("monotone"))]
-    rows = tables.get("lbfgs_budget", NO_ROWS).where(arm=lbfgs_budget.ARM)
+    rows = tables.get("lbfgs_budget", NO_ROWS).where(arm=BUDGET_ARM)
     return found | covered(tables.get("finite_p"), GRID, partial(_ordering, rows), names)
 
 
@@ -223,7 +223,7 @@ def charts(rows: Records) -> list[Chart]:
     return [first, chart("Poorly ranked decisions against p", low, ticks, scale, names)]
 
 
-def tables(rows: Records) -> list[Table]:
+def tables(rows: Records) -> Iterator[Table]:
     """Tabulate success and the widest bracket along the whole family."""
 
     def widest(some: Records) -> str:
@@ -232,17 +232,15 @@ def tables(rows: Records) -> list[Table]:
 
     ends = {"sweeps": f"∞, {PAPER_SWEEPS} sweeps", "amle": "∞, exact"}
     names = list(COUNTED)[:2]
-    return [
-        Table.of(
-            "family",
-            "The p-family, certified",
-            "p",
-            {ends.get(str(arm), f"{p:g}"): some for (p, arm), some in rows.by("p", "arm").items()},
-            {name: COUNTED[name] for name in names} | {"widest bracket": widest},
-            "Success is the mean over cells. Widths are relative to the range of the labels, the "
-            "widest over all cells and goals.",
-        )
-    ]
+    yield Table.of(
+        "family",
+        "The p-family, certified",
+        "p",
+        {ends.get(str(arm), f"{p:g}"): some for (p, arm), some in rows.by("p", "arm").items()},
+        {name: COUNTED[name] for name in names} | {"widest bracket": widest},
+        "Success is the mean over cells. Widths are relative to the range of the labels, the "
+        "widest over all cells and goals.",
+    )
 
 
 # -------------------------------------------------------------------- what is said

@@ -95,7 +95,7 @@ def measures(rows: Records) -> dict[str, Measure]:
     return found | {"stable/median/value": Measure(float(np.median(first)))}
 
 
-def charts(rows: Records) -> list[Chart]:
+def charts(rows: Records) -> Iterator[Chart]:
     """Draw success and residual against the number of sweeps, the paper's beside ours."""
     swept = rows.where(arm="sweeps").by("sweeps")
     budgets = sorted(swept)
@@ -116,21 +116,12 @@ def charts(rows: Records) -> list[Chart]:
         names = [f"iterations/sweeps{budget}/{column}" for budget in budgets]
         if theirs := printed_points(rows, names, first=1):
             series.append(Series("paper", "harmonic", theirs, (), "diamond", hollow=True))
-    return [
-        chart(
-            "Success against sweeps",
-            lines["success"],
-            [*ticks, (last, "exact")],
-            names=("midrange sweeps", "success"),
-        ),
-        chart(
-            "Residual against sweeps",
-            lines["residual"],
-            ticks[1:],
-            Scale(1e-5, 1e-1, log=True),
-            ("midrange sweeps", "residual"),
-        ),
-    ]
+    axis = "midrange sweeps"
+    every = [*ticks, (last, "exact")]
+    yield chart("Success against sweeps", lines["success"], every, names=(axis, "success"))
+    scale = Scale(1e-5, 1e-1, log=True)
+    names = (axis, "residual")
+    yield chart("Residual against sweeps", lines["residual"], ticks[1:], scale, names)
 
 
 def budget(rows: Records) -> Iterator[Finding]:

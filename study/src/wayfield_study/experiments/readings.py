@@ -10,7 +10,7 @@ draws and readings together say of the paper's figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -318,28 +318,26 @@ reading_cells = cells_under(OTHERS, cells_by_profile(ONE, grid, full=32))
 sweep_cells = cells_under(OTHERS, cells_by_profile(ONE, iteration_audit.WHOLE, paper=8, full=32))
 
 
-def by_reading(rows: Records) -> list[Table]:
+def by_reading(rows: Records) -> Iterator[Table]:
     """Tabulate what a reading does to the walks: success, loops without a label, decisions."""
 
     def of(arm: str, part: str, form: str) -> Callable[[Records], str]:
         return lambda some: format(some.where(arm=arm).ratio(part, "pairs"), form)
 
-    return [
-        Table.of(
-            "walks",
-            "Walks by reading",
-            "reading",
-            {READINGS[str(name)].title: some for name, some in rows.by("reading").items()},
-            {
-                "harmonic": lambda some: f"{success(some, 'harmonic'):.3f}",
-                "AMLE, swept": lambda some: f"{success(some, 'sweeps'):.3f}",
-                "nearest label": lambda some: f"{success(some, 'nearest'):.3f}",
-                "harmonic loops without a label": of("harmonic", "interior", ".2%"),
-                "AMLE loops without a label": of("sweeps", "interior", ".2%"),
-                "decisions per walk": of("harmonic", "mechanism_decisions", ".1f"),
-            },
-        )
-    ]
+    yield Table.of(
+        "walks",
+        "Walks by reading",
+        "reading",
+        {READINGS[str(name)].title: some for name, some in rows.by("reading").items()},
+        {
+            "harmonic": lambda some: f"{success(some, 'harmonic'):.3f}",
+            "AMLE, swept": lambda some: f"{success(some, 'sweeps'):.3f}",
+            "nearest label": lambda some: f"{success(some, 'nearest'):.3f}",
+            "harmonic loops without a label": of("harmonic", "interior", ".2%"),
+            "AMLE loops without a label": of("sweeps", "interior", ".2%"),
+            "decisions per walk": of("harmonic", "mechanism_decisions", ".1f"),
+        },
+    )
 
 
 def by_budget(rows: Records) -> list[Table]:

@@ -150,36 +150,32 @@ def _counts(figures: list[Figure], rows: Records) -> dict[str, Measure]:
 # -------------------------------------------------------------------- what is shown
 
 
-def charts(rows: Records) -> list[Chart]:
+def charts(rows: Records) -> Iterator[Chart]:
     """Success against resolution and against labels."""
     by_r, by_lf = (printed_series(rows, column) for column in ("refinement", "label_fraction"))
-    return [
-        against(rows, "refinement", MAIN, "Success against resolution", lambda r: f"r = {r}", by_r),
-        against(
-            rows, "label_fraction", MAIN, "Success against labels", lambda lf: f"lf = {lf:g}", by_lf
-        ),
-    ]
+    title = "Success against resolution"
+    yield against(rows, "refinement", MAIN, title, lambda r: f"r = {r}", by_r)
+    title = "Success against labels"
+    yield against(rows, "label_fraction", MAIN, title, lambda lf: f"lf = {lf:g}", by_lf)
 
 
-def tables(rows: Records) -> list[Table]:
+def tables(rows: Records) -> Iterator[Table]:
     """Tabulate success, failing starts and cost of the walks that reach, by arm."""
 
     def cost(some: Records) -> str:
         least = max(some.column("least_cost_all").sum(), 1e-300)
         return f"{some.column('cost_all').sum() / least:.3f}"
 
-    return [
-        Table.of(
-            "arms",
-            "All methods, all cells at hand",
-            "method",
-            {TITLES[str(arm)]: some for arm, some in rows.by("arm").items()},
-            COUNTED | {"cost of walks that reach": cost},
-            "“All starts” takes every start of every field instead of the sampled ones. Success is "
-            "the mean over cells, failing starts are counted. Cost is the sum over the walks that "
-            "reach, divided by the least possible.",
-        )
-    ]
+    yield Table.of(
+        "arms",
+        "All methods, all cells at hand",
+        "method",
+        {TITLES[str(arm)]: some for arm, some in rows.by("arm").items()},
+        COUNTED | {"cost of walks that reach": cost},
+        "“All starts” takes every start of every field instead of the sampled ones. Success is "
+        "the mean over cells, failing starts are counted. Cost is the sum over the walks that "
+        "reach, divided by the least possible.",
+    )
 
 
 # -------------------------------------------------------------------- what is said

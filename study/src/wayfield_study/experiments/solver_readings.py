@@ -6,7 +6,7 @@ which its L-BFGS-B gives up. One goal of every configuration, under each of a fe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import inf
 from typing import TypeAlias
@@ -21,10 +21,9 @@ from wayfield.labels import Labels
 from ..engine import Profile, Records, Row
 from ..paper.grid import AUDITED, SEEDS
 from ..report import Section, Table
-from . import lbfgs_budget
 from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import HARMONIC, SWEEPS, Trial
-from .solver_audit import POWERS, Energy, Solver, lbfgs, newton_cg, relaxed_picard
+from .solver_audit import BUDGET_ARM, POWERS, Energy, Solver, lbfgs, newton_cg, relaxed_picard
 
 Start: TypeAlias = Callable[[Graph, Labels], FloatArray]
 SCIPY_STALL = 2.2e-9
@@ -70,9 +69,7 @@ def run(cell: MazeCell) -> list[Row]:
         chosen = STARTS.get(assumed)
         starts = [None if chosen is None else chosen(graph, known) for known in labels]
         stall = STALLS.get(assumed, 1e-10)
-        solvers: dict[str, Solver] = {
-            lbfgs_budget.ARM: partial(lbfgs, cap=700, stall=stall, memory=10)
-        }
+        solvers: dict[str, Solver] = {BUDGET_ARM: partial(lbfgs, cap=700, stall=stall, memory=10)}
         if audited and chosen is not None:
             solvers |= {"picard": relaxed_picard, "newton": newton_cg}
         if audited and assumed in STALLS:
@@ -113,8 +110,8 @@ def as_tables(rows: Records, assumed: str) -> dict[str, Records]:
     the stopped fields stand in for it, so that nothing moves.
     """
     solved, ends = rows.where(assumed=assumed), rows.where(assumed="")
-    stopped = solved.where(arm=lbfgs_budget.ARM)
-    audits = Records.of(row for row in solved if row["arm"] != lbfgs_budget.ARM)
+    stopped = solved.where(arm=BUDGET_ARM)
+    audits = Records.of(row for row in solved if row["arm"] != BUDGET_ARM)
     twins = [row | {"arm": "amle"} for row in ends.where(arm=SWEEPS.name)]
     twins += [row | {"arm": f"p{row['p']:g}"} for row in stopped]
     sure = [row | {"arm": "certified"} for row in stopped]
@@ -126,29 +123,27 @@ def as_tables(rows: Records, assumed: str) -> dict[str, Records]:
     }
 
 
-def tables(rows: Records) -> list[Table]:
+def tables(rows: Records) -> Iterator[Table]:
     """Tabulate success by resolution, and how L-BFGS-B ends, under every reading."""
 
     def at(r: int) -> Callable[[Records], str]:
         return lambda some: f"{some.where(refinement=r).ratio('reached', 'pairs'):.3f}"
 
-    groups = rows.where(arm=lbfgs_budget.ARM).by("assumed", "p").items()
-    return [
-        Table.of(
-            "starts",
-            "Finite p by L-BFGS-B, by start and stop",
-            "L-BFGS-B, 700 iterations",
-            {f"{assumed}, p = {p:g}": some for (assumed, p), some in groups},
-            {f"success, r = {r}": at(r) for r in rows.values("refinement")}
-            | {
-                "converged, it says": lambda some: (
-                    f"{some.total('converged')} of {some.total('solves')}"
-                ),
-                "gradient": lambda some: f"{some.mean('gradient'):.4f}",
-                "residual": lambda some: f"{some.mean('fixed_point'):.3f}",
-            },
-        )
-    ]
+    groups = rows.where(arm=BUDGET_ARM).by("assumed", "p").items()
+    yield Table.of(
+        "starts",
+        "Finite p by L-BFGS-B, by start and stop",
+        "L-BFGS-B, 700 iterations",
+        {f"{assumed}, p = {p:g}": some for (assumed, p), some in groups},
+        {f"success, r = {r}": at(r) for r in rows.values("refinement")}
+        | {
+            "converged, it says": lambda some: (
+                f"{some.total('converged')} of {some.total('solves')}"
+            ),
+            "gradient": lambda some: f"{some.mean('gradient'):.4f}",
+            "residual": lambda some: f"{some.mean('fixed_point'):.3f}",
+        },
+    )
 
 
 SECTION = Section(

@@ -302,26 +302,24 @@ def findings(rows: Records) -> Iterator[Finding]:
     )
 
 
-def by_way(rows: Records) -> list[Table]:
+def by_way(rows: Records) -> Iterator[Table]:
     """Tabulate the number of witnesses by way, its mean and its spread."""
 
     def spread(some: Records) -> str:
         return f"{some.column('swept').std(ddof=1):.1f}" if len(some) > 1 else "–"
 
-    return [
-        Table.of(
-            "ways",
-            f"Witnesses by how subgraphs of the {SIDE} × {SIDE} lattice are drawn",
-            "subgraphs",
-            rows.by("way"),
-            {
-                "searches": lambda some: f"{len(some)}",
-                "witnesses by sweeps": lambda some: f"{some.mean('swept'):.1f}",
-                "standard deviation": spread,
-                "exact": lambda some: f"{some.mean('exact'):.1f}",
-            },
-        )
-    ]
+    yield Table.of(
+        "ways",
+        f"Witnesses by how subgraphs of the {SIDE} × {SIDE} lattice are drawn",
+        "subgraphs",
+        rows.by("way"),
+        {
+            "searches": lambda some: f"{len(some)}",
+            "witnesses by sweeps": lambda some: f"{some.mean('swept'):.1f}",
+            "standard deviation": spread,
+            "exact": lambda some: f"{some.mean('exact'):.1f}",
+        },
+    )
 
 
 def cells(profile: Profile) -> list[SevenNodes | Lattice]:

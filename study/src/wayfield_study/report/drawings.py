@@ -26,8 +26,6 @@ _WIDEST = 300  # a name of a maze that is longer is cut short; bold letters are 
 Configuration = tuple[str, int, float]
 _STEP, _RADIUS, _EDGE = 62.0, 17.0, 30.0
 _ARROW = "M-6-4L4 0L-6 4Z"
-DRAWN = ("x", "y", "tails", "heads", "values", "successor", "arrives", "labelled", "goal")
-"""Columns a drawing needs."""
 
 
 # -------------------------------------------------------------------- the phase diagram
@@ -128,6 +126,14 @@ def _rgb(text: str) -> tuple[int, int, int]:
 # -------------------------------------------------------------------- small graphs
 
 
+def stored_graph(graph: Graph) -> Row:
+    """Return a graph in the plane as columns of a row: its vertices, and every edge once."""
+    assert graph.positions is not None
+    once = graph.tails < graph.indices
+    ends = {"tails": graph.tails[once], "heads": graph.indices[once]}
+    return {"x": graph.positions[:, 0], "y": graph.positions[:, 1], **ends}
+
+
 def drawn_graph(graph: Graph, labels: Labels, plan: Plan) -> Row:
     """Return what a drawing of a field and its plan needs, as columns of a row.
 
@@ -140,19 +146,8 @@ def drawn_graph(graph: Graph, labels: Labels, plan: Plan) -> Row:
     >>> graph_drawing(row, "a path").count("<circle")
     5
     """
-    assert graph.positions is not None
-    once = graph.tails < graph.indices
-    columns = (
-        *graph.positions.T,
-        graph.tails[once],
-        graph.indices[once],
-        plan.values,
-        plan.successor,
-        plan.reached,
-        labels.mask(graph),
-        plan.goal,
-    )
-    return dict(zip(DRAWN, columns, strict=True))
+    about = {"values": plan.values, "successor": plan.successor, "arrives": plan.reached}
+    return stored_graph(graph) | about | {"labelled": labels.mask(graph), "goal": plan.goal}
 
 
 def graph_drawing(row: Row, description: str) -> str:

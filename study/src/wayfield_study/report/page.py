@@ -247,6 +247,8 @@ def write_report(
         f"{len(provenance.failed)} failed"
     )
     times = {name: f"{spent:,.0f} s" for name, spent in provenance.computing.items()}
+    time = spent if provenance.workers else "none for this report: its results were there"
+    versions = {"Python": platform.python_version()}
     files[_PAGE] = render(
         "wayfield_study.report",
         "index.html.j2",
@@ -255,22 +257,12 @@ def write_report(
         sections=sections,
         findings=[finding for shown in sections for finding in shown["findings"]],
         provenance=provenance,
-        facts=[
-            ("tasks", tasks),
-            (
-                "time",
-                spent if provenance.workers else "none for this report: its results were there",
-            ),
-            *cover.facts,
-        ],
+        facts=[("tasks", tasks), ("time", time), *cover.facts],
         experiments=[
             {"name": name, "rows": f"{len(some):,}", "seconds": times.get(name, "")}
             for name, some in rows.items()
         ],
-        versions={
-            "Python": platform.python_version(),
-            **{name: metadata.version(name) for name in _PACKAGES},
-        },
+        versions=versions | {name: metadata.version(name) for name in _PACKAGES},
         today=dt.datetime.now(dt.UTC).date().isoformat(),
     )
     with Outbox(out, force or holds_earlier_report(out)) as outbox:

@@ -22,6 +22,7 @@ from wayfield.labels import Labels
 from wayfield.plans import Plan
 
 from ..engine.tasks import Row
+from .drawings import stored_graph
 
 _SCALE = ("#f3f1ea", "#f2cf8d", "#e5924c", "#bb4540", "#6d1f45")  # no start fails … all fail
 _WALL = (0.62, 0.65, 0.68, 1.0)
@@ -62,17 +63,9 @@ class Gallery:
 
 def stored_maze(graph: Graph, labels: Labels) -> Row:
     """Return a graph in the plane and its labels as columns of a row."""
-    assert graph.positions is not None
-    once = graph.tails < graph.indices
-    return {
-        "x": graph.positions[:, 0],
-        "y": graph.positions[:, 1],
-        "tails": graph.tails[once],
-        "heads": graph.indices[once],
-        "lengths": graph.lengths[once],
-        "label_vertices": labels.vertices,
-        "label_values": labels.values,
-    }
+    lengths = graph.lengths[graph.tails < graph.indices]
+    known = {"label_vertices": labels.vertices, "label_values": labels.values}
+    return stored_graph(graph) | {"lengths": lengths} | known
 
 
 def stored_plan(plan: Plan, prefix: str) -> Row:
@@ -94,21 +87,10 @@ def field_picture(row: Row, prefix: str, goal: int, caption: str) -> Picture:
     values, successor, basin, cycles, ends = (np.array(row[f"{prefix}_{name}"]) for name in names)
     unknown = np.full(graph.num_vertices, -1)
     # the stored plan put together again; what no picture shows is left out
-    plan = Plan(
-        graph,
-        values,
-        goal,
-        rule="q",
-        ties="index",
-        tie_tolerance=0.0,
-        successor=successor,
-        reached=basin == -1,
-        steps=unknown,
-        cost=unknown.astype(np.float64),
-        basin=basin,
-        cycle_members=cycles.astype(np.int64),
-        cycle_offsets=ends,
-    )
+    rule: dict[str, Any] = {"rule": "q", "ties": "index", "tie_tolerance": 0.0}
+    walks = {"reached": basin == -1, "steps": unknown, "cost": unknown.astype(np.float64)}
+    walks |= {"basin": basin, "cycle_members": cycles.astype(np.int64), "cycle_offsets": ends}
+    plan = Plan(graph, values, goal, **rule, successor=successor, **walks)
     labels = Labels(row["label_vertices"], row["label_values"])
     width, height = np.ptp(positions, axis=0) + 1.0
     size = (6.4, 6.4 * height / width)

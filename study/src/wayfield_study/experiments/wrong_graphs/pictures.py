@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine import Records, Row
 from ...report import Gallery
+from ...report.drawings import stored_graph
 from ...report.pictures import edge_picture, edge_scale
 from .._shared import make_experiment, percent
 from . import _common as common
@@ -24,24 +25,18 @@ def run(cell: common.WrongCell) -> list[Row]:
     """One row: the graph, and what its edges cost beyond their lengths."""
     case = cell.draw()
     graph, world, ours = case.graph, case.world, common.mended(case, None)
-    assert graph.positions is not None
     once = graph.tails < graph.indices
     # the share by which an edge costs more than believed, in the costlier of its two directions
     extra = np.where(world.lands == graph.indices, world.costs / graph.lengths - 1, FALSE)
     other = np.lexsort((graph.tails, graph.indices))  # undirected: where the opposite arcs stand
-    return [
-        {
-            "x": graph.positions[:, 0],
-            "y": graph.positions[:, 1],
-            "tails": graph.tails[once],
-            "heads": graph.indices[once],
-            "really": np.maximum(extra, extra[other])[once],
-            "found": (ours.added / graph.lengths)[once],
-            "labelled": case.labels.vertices,
-            "goal": world.goal,
-            "chosen": ours.chosen,
-        }
-    ]
+    row: Row = {
+        "really": np.maximum(extra, extra[other])[once],
+        "found": (ours.added / graph.lengths)[once],
+        "labelled": case.labels.vertices,
+        "goal": world.goal,
+        "chosen": ours.chosen,
+    }
+    return [stored_graph(graph) | row]
 
 
 def galleries(rows: Records) -> list[Gallery]:
