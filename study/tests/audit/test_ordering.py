@@ -236,7 +236,7 @@ def test_ties_without_error_leave_no_constant() -> None:
 # ------------------------------------------------------------------ bad input
 
 
-def small() -> audit.Ordering:
+def small() -> audit.decisions.Ordering:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     return ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), 0)
 
@@ -295,7 +295,7 @@ def test_start_that_is_no_vertex_and_truth_that_is_none() -> None:
 def test_bad_tail_of_something_else(audit) -> None:
     for function in (bad_tail_bound, smallest_c0):
         with pytest.raises(
-            wf.InputError, match=r"audit must be a wayfield_study.audit.Ordering, not"
+            wf.InputError, match=r"audit must be what audit.ordering returned, not a"
         ):
             function(audit)
 

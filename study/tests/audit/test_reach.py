@@ -13,7 +13,8 @@ import wayfield as wf
 from exact_amle import exact_amle
 from wayfield.extension import Extension
 from wayfield.extension.envelopes import lipschitz_constant
-from wayfield_study.audit import Reach, half_gap, reach
+from wayfield_study.audit import half_gap, reach
+from wayfield_study.audit.reach_theorem import Reach
 from wayfield_study.audit.witnesses import seven_node
 from worlds import WHOLE, graphs, maze_problem, path, random_graph, tasks
 

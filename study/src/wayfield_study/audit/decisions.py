@@ -618,7 +618,7 @@ def _tail(audit: Ordering, alpha: float, scope: str) -> _Tail:
         raise InputError(f"alpha must be positive, not {alpha:g}")
     if not isinstance(audit, Ordering):
         raise InputError(
-            f"audit must be a wayfield_study.audit.Ordering, not {type(audit).__name__}"
+            f"audit must be what audit.ordering returned, not a {type(audit).__name__}"
         )
     once = as_choice(scope, "scope", SCOPES) == "all"
     states = np.flatnonzero(~np.isnan(audit.tau_nbr) & (once | (audit.visits > 0)))

@@ -16,7 +16,6 @@ from ..engine import Experiment, Profile, Study, load_config
 from ..paper.grid import PAIRS
 from . import (
     antmaze,
-    antmaze_buffer,
     beyond,
     directed,
     finite_p,
@@ -72,7 +71,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *wrong_graphs.WRONG,
     *pointmaze.POINT,
     antmaze.EXPERIMENT,
-    antmaze_buffer.EXPERIMENT,
+    antmaze.BUFFER,
 )
 """All of them, by name in a study of one's own."""
 
@@ -124,7 +123,7 @@ STUDIES = {
         Study(
             "antmaze",
             "The paper's plans, walked by an ant",
-            (antmaze.EXPERIMENT, antmaze_buffer.EXPERIMENT),
+            (antmaze.EXPERIMENT, antmaze.BUFFER),
             (
                 Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
                 Profile("quick", "a few small cells, a minute"),

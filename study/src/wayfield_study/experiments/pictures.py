@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from wayfield.plans import plan
+import wayfield as wf
 
 from ..engine import Records, Row
 from ..paper.grid import SEEDS
@@ -31,7 +31,7 @@ def run(cell: MazeCell) -> list[Row]:
     drawn = trial.drawn
     plans = {
         arm: [
-            plan(drawn.graph, field.values, int(goal), arm.rule, arm.ties)
+            wf.plan(drawn.graph, field.values, int(goal), arm.rule, arm.ties)
             for field, goal in zip(trial.fields(arm.method), drawn.goals, strict=True)
         ]
         for arm in ARMS

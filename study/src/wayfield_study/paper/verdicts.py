@@ -55,10 +55,7 @@ class Verdicts:
     """The paper's figures beside those of some experiments, and what a page shows of them."""
 
     def __init__(
-        self,
-        experiments: Iterable[Experiment[Any]],
-        tables: Tables,
-        evidence: Evidence | None = None,
+        self, experiments: Iterable[Experiment[Any]], tables: Tables, evidence: Evidence
     ) -> None:
         self.claims = make_claims(measures(experiments, tables), evidence)
         self.by_id = {claim.figure.id: claim for claim in self.claims}

@@ -9,13 +9,13 @@ from wayfield._text import number_of
 from ...engine import NO_ROWS, Experiment, Study, Tables
 from ...report import Cover, Tile
 from .._shared import percent
-from . import cost_bounds, every_world, helsinki, memory, other_goals, pictures, shares, sources
+from . import cost_bounds, every_world, helsinki, memory, other_goals, pictures, sources
 from ._common import OURS, REFERENCE, SEEDS, say_gain, too_few
 
 WRONG: tuple[Experiment[Any], ...] = (
     every_world.EXPERIMENT,
     pictures.EXPERIMENT,
-    shares.EXPERIMENT,
+    every_world.SHARES,
     sources.EXPERIMENT,
     other_goals.EXPERIMENT,
     memory.EXPERIMENT,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from wayfield.graph import Graph
+import wayfield as wf
 from wayfield.mending import Mended
 
 from ...engine import Records, Row
@@ -40,7 +40,7 @@ def run(cell: common.WrongCell) -> list[Row]:
     case = cell.draw()
     case = replace(case, starts=cell.starts(case.world, EPISODES))
     fewer = replace(cell, label_fraction=cell.label_fraction / 5).draw()
-    known: dict[str, Graph | Mended] = {
+    known: dict[str, wf.Graph | Mended] = {
         common.REFERENCE: case.graph,
         "mend_1": common.mended(fewer, None),
         "mend_5": common.mended(case, None),

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wayfield.labels import Labels
+import wayfield as wf
 
 from ...engine import Records, Row
 from ...report import Finding, Table
@@ -40,7 +40,7 @@ def noisy(case: common.Case, rng: np.random.Generator) -> common.Case:
     """Return the case with labels off by a random factor."""
     labels = case.labels
     factors = np.exp(SIGMA * rng.standard_normal(len(labels)) - SIGMA**2 / 2)
-    return replace(case, labels=Labels(labels.vertices, labels.values * factors))
+    return replace(case, labels=wf.Labels(labels.vertices, labels.values * factors))
 
 
 def paid(case: common.Case) -> common.Case:
@@ -48,7 +48,7 @@ def paid(case: common.Case) -> common.Case:
     vertices = case.labels.vertices
     walked = common.drive_by(replace(case, starts=case.world.sent[vertices]), case.graph)
     arrived = walked.reached
-    labels = Labels(vertices[arrived], walked.paid[arrived])
+    labels = wf.Labels(vertices[arrived], walked.paid[arrived])
     return replace(case, labels=labels, bound="upper")
 
 
