@@ -180,7 +180,7 @@ class Extension(KeepsReadOnly):
     residual : float
         Largest violation of the method's vertex equation by `values`, see the method.
     iterations : int
-        Sweeps, Newton steps or divide-and-conquer frames.
+        Sweeps, Newton steps, or rounds or divide-and-conquer frames of the AMLE.
     seconds : float
         Wall-clock time of the solve.
     method : Method

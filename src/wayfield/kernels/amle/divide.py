@@ -95,7 +95,8 @@ def divide(work: Workspace, slope: float, pause: Callable[[], object]) -> bool:
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
         _advance(work, work.counts[VISITS] + STRETCH)
-        pause()
+        if work.counts[HEIGHT] > 0:
+            pause()
     return bool(work.counts[HEIGHT] == 0)
 
 

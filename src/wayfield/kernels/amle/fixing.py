@@ -58,7 +58,7 @@ def fix(
     out = read_only(out)
     into = out if undirected else read_only(into)
     slope = 0.0
-    if not leave_flat and np.count_nonzero(~labelled) > FEW:
+    if not leave_flat and np.count_nonzero(~labelled) > FEW and out.indices.size:
         slopes = np.empty(labelled.size)
         slopes = slopes[: steepest_pairs(out, labelled, labels, slopes)]
         slope = float(slopes.max(initial=0.0))

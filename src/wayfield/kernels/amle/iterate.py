@@ -358,7 +358,8 @@ def iterate(
     everyone = where = np.flatnonzero(~held).astype(np.int32)
     hint = np.empty((0 if unit else n, 2), np.int32)
     if not unit:
-        hint[:] = arcs.indptr[:-1, None]
+        # a vertex without arcs has none to begin with, but is looked at once
+        hint[:] = np.minimum(arcs.indptr[:-1, None], arcs.indices.size - 1)
     state = State(arcs, unit, v, hint)
     chains = Chains(
         np.empty((n, 4)),
@@ -376,10 +377,11 @@ def iterate(
     while found:
         done = 0
         while done < sweeps:
+            if rounds + done > 0:
+                pause()
             stop = min(sweeps, done + 1 + STRETCH // max(where.size, 1))
             unknown = _sweep(state, where, done, stop)
             done = stop
-            pause()
         work += sweeps * where.size
         rounds += 1
         if unknown or work > MOST_SWEEPS * everyone.size:
