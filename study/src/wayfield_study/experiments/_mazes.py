@@ -199,7 +199,11 @@ def maze_experiment(
     def effort(cell: M) -> float:
         return weight * cell.goals * cell.refinement**2
 
-    known = {"read_grid": read_grid, "effort": effort, "sections": sections} | settings
+    known: dict[str, Any] = {
+        "read_grid": read_grid,
+        "effort": effort,
+        "sections": sections,
+    } | settings
     return Experiment(name, title, version, run, cells, **known)
 
 
