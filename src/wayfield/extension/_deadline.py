@@ -40,7 +40,8 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     Once it is past, the solve under way raises `OutOfTime`, a `NotConverged`. `Harmonic` and
     `PLaplacian` look at the clock between factorisations and every few hundred steps of an
     iteration, `AMLE` every few passes over the graph, `extend_many` before each batch,
-    `drop_false_sinks` between its rounds; what looks later, or not at all, ends by itself. Of limits inside each other the first to end counts.
+    `drop_false_sinks` between its rounds; what looks later, or not at all, ends by itself. Of
+    limits inside each other the first to end counts.
 
     Examples
     --------
