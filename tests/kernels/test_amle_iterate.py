@@ -1,4 +1,4 @@
-"""Iterate, freeze, follow, verify: against rationals on small graphs, and beside the other method."""
+"""Iterate, freeze, follow, verify: against rationals, and beside the other method."""
 
 from __future__ import annotations
 
@@ -101,5 +101,7 @@ def test_uncompiled_kernels_give_the_same_bits(directed: bool) -> None:
         for one, other in zip(plain[:6], compiled[:6], strict=True):
             np.testing.assert_array_equal(one, other)
         again = proof.bracket(*given[:2], compiled)
-        for one, other in zip((*proved.field, *proved[1:]), (*again.field, *again[1:]), strict=True):
+        for one, other in zip(
+            (*proved.field, *proved[1:]), (*again.field, *again[1:]), strict=True
+        ):
             np.testing.assert_array_equal(one, other)

@@ -97,7 +97,7 @@ class Chains(NamedTuple):
 
 
 @njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
-def _steepest(state: State, x: int) -> tuple[int, int, float]:
+def _steepest(state: State, x: int) -> tuple[np.int64, np.int64, float]:
     """Arcs up and down at which slopes balance, and the slope; arcs -1 if no neighbour has a value.
 
     On lengths Newton's iteration begins with the arcs of the last time: mostly one pass.
@@ -271,12 +271,7 @@ def _verify(state: State, where: IntArray, bad: IntArray) -> int:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _gather(
-    state: State,
-    held: BoolArray,
-    seeds: IntArray,
-    onward: bool,
-    mark: BoolArray,
-    queue: IntArray,
+    state: State, held: BoolArray, seeds: IntArray, onward: bool, mark: BoolArray, queue: IntArray
 ) -> int:
     """Gather vertices and all that takes its value from them, or else just their neighbours.
 
