@@ -171,21 +171,18 @@ class HalfGap(inputs.FrozenArrays):
     @property
     def chosen_optimal(self) -> BoolArray:
         """(n,) bool: whether the plan's move is truly optimal; True at the goal."""
-        optimal: BoolArray = self.regret == 0.0
-        return optimal
+        return np.asarray(self.regret == 0.0)
 
     @property
     def start_holds(self) -> BoolArray:
         """(n,) bool: the theorem's premise, ε < Δ* / 2 all along the walk from this start."""
-        holds: BoolArray = self.first_break < 0
-        return holds
+        return self.first_break < 0
 
     @property
     def untied(self) -> BoolArray:
         """(n,) bool: whether exactly one neighbour is optimal."""
         running = np.concatenate([[0], np.cumsum(self.optimal)])
-        alone: BoolArray = np.diff(running[self.graph.indptr]) == 1
-        return alone
+        return np.asarray(np.diff(running[self.graph.indptr]) == 1)
 
     def optimal_actions(self, state: int) -> NDArray[np.int64]:
         """List A*(state), the optimal neighbours, ascending."""

@@ -11,6 +11,7 @@ its figures compare with published ones, it carries along for the report to read
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -184,22 +185,18 @@ def headline(rows: Sequence[Row]) -> tuple[str, dict[str, float]]:
     >>> headline([{"figure": 3}])
     ('success', {})
     """
-    if rows and all({"arm", "spl"} <= row.keys() for row in rows):
-        return "SPL", _ratios((str(row["arm"]), float(row["spl"]), 1.0) for row in rows)
-    for part, whole in (("reached", "pairs"), ("arrived", "episodes")):
-        if all({"arm", part, whole} <= row.keys() for row in rows):
-            counts = ((str(row["arm"]), float(row[part]), float(row[whole])) for row in rows)
-            return "success", _ratios(counts)
+    for measure, part, whole in (
+        ("SPL", "spl", None),
+        ("success", "reached", "pairs"),
+        ("success", "arrived", "episodes"),
+    ):
+        if rows and all({"arm", part, whole or part} <= row.keys() for row in rows):
+            parts, wholes = Counter[str](), Counter[str]()
+            for row in rows:
+                parts[str(row["arm"])] += row[part]
+                wholes[str(row["arm"])] += row[whole] if whole else 1
+            return measure, {arm: parts[arm] / count for arm, count in wholes.items() if count}
     return "success", {}
-
-
-def _ratios(counts: Iterable[tuple[str, float, float]]) -> dict[str, float]:
-    """By name, the sum of all parts over the sum of all wholes."""
-    sums: dict[str, tuple[float, float]] = {}
-    for name, part, whole in counts:
-        parts, wholes = sums.get(name, (0.0, 0.0))
-        sums[name] = parts + part, wholes + whole
-    return {name: parts / wholes for name, (parts, wholes) in sums.items() if wholes}
 
 
 def _plain(value: Any, name: str) -> Any:

@@ -51,18 +51,12 @@ PAPER: tuple[Experiment[Any], ...] = (
     solver_audit.BUDGET,
     solver_audit.EXPERIMENT,
     iteration_audit.EXPERIMENT,
-    readings.OTHER_DRAWS,
-    readings.ARMS,
-    readings.ARM_SWEEPS,
+    *readings.EXPERIMENTS,
     solver_readings.EXPERIMENT,
     witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
     small_graphs.EXPERIMENT,
-    beyond.SPARSE,
-    beyond.NOISE,
-    beyond.RESOLUTION,
-    beyond.HELD_OUT,
-    beyond.TIES_AND_RULES,
+    *beyond.EXPERIMENTS,
 )
 """What ``make reproduce`` runs, in the order of the report."""
 EXPERIMENTS: tuple[Experiment[Any], ...] = (

@@ -199,12 +199,8 @@ def maze_experiment(
     def effort(cell: M) -> float:
         return weight * cell.goals * cell.refinement**2
 
-    known: dict[str, Any] = {
-        "read_grid": read_grid,
-        "effort": effort,
-        "sections": sections,
-    } | settings
-    return Experiment(name, title, version, run, cells, **known)
+    settings = {"read_grid": read_grid} | settings
+    return Experiment(name, title, version, run, cells, effort, sections=sections, **settings)
 
 
 # -------------------------------------------------------------------- mazes of one's own

@@ -334,20 +334,13 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 def cover(study: Study, tables: Tables) -> Cover:
     """Return what stands before the sections."""
-    rows = tables.get(EXPERIMENT.name, NO_ROWS)
-    return Cover(
-        study.title,
-        note="OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead.",
-        tiles=[
-            Tile(
-                look.title,
-                f"{some.ratio('arrived', 'episodes'):.3f}",
-                f"arrive, {some.total('episodes'):,} episodes",
-            )
-            for look in LOOKS
-            if len(some := rows.where(arm=look.name))
-        ],
-    )
+    rows, tiles = tables.get(EXPERIMENT.name, NO_ROWS), []
+    for look in LOOKS:
+        if len(some := rows.where(arm=look.name)):
+            note = f"arrive, {some.total('episodes'):,} episodes"
+            tiles.append(Tile(look.title, f"{some.ratio('arrived', 'episodes'):.3f}", note))
+    note = "OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead."
+    return Cover(study.title, note=note, tiles=tiles)
 
 
 EXPERIMENT = make_experiment(

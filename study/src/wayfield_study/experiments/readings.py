@@ -386,3 +386,4 @@ TITLE = "Other readings, by sweeps"
 ARM_SWEEPS = maze_experiment(
     "reading_sweeps", TITLE, 1, sweeps, sweep_cells, 5.0, SWEEPS_SECTION, read_grid=None
 )
+EXPERIMENTS = (OTHER_DRAWS, ARMS, ARM_SWEEPS)

@@ -228,14 +228,8 @@ def drawings(rows: Records) -> list[Chart]:
             shares = f"{swept['amle']:.3f} by sweeps, {exact['amle']:.3f} exact"
             shown = [(swept, f"Witness {number}: {shares}")]
         else:
-            shown = [
-                (
-                    row,
-                    f"Candidate {row['number']}, exact AMLE: {row['amle']:.3f}, "
-                    f"harmonic {row['harmonic']:.3f}",
-                )
-                for row in some
-            ]
+            words = "Candidate {number}, exact AMLE: {amle:.3f}, harmonic {harmonic:.3f}"
+            shown = [(row, words.format_map(row)) for row in some]
         drawn += [Chart(title, graph_drawing(row, title)) for row, title in shown]
     return drawn
 

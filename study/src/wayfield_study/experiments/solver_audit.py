@@ -161,15 +161,9 @@ class Energy:
     def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
         """Audit one of SciPy's minimisers."""
         start = self.start[self.free]
+        arguments |= {"method": method, "options": options}
         with one_thread():
-            found: OptimizeResult = minimize(
-                self.value_and_gradient,
-                start,
-                jac=True,
-                method=method,
-                options=options,
-                **arguments,
-            )
+            found: OptimizeResult = minimize(self.value_and_gradient, start, jac=True, **arguments)
         return self.audit(self.field(found.x), bool(found.success), int(found.nit))
 
     def gap(self, values: FloatArray) -> float:

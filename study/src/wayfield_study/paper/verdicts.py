@@ -220,7 +220,7 @@ def _systematic(claims: Mapping[str, Claim]) -> list[Mismatch]:
         if len(apart) < len(grid) or chance >= _UNLIKELY:
             continue
         whole, low, high = (claims[f"main/{method}/{each}"] for each in ("success", "low", "high"))
-        overall = f"{whole.ours_text} against {whole.paper_text}"
+        overall = f"{whole.ours_text} against {whole.figure.text}"
         if low.measure.value is not None and high.measure.value is not None:
             inside = low.measure.value <= whole.figure.value <= high.measure.value
             overall += (
@@ -251,7 +251,7 @@ def _largest(claims: Sequence[Claim]) -> str:
     quotes = []
     for claim in list(first.values())[:_QUOTED]:
         where = shown_name(f"{claim.figure.row}/{claim.figure.column}".removesuffix("/value"))
-        quotes.append(f"{where}: {claim.paper_text} in the paper, {claim.ours_text} here")
+        quotes.append(f"{where}: {claim.figure.text} in the paper, {claim.ours_text} here")
     return "; ".join(quotes)
 
 

@@ -376,17 +376,12 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
     ends = [(across(share), SHARE.place(share)) for share in (0.0, 1.0)]
     parts = [_axes(SHARE, ticks, names, 0.0, width), tag("g", _path(ends), class_="diagonal")]
     for each in marks:
-        drawn = [
-            _mark(
-                each,
-                across(x),
-                SHARE.place(y),
-                f"{each.label}: {names[0]} {x:.4g}, {names[1]} {y:.4g}",
-            )
-            for x, y in each.points
-            if math.isfinite(x) and math.isfinite(y)
-        ]
-        parts.append(_group(each, "".join(drawn)))
+        inside = ""
+        for x, y in each.points:
+            said = f"{each.label}: {names[0]} {x:.4g}, {names[1]} {y:.4g}"
+            if math.isfinite(x) and math.isfinite(y):
+                inside += _mark(each, across(x), SHARE.place(y), said)
+        parts.append(_group(each, inside))
     return Chart(title, drawing("".join(parts), width, HEIGHT, title), legend(marks))
 
 

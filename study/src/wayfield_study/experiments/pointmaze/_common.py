@@ -49,8 +49,7 @@ class Policy(NamedTuple):
         if self.arrival.ndim == 1:
             return self.arrival[scene.replay.locate(starts.astype(np.float32))]
         row, column = ((starts - scene.corner) * RASTER).astype(np.int64).T
-        predicted: FloatArray = self.arrival[row, column]
-        return predicted
+        return np.asarray(self.arrival[row, column])
 
 
 MakePolicy: TypeAlias = Callable[[Problem], Policy]

@@ -215,8 +215,7 @@ class Scene:
     @cached_property
     def corner(self) -> FloatArray:
         """Lowest corner of the raster."""
-        lowest: FloatArray = self.states.min(axis=0) - _MARGIN
-        return lowest
+        return np.asarray(self.states.min(axis=0) - _MARGIN)
 
     @cached_property
     def squares(self) -> FloatArray:
@@ -224,8 +223,7 @@ class Scene:
         size = self.states.max(axis=0) + _MARGIN - self.corner
         axes = [np.arange(np.ceil(side * RASTER)) for side in size]
         numbers = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        centres: FloatArray = self.corner + (numbers + 0.5) / RASTER
-        return centres
+        return self.corner + (numbers + 0.5) / RASTER
 
     @cached_property
     def raster(self) -> NDArray[np.int32]:

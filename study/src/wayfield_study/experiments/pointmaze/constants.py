@@ -21,7 +21,7 @@ import wayfield as wf
 from wayfield.replay._replay import with_arcs
 from wayfield.replay._stitching import find_stitched
 
-from ...engine import Profile, Records, Row
+from ...engine import NO_ROWS, Profile, Records, Row
 from ...report import Finding, Table
 from .._shared import make_experiment
 from . import _common as common
@@ -160,13 +160,10 @@ def tables(rows: Records) -> Iterator[Table]:
     buffers = rows.distinct("dataset", "share")
     for constant, some in rows.by("constant").items():
         groups = some.by("value", "dataset", "share")
-        lines = [
-            [
-                "as it is" if value < 0 else f"{value:g}",
-                *(say_success(groups.get((value, *buffer), Records(()))) for buffer in buffers),
-            ]
-            for value in some.values("value")
-        ]
+        lines = []
+        for value in some.values("value"):
+            found = (groups.get((value, *buffer), NO_ROWS) for buffer in buffers)
+            lines.append(["as it is" if value < 0 else f"{value:g}", *map(say_success, found)])
         heads = ["value", *(f"{dataset}, {100 * share:g} %" for dataset, share in buffers)]
         yield Table(f"constant-{constant}", SWEPT[constant][0], heads, lines)
 

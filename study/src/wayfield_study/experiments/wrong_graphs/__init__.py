@@ -53,11 +53,9 @@ def cover(study: Study, tables: Tables) -> Cover:
         lead=lead,
         tiles=[
             Tile(
-                name,
-                f"{some.where(arm=arm).mean('spl'):.3f}",
-                f"mean SPL, {percent(fraction)} labels",
+                name, f"{some.where(arm=arm).mean('spl'):.3f}", f"mean SPL, {percent(share)} labels"
             )
-            for fraction, some in by_share
+            for share, some in by_share
             for name, arm in (("mend", OURS), ("Dijkstra, replanning", REFERENCE))
         ],
     )

@@ -325,8 +325,7 @@ def _disc(graph: wf.Graph, radius: float, rng: Rng) -> BoolArray:
     """States within `radius` of a random place."""
     positions = _positions(graph)
     away = positions - positions[rng.integers(len(positions))] + rng.uniform(-0.5, 0.5, 2)
-    inside: BoolArray = (away**2).sum(axis=1) < radius**2
-    return inside
+    return np.asarray((away**2).sum(axis=1) < radius**2)
 
 
 def _in_discs(
@@ -415,8 +414,7 @@ def _once(pairs: IntArray) -> tuple[IntArray, IntArray]:
 
 def _largest_component(a: IntArray, b: IntArray, n: int) -> BoolArray:
     component = wf.Graph.from_edges(a, b, num_vertices=n).components
-    inside: BoolArray = component == np.argmax(np.bincount(component))
-    return inside
+    return np.asarray(component == np.argmax(np.bincount(component)))
 
 
 def _depth_first_maze(cells: int, rng: Rng) -> BoolArray:

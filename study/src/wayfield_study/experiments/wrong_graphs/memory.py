@@ -91,11 +91,9 @@ def findings(rows: Records) -> Iterator[Finding]:
         if min(common.paired(some, arm).mean() for arm in ("mend_1", "mend_5")) < -TANGIBLE
     ]
     text = f"Mend with 5 % labels minus replanning Dijkstra, over all worlds: {', '.join(gains)}. "
-    text += (
-        f"In the end a mended graph is behind by more than {TANGIBLE:g} in {common.named(behind)}."
-        if behind
-        else f"In no world is a mended graph behind by more than {TANGIBLE:g} in the end."
-    )
+    least = f"behind by more than {TANGIBLE:g}"
+    where = f"In the end a mended graph is {least} in {common.named(behind)}."
+    text += where if behind else f"In no world is a mended graph {least} in the end."
     yield Finding("new", "What are labels worth to a walker that remembers?", text)
 
 

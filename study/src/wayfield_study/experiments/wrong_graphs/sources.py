@@ -63,17 +63,12 @@ def findings(rows: Records) -> Iterator[Finding]:
     if common.too_few(rows):
         return
     for source, some in rows.by("source").items():
-        means = {
-            world: float(common.paired(group).mean()) for world, group in some.by("world").items()
-        }
+        groups = some.by("world").items()
+        means = {world: float(common.paired(group).mean()) for world, group in groups}
         worse = [world for world, mean in means.items() if mean < 0]
         text = f"Mend minus replanning Dijkstra: {common.say_gain(some)} over all worlds. "
-        text += (
-            f"On average it is worse in {common.named(worse)}, by at most "
-            f"{-min(means.values()):.3f}."
-            if worse
-            else "On average it is worse in no world."
-        )
+        most = f"{common.named(worse)}, by at most {-min(means.values()):.3f}"
+        text += f"On average it is worse in {most if worse else 'no world'}."
         question = f"Can mending do harm if {SOURCES[source]}?"
         yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
 
