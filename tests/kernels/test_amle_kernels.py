@@ -9,6 +9,7 @@ import pytest
 
 import wayfield as wf
 from exact_amle import exact_amle
+from wayfield.kernels._jit import uncompiled
 from wayfield.kernels.amle import Bracket, Fixing, bracket, fix
 from wayfield.kernels.amle.pressure import UNFIXED
 from wayfield.kernels.csr import Arcs
@@ -149,3 +150,12 @@ def test_the_hub_of_a_star() -> None:
     labelled = np.arange(leaves + 1) > 0
     values = np.linspace(0.0, 1.0, leaves + 1)
     assert fix(star, star, labelled, values, leave_flat=False).values[0] == 0.5 * (1 + 1 / leaves)
+
+
+def test_iteration_reads_no_arc_of_a_last_vertex_that_has_none() -> None:
+    """Uncompiled, where an index out of bounds raises; compiled code would read on."""
+    arcs = PATH._replace(indptr=np.append(PATH.indptr, PATH.indptr[-1]))
+    labelled = np.append(ENDS, False)
+    start = np.where(labelled, np.append(VALUES, 0.0), np.nan)
+    twin = uncompiled("wayfield.kernels.amle.iterate")
+    assert twin.iterate(arcs, labelled, labelled, start, bool) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,12 @@ def test_the_last_steps_to_a_goal_that_nobody_was_near_are_unobserved(planner: w
     assert "Nobody came nearer" in str(report)
     assert planner.report(GOAL).last == 1.0
     assert "Nobody came nearer" not in str(planner.report(GOAL))
+
+
+@pytest.mark.parametrize("clone", [copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
+def test_a_copy_answers_the_same(planner: wf.Planner, clone: Any) -> None:
+    below = np.array([1.0, 0.5])
+    assert (clone(planner).subgoal(below, GOAL) == planner.subgoal(below, GOAL)).all()
 
 
 def test_nothing_leads_out_of_the_closet(wary: wf.Planner) -> None:

@@ -529,6 +529,10 @@ class Cache(Generic[Value]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle an empty cache: locks cannot be pickled, and values can be made again."""
+        return Cache, (self._make, self._most)
+
     def _found(self, key: Hashable) -> Value | None:
         with self._looking:
             if key in self._values:

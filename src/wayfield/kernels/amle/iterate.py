@@ -353,7 +353,7 @@ def iterate(
     everyone = where = np.flatnonzero(~held).astype(np.int32)
     hint = np.empty((0 if unit else n, 2), np.int32)
     if not unit:
-        # a vertex without arcs has none to begin with, but is looked at once
+        # a vertex without arcs may be the last one, where an arc of its own would be out of bounds
         hint[:] = np.minimum(arcs.indptr[:-1, None], arcs.indices.size - 1)
     state = State(arcs, unit, v, hint)
     chains = Chains(
