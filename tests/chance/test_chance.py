@@ -573,12 +573,12 @@ def test_labels_that_contradict_the_goal_are_refused() -> None:
 
 
 def test_labels_of_another_type_are_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"labels must be wayfield\.Labels, not dict"):
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield\.Labels, got dict"):
         wf.expected_cost(chain(1, 1), 0, labels={1: 2.0})  # type: ignore[arg-type]
 
 
 def test_something_else_than_transitions_is_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"must be wayfield\.Transitions, not list"):
+    with pytest.raises(wf.InputError, match=r"must be wayfield\.Transitions, got list"):
         wf.expected_cost([1, 2], 0)  # type: ignore[arg-type]
 
 

@@ -313,9 +313,9 @@ BAD = {
     "p in other digits": (changed(panels=[{"method": "p=١"}]), "'١' is not a number"),
     "a vertex of 1e99": (
         changed(labels={"vertices": [1e99], "values": [0]}),
-        "scene.labels.vertices[0] must be a whole number, not 1e+99",
+        "scene.labels.vertices[0] must be a whole number, got 1e+99",
     ),
-    "a goal of 1e99": (changed(goal=1e99), "scene.goal must be a whole number, not 1e+99"),
+    "a goal of 1e99": (changed(goal=1e99), "scene.goal must be a whole number, got 1e+99"),
     "an unknown rule": (changed(panels=[{"rule": "luck"}]), "scene.panels.rule"),
     "three panels": (changed(panels=[{}, {}, {}]), "more than 2"),
     "no panels": (changed(panels=[]), "one or two"),

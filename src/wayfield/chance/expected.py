@@ -369,7 +369,7 @@ def expected_cost(
     price = None if give_up is None else as_real(give_up, "give_up", 0.0, LARGEST)
     if labels is not None:
         if not isinstance(labels, Labels):
-            raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
+            raise InputError(f"labels must be wayfield.Labels, got {type(labels).__name__}")
         at = labels.vertices
         refuse(at >= n, at, "label vertices", f"is out of range for {number_of(n, 'states')}")
         clash = np.isin(at, ends) & (labels.values != 0.0)
@@ -442,4 +442,4 @@ def _transitions(value: object) -> Transitions:
         return value
     if isinstance(value, HasTransitions) and callable(value.transitions):
         return value.transitions()
-    raise InputError(f"transitions must be wayfield.Transitions, not {type(value).__name__}")
+    raise InputError(f"transitions must be wayfield.Transitions, got {type(value).__name__}")

@@ -79,7 +79,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str) -> dict[str, Any]:
     per_row = [name for name in ("actions", "valids", *ends) if name in found]
     for name in per_row:
         if np.ndim(found[name]) == 0:
-            raise InputError(f"{name} must have an entry per observation, not be {found[name]!r}")
+            raise InputError(f"{name} must have one entry per observation, got {found[name]!r}")
     one_more = {len(found[name]) for name in ends} == {size - 1}
     if onward is None and one_more and {"terminations", "truncations"} & set(ends):
         return _from_episodes([found], entry)
@@ -239,7 +239,7 @@ def _as_flags(data: ArrayLike, size: int, name: str) -> BoolArray:
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):
-        raise InputError(f"{name} must be of shape ({size},), not {array.shape}")
+        raise InputError(f"{name} must be of shape ({size},), got {array.shape}")
     if array.dtype != np.bool_:
         refuse(~np.isin(array, (0, 1)), array, name, "is neither 0 nor 1")
     return array.astype(bool)
@@ -249,7 +249,7 @@ def as_rows(data: ArrayLike, name: str) -> Rows:
     """Return finite observations, one per row; float32 is kept, and copies are avoided."""
     array = as_real_array(data, name)
     if array.ndim != 2:
-        raise InputError(f"{name} must be two-dimensional, not of shape {array.shape}")
+        raise InputError(f"{name} must be two-dimensional, got shape {array.shape}")
     if array.size == 0:
         raise InputError(f"{name} are empty: their shape is {array.shape}")
     kind = np.float32 if array.dtype in (np.float16, np.float32) else np.float64

@@ -148,7 +148,7 @@ def find_suspects(replay: Replay, graph: Graph, least: float) -> Suspects:
 
 def _checked(replay: Replay, graph: Graph) -> Graph:
     if not isinstance(graph, Graph):
-        raise InputError(f"graph must be a wayfield.Graph, not {type(graph).__name__}")
+        raise InputError(f"graph must be a wayfield.Graph, got {type(graph).__name__}")
     if graph.num_vertices != replay.graph.num_vertices:
         raise InputError(
             f"the graph has {graph.num_vertices:,} vertices, the buffer "

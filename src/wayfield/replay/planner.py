@@ -306,7 +306,7 @@ class Planner:
         """
         point = np.atleast_2d(self._rows(goal, "goal"))
         if len(point) != 1:
-            raise InputError(f"goal must be one observation, not {len(point)}")
+            raise InputError(f"goal must be one observation, got {len(point)}")
         policy, last = self._by_point[point.tobytes()], self._last_steps(point[0])
         hops, _ = breadth_first(self.replay.graph.reverse_arcs, policy.goal)
         observed = np.isfinite(hops)
@@ -422,7 +422,7 @@ class Planner:
     def _rows(self, data: ArrayLike, name: str) -> Rows:
         array = as_real_array(data, name)
         if array.ndim not in (1, 2):
-            raise InputError(f"{name} must be one observation or rows of them, not {array.shape}")
+            raise InputError(f"{name} must be one observation or rows of them, got {array.shape}")
         rows = as_rows(np.atleast_2d(array), name).astype(np.float64, copy=False)
         if rows.shape[1] != self.states.shape[1]:
             raise InputError(

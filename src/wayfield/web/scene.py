@@ -391,12 +391,12 @@ class Fields:
     3
     >>> Fields({"goal": "x"}, "scene").whole("goal", 0, 10)
     Traceback (most recent call last):
-    wayfield.errors.InputError: scene.goal must be a whole number, not text
+    wayfield.errors.InputError: scene.goal must be a whole number, got text
     """
 
     def __init__(self, data: Any, name: str) -> None:
         if not isinstance(data, Mapping):
-            raise InputError(f"{name} must be an object, not {_kind(data)}")
+            raise InputError(f"{name} must be an object, got {_kind(data)}")
         self.data, self.name, self.left = data, name, set(data)
 
     def has(self, key: str) -> bool:
@@ -433,7 +433,7 @@ class Fields:
             raise self._wrong(key, "a whole number", value)
         if not least <= value <= most:
             raise InputError(
-                f"{self.name}.{key} must be from {least:,} to {most:,}, not {short(value)}"
+                f"{self.name}.{key} must be from {least:,} to {most:,}, got {short(value)}"
             )
         return value
 
@@ -448,7 +448,7 @@ class Fields:
             raise InputError(f"{self.name}.{key} is not finite")
         if not least <= value <= most:
             raise InputError(
-                f"{self.name}.{key} must be from {least:g} to {most:g}, not {short(value)}"
+                f"{self.name}.{key} must be from {least:g} to {most:g}, got {short(value)}"
             )
         return float(value)
 
@@ -469,7 +469,7 @@ class Fields:
         if value is None:
             return default
         if value not in known:
-            raise InputError(f"{self.name}.{key} must be one of {', '.join(known)}, not {value!r}")
+            raise InputError(f"{self.name}.{key} must be one of {', '.join(known)}, got {value!r}")
         return str(value)
 
     def flag(self, key: str) -> bool:
@@ -502,7 +502,7 @@ class Fields:
         for position, each in enumerate(value):
             if isinstance(each, bool) or not isinstance(each, int if whole else int | float):
                 wanted = "a whole number" if whole else "a number"
-                raise InputError(f"{name}[{position}] must be {wanted}, not {_kind(each)}")
+                raise InputError(f"{name}[{position}] must be {wanted}, got {_kind(each)}")
         try:
             return np.array(value, dtype)
         except OverflowError as error:
@@ -516,7 +516,7 @@ class Fields:
     def _wrong(self, key: str, wanted: str, value: Any) -> InputError:
         if key not in self.data:
             return InputError(f"{self.name}.{key} is missing: it must be {wanted}")
-        return InputError(f"{self.name}.{key} must be {wanted}, not {_kind(value)}")
+        return InputError(f"{self.name}.{key} must be {wanted}, got {_kind(value)}")
 
 
 def packed(array: NDArray[Any]) -> str:

@@ -217,7 +217,7 @@ def test_times_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_number_of_workers(tmp_path: Path) -> None:
-    with pytest.raises(wf.InputError, match="workers must be at least 0, not -1"):
+    with pytest.raises(wf.InputError, match="workers must be at least 0, got -1"):
         run([], Store(tmp_path), workers=-1)
 
 
