@@ -170,7 +170,7 @@ def _random_grid() -> str:
     _ensure(bool((field.values <= field.upper)[known].all()), "the bracket misses a value")
     _ensure(field.width < 1e-9, f"the bracket is {field.width:.1e} wide")
     able = _all_arrive(plan(graph, field, 0))
-    return f"bracket {field.width:.0e} wide, all {able:,} starts that can reach the goal do"
+    return f"bracket {field.width:.0e} wide, all {able:,} starts reach the goal"
 
 
 def _one_way() -> str:
@@ -179,7 +179,7 @@ def _one_way() -> str:
 
     graph = grid_graph(load_layout("teleport"), 2)
     able = _all_arrive(solve(graph, sample_labels(graph, 0, 0.1), 0).plan)
-    return f"directed AMLE: all {able:,} starts that can reach the goal do"
+    return f"directed AMLE: all {able:,} starts with a path to the goal reach it"
 
 
 def _proof() -> str:
