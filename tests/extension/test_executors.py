@@ -242,7 +242,7 @@ def test_a_dask_client_is_asked_for_its_executor(
 
         def scatter(self) -> None: ...
 
-    with pytest.raises(wf.InputError, match=r"use client\.get_executor\(\)"):
+    with pytest.raises(wf.InputError, match=r"pass client\.get_executor\(\)"):
         wf.extend_many(maze, label_sets, wf.AMLE(), executor=Client())  # type: ignore[arg-type]
 
 

@@ -148,7 +148,7 @@ def test_the_score_leaves_unknown_targets_out() -> None:
     X, y = blob()
     model = GraphValueRegressor().fit(X, y)
     assert model.score(X, y) == 1.0
-    with pytest.raises(wf.InputError, match="nothing to score"):
+    with pytest.raises(wf.InputError, match="one known target to score"):
         model.score(X, np.full(len(X), np.nan))
 
 
