@@ -727,7 +727,7 @@ def test_what_it_says() -> None:
         ({"error": -inf}, "error must be a finite number of at least 0, got -inf"),
         (
             {"labels": wf.Labels([0, 2], [0.0, 2.5])},
-            "the field is 2.0 at vertex 2, .* labelled 2.5",
+            "the field is 2.0 at vertex 2, .* label is 2.5",
         ),
         ({"ext": wf.extend(STAR, ENDS, wf.AMLE())}, "the field belongs to another graph"),
         ({"error": None}, "error must be real numbers, got object"),

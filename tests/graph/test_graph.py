@@ -466,7 +466,7 @@ def test_sound_rows_can_be_given_by_hand() -> None:
         ({"indptr": np.array([0, 3, 1, 4])}, "row 0 must be"),
         ({"indptr": np.array([0, -9, 3, 4])}, "row 0 must be"),
         ({"indptr": np.array([0, 99, 3, 4])}, "row 0 must be"),
-        ({"indptr": np.array([], np.int32)}, "indptr does not start"),
+        ({"indptr": np.array([], np.int32)}, "indptr must start"),
         ({"indptr": np.array([0.0, 1.0, 3.0, 4.0])}, "indptr must be a one-dimensional int32"),
         ({"indptr": [0, 1, 3, 4]}, "indptr must be a one-dimensional int32"),
         ({"indices": np.array([1, 0, 2, 3])}, "row 2 must be"),
