@@ -466,7 +466,7 @@ def test_observations_of_another_dimension(planner: wf.Planner) -> None:
         planner.value([0.0, 0.0], [1.0])
     with pytest.raises(wf.InputError, match="rows of them"):
         planner.reach(np.zeros((2, 2, 2)), GOAL)
-    with pytest.raises(wf.InputError, match="3 observations but 2 goals"):
+    with pytest.raises(wf.InputError, match="goal must be one or 3 observations, got 2"):
         planner.subgoal(np.zeros((3, 2)), np.zeros((2, 2)))
 
 

@@ -159,8 +159,8 @@ def changed(**entries: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("dataset", "message"),
     [
-        ({}, "the dataset has no observations, only nothing"),
-        ({"obs": [1]}, "the dataset has no observations, only obs"),
+        ({}, "dataset must have observations, got only nothing"),
+        ({"obs": [1]}, "dataset must have observations, got only obs"),
         (changed(terminals=None), "nothing says where episodes end"),
         ({**RAW, "terminals": None}, "nothing says where episodes end"),
         ({**RAW, "observations": None}, "observations are None"),

@@ -49,7 +49,7 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
         if dataset and all(str(name).startswith("episode") for name in dataset):
             order = sorted(dataset, key=lambda name: (len(str(name)), str(name)))
             return _from_episodes([dataset[name] for name in order], entry)
-        raise InputError(f"the dataset has no observations, only {_listed(dataset)}")
+        raise InputError(f"dataset must have observations, got only {_listed(dataset)}")
     if hasattr(dataset, "iterate_episodes"):
         return _from_episodes(dataset.iterate_episodes(), entry)
     if isinstance(dataset, np.ndarray) and dataset.ndim in (1, 2):
@@ -60,8 +60,8 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
     if isinstance(dataset, Sequence | np.ndarray):
         return _from_episodes(dataset, entry)
     raise InputError(
-        "a dataset is a dictionary of arrays, a path to an npz file or a list of episodes, "
-        f"not {type(dataset).__name__}"
+        "dataset must be a dictionary of arrays, a path to an npz file or a list of episodes, "
+        f"got {type(dataset).__name__}"
     )
 
 
@@ -85,7 +85,7 @@ def _from_rows(dataset: Mapping[str, Any], entry: str) -> dict[str, Any]:
         return _from_episodes([found], entry)
     if onward is None and not ends and "valids" not in found:
         raise InputError(
-            f"the dataset has none of {', '.join(_ENDS)}: nothing says where episodes end"
+            f"dataset must have one of {', '.join(_ENDS)} to mark where episodes end, got none"
         )
     for name in per_row:
         if len(found[name]) != size:
@@ -107,16 +107,16 @@ def _from_rows(dataset: Mapping[str, Any], entry: str) -> dict[str, Any]:
             observations, onward, final = observations[valid], onward[valid], final[valid]
     if onward is None and size > 1 and not final.any():
         raise InputError(
-            f"no row of the dataset ends an episode ({' and '.join(ends)} are all False), so that "
-            f"its {size:,} rows would be one: pass timeouts as well or, if they are one, set the "
-            "last of terminals"
+            f"no row of the dataset ends an episode ({' and '.join(ends)} are all False), so its "
+            f"{size:,} rows would be one episode: pass timeouts as well, or set the last of "
+            "terminals if it is one"
         )
     columns = {"observations": observations, "next_observations": onward}
     return {**columns, "terminals": final, "actions": actions}
 
 
 def _from_episodes(episodes: Iterable[Any], entry: str) -> dict[str, Any]:
-    """Concatenate episodes; the last observation of each gets an action that nobody took."""
+    """Concatenate episodes; the last observation of each gets a dummy action."""
     seen: list[NDArray[Any]] = []
     taken: list[NDArray[Any]] = []
     for number, one in enumerate(episodes):
@@ -188,11 +188,11 @@ class Buffer(NamedTuple):
     first: Rows
     """Where each row begins."""
     second: Rows
-    """Where it ends; no rows if that is where the next one begins."""
+    """Where it ends; empty if each row ends where the next begins."""
     valid: BoolArray
     """Rows that are transitions."""
     joined: BoolArray
-    """Rows that the next one continues."""
+    """Rows that continue in the next one."""
     final: BoolArray
     """Rows at which an episode ended."""
 
