@@ -382,7 +382,7 @@ def test_a_field_of_another_graph() -> None:
 
 
 def test_a_field_of_other_labels() -> None:
-    with pytest.raises(wf.InputError, match=r"the field is 4\.0 at vertex 5, which is labelled 5"):
+    with pytest.raises(wf.InputError, match=r"the field is 4\.0 at vertex 5, but its label is 5"):
         audit(LABELS, [0.0, 1.0, 2.0, 3.0, 4.0, 4.0])
 
 

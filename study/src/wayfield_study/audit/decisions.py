@@ -577,7 +577,7 @@ def bad_tail_bound(
     """
     theta, tail = as_real(theta, "theta"), _tail(audit, alpha, scope)
     if theta >= 1.0:
-        raise InputError(f"theta must be below 1, not {theta}")
+        raise InputError(f"theta must be below 1, got {theta}")
     least = float(tail.needed.max(initial=0.0))
     constant = least if c0 is None else as_real(c0, "c0", 0.0)
     if constant < least:
@@ -612,10 +612,10 @@ class _Tail(NamedTuple):
 def _tail(audit: Ordering, alpha: float, scope: str) -> _Tail:
     alpha = as_real(alpha, "alpha")
     if alpha <= 0.0:
-        raise InputError(f"alpha must be positive, not {alpha:g}")
+        raise InputError(f"alpha must be positive, got {alpha:g}")
     if not isinstance(audit, Ordering):
         raise InputError(
-            f"audit must be what audit.ordering returned, not a {type(audit).__name__}"
+            f"audit must be what audit.ordering returned, got a {type(audit).__name__}"
         )
     once = as_choice(scope, "scope", SCOPES) == "all"
     states = np.flatnonzero(~np.isnan(audit.tau_nbr) & (once | (audit.visits > 0)))

@@ -98,7 +98,7 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
     """
     sides = as_list(lattice, "lattice")
     if len(sides) != 2:
-        raise wf.InputError(f"lattice must be two numbers, rows and columns, not {lattice!r}")
+        raise wf.InputError(f"lattice must be two numbers, rows and columns, got {lattice!r}")
     rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in sides)
     if rows * columns < 2:
         raise wf.InputError("a lattice of one vertex has no room for a goal and a label")

@@ -139,7 +139,7 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
       'arm': 'exact', 'reached': 512}]
     """
     if not isinstance(rows, list):
-        raise InputError(f"an experiment must return a list of rows, not {type(rows).__name__}")
+        raise InputError(f"an experiment must return a list of rows, got {type(rows).__name__}")
     if not rows:
         raise InputError("an experiment must return at least one row")
     about = cell.columns
@@ -207,7 +207,7 @@ def _plain(value: Any, name: str) -> Any:
         if len({_kind(entry) for entry in entries}) > 1 or any(
             isinstance(entry, list) for entry in entries
         ):
-            raise InputError(f"{name} must be a list of values of one type, not {value!r}")
+            raise InputError(f"{name} must be a list of values of one type, got {value!r}")
         return entries
     if isinstance(value, bool):
         return value
@@ -224,7 +224,7 @@ def _plain(value: Any, name: str) -> Any:
         return number
     if isinstance(value, Real):
         return float(value)
-    raise InputError(f"{name} must be a number, a string or a flag, not {value!r}")
+    raise InputError(f"{name} must be a number, a string or a flag, got {value!r}")
 
 
 def _kind(value: Any) -> str:
