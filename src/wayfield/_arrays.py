@@ -1,7 +1,7 @@
-"""Checks on what a caller hands in: every complaint names the value and its position.
+"""Input checks: every error names the offending value and its position.
 
-Nothing past these checks indexes out of bounds, overflows or divides by zero: indices fit 32 bits,
-and magnitudes stay within `LARGEST` and its inverse, so that sums, slopes and products of a few of
+After these checks, nothing indexes out of bounds, overflows or divides by zero. Indices fit 32
+bits. Magnitudes stay within `LARGEST` and its inverse, so sums, slopes and products of a few of
 them are finite.
 """
 
@@ -33,7 +33,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class KeepsReadOnly:
-    """A frozen dataclass whose arrays are read-only in a copy or a pickle as well."""
+    """A frozen dataclass with arrays that stay read-only in a copy or a pickle."""
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: _read_only(value) for name, value in state.items()})
@@ -46,7 +46,7 @@ def _read_only(value: Any) -> Any:
 
 
 def owned(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array read-only: itself if it already is, else a copy nobody else can write."""
+    """Return the array read-only: itself if it already is, else a private copy."""
     return frozen(array.copy() if array.flags.writeable else array)
 
 
@@ -59,21 +59,21 @@ def as_real_array(data: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def as_floats(data: ArrayLike, name: str, size: int | None = None) -> FloatArray:
-    """Return `data` as a one-dimensional float array; the values themselves are not judged."""
+    """Return `data` as a one-dimensional float array, with values unchecked."""
     array = as_real_array(data, name)
     _check_flat(array, name, size)
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def as_finite(data: ArrayLike, name: str, size: int | None = None) -> FloatArray:
-    """Return `data` as finite floats, or say which entry is not finite."""
+    """Return `data` as finite floats; the error names the first entry that is not finite."""
     array = as_floats(data, name, size)
     refuse(~np.isfinite(array), array, name, "is not a finite number")
     return array
 
 
 def as_lengths(data: ArrayLike, name: str, size: int | None = None) -> FloatArray:
-    """Return `data` as lengths: positive, finite, and far from overflow."""
+    """Return `data` as lengths: positive, finite, and within `LARGEST`."""
     array = as_floats(data, name, size)
     refuse(~(array > 0), array, name, "is not positive")
     refuse(np.isinf(array), array, name, "is not finite")
@@ -83,7 +83,7 @@ def as_lengths(data: ArrayLike, name: str, size: int | None = None) -> FloatArra
 
 
 def as_matrix(data: ArrayLike, name: str) -> FloatArray:
-    """Return `data` as a new two-dimensional float array; the values themselves are not judged."""
+    """Return `data` as a new two-dimensional float array, with values unchecked."""
     array = as_real_array(data, name)
     if array.ndim != 2:
         raise InputError(f"{name} must be two-dimensional, got shape {array.shape}")
@@ -111,7 +111,7 @@ def as_vertices(
 
 
 def short(value: Any) -> str:
-    """Return a value for a message, a whole number of very many digits by its size."""
+    """Return a value for a message; very long whole numbers are shortened to a power of ten."""
     if isinstance(value, int) and value.bit_length() > 128:
         return f"{'-' if value < 0 else ''}10^{int(value.bit_length() * 0.30103)}"
     return str(value) if isinstance(value, np.number) else reprlib.repr(value)
@@ -145,7 +145,7 @@ def as_real(
     value: Any, name: str, least: float = -sys.float_info.max, most: float = sys.float_info.max
 ) -> float:
     """Return `value` as a finite number from `least` to `most`."""
-    # a NumPy scalar compares in its own precision, where the limits may overflow
+    # a NumPy scalar compares in its own precision, in which the limits may overflow
     number = float(value) if isinstance(value, np.integer | np.floating) else value
     if not (_is_number(number) and least <= number <= most):
         low = f" of at least {least:g}" if least > -sys.float_info.max else ""
@@ -199,7 +199,7 @@ def _check_flat(array: NDArray[Any], name: str, size: int | None) -> None:
 
 
 def _kind(array: NDArray[Any]) -> str:
-    """Return the type of an array that holds no numbers, and its first entry that is none."""
+    """Return the dtype of a non-numeric array, and its first entry that is not a number."""
     for i, value in enumerate(array.flat):
         if not _is_number(value) or (array.dtype == object and abs(value) >= 2**63):
             return f"{array.dtype} (entry {i} is {reprlib.repr(value)})"
@@ -212,7 +212,7 @@ def _is_number(value: Any) -> bool:
 
 
 def plain(data: Any) -> Any:
-    """Return data for JSON: Python's own numbers, None where they are not finite."""
+    """Return data for JSON, with Python numbers, and None for those that are not finite."""
     if isinstance(data, Mapping):
         return {key: plain(value) for key, value in data.items()}
     if isinstance(data, list):

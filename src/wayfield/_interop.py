@@ -1,4 +1,4 @@
-"""Other libraries' graphs as edge lists: ends, lengths and the number of vertices."""
+"""Graphs of other libraries as edge lists: ends, lengths and number of vertices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .errors import InputError, InputWarning
 
 
 class Ends(NamedTuple):
-    """What `Graph.from_edges` takes, in its order."""
+    """Arguments of `Graph.from_edges`, in its order."""
 
     tails: ArrayLike
     heads: ArrayLike
@@ -30,7 +30,7 @@ def matrix_edges(matrix: Any) -> Ends:
     """Return the stored entries of a sparse matrix, or the nonzero ones of a dense one."""
     try:
         if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)  # scipy's own code trusts the index arrays
+            matrix.check_format(full_check=True)  # scipy does not check the index arrays itself
         coo = sparse.coo_array(matrix)
     except (TypeError, ValueError) as error:
         raise InputError(f"matrix cannot be read as lengths: {error}") from error
@@ -47,7 +47,7 @@ def matrix_edges(matrix: Any) -> Ends:
 
 
 def networkx_edges(source: Any, length: str | None) -> Ends:
-    """Edges of a networkx graph, its nodes numbered in their order."""
+    """Return the edges of a networkx graph; its nodes are numbered in their order."""
     if not (hasattr(source, "nodes") and hasattr(source, "edges")):
         raise InputError(f"source must be a networkx graph, got {type(source).__name__}")
     index = {node: i for i, node in enumerate(source.nodes)}
@@ -64,7 +64,7 @@ def networkx_edges(source: Any, length: str | None) -> Ends:
 def networkx_graph(
     lengths: Mapping[tuple[int, int], float], num_vertices: int, directed: bool, attribute: str
 ) -> Any:
-    """Make a networkx graph of arcs with lengths."""
+    """Build a networkx graph from arcs with lengths."""
     networkx = need("networkx", "interop")
     made = networkx.DiGraph() if directed else networkx.Graph()
     made.add_nodes_from(range(num_vertices))
@@ -79,10 +79,10 @@ def with_lengths(
     attribute: str,
     length: str | None,
 ) -> Any:
-    """Return a copy of a networkx graph whose edges have the lengths of these arcs.
+    """Return a copy of a networkx graph with the lengths of these arcs on its edges.
 
-    Of parallel edges the shortest has the arc's length, the others more in proportion to their own.
-    A loop, which is no arc, has its own length in the unit that most edges have theirs in.
+    The shortest of parallel edges gets the arc's length; the others are scaled by the same factor.
+    Self-loops are not arcs. They keep their length, scaled by the median factor of the edges.
     """
     if not hasattr(source, "edges") or source.number_of_nodes() != num_vertices:
         raise InputError(f"source must be a networkx graph of {num_vertices} nodes")
@@ -101,7 +101,7 @@ def with_lengths(
     if missing is not None:
         nodes = list(copy.nodes)
         x, y = (nodes[i] for i in missing)
-        raise InputError(f"source has an edge from {x!r} to {y!r}, which the graph has not")
+        raise InputError(f"source has an edge from {x!r} to {y!r} that the graph does not have")
     units = [lengths[pair] / value for pair, _, value in edges if pair in lengths]
     unit = float(np.median(units)) if units else 1.0
     for pair, data, value in edges:
@@ -110,7 +110,7 @@ def with_lengths(
 
 
 def igraph_edges(source: Any, length: str | None) -> Ends:
-    """Edges of an igraph graph."""
+    """Return the edges of an igraph graph."""
     if not (hasattr(source, "get_edgelist") and hasattr(source, "es")):
         raise InputError(f"source must be an igraph graph, got {type(source).__name__}")
     ends = np.asarray(source.get_edgelist(), dtype=np.int64).reshape(-1, 2)
@@ -121,14 +121,14 @@ def igraph_edges(source: Any, length: str | None) -> Ends:
 
 
 def _warn_of_weights(length: str | None, names: set[str]) -> None:
-    """Warn if edges carry weights but no lengths: what looks like data is not used."""
+    """Warn if edges have weights but no lengths: the weights are not used."""
     if length == "length" and "length" not in names and "weight" in names:
         message = "edges carry 'weight' but not 'length': all lengths are 1 (use length='weight')"
         warnings.warn(message, InputWarning, stacklevel=4)
 
 
 def near_pairs(pdist: ArrayLike, cutoff: float | None, k: int | None) -> Any:
-    """Sparse matrix of the distances that are within `cutoff` and among the row's `k` least."""
+    """Return a sparse matrix of the distances within `cutoff` and among the `k` least per row."""
     if cutoff is not None and not (isinstance(cutoff, float | int | np.number) and cutoff > 0):
         raise InputError(f"cutoff must be a positive number, got {reprlib.repr(cutoff)}")
     matrix = as_real_array(pdist, "distances")

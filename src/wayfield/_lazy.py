@@ -1,7 +1,7 @@
-"""Names that are imported when they are first used, listed once: in a package's ``__init__.pyi``.
+"""Lazy imports of a package's public names, listed once in its ``__init__.pyi``.
 
-Editors and type checkers read the stub, and so does this module. Loading a room then costs no more
-than what is used of it.
+Editors and type checkers read the stub, and so does this module. A module is loaded when one of its
+names is first used.
 """
 
 from __future__ import annotations

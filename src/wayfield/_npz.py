@@ -1,4 +1,4 @@
-"""Named arrays in one ``.npz`` file: written whole or not at all, read without trust."""
+"""Named arrays in one ``.npz`` file, written atomically and validated when read."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from .errors import InputError
 
 MARK = "format"
-"""Name of the entry that says what kind of file it is."""
+"""Entry that holds the kind of the file."""
 
 _HARMLESS, _DENSEST = 1 << 30, 100
-"""Bytes that may be unpacked without a question; how many times its size a larger file may hold."""
+"""Bytes that may always be unpacked, and the largest expansion factor of a larger file."""
 
 
 def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, NDArray[Any]]) -> Path:
-    """Write `arrays` and the file's `kind`; a reader sees the old file or the whole new one."""
+    """Write `arrays` and the file's `kind` atomically: a reader sees the old or the new file."""
     path = Path(path)
     if path.suffix != ".npz":
         path = path.with_name(path.name + ".npz")
@@ -37,21 +37,21 @@ def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, NDArray[
 
 
 def read(path: str | os.PathLike[str], kind: str) -> dict[str, NDArray[Any]]:
-    """Read the arrays of a file written with the same `kind`; anything else is an `InputError`."""
+    """Read the arrays of a file with this `kind`; raise `InputError` for any other file."""
     arrays = read_arrays(path, f"a {kind}")
     if str(arrays.pop(MARK, "")) != kind:
-        raise InputError(f"{path} is not a {kind}: it has no such mark")
+        raise InputError(f"{path} is not a {kind}: its entry {MARK!r} is missing or different")
     return arrays
 
 
 def entries(path: str | os.PathLike[str], what: str = "an npz file") -> list[str]:
-    """Names of the arrays of a file that holds arrays alone, not too much of them."""
+    """Return the names of the arrays in a file; raise `InputError` for any other file."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise
-    except Exception as error:  # zipfile has several kinds, and hands on those of struct
+    except Exception as error:  # zipfile raises several kinds, and passes on those of struct
         raise InputError(f"{path} is not {what}, or is damaged: {error}") from error
     for member in members:
         if not member.filename.endswith(".npy"):
@@ -63,21 +63,21 @@ def entries(path: str | os.PathLike[str], what: str = "an npz file") -> list[str
 def read_arrays(
     path: str | os.PathLike[str], what: str = "an npz file", only: str | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Read every array of a file, or one of them; none is trusted."""
+    """Read all arrays of a file, or only one; pickled objects are not loaded."""
     names = [name for name in entries(path, what) if only in (None, name)]
     try:
         with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in names}
-    except Exception as error:  # numpy, zipfile and zlib each have errors of their own
-        told = "Python objects are not read, only numbers and text"
-        told = told if "allow_pickle" in str(error) else str(error)
-        raise InputError(f"{path} is not {what}, or is damaged: {told}") from error
+    except Exception as error:  # numpy, zipfile and zlib raise different errors
+        reason = "Python objects are not read, only numbers and text"
+        reason = reason if "allow_pickle" in str(error) else str(error)
+        raise InputError(f"{path} is not {what}, or is damaged: {reason}") from error
 
 
 def refuse_bomb(path: str | os.PathLike[str], packed: int, unpacked: int) -> None:
-    """Raise `InputError` for a file that grows beyond all measure when it is unpacked."""
+    """Raise `InputError` for a file that unpacks to far more than its size."""
     if unpacked > max(_HARMLESS, _DENSEST * packed):
         raise InputError(
             f"{path} has {packed:,} bytes, but unpacks to {unpacked / 1e9:.1f} GB or more: "
-            "store it unpacked if that is meant"
+            "if this is intended, save it without compression"
         )

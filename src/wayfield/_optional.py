@@ -1,4 +1,4 @@
-"""Dependencies that not everyone needs, imported where they are used."""
+"""Optional dependencies, imported where they are used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import WayfieldError
 
 
 def missing(module: str, extra: str) -> str | None:
-    """Return what `need` would say, None if the module is there."""
+    """Return the error that `need` would raise, or None if the module is installed."""
     try:
         need(module, extra)
     except WayfieldError as error:
@@ -18,13 +18,13 @@ def missing(module: str, extra: str) -> str | None:
 
 
 def need(module: str, extra: str) -> ModuleType:
-    """Import `module`, or say which extra of this package brings it."""
+    """Import `module`; raise an error that names the extra to install if it is missing."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != package:
-            raise  # it is there; something it needs is not
+            raise  # the module is installed; one of its own imports is missing
         raise WayfieldError(
             f"this needs {package}, which is not installed: pip install wayfield[{extra}]"
         ) from error

@@ -1,4 +1,4 @@
-"""Proof files: named sections behind a digest, written whole or not at all.
+"""Proof files: named sections after a digest, written atomically.
 
 The format is documented on the page "Proofs that travel" (``docs/proofs.md``); the package
 `wayfield_verify` reads it and shares no code with this module.
@@ -23,7 +23,7 @@ from .kernels._types import BoolArray, FloatArray
 MAGIC = b"wayfield proof 1"
 
 Section = tuple[str, bytes | memoryview]
-"""A tag of four letters, and what stands under it."""
+"""A tag of four letters, and the content of its section."""
 
 
 def doubles(tag: str, numbers: NDArray[Any]) -> Section:
@@ -32,7 +32,7 @@ def doubles(tag: str, numbers: NDArray[Any]) -> Section:
 
 
 def singles(tag: str, numbers: NDArray[Any]) -> Section:
-    """Return a section of numbers that are of single precision."""
+    """Return a section of 32-bit floating-point numbers."""
     return tag, _raw(numbers, "<f4")
 
 
@@ -42,45 +42,45 @@ def indices(tag: str, numbers: NDArray[Any]) -> Section:
 
 
 def counts(tag: str, numbers: NDArray[Any]) -> Section:
-    """Return a section of whole numbers, each of 1, 2, 4 or 8 bytes: as few as the largest asks."""
+    """Return a section of whole numbers of 1, 2, 4 or 8 bytes, the fewest that hold the largest."""
     most = int(numbers.max(initial=0))
     width = next(size for size in (1, 2, 4, 8) if most < 1 << 8 * size)
     return tag, _raw(numbers, f"<u{width}")
 
 
 def _raw(numbers: NDArray[Any], kind: str) -> memoryview:
-    """Return the bytes of numbers of this kind, not copied where they are of it already."""
+    """Return the bytes of numbers as this type, without a copy where possible."""
     return np.ascontiguousarray(numbers, kind).view(np.uint8).data
 
 
 def doubles_between(least: FloatArray, most: FloatArray) -> NDArray[np.uint64]:
-    """Return how many doubles up `most` lies from `least`, 0 where it is NaN."""
+    """Return how many doubles `most` lies above `least`; 0 where it is NaN."""
     steps = (_place(most) - _place(least)).view(np.uint64)  # modulo 2^64: it may exceed 2^63
     steps[np.isnan(most)] = 0
     return steps
 
 
 def _place(numbers: FloatArray) -> NDArray[np.int64]:
-    """Return the place of every double in the order of all of them, 0 being that of 0."""
+    """Return the rank of each double among all doubles; 0 has rank 0."""
     bits = np.ascontiguousarray(numbers).view(np.int64)
     negative = bits < 0
     return np.where(negative, np.int64(-(2**63)) - bits, bits) if negative.any() else bits
 
 
 def bits(tag: str, flags: BoolArray) -> Section:
-    """Return a section of one bit per vertex, the lowest bit of a byte first."""
+    """Return a packed bit array, one bit per vertex, least significant bit first."""
     return tag, np.packbits(flags, bitorder="little").tobytes()
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path at which there is nothing yet, or a proof; else raise `InputError`."""
+    """Return `path` if nothing is there yet, or a proof; else raise `InputError`."""
     path = _in_a_folder(path)
     if path.exists():
         if not path.is_file():
             raise InputError(f"{path} is not a file")
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
-                raise InputError(f"{path} is no proof, and is not overwritten without --force")
+                raise InputError(f"{path} is not a proof; pass --force to overwrite it")
     return path
 
 
@@ -97,7 +97,7 @@ def digest(sections: Iterable[Section]) -> bytes:
 
 
 def write(path: str | os.PathLike[str], sections: Iterable[Section]) -> Path:
-    """Write a proof; a reader sees the old file or the whole new one."""
+    """Write a proof atomically: a reader sees the old or the new file."""
     path, parts = _in_a_folder(path), _parts(sections)
     temporary = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:

@@ -1,15 +1,15 @@
-"""Names, counts, shares and times as a person reads them."""
+"""Names, counts, shares and durations as readable text."""
 
 from __future__ import annotations
 
 import re
 
 TIE = 1e-9
-"""Margins smaller than this are rounding."""
+"""Margins below this are rounding."""
 
 
 def quoted(name: str) -> str:
-    """Return a name as it is if it is one word, else in quotation marks, nothing unprintable.
+    """Return a name as it is if it is one word, else quoted; unprintable characters are escaped.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def quoted(name: str) -> str:
 
 
 def number_of(count: int, things: str, thing: str = "") -> str:
-    """Return a number with its noun.
+    """Return a count with its noun.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def number_of(count: int, things: str, thing: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """Percentage to three digits; 100 % only where it is all of them.
+    """Return a percentage with three digits; 100 % only for exactly all.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def percent(share: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """Duration to two or three digits, in units that a person reads.
+    """Return a duration with two or three digits, in a suitable unit.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def seconds_text(seconds: float) -> str:
 
 
 def short(number: float) -> str:
-    """Write a number to three digits, whole thousands in full.
+    """Return a number with three digits, whole thousands in full.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def short(number: float) -> str:
 
 
 def margin_text(margin: float | None) -> str:
-    """Write a margin: infinite where there is no choice, 0 where rounding alone decides."""
+    """Return a margin as text: infinite where there is no choice, 0 where only rounding decides."""
     if margin is None or margin == float("inf"):
         return "∞"
     return "0" if abs(margin) < TIE else short(margin)

@@ -1,4 +1,4 @@
-"""How many threads there are, how to keep linear algebra to one, and how to stop a solve in one."""
+"""Number of threads, single-threaded linear algebra, and stopping a solve in a thread."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Linear algebra on one thread.
+    """Run linear algebra on one thread.
 
-    On short vectors and small matrices waiting for other threads can take all of the time, a
-    hundred times as long on a busy machine; and the last digits depend on how many there are.
+    On short vectors and small matrices, waiting for other threads can take a hundred times as long
+    as the work. The last digits also depend on the number of threads.
     """
     limits: AbstractContextManager[object] = threadpool_limits(1)
     return limits
 
 
 def num_processors() -> int:
-    """How many processors are ours; Linux knows which."""
+    """Return the number of processors this process may use, where the system reports it."""
     ours = getattr(os, "sched_getaffinity", None)
     return len(ours(0)) if ours else os.cpu_count() or 1
 
 
 stop_event: ContextVar[Event | None] = ContextVar("stop_event", default=None)
-"""Set once nobody waits for the result of the task that runs in this context."""
+"""Set when the result of the task in this context is no longer needed."""
 
 
 def check_stopped() -> None:
-    """Raise `CancelledError` in a task whose result nobody waits for any more."""
+    """Raise `CancelledError` in a task with a result that is no longer needed."""
     stop = stop_event.get()
     if stop is not None and stop.is_set():
         raise CancelledError

@@ -1,4 +1,4 @@
-"""Compile the kernels, or load them from the disk cache, before anyone waits for a result."""
+"""Compile the kernels, or load them from the disk cache, before a result is timed or awaited."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .pipeline import solve
 from .shortest_paths import sample_labels
 
 COMMON: tuple[Method, ...] = (Harmonic(), MidrangeSweeps(), AMLE())
-"""Methods that most commands and all studies use."""
+"""Methods used by most commands and all studies."""
 
 
 def warm_up(methods: Sequence[Method] = COMMON, directed: bool = False) -> None:
-    """Extend, plan and certify on small mazes in every way the commands do, with these methods.
+    """Extend, plan and certify on small mazes as the commands do, with these methods.
 
-    Several label sets, so that kernels for rare cases such as flat spots are among those compiled.
-    Directed graphs have kernels of their own, compiled only if asked for.
+    Several label sets also compile the kernels for rare cases, such as plateaus. Directed graphs
+    have their own kernels, compiled only on request.
     """
     if directed:
         one_way = grid_graph(load_layout("teleport"), 2)
@@ -46,7 +46,7 @@ def warm_up(methods: Sequence[Method] = COMMON, directed: bool = False) -> None:
 
 
 def warm_up_mend(method: MendMethod, directed: bool = False) -> None:
-    """Mend a small maze by labels that contradict it, and plan on what comes of it."""
+    """Mend a small maze by labels that contradict it, and plan on the result."""
     graph = grid_graph(load_layout("teleport" if directed else "umaze"), 2)
     truth = sample_labels(graph, 0, count=12)
     slow = Labels(truth.vertices, truth.values * np.where(truth.vertices % 2, 1.0, 3.0))

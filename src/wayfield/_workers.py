@@ -1,16 +1,16 @@
-"""Work done by others: threads, any executor, processes that can be killed, a Dask cluster.
+"""Parallel work: threads, any executor, processes that can be killed, a Dask cluster.
 
 | | who works | results |
 |---|---|---|
 | `dispatch` | threads, or an executor of `concurrent.futures` | in order |
-| `in_processes` | processes of our own, each a `Worker` | as they come |
+| `in_processes` | our own processes, each a `Worker` | as they come |
 | `on_cluster` | a Dask cluster, by the address of its scheduler | as they come |
 
-**A lost worker costs time only.** A process that dies is replaced and its task tried again. Dask
-gives the tasks of a lost worker to another one. Where an executor breaks for good, as a
-`ProcessPoolExecutor` does, `dispatch` finishes the tasks in this process and warns.
+**A lost worker costs only time.** A process that dies is replaced and its task is tried again. Dask
+gives the tasks of a lost worker to another one. An executor may break for good, as a
+`ProcessPoolExecutor` does; `dispatch` then finishes the tasks in this process and warns.
 
-**Ctrl-C is a KeyboardInterrupt at once.** Nothing waits for a task that is running.
+**Ctrl-C raises KeyboardInterrupt at once**, without waiting for running tasks.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 MOST_THREADS = 1024
-"""Threads that `dispatch` starts at most."""
+"""Largest number of threads that `dispatch` starts."""
 
 AHEAD = 64
-"""Tasks that wait at an executor; the others are made when it is their turn."""
+"""Number of tasks submitted ahead; others are made when it is their turn."""
 
 TRIES = 3
 """Attempts at a task whose worker process dies."""
 
 STARTS = 5
-"""Worker processes in a row that may die before they are ready."""
+"""Number of consecutive worker processes that may die before they are ready."""
 
 CONNECT = 8.0
 """Seconds to wait for a Dask scheduler."""
 
 PATIENCE = 10.0
-"""Seconds without a result after which the cluster is asked why."""
+"""Seconds without a result before the cluster is checked."""
 
 
 # ------------------------------------------------------------------ results in order
@@ -77,10 +77,10 @@ def dispatch(
     workers: int | None = None,
     executor: Executor | None = None,
 ) -> Generator[Result]:
-    """Yield ``work(task)`` for every task, in order.
+    """Yield ``work(task)`` for each task, in order.
 
-    `work` may be large: it travels once to each process of an executor. Close the generator to
-    cancel the tasks that have not begun.
+    `work` may be large: it is sent once to each process of an executor. Close the generator to
+    cancel tasks that have not begun.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def dispatch(
     tasks : iterable
         Small; each is made when its turn comes.
     workers : int, optional
-        Number of threads if there is no executor; one per processor if not given.
+        Number of threads if there is no executor. Default: one per processor.
     executor : Executor, optional
-        Left running.
+        Executor to use; it is left running.
     """
     if executor is None:
         count = num_processors() if workers is None else workers
@@ -107,9 +107,9 @@ def dispatch(
         return
     if not isinstance(executor, Executor):
         is_client = hasattr(executor, "get_executor") and hasattr(executor, "scatter")
-        hint = "; of a Dask client use client.get_executor()" if is_client else ""
+        hint = "; for a Dask client, pass client.get_executor()" if is_client else ""
         raise InputError(
-            "executor must be one of concurrent.futures, such as ProcessPoolExecutor(), "
+            "executor must be a concurrent.futures executor, such as ProcessPoolExecutor(), "
             f"got {executor!r}{hint}"
         )
     if workers is not None:
@@ -121,7 +121,7 @@ def dispatch(
         parcel = pickle.dumps(work, protocol=5)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(f"this cannot be sent to the executor's processes: {error}") from error
-    client: Any = getattr(executor, "_client", None)  # no other way from Dask's to its client
+    client: Any = getattr(executor, "_client", None)  # Dask's executor offers no public access
     if hasattr(client, "scatter"):
         shared = client.scatter(work, broadcast=True, hash=False)  # the workers hold it as data
         yield from _in_order(partial(_on_dask, executor, shared), work, tasks, AHEAD)
@@ -139,7 +139,7 @@ def _in_order(
     tasks: Iterable[Task],
     ahead: int,
 ) -> Iterator[Result]:
-    """Submit tasks, `ahead` of them in advance, and yield results; do here what workers lost."""
+    """Submit tasks, `ahead` of them in advance, and yield results; redo here what workers lost."""
     waiting: deque[tuple[Task, Future[Result] | None]] = deque()
     lost = False
 
@@ -154,8 +154,8 @@ def _in_order(
         except (BrokenExecutor, CancelledError, *killed) as error:
             if not lost:
                 warnings.warn(
-                    f"the executor lost its workers ({type(error).__name__}: {error}); what they "
-                    "had not done is done in this process",
+                    f"the executor lost its workers ({type(error).__name__}: {error}); the "
+                    "remaining tasks run in this process",
                     RuntimeWarning,
                     stacklevel=5,
                 )
@@ -167,11 +167,11 @@ def _in_order(
             future: Future[Result] | None = None
             try:
                 future = None if lost else submit(task)
-            except BrokenExecutor as error:  # a worker died just now, or before we came
+            except BrokenExecutor as error:  # a worker died just now or earlier
                 future = Future()
                 future.set_exception(error)
             except RuntimeError as error:
-                raise InputError(f"the executor takes no tasks: {error}") from error
+                raise InputError(f"the executor takes no more tasks: {error}") from error
             waiting.append((task, future))
             if len(waiting) > ahead:
                 yield result()
@@ -186,14 +186,14 @@ def _in_order(
 class _Threads(Executor):
     """A pool of daemon threads.
 
-    Those of a `ThreadPoolExecutor` are waited for, by its ``with`` block or when Python ends: after
-    Ctrl-C that is as long as the running solves take.
+    Python waits for the threads of a `ThreadPoolExecutor` at the end of its ``with`` block and at
+    exit. After Ctrl-C that would take as long as the running solves.
     """
 
     def __init__(self, count: int) -> None:
         self.count, self.started = count, 0
         self.stopped = Event()
-        """Set when nobody waits any more: running solves end at their next `check_stopped`."""
+        """Set when nobody needs the results: running solves end at their next `check_stopped`."""
         self.tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -239,19 +239,19 @@ def _call(work: Callable[..., Result], *task: Any) -> Result:
     return work(*task)
 
 
-# To other processes the function travels as a file, which every process reads and keeps. A process
-# on another machine cannot see the file: it is sent the content with a second attempt at the task.
+# Other processes get the function as a file, which each process reads once and keeps. A process on
+# another machine cannot see the file: its task is submitted again with the content.
 
 _kept: dict[str, Callable[[Any], Any]] = {}
-"""The function that this process works with, by its file. One only: it may be large."""
+"""The function of this process, by its file. Only one is kept: it may be large."""
 
 
 class Elsewhere(Exception):  # noqa: N818  (not an error: the task is sent again)
-    """The process of a worker cannot read the file."""
+    """The worker process cannot read the file."""
 
 
 def _with_file(executor: Executor, path: str, task: Any) -> Future[Any]:
-    """Submit a task; send the content of the file along if it turns out to be needed."""
+    """Submit a task; send the content of the file along if the process cannot read it."""
     outcome: Future[Any] = Future()
 
     def settle(future: Future[Any], again: bool = True) -> None:
@@ -277,7 +277,7 @@ def _with_file(executor: Executor, path: str, task: Any) -> Future[Any]:
 
 
 def _from_file(path: str, task: Any, parcel: bytes | None = None) -> Any:
-    """Do a task in a worker's process: with the function it has, or the file's, or the parcel's."""
+    """Run a task in a worker process, with the function it holds, the file's, or the one sent."""
     if path not in _kept:
         try:
             content = Path(path).read_bytes() if parcel is None else parcel
@@ -293,16 +293,16 @@ def _from_file(path: str, task: Any, parcel: bytes | None = None) -> Any:
 
 
 class Worker:
-    """A process that answers one call after another, and can be killed at any moment.
+    """A process that answers one call after another and can be killed at any time.
 
     It ignores Ctrl-C, uses one thread for linear algebra, and ends when this process does.
 
     Parameters
     ----------
     answer : callable
-        Importable; called in the process with the arguments that are sent.
+        Importable function, called in the process with the arguments that are sent.
     prepare : callable, optional
-        Importable; called once, before the worker is ready.
+        Importable function, called once before the worker is ready.
     """
 
     def __init__(
@@ -322,7 +322,7 @@ class Worker:
         theirs.close()  # so that the pipe ends when the process does
 
     def send(self, *arguments: Any) -> None:
-        """Send the arguments of a call; if the process has died, `receive` raises."""
+        """Send the arguments of a call. If the process has died, `receive` raises."""
         with suppress(OSError):
             self.pipe.send(arguments)
 
@@ -334,7 +334,7 @@ class Worker:
         EOFError
             If the process has died.
         TimeoutError
-            If there is no message after so many seconds.
+            If no message arrives within this many seconds.
         """
         try:
             arrived = self.pipe.poll(timeout)
@@ -347,11 +347,11 @@ class Worker:
         return message
 
     def kill(self) -> None:
-        """End the process now. Whoever waits in `receive` sees an EOFError."""
+        """Kill the process. A caller waiting in `receive` gets an EOFError."""
         self.process.kill()
 
     def close(self) -> None:
-        """End the process now, and wait until it is gone."""
+        """Kill the process and wait until it is gone."""
         self.process.kill()
         self.process.join()
         self.pipe.close()
@@ -363,7 +363,7 @@ def _serve(
     prepare: Callable[[], None] | None,
 ) -> None:
     """Answer calls until the other end of the pipe is closed or its process ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
 
     def end_with_parent() -> None:
         parent = parent_process()
@@ -385,7 +385,7 @@ _start = Lock()
 
 @contextmanager
 def _starting_workers() -> Iterator[None]:
-    """Set what processes that start now inherit: one thread each, and no Ctrl-C."""
+    """Set what new processes inherit: one thread each, and Ctrl-C ignored."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     masks = hasattr(signal, "pthread_sigmask")  # not on Windows
     with _start:
@@ -409,14 +409,14 @@ def _starting_workers() -> Iterator[None]:
 def in_processes(
     work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], count: int
 ) -> Generator[tuple[int, Any]]:
-    """Yield (position, ``work(*task)``) as tasks end, done by a pool of worker processes.
+    """Yield (position, ``work(*task)``) as tasks finish, from a pool of worker processes.
 
     Parameters
     ----------
     work : callable
-        Importable.
+        Importable function.
     tasks : sequence of tuples
-        The arguments, in the order to begin them.
+        Arguments of each task, in the order to start them.
     count : int
         Number of processes.
 
@@ -456,7 +456,7 @@ def in_processes(
                 except EOFError:
                     stillborn = 0 if worker.ready else stillborn + 1
                     if stillborn == STARTS:
-                        raise WayfieldError("worker processes die before they can work") from None
+                        raise WayfieldError("worker processes die before they are ready") from None
                     del workers[pipe]
                     worker.close()
                     start()
@@ -469,7 +469,7 @@ def in_processes(
                     result = None
                 else:
                     stillborn = 0
-                    hand_out()  # before the result is looked at: that takes a moment
+                    hand_out()  # before the result is processed, which takes a moment
                 if position is not None:
                     yield position, result
             hand_out()
@@ -488,22 +488,22 @@ def on_cluster(
     note: Callable[[str], None],
     check: Callable[[Any], None],
 ) -> Generator[tuple[int, Any]]:
-    """Yield (position, ``work(*task)``) as tasks end, done by a Dask cluster.
+    """Yield (position, ``work(*task)``) as tasks finish, from a Dask cluster.
 
     Results come back here, so workers need no common disk.
 
     Parameters
     ----------
     work : callable
-        Small, and importable by the workers.
+        Small function that the workers can import.
     tasks : sequence of tuples
-        The arguments, in the order to begin them.
+        Arguments of each task, in the order to start them.
     address : str
         Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
     note : callable
-        Called with messages for a person.
+        Called with messages for the user.
     check : callable
-        Called with the Dask client before any task is sent; raises if the workers will not do.
+        Called with the Dask client before any task is sent; raises if the workers are unsuitable.
 
     Yields
     ------
@@ -513,11 +513,11 @@ def on_cluster(
     Raises
     ------
     WayfieldError
-        If nobody answers at the address, or the scheduler is lost.
+        If no scheduler answers at the address, or the scheduler is lost.
     """
 
     def check_presence(client: Any, cancelled: bool = False) -> None:
-        """Raise if the scheduler is lost; note if it has no workers. Otherwise tasks are long."""
+        """Raise if the scheduler is lost, and note if it has no workers."""
         try:
             lost = cancelled or client.status != "running"
             present = not lost and client.nthreads()
@@ -525,7 +525,7 @@ def on_cluster(
             lost = True
         if lost:
             raise WayfieldError(
-                f"lost the scheduler at {address}; what was finished is kept, run again to go on"
+                f"lost the scheduler at {address}; finished tasks are kept, run again to continue"
             )
         if not present:
             note(f"the scheduler at {address} has no workers: waiting for some")
@@ -535,7 +535,7 @@ def on_cluster(
     with dask_client(address) as client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
-        except OSError:  # a cluster may also start workers when there is work
+        except OSError:  # some clusters start workers only when there is work
             check_presence(client)
         check(client)
         executor, done = client.get_executor(), SimpleQueue[Future[Any]]()
@@ -562,12 +562,12 @@ def dask_client(address: str) -> Iterator[Any]:
     distributed = need("distributed", "dask")
 
     async def greet() -> str:
-        """Ask who is there, in a way that leaves nothing behind if nobody is."""
+        """Ask who answers, without leaving anything behind if nobody does."""
         core = need("distributed.core", "dask")
         async with asyncio.timeout(CONNECT), core.rpc(address, timeout=CONNECT) as server:
             return str((await server.identity())["type"])
 
-    # Dask's own messages are kept out of the display: what matters is said here
+    # Dask's own messages are kept out of the display; the errors below say what matters
     handlers = {handler: handler.level for handler in logging.getLogger("distributed").handlers}
     for handler in handlers:
         handler.setLevel(logging.CRITICAL + 1)
@@ -575,9 +575,9 @@ def dask_client(address: str) -> Iterator[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about versions: callers check them more strictly
             try:
-                with ThreadPoolExecutor(1) as thread:  # a notebook has an event loop in this one
+                with ThreadPoolExecutor(1) as thread:  # a notebook already runs an event loop here
                     kind = thread.submit(asyncio.run, greet()).result()
-            except Exception as error:  # whatever answers there may send anything
+            except Exception as error:  # any service may answer there
                 reason = f" ({error})" if isinstance(error, ValueError) else ""
                 raise WayfieldError(f"no Dask scheduler answers at {address!r}{reason}") from error
             if kind != "Scheduler":

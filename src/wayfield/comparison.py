@@ -1,24 +1,22 @@
-"""Do the labels pay? The plain graph distance beside every method, on one graph and goal.
+"""Comparison of methods with the plain graph distance, on one graph and goal.
 
-Every field is planned on with the default rule and every start walked. Where the graph and its
-lengths are right, its own shortest paths cannot be beaten: reaching from everywhere at cost ratio 1
-is what the plain distance does by definition. Labels pay when the graph is only a model. Two things
-can show it:
+Every field is planned on with the default rule, and every start is walked. If the graph and its
+lengths are right, nothing beats its own shortest paths: the plain distance reaches the goal from
+everywhere at cost ratio 1. Labels help when the graph is only a model. Two things can show this:
 
-- **the world**, if it is at hand: `world` is the true graph, where the plans are walked;
-- **the labels themselves**: left out in turn, they are predicted by a field better than by the
+- **the world**, if it is available: `world` is the true graph, in which the plans are walked;
+- **the labels themselves**: left out in turn, they are predicted better by a field than by the
   graph distance times one factor (`cross_validation`).
 
-**Rule.** In a world of its own the better field is the one whose plan reaches the goal from more
-starts; then the one whose walks are cheaper; then the one whose median route tolerates larger
-errors; then the one listed first. Figures that agree in the digits shown are equal. Without a
-world, fields that predict labels left out clearly better than the graph distance come first: of
-these the one that reaches from most starts, then the one with the least error. If there are none,
-nothing speaks for the labels. A mended graph is held to the rule by which `mend` itself decides
-(`wayfield.mending.Best`): it is better if it was changed at all, and its errors are smaller by more
+**Ranking.** With a world, these criteria decide in order: more starts reach the goal; walks are
+cheaper; the median route tolerates larger errors; the field is listed earlier. Figures that agree
+in the digits shown are equal. Without a world, fields that predict left-out labels clearly better
+than the graph distance come first. Among these, more starts that reach the goal decide, then a
+smaller error. If there are none, nothing supports the labels. A mended graph is judged as in `mend`
+(`wayfield.mending.Best`): it is better if it was changed at all and its errors are smaller by more
 than one standard error.
 
-This is a comparison, so it looks at the truth. Nothing that extends or plans imports it.
+A comparison may use the truth. No module that extends or plans imports it.
 """
 
 from __future__ import annotations
@@ -63,23 +61,23 @@ from .sinks import drop_false_sinks
 PLAIN = "graph distance"
 MENDED = "mended graph"
 DIGITS = 4
-"""Of success and cost ratio that are shown, and compared."""
+"""Digits of success and cost ratio that are shown and compared."""
 
 
 class Recipe(NamedTuple):
-    """A way to make a field of labels: a method, and what is done to its input."""
+    """How a field is made from labels: a method, and what is done to its input."""
 
     method: Method | None
     trimmed: bool = False
-    """Without the labels that are false sinks."""
+    """Without labels that are false sinks."""
     corrected: bool = False
     """With the graph distance as prior."""
     mend: MendMethod | None = None
-    """By the distances of a graph that was mended so, and no method."""
+    """Distances of a graph mended by this method, without an extension."""
 
     @property
     def name(self) -> str:
-        """The method in Python, and what was done in words."""
+        """The method in Python syntax, and a note on its input."""
         if self.mend is not None:
             how = describe(self.mend)
             return MENDED if how == describe(Best()) else f"{MENDED}, {how}"
@@ -95,28 +93,29 @@ class MethodScore:
     Attributes
     ----------
     name : str
-        The method, with the settings that are not its defaults.
+        The method, with its non-default settings.
     success : float
-        Share of the starts that can reach the goal whose walk does; the goal itself not counted.
-        NaN if the field ran out of time.
+        Share of the starts with a path to the goal from which the plan reaches it, without the goal
+        itself. NaN if the field ran out of time.
     cost_ratio : float
-        Mean of walked cost over least possible cost, over the starts that reached; NaN if none.
+        Mean ratio of walked to least cost over the starts that reach the goal; NaN if none does.
     margin : float
-        Error of the values that the median of the routes tolerates; NaN if none arrives, and for
-        the graph distance.
+        Error of the values that the median route tolerates; NaN if none arrives, and for the graph
+        distance.
     seconds : float
-        Time to compute the field, compilation not counted; the time spent if it ran out.
+        Time to compute the field, without compilation; the time spent if it ran out.
     held_out : (k,) float array or None
         Errors at labels that were left out in turn; see `CrossValidation`. None if there are too
         few labels, or the method is too slow to repeat.
     recipe : Recipe or None
-        How the field was made of the labels; None for the graph distance.
+        How the field was made from the labels; None for the graph distance.
     out_of_time : bool
-        Whether the time limit ended it; then there is no field, and nothing was walked.
+        Whether the time limit was reached; then there is no field, and nothing was walked.
     mended : Mended or None
-        The mended graph whose distances the field is, if it is such a one.
+        The mended graph, if the field is its distances.
     own_error : float
-        The held-out error by which that was chosen; NaN unless it took too long to mend again.
+        Held-out error by which the mended graph was chosen; NaN unless mending again takes too
+        long.
 
     Examples
     --------
@@ -140,9 +139,9 @@ class MethodScore:
 
     @property
     def label_error(self) -> float:
-        """Mean absolute error at labels left out; NaN if none were.
+        """Mean absolute error at left-out labels; NaN if none were left out.
 
-        Of a mended graph that took too long to mend again, the error by which it was chosen.
+        For a graph that takes too long to mend again, the error by which it was chosen.
         """
         if self.held_out is not None:
             return mean_error(self.held_out)[0]
@@ -155,7 +154,7 @@ class MethodScore:
 
     @property
     def merit(self) -> tuple[float, float, float]:
-        """What scores are ranked by, larger is better; see the module."""
+        """Criteria of the ranking, larger is better; see the module."""
         ratio = round(np.nan_to_num(self.cost_ratio, nan=np.inf), DIGITS)
         margin = float(np.nan_to_num(self.margin, nan=-np.inf))
         return round(self.success, DIGITS), -float(ratio), float(f"{margin:.3g}")
@@ -163,21 +162,20 @@ class MethodScore:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Scores, the plain graph distance first, and what they say about the labels.
+    """Scores, the plain graph distance first, and what they imply about the labels.
 
     Attributes
     ----------
     scores : tuple of MethodScore
         One per field.
     starts : int
-        Starts that can reach the goal.
+        Number of starts with a path to the goal.
     own_world : bool
         Whether plans were walked on the graph they were made on.
     goal_labelled : bool
-        Whether the goal is among the labels. If not, no field knows where to descend to.
+        Whether the goal is among the labels. If not, no field descends to it.
     factor : float
-        The factor by which the graph distance fits the labels best; NaN if there is no other label
-        than the goal's.
+        Factor by which the graph distance fits the labels best; NaN if only the goal is labelled.
     contradictions : Contradictions or None
         Where labels and graph cannot both be right.
 
@@ -199,7 +197,7 @@ class Comparison:
 
     @property
     def best(self) -> MethodScore | None:
-        """The best field that used labels; None if none did."""
+        """The best field that used labels; None if there is none."""
         clear = self._clear
         if clear:
             return max(clear, key=lambda score: (score.merit[0], -score.label_error))
@@ -215,19 +213,19 @@ class Comparison:
 
     @property
     def choice(self) -> MethodScore:
-        """The field to plan on: the best one, or the graph distance if the labels do not pay."""
+        """The field to plan on: the best one, or the graph distance if the labels do not help."""
         best = self.best
         return best if best is not None and self.labels_pay else self.scores[0]
 
     @property
     def _mends(self) -> bool:
-        """Whether the choice is to mend the graph."""
+        """Whether mending the graph is the best choice."""
         recipe = self.choice.recipe
         return recipe is not None and recipe.mend is not None
 
     @property
     def _clear(self) -> list[MethodScore]:
-        """Fields that predict labels left out clearly better than the graph distance does."""
+        """Fields that predict left-out labels clearly better than the graph distance."""
         plain = self.scores[0].held_out
         if not self.own_world or plain is None:
             return []
@@ -238,7 +236,7 @@ class Comparison:
                 better = ours is not None and clearly_better(ours, plain)
             elif mended.unchanged or isnan(score.label_error):
                 better = False
-            elif ours is None:  # `Best` has changed the graph, by this very rule
+            elif ours is None:  # `Best` has changed the graph by the same rule
                 better = True
             else:
                 gain = np.abs(plain) - np.abs(ours)
@@ -249,13 +247,13 @@ class Comparison:
 
     @property
     def _mended_in_vain(self) -> bool:
-        """Whether a graph was mended, and judged to be no better for it."""
+        """Whether a graph was mended without being better."""
         tried = [s for s in self._fields if s.mended is not None and not isnan(s.label_error)]
         return self.own_world and bool(tried) and not any(s in self._clear for s in tried)
 
     @property
     def _fields(self) -> list[MethodScore]:
-        """Fields that used labels, and were done in time."""
+        """Fields that used labels and finished in time."""
         return [score for score in self.scores[1:] if not score.out_of_time]
 
     @property
@@ -273,11 +271,11 @@ class Comparison:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What else is worth knowing, such as labels and lengths in different units."""
+        """Further remarks, such as labels and lengths in different units."""
         return tuple(self.remarks_for(IN_PYTHON))
 
     def remarks_for(self, calls: Mapping[str, str]) -> Iterator[str]:
-        """Yield the remarks; `calls` says how the reader calls what is recommended."""
+        """Yield the remarks; `calls` holds the calls to recommend."""
         if differ_in_unit(self.factor):
             yield unit_remark(self.factor, calls)
         elif self.contradictions is not None and not self._mends:
@@ -292,7 +290,7 @@ class Comparison:
             yield f"stopped by the time limit: {', '.join(late)}; {calls['limit']} gives more time"
 
     def _by_labels(self, best: MethodScore) -> str:
-        """Judge by labels left out."""
+        """Decide by left-out labels."""
         plain = self.scores[0]
         if plain.held_out is None:
             return (
@@ -311,7 +309,7 @@ class Comparison:
         return f"Use the {PLAIN}: {best_at_labels}; {distance} is within {graphs}."
 
     def _by_world(self, best: MethodScore) -> str:
-        """Judge by walks in the world."""
+        """Decide by walks in the world."""
         plain = self.scores[0]
         if self.labels_pay:
             return (
@@ -352,26 +350,26 @@ def compare(
     Parameters
     ----------
     graph : Graph
-        What is known of the world: fields are computed and plans made on it.
+        The model of the world on which fields are computed and plans are made.
     labels : Labels
         The known values.
     goal : int
-        Where to go.
+        The goal.
     methods : iterable of Method or MendMethod, optional
-        What to compare. By default every method that is defined on the graph, the AMLE of the
-        labels without their false sinks, the AMLE correction of the graph distance (``prior=``),
-        and the distances of the graph that `Best` mends by the labels.
+        What to compare. Default: every method that is defined on the graph, the AMLE without false
+        sinks, the AMLE correction of the graph distance (``prior=``), and the distances of the
+        graph that `Best` mends by the labels.
     world : Graph, optional
-        Where the plans are walked and paid for, if `graph` is only a model of it; the same
-        vertices. A move that the world does not allow is a failure.
+        The true graph, on the same vertices, in which plans are walked. A move that it does not
+        allow is a failure.
     folds : int
-        Parts of the labels that are left out in turn and predicted; 0 to leave none out. A method
-        that would run out of time over it is not asked.
+        Number of parts of the labels that are left out in turn; 0 for none. Methods that would run
+        out of time are skipped.
     time_limit : float or None
-        Seconds that each method may take, compilation not counted; None for no limit. One that
-        runs out has a row that says so. See `wayfield.extension.time_limit`.
+        Limit in seconds for each method, without compilation; None for no limit. A method that runs
+        out of time has a row without figures. See `wayfield.extension.time_limit`.
     progress : callable, optional
-        Called with the name of every field before it is computed.
+        Called with the name of each field before it is computed.
 
     Examples
     --------
@@ -389,14 +387,14 @@ def compare(
     check_labels(labels, graph)
     if world is not None and check_graph(world).num_vertices != graph.num_vertices:
         raise InputError(
-            f"the world has {world.num_vertices} vertices, the graph {graph.num_vertices}"
+            f"world must have {graph.num_vertices} vertices as the graph, got {world.num_vertices}"
         )
     limit = None if time_limit is None else as_real(time_limit, "time_limit", least=0.0)
     began = time.perf_counter()
     distance = cost_to_go(graph, goal)
     seconds = time.perf_counter() - began
     walks = _Walks(graph, goal, distance) if world is None else _Walks(world, goal)
-    parts = None  # of the labels; none if there are too few, or none are to be left out
+    parts = None  # of the labels; None if there are too few, or if none are left out
     if as_whole(folds, "folds", least=0) and usable(labels, distance).size >= FEWEST:
         parts = Folds(graph, labels, goal, distance, folds)
     scores = [walks.score(PLAIN, plan(graph, distance, goal), np.nan, seconds)]
@@ -418,18 +416,18 @@ def compare(
 
 
 def _called(score: MethodScore) -> str:
-    """Name a row in a sentence."""
+    """Return the name of a row for use in a sentence."""
     return f"the {score.name}" if score.name == MENDED else score.name
 
 
 def left_out_text(score: MethodScore) -> str:
-    """Write the error at labels left out."""
+    """Return the error at left-out labels as text."""
     return "–" if isnan(score.label_error) else error_text(score.label_error, score.label_spread)
 
 
 def default_methods(directed: bool) -> list[Method]:
-    """Return every method that is defined on directed, or on undirected graphs."""
-    usual = "amle-cost" if directed else "amle-flat"  # what "amle" is there
+    """Return all methods that are defined on directed, or on undirected graphs."""
+    usual = "amle-cost" if directed else "amle-flat"  # what "amle" means there
     every = [
         known.make(known.usual if known.number else None)
         for word, known in WORDS.items()
@@ -445,7 +443,7 @@ def _recipes(
     methods: Iterable[Method | MendMethod] | None,
     distance: FloatArray,
 ) -> Iterator[Recipe]:
-    """Yield what to compare, each field once."""
+    """Yield the recipes to compare, each once."""
     if methods is not None:
         named = {}
         for method in methods:
@@ -464,7 +462,7 @@ def _recipes(
         yield Recipe(AMLE(), trimmed=True)
     if np.isfinite(distance[labels.vertices]).all():
         yield Recipe(AMLE(), corrected=True)
-        # labels must be costs to the goal, and enough to leave some out twice over
+        # labels must be costs to the goal, and enough to leave some out twice
         at_goal, others = labels.values[own], labels.values[~own]
         costs = (others > 0.0).all() and (np.abs(at_goal) <= labels.error).all()
         if costs and others.size > FEWEST_TRIPS:
@@ -472,7 +470,7 @@ def _recipes(
 
 
 class _Contest(NamedTuple):
-    """What every field is made of and judged by."""
+    """Inputs that all fields of a comparison share."""
 
     graph: Graph
     labels: Labels
@@ -483,7 +481,7 @@ class _Contest(NamedTuple):
     limit: float | None
 
     def score(self, recipe: Recipe) -> MethodScore:
-        """Follow a recipe, and judge what comes of it; or say that it ran out of time."""
+        """Follow a recipe and score the result; the score may be that it ran out of time."""
         _compile(recipe, self.graph)
         began = time.perf_counter()
         with stop_after(self.limit):
@@ -502,7 +500,7 @@ class _Contest(NamedTuple):
             return replace(score, held_out=errors, mended=mended, own_error=own_error)
 
     def _follow(self, recipe: Recipe) -> tuple[Answer, float]:
-        """Solve by a recipe; return the answer, and the seconds that its field took."""
+        """Solve by a recipe; return the answer and the seconds that its field took."""
         seconds, method, labels = 0.0, recipe.method, self.labels
         prior = self.distance if recipe.corrected else None
         if recipe.mend is not None:
@@ -518,7 +516,7 @@ class _Contest(NamedTuple):
         return found, seconds + found.field.seconds
 
     def _errors(self, recipe: Recipe, seconds: float) -> FloatArray | None:
-        """Errors at labels left out; None if there are none, or that would take too long."""
+        """Return the errors at left-out labels; None if there are none or it takes too long."""
         parts, prior = self.parts, self.distance if recipe.corrected else None
         if parts is None or (self.limit is not None and parts.parts * seconds > self.limit):
             return None
@@ -535,10 +533,10 @@ class _Contest(NamedTuple):
 
 
 def _compile(recipe: Recipe, graph: Graph) -> None:
-    """Follow the recipe on a small graph of the same kind, so that times are of computing only."""
+    """Follow the recipe on a small graph of the same kind, so that compilation is not timed."""
     method = recipe.method
     if method is not None and graph.directed and not method.directed:
-        return  # the refusal will come
+        return  # the same error will come with the real graph
     lengths = None if graph.is_unit else [1.0, 2.0, 1.5, 1.0]
     ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], lengths, directed=graph.directed)
     labels = Labels([0, 2], [0.0, 2.0])
@@ -552,7 +550,7 @@ def _compile(recipe: Recipe, graph: Graph) -> None:
 
 
 class _Walks:
-    """The world that plans are walked in, and what its walks cost at least."""
+    """The world in which plans are walked, and the least cost of its walks."""
 
     def __init__(self, world: Graph, goal: int, truth: FloatArray | None = None) -> None:
         self.world, self.goal = world, goal
@@ -572,9 +570,9 @@ class _Walks:
         seconds: float,
         recipe: Recipe | None = None,
     ) -> MethodScore:
-        """Walk the plan from every start that can reach the goal."""
+        """Walk the plan from every start with a path to the goal."""
         arcs = self.world.arcs
-        # the arc that each move takes; -1 where there is no move, or no such arc in the world
+        # the arc of each move; -1 where there is no move, or no such arc in the world
         n = moves.successor.size
         keys = self.world.tails.astype(np.int64) * n + arcs.indices
         wanted = np.arange(n) * n + moves.successor

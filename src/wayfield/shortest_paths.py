@@ -1,7 +1,7 @@
-"""Shortest paths: the graph's own cost to a goal, and labels read off it.
+"""Shortest paths: the graph's own cost to a goal, and labels drawn from it.
 
-Nothing that extends, plans or certifies imports this room: where the graph is right, this is the
-truth that an extension is to predict.
+No module that extends, plans or certifies imports this one. If the graph is right, these costs are
+the truth that an extension should predict.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .labels import Labels
 def cost_to_go(graph: Graph, goal: int) -> FloatArray:
     """Return the cost of the shortest path from every vertex *to* the goal; inf if none.
 
-    Breadth first on unit lengths, Dijkstra otherwise; on a directed graph against the arcs.
+    Breadth-first search on unit lengths, Dijkstra otherwise; against the arcs of a directed graph.
 
     Examples
     --------
@@ -45,9 +45,9 @@ def sample_labels(
 ) -> Labels:
     """Draw exact labels at uniformly chosen vertices, and at the goal.
 
-    The draw depends on the graph's size, the number of labels and the seed alone, so that every
-    goal of one graph shares it; the goal comes on top. Vertices that cannot reach the goal have
-    no finite value and are left out.
+    The draw depends only on the number of vertices, the number of labels and the seed, so all goals
+    of a graph share it. The goal is added to it. Vertices that cannot reach the goal have no finite
+    value and are left out.
 
     Parameters
     ----------
@@ -68,13 +68,13 @@ def sample_labels(
     goal = as_vertex(goal, "goal", n)
     rng = np.random.default_rng(as_whole(seed, "seed", least=0))
     if (fraction is None) == (count is None):
-        raise InputError("give either fraction or count")
+        raise InputError("pass exactly one of fraction and count")
     if fraction is not None:
         if not 0.0 < as_real(fraction, "label fraction") <= 1.0:
-            raise InputError(f"label fraction {fraction} is outside (0, 1]")
+            raise InputError(f"label fraction must be above 0 and at most 1, got {fraction}")
         count = round(fraction * n)
     elif as_whole(count, "label count", least=0) > n:
-        raise InputError(f"label count {count} is more than the {n} vertices")
+        raise InputError(f"label count must be at most the number of vertices, {n}, got {count}")
     truth = cost_to_go(graph, goal)
     drawn = rng.choice(n, size=count, replace=False)
     vertices = np.union1d(drawn, [goal])

@@ -1,17 +1,18 @@
-"""Dropping false sinks: labels at which a greedy plan would end short of the goal.
+"""Dropping false sinks: labels at which a greedy plan would end before the goal.
 
-**Method.** Extend, drop every label other than the goal's that has no arc to a smaller value,
-extend again, until there are none. Each round drops a label, so it ends; the goal's alone has none.
+**Method.** Extend, drop each label other than the goal's that has no arc to a smaller value, and
+repeat until there is none. Each round drops a label, and the goal's label alone is never dropped,
+so it terminates.
 
 **Guarantee.** On an exact AMLE every unlabelled vertex of finite value has a descending arc (cost
 fill), or lies on a plateau that has one or holds a label (flat fill). So once no label is a false
-sink, steepest descent with exit ties reaches the goal from every start of finite value, and those
-are the states that can: labels of the others are false sinks themselves, the lowest first. Proof:
-``docs/directed.md``. For other methods it ends as well, with no such guarantee.
+sink, steepest descent with exit ties reaches the goal from every start of finite value. These are
+exactly the states that can reach it: among labels that cannot, the lowest is a false sink. Proof:
+``docs/directed.md``. With other methods it terminates as well, but without this guarantee.
 
-**Proofs are not asked for.** The same method is used as will be planned on, so that ties fall the
-same way; but a bracket that could not be verified, as on graphs with many ties, is no reason to
-keep a false sink: values are taken as they are.
+**No proofs needed.** It uses the same method as the plan will, so that ties fall the same way. But
+a bracket that cannot be verified, as on graphs with many ties, is no reason to keep a false sink:
+values are used as they are.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from .plans import false_sinks
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrimmedLabels(Labels):
-    """Labels without their false sinks, and what was dropped.
+    """Labels without their false sinks, and the dropped ones.
 
     Attributes
     ----------
     dropped : (d,) int64 array
-        Vertices whose labels were dropped, ascending.
+        Vertices with dropped labels, ascending.
     rounds : int
-        How often labels were dropped and the rest extended again.
+        Number of rounds of dropping and extending.
 
     Examples
     --------
@@ -78,34 +79,34 @@ def drop_false_sinks(
     *,
     prior: ArrayLike | None = None,
 ) -> TrimmedLabels:
-    """Drop the labels where a greedy plan would end short of the goal.
+    """Drop the labels at which a greedy plan would end before the goal.
 
-    A false sink is a label other than the goal's from which no arc leads to a smaller value of the
-    extension. They are dropped, the rest is extended again, and so on until there are none; at
-    worst the goal alone remains. Then, with `AMLE` (on undirected graphs as on directed ones), the
-    slope rule reaches the goal from every state that can. Vertices from which no remaining label
-    can be reached get +inf, or NaN if the component has none: extend with ``unreachable="nan"``,
-    or let `solve` do it.
+    A false sink is a label other than the goal's without an arc to a smaller value of the
+    extension. False sinks are dropped and the rest is extended again, until there are none; at
+    worst the goal alone remains. Then, with `AMLE`, the slope rule reaches the goal from every
+    state that can reach it, on undirected and directed graphs. Vertices that reach no remaining
+    label get +inf, or NaN if their component has none: extend with ``unreachable="nan"``, or use
+    `solve`.
 
-    Extensions are taken as they are, with `NotConverged` never raised.
+    Extensions are used as they are; `NotConverged` is never raised.
 
     Parameters
     ----------
     graph : Graph
-        Where to extend.
+        The graph to extend on.
     labels : Labels
         The known values.
     goal : int
         A labelled vertex; its label is never dropped.
     method : Method
-        The extension to be planned on.
+        The extension method of the plan.
     prior : (n,) array, optional
-        A field that the labels correct, if that is what will be planned on; see `extend`.
+        A field that the labels correct, if the plan uses one; see `extend`.
 
     Returns
     -------
     TrimmedLabels
-        The labels that stay, with ``dropped``, the vertices that did not.
+        The remaining labels; ``dropped`` holds the vertices of the others.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def drop_false_sinks(
     """
     goal = as_vertex(goal, "goal", check_graph(graph).num_vertices)
     if goal not in check_labels(labels, graph).vertices:
-        raise InputError(f"the goal {goal} is not labelled: every plan to it would end elsewhere")
+        raise InputError(f"the goal must be labelled, got no label at vertex {goal}")
     kept, rounds = labels, 0
     while True:
         extension = extend(graph, kept, method, prior=prior, unreachable="nan", check=False)

@@ -1,18 +1,18 @@
-"""Extensions as a scikit-learn regressor: a few known targets, a graph of nearest neighbours.
+"""A scikit-learn regressor: extend a few known targets over a graph of nearest neighbours.
 
-Fitting. Every distinct sample is a vertex; each is joined to its nearest neighbours, either way,
-by an edge as long as their distance, though not below a millionth of the median. The known targets
-are labels (equal samples share the mean of theirs), and the method extends them to the samples
-whose target is NaN.
+Fitting. Each distinct sample is a vertex. Each is joined to its nearest neighbours, in either
+direction, by an edge of their distance, but of at least a millionth of the median. The known
+targets are labels; equal samples share the mean of theirs. The method extends them to the samples
+with an unknown target (NaN).
 
-Predicting. A sample seen in fitting has the value of its vertex. A new one is tied to its nearest
-vertices by edges as long as their distance and takes the value that solves the method's own
-equation there, theirs held: the weighted mean for `Harmonic`, equal steepest slopes up and down for
-`AMLE`. All new samples together are one extension on a graph of separate stars, so each prediction
-is independent of the others.
+Predicting. A sample seen in fitting has the value of its vertex. A new one is joined to its nearest
+vertices by edges of their distance. It gets the value that solves the method's equation there, with
+the neighbours fixed: the weighted mean for `Harmonic`, equal steepest slopes up and down for
+`AMLE`. All new samples together are one extension on a graph of separate stars, so predictions are
+independent of each other.
 
-Components. A component without a known target determines nothing. Fitting then raises, naming it;
-with ``unreachable="nan"`` its samples, and new ones with no other neighbour, are predicted NaN.
+Components. A component without a known target has no value. Fitting then raises an error that names
+it; with ``unreachable="nan"`` its samples, and new ones with no other neighbour, are predicted NaN.
 
 Guarantee. ``extension_`` has the method's rigorous bracket. A solve that misses its guarantee is a
 `ConvergenceWarning`, as is usual in scikit-learn, and ``extension_.status`` says why.
@@ -46,19 +46,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 __all__ = ["GraphValueRegressor"]
 
 SHORTEST = 1e-6
-"""Least length of an edge, as a share of the median: so much a proof can resolve."""
+"""Least length of an edge, as a share of the median: about what a proof can resolve."""
 
 
 class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Regression by extending known targets over the graph of nearest neighbours.
 
-    Targets that are NaN are unknown; samples without target still shape the graph.
+    NaN targets are unknown; samples without a target still shape the graph.
 
     Parameters
     ----------
     method : str or Method
-        A word such as "amle", "harmonic", "p=8" (any p from 2) or "nearest", or an extension with
-        settings of its own, such as ``wf.PLaplacian(8, tolerance=1e-10)``.
+        A name such as "amle", "harmonic", "p=8" (any p from 2) or "nearest", or a method with its
+        own settings, such as ``wf.PLaplacian(8, tolerance=1e-10)``.
     n_neighbors : int
         Neighbours of each sample, at most all others.
     metric : str or callable
@@ -124,7 +124,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             method = parse_method(method)
         if isinstance(method, type) or not isinstance(method, Method):
             raise InputError(
-                f"method must be a word such as 'amle' or an extension, got {method!r}"
+                f"method must be a name such as 'amle' or an extension method, got {method!r}"
             )
         self._method = method
         k = as_whole(self.n_neighbors, "n_neighbors", least=1)
@@ -142,7 +142,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             at, values = vertices, np.bincount(place, values) / count
         labels = Labels(at, values)
         tails, heads, lengths = self._edges(min(k, len(points) - 1))
-        # rounding can make a distance differ from the one taken the other way
+        # rounding can make a distance differ between the two directions
         self.graph_ = Graph.from_edges(tails, heads, lengths, len(points), True).symmetrised()
         home = self.graph_.components[self.vertex_]
         lost = ~np.isin(home, self.graph_.components[labels.vertices])
@@ -177,7 +177,7 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         samples = validate_data(self, X, dtype=np.float64, reset=False)
         distance, vertex = self._neighbours.kneighbors(samples)
         values = self.extension_.values[vertex]
-        result: FloatArray = values[:, 0].copy()  # of the nearest: right where that is the sample
+        result: FloatArray = values[:, 0].copy()  # right if the nearest vertex is the sample itself
         new = (distance[:, 0] > 0.0) & ~np.isnan(values).all(axis=1)
         if new.any():
             # the method's equation at the centres of stars whose leaves hold the neighbours' values
@@ -191,11 +191,11 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return result
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """R² of the predictions over the samples whose target is known (not NaN)."""
+        """Return R² of the predictions over the samples with a known target (not NaN)."""
         target = np.asarray(y, dtype=np.float64)
         known = ~np.isnan(target)
         if not known.any():
-            raise InputError("every target is NaN: there is nothing to score")
+            raise InputError("y must have at least one known target to score, got only NaN")
         return float(r2_score(target[known], self.predict(X)[known]))
 
     def _validated(self, X: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -204,9 +204,9 @@ class GraphValueRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         samples = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         target = column_or_1d(y, dtype=np.float64, warn=True)
         if target.size != len(samples):
-            raise InputError(f"{len(samples)} samples in X but {target.size} targets in y")
+            raise InputError(f"X and y must be of one length, got {len(samples)} and {target.size}")
         if np.isnan(target).all():
-            raise InputError("every target in y is NaN: at least one must be known")
+            raise InputError("y must have at least one known target, got only NaN")
         return samples, target
 
     def _edges(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:

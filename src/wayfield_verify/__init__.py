@@ -1,10 +1,10 @@
 """An independent checker of wayfield's proofs.
 
-It shares no code with wayfield and uses the standard library alone. A proof is a file that
-``write_proof`` of a field, a certificate or an answer wrote: a graph, labels, a field with bounds,
-perhaps a plan, and what a proof of them needs. `verify` proves all of it again in exact arithmetic,
-or says where the proof fails. It believes nothing but the mathematics on wayfield's documentation
-page "Proofs that travel", and Python's integers.
+It shares no code with wayfield and uses only the standard library. A proof is a file written by
+``write_proof`` of a field, a certificate or an answer. It holds a graph, labels, a field with
+bounds, perhaps a plan, and what is needed to prove them. `verify` proves all of it again in exact
+arithmetic, or says where the proof fails. It relies only on the mathematics on wayfield's
+documentation page "Proofs that travel", and on Python's integers.
 
 On the command line: ``python -m wayfield_verify FILE``.
 """
@@ -22,14 +22,14 @@ __all__ = ["NotProved", "Unreadable", "verify"]
 
 
 def verify(path: str | os.PathLike[str]) -> list[str]:
-    """Check a proof, and return in sentences what it proves.
+    """Check a proof, and return what it proves, in sentences.
 
     Raises
     ------
     NotProved
-        If the proof fails; the message names the first vertex at which it does.
+        If the proof fails; the message names the first vertex where it fails.
     Unreadable
-        If the file is no proof, or not a whole one.
+        If the file is not a complete proof.
     """
     proof = read(path)
     numbers = Numbers(proof)

@@ -15,7 +15,7 @@ Exit code: 0 if it is proved, 1 if it is not, 2 if the file cannot be read."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check one file, and say what was proved, or why nothing was."""
+    """Check one file, and print what was proved, or why nothing was."""
     if arguments in (["-h"], ["--help"]):
         print(HELP)
         return 0
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     except Unreadable as failure:
         print(f"{path!r} is no proof that can be read: {failure}.", file=sys.stderr)
         return 2
-    except (OSError, ValueError, MemoryError) as failure:  # ValueError: a name with a zero in it
+    except (OSError, ValueError, MemoryError) as failure:  # ValueError: a null in the name
         reason = getattr(failure, "strerror", None) or str(failure) or "not enough memory"
         print(f"{path!r} cannot be read: {reason}.", file=sys.stderr)
         return 2

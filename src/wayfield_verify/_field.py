@@ -36,13 +36,13 @@ class NotProved(Exception):  # noqa: N818
 
 
 def prove_field(proof: Proof, numbers: Numbers) -> list[str]:
-    """Prove the bracket of every vertex, or raise `NotProved`; say in sentences what was proved."""
+    """Prove the bracket of every vertex, and return what was proved; or raise `NotProved`."""
     out, into = numbers.arcs(proof)
     n, fixed, reasons = len(out), proof.fixed, proof.reasons
     labels = {x: numbers.whole(y) for x, y in proof.corrections.items()}
     connected = reached_from(labels, [out] if out is into else [out, into], n)
 
-    # the barriers by vertex; what stands where they are not asked for is not used
+    # the barriers by vertex; entries that are not needed are ignored
     if isinstance(reasons, Barriers):
         below = numbers.barrier(reasons, reasons.below)
         above = numbers.barrier(reasons, reasons.above)
@@ -133,7 +133,7 @@ def _require_barriers(
                 slopes = [Fraction(values[y] - here) / length for y, length in out[x]]
                 sign = sign_of_balance(slopes, Fraction(p) - 1)
             if sign is None:
-                raise NotProved(f"the {word} barrier's balance at vertex {x} cannot be told")
+                raise NotProved(f"the {word} barrier's balance at vertex {x} is undecided")
             if sign * side < 0:
                 kind = "sub" if side > 0 else "super"
                 raise NotProved(f"the {word} barrier is no {kind}solution at vertex {x}")

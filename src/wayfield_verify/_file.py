@@ -1,9 +1,9 @@
-"""Reading a proof file: its bytes, and nothing that they do not say.
+"""Reading a proof file.
 
 The format is documented byte by byte on the page "Proofs that travel" of wayfield's documentation.
-Every length is compared with what the counts ask for before anything is unpacked, so that no file
-takes more memory than a fixed multiple of its size. What is wrong with a file is one sentence,
-`Unreadable`; whether its claims are true is not asked here.
+Every length is compared with what the counts require before anything is unpacked, so no file takes
+more memory than a fixed multiple of its size. `Unreadable` says in one sentence what is wrong with
+a file. Whether its claims are true is checked elsewhere.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 class Unreadable(Exception):  # noqa: N818
-    """The file is not a proof, or not a whole one."""
+    """The file is not a complete proof."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Plan:
     cost: Sequence[float] | None
     """None on unit lengths: the cost is the number of moves."""
     lifted: Sequence[float] | None
-    """The values that the plan stands on; None if these are the field's."""
+    """The values that the plan follows; None if these are the field's."""
     error: Sequence[float] | None
     """A bound on the error of the values; None where no moves are certified."""
     optimal: Sequence[bool]
@@ -68,7 +68,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Proof:
-    """What the file says; by vertex, unless said otherwise."""
+    """Content of the file; by vertex, unless stated otherwise."""
 
     num_vertices: int
     directed: bool
@@ -90,7 +90,7 @@ class Proof:
 
 
 def read(path: str | os.PathLike[str]) -> Proof:
-    """Read a proof; `Unreadable` or `OSError` if that cannot be done."""
+    """Read a proof; raise `Unreadable` or `OSError` if that is not possible."""
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise Unreadable("it is not a regular file")
     with Path(path).open("rb") as file:
@@ -144,7 +144,7 @@ def read(path: str | os.PathLike[str]) -> Proof:
 
 
 class _Sections:
-    """The sections in their order: each is asked for by name, and all of it has to be used."""
+    """The sections in order: each must be requested by name and read completely."""
 
     def __init__(self, body: bytes) -> None:
         self._body = memoryview(body)
@@ -173,7 +173,7 @@ class _Sections:
             place = f"{found!r} stands in its place" if found else "the file ends before it"
             raise Unreadable(f"section {tag!r} is missing: {place}")
         if size is not None and length != size:
-            raise Unreadable(f"section {tag!r} has {length} bytes, not {size}")
+            raise Unreadable(f"section {tag!r} must have {size} bytes, got {length}")
         begin = self._at + 12
         self._at = begin + length
         return self._body[begin : self._at]

@@ -1,4 +1,4 @@
-"""The proof's numbers as whole numbers: no rounding, no floating point from here on.
+"""The proof's numbers as integers: no rounding and no floating point from here on.
 
 A double is a whole number times a power of two. So there is an s such that every value, bound,
 label and barrier of the file is a whole multiple of 2^−s, and arithmetic on these multiples is that

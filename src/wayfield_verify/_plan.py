@@ -30,13 +30,13 @@ from ._numbers import Numbers
 ROUNDING = 1 << 50
 """A move may be worse than the best by one part in this."""
 UNDERFLOW = 1070
-"""Slopes whose difference is at most 2^−1070 are as good as one another: doubles end there."""
+"""Slopes that differ by at most 2^−1070 count as equal: doubles end there."""
 MOST_NAMED = 3
-"""Loops that are named, and vertices of each."""
+"""Number of loops that are named, and of vertices in each."""
 
 
 def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
-    """Prove the plan, or raise `NotProved`; say in sentences what was proved."""
+    """Prove the plan, and return what was proved; or raise `NotProved`."""
     out, into = numbers.arcs(proof)
     goal, successor, hops, n = plan.goal, plan.successor, plan.hops, len(out)
     # a plan reads NaN, where no label is connected, as "cannot reach"

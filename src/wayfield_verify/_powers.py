@@ -33,7 +33,7 @@ Enclosure = tuple[int, int, int]
 
 
 def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
-    """Sign of Σ sign(s) |s|^q: 1, 0 or -1, or None if it cannot be told."""
+    """Return the sign of Σ sign(s) |s|^q: 1, 0 or -1, or None if it is undecided."""
     left = Counter(slopes)
     ups = {s: left[s] - left[-s] for s in left if s > 0 and left[s] > left[-s]}
     downs = {-s: left[s] - left[-s] for s in left if s < 0 and left[s] > left[-s]}
@@ -60,7 +60,7 @@ def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
 
 
 def sign_of_sum(terms: Sequence[tuple[int, int]]) -> int | None:
-    """Sign of Σ a / b over pairs of whole numbers, b > 0; None if it cannot be told."""
+    """Return the sign of Σ a / b over pairs of whole numbers, b > 0; None if it is undecided."""
     by_length: dict[int, int] = {}
     for a, b in terms:
         by_length[b] = by_length.get(b, 0) + a

@@ -344,7 +344,7 @@ def test_exit_codes_and_words(good: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_without_a_bracket_there_is_no_certificate(method: wf.Method, tmp_path: Path) -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     field = wf.extend(path, wf.Labels([0, 3], [0.0, 1.0]), method)
-    with pytest.raises(wf.InputError, match="no bracket here that could be proved"):
+    with pytest.raises(wf.InputError, match="has no verified bracket here"):
         field.write_proof(tmp_path / "none.proof")
 
 

@@ -503,12 +503,12 @@ def test_costs_of_another_size_are_refused() -> None:
 
 
 def test_rows_of_other_sizes_are_refused() -> None:
-    assert_refused("action has 1 entries, state has 2", [0, 1], [0], [1, 0])
-    assert_refused("next_state has 3 entries, state has 2", [0, 1], [0, 0], [1, 0, 0])
+    assert_refused("action must have the length of state, 2, got 1", [0, 1], [0], [1, 0])
+    assert_refused("next_state must have the length of state, 2, got 3", [0, 1], [0, 0], [1, 0, 0])
 
 
 def test_no_transitions_are_refused() -> None:
-    assert_refused("transitions are empty", [], [], [])
+    assert_refused("transitions must hold at least one", [], [], [])
 
 
 def test_states_out_of_range_are_refused() -> None:
@@ -540,7 +540,7 @@ def test_probabilities_may_sum_to_one_up_to_rounding() -> None:
 
 def test_probabilities_have_no_posterior() -> None:
     moves = wf.Transitions.from_probabilities([0], [0], [1], [1.0])
-    with pytest.raises(wf.InputError, match="carry no sample size: only counts can be shrunk"):
+    with pytest.raises(wf.InputError, match="have no sample size: only counts can be shrunk"):
         moves.shrunk()
     with pytest.raises(wf.InputError, match="only counts can be doubted"):
         wf.expected_cost(moves, 1).doubt()
@@ -552,7 +552,7 @@ def test_goals_that_are_no_states_are_refused() -> None:
         wf.expected_cost(moves, 3)
     with pytest.raises(wf.InputError, match=r"goal\[1\] = -1 is negative"):
         wf.expected_cost(moves, [0, -1])
-    with pytest.raises(wf.InputError, match="goal is empty"):
+    with pytest.raises(wf.InputError, match="goal must be at least one state"):
         wf.expected_cost(moves, [])
 
 
@@ -573,12 +573,12 @@ def test_labels_that_contradict_the_goal_are_refused() -> None:
 
 
 def test_labels_of_another_type_are_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"labels must be wayfield\.Labels, not dict"):
+    with pytest.raises(wf.InputError, match=r"labels must be wayfield\.Labels, got dict"):
         wf.expected_cost(chain(1, 1), 0, labels={1: 2.0})  # type: ignore[arg-type]
 
 
 def test_something_else_than_transitions_is_refused() -> None:
-    with pytest.raises(wf.InputError, match=r"must be wayfield\.Transitions, not list"):
+    with pytest.raises(wf.InputError, match=r"must be wayfield\.Transitions, got list"):
         wf.expected_cost([1, 2], 0)  # type: ignore[arg-type]
 
 
@@ -613,7 +613,7 @@ def test_a_plan_under_other_transitions_needs_its_actions() -> None:
 
 def test_pools_that_do_not_fit_are_refused() -> None:
     moves = chain(1, 1)
-    with pytest.raises(wf.InputError, match="pool has 5 vertices, the transitions have 3 states"):
+    with pytest.raises(wf.InputError, match="pool must have one vertex per state, 3, got 5"):
         moves.shrunk(1, wf.Graph.from_edges([0], [4]))
     with pytest.raises(wf.InputError, match="one whole number for each of the 2 choices"):
         moves.shrunk(1, [0, 1, 2])

@@ -387,7 +387,7 @@ def test_leaving_labels_out_may_be_left_out() -> None:
     [
         ([], "either EDGES and LABELS, or --maze NAME"),
         (["only-one.csv"], "either EDGES and LABELS, or --maze NAME"),
-        (["--maze", "umaze", "--goal", "Bern"], "the goal of a maze is the number of a vertex"),
+        (["--maze", "umaze", "--goal", "Bern"], "--goal of a maze must be a vertex number"),
         (["--maze", "umaze", "-m", "amle2"], "unknown method 'amle2'; did you mean amle?"),
         (["--maze", "teleport", "-m", "harmonic"], "not defined on directed graphs"),
     ],

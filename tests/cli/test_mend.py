@@ -179,7 +179,7 @@ def test_a_fault_that_is_proved_but_not_placed_is_not_called_none() -> None:
     assert told["finding"].startswith(
         "1 of the trips proves that the graph is wrong, but not where"
     )
-    assert "more trips would tell where" in told["advice"]
+    assert "more trips would show where" in told["advice"]
     assert "Dijkstra is as good" not in told["finding"]
 
 
@@ -461,7 +461,7 @@ def test_plan_without_labels_follows_the_shortest_paths() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "which vertex is the goal? pass --goal"),
+        ((), "no goal given: pass --goal NAME"),
         (("--goal", "Ash", "--mend"), "--mend needs LABELS"),
         (("--goal", "Ash", "--method", "amle"), "--method needs LABELS"),
         (("--goal", "Ash", "--prior", "distance"), "--prior needs LABELS"),

@@ -937,7 +937,7 @@ def test_goal_without_a_label_and_labels_without_a_goal() -> None:
     )
     assert planned("roads.csv", "known.csv", "--goal", GOAL, "--goal-value", 0)
     complaint = refused("plan", "roads.csv", "known.csv")
-    assert complaint.startswith("which vertex is the goal? pass --goal (the smallest label is 0")
+    assert complaint.startswith("no goal given: pass --goal NAME (the smallest label is 0")
     assert "no value at all" in refused_labels("node,v\nGenève,\nBern,\n")
 
 

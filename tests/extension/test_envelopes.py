@@ -123,7 +123,7 @@ def test_mcshane_is_the_truth_when_labels_and_lengths_are() -> None:
 def test_label_that_breaks_the_constant_is_named_with_the_other_and_the_excess() -> None:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     labels = wf.Labels([0, 3], [1.0, 6.5])
-    with pytest.raises(wf.InputError, match=r"vertex 3 is labelled 6\.5, which is 2\.5 too far"):
+    with pytest.raises(wf.InputError, match=r"got 6\.5 at vertex 3, 2\.5 too far"):
         wf.extend(path, labels, wf.McShane())
     with pytest.raises(wf.InputError, match=r"vertex 0 is labelled 1\.0.* label 6\.5 of vertex 3"):
         wf.extend(path, labels, wf.Whitney())

@@ -220,7 +220,7 @@ def test_many_as_single_calls(method: Method) -> None:
         ([[0.0, 1.0, 2.0]], "prior must be one-dimensional"),
         ([0.0, np.nan, 1.0], r"prior\[1\] = nan is neither a number nor \+inf"),
         ([0.0, -np.inf, 1.0], r"prior\[1\] = -inf"),
-        ([0.0, 1.0, np.inf], r"prior\[2\] = inf, but vertex 2 is labelled"),
+        ([0.0, 1.0, np.inf], r"prior\[2\] must be finite at the label of vertex 2"),
         ([0.0, 1e101, 1.0], r"prior\[1\] = 1e\+101 is beyond"),
         (["a", "b", "c"], "prior must be real numbers"),
     ],
@@ -234,7 +234,7 @@ def test_bad_priors_are_named(prior: object, message: str) -> None:
 def test_bad_priors_of_many_are_named() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     sets = [wf.Labels([0], [0.0]), wf.Labels([2], [2.0])]
-    with pytest.raises(wf.InputError, match="prior has 3 rows for 2 label sets"):
+    with pytest.raises(wf.InputError, match="prior must have 2 rows, got 3"):
         wf.extend_many(path, sets, wf.AMLE(), prior=np.zeros((3, 3)))
     with pytest.raises(wf.InputError, match=r"labels_list\[1\]: prior\[2\] = inf"):
         wf.extend_many(path, sets, wf.AMLE(), prior=[0.0, 1.0, np.inf])

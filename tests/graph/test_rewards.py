@@ -49,12 +49,12 @@ def test_values_of_never_arriving_and_overestimates() -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"discount": 0.0}, r"discount 0 is outside \(0, 1\]"),
-        ({"discount": 1.5}, "discount 1.5 is outside"),
-        ({"discount": 0.9, "reward": 1.0}, "reward 1 is positive"),
-        ({"discount": 1.0, "reward": 0.0}, "without a discount"),
-        ({"discount": 0.9, "at_goal": -10.0}, "at_goal -10 is not above -10, the value of never"),
-        ({"discount": 0.9, "reward": 0.0, "at_goal": 0.0}, "at_goal 0 is not above"),
+        ({"discount": 0.0}, "discount must be above 0 and at most 1, got 0"),
+        ({"discount": 1.5}, "at most 1, got 1.5"),
+        ({"discount": 0.9, "reward": 1.0}, "reward must be at most 0, got 1"),
+        ({"discount": 1.0, "reward": 0.0}, "reward must be below 0 if discount is 1, got 0"),
+        ({"discount": 0.9, "at_goal": -10.0}, "at_goal must be above -10, the value of never"),
+        ({"discount": 0.9, "reward": 0.0, "at_goal": 0.0}, "at_goal must be above 0"),
         ({"discount": "much"}, "discount"),
     ],
 )

@@ -107,7 +107,7 @@ def test_unreachable_goal_is_as_pessimistic_as_can_be() -> None:
 def test_bad_input() -> None:
     with pytest.raises(wf.InputError, match="label vertices"):
         wf.contradictions(path(3), wf.Labels([7], [0.0]))
-    with pytest.raises(wf.InputError, match=r"labels must be .*Labels, not list"):
+    with pytest.raises(wf.InputError, match=r"labels must be .*Labels, got list"):
         wf.contradictions(path(3), [1.0])  # type: ignore[arg-type]
     with pytest.raises(wf.InputError, match=r"graph must be a .*Graph"):
         wf.contradictions("maze", wf.Labels([0], [0.0]))  # type: ignore[arg-type]

@@ -290,8 +290,8 @@ def test_arcs_of_the_world_that_the_graph_lacks_are_counted() -> None:
         (lambda x, y: y, [3], {}, "step from 3 to 2 must be a vertex and a cost, got 2"),
         (lambda x, y: (9, 1.0), [3], {}, r"step from 3 to 2 must be a vertex and a cost, got \(9"),
         (lambda x, y: (y, "much"), [3], {}, "must be a vertex and a cost"),
-        (lambda x, y: (y, 0.0), [3], {}, "step from 3 to 2 cost 0.0, which is not positive"),
-        (lambda x, y: (y, float("nan")), [3], {}, "cost nan, which is not positive"),
+        (lambda x, y: (y, 0.0), [3], {}, "step from 3 to 2 must have a positive cost, got 0.0"),
+        (lambda x, y: (y, float("nan")), [3], {}, "must have a positive cost, got nan"),
     ],
     ids=range(13),
 )

@@ -46,8 +46,8 @@ def test_of_upper_bounds_the_least_counts() -> None:
 @pytest.mark.parametrize(
     ("starts", "ends", "costs", "more", "message"),
     [
-        ([], [], [], {}, "trips are empty"),
-        ([1, 2], [0], [1.0, 2.0], {}, "2 trip starts but 1 trip ends"),
+        ([], [], [], {}, "at least one trip, got none"),
+        ([1, 2], [0], [1.0, 2.0], {}, "as many ends as starts, got 2 and 1"),
         ([1], [0], [1.0, 2.0], {}, "trip costs has 2 entries, expected 1"),
         ([1, 2], [0, 0], [1.0, -2.0], {}, r"trip costs\[1\] = -2.0 is not positive"),
         ([1, 2], [0, 0], [0.0, 2.0], {}, r"trip costs\[0\] = 0.0 is not positive"),

@@ -262,7 +262,7 @@ def test_bad_input_is_named() -> None:
     labels = wf.Labels([0], [0.0])
     with pytest.raises(wf.InputError, match="goal 3 is not a vertex"):
         wf.compare(path, labels, 3)
-    with pytest.raises(wf.InputError, match="the world has 2 vertices, the graph 3"):
+    with pytest.raises(wf.InputError, match="world must have 3 vertices as the graph, got 2"):
         wf.compare(path, labels, 0, world=wf.Graph.from_edges([0], [1]))
     with pytest.raises(wf.InputError, match="no other vertex can reach the goal 0"):
         wf.compare(wf.Graph.from_edges([0], [1], directed=True), labels, 0)

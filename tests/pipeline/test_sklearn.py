@@ -148,7 +148,7 @@ def test_the_score_leaves_unknown_targets_out() -> None:
     X, y = blob()
     model = GraphValueRegressor().fit(X, y)
     assert model.score(X, y) == 1.0
-    with pytest.raises(wf.InputError, match="nothing to score"):
+    with pytest.raises(wf.InputError, match="one known target to score"):
         model.score(X, np.full(len(X), np.nan))
 
 
@@ -185,8 +185,8 @@ def test_bad_settings_are_refused(setting: dict[str, Any], message: str) -> None
     ("X", "y", "message"),
     [
         ([[0.0], [1.0]], None, "y"),
-        ([[0.0], [1.0]], [1.0], "2 samples in X but 1 targets"),
-        ([[0.0], [1.0]], [np.nan, np.nan], "every target in y is NaN"),
+        ([[0.0], [1.0]], [1.0], "of one length, got 2 and 1"),
+        ([[0.0], [1.0]], [np.nan, np.nan], "at least one known target, got only NaN"),
         ([[0.0], [1.0]], [1.0, np.inf], r"inf is not a finite number"),
         ([[0.0], [np.nan]], [1.0, 2.0], "NaN"),
         ([[0.0]], [1.0], "minimum of 2"),

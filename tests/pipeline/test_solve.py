@@ -149,7 +149,7 @@ def test_bad_input_is_named(settings: dict[str, Any], told: str) -> None:
 
 
 def test_names_must_be_those_of_all_vertices() -> None:
-    with pytest.raises(wf.InputError, match="2 names, but the graph has 5 vertices"):
+    with pytest.raises(wf.InputError, match="names must have one entry per vertex, 5, got 2"):
         wf.solve(PATH, GOOD, 0).summary(names=["a", "b"])
     with pytest.raises(wf.InputError, match="start 9 is not a vertex"):
         wf.solve(PATH, GOOD, 0).summary(starts=[9])

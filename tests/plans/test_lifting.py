@@ -153,7 +153,7 @@ def test_what_raised_says_about_infinities() -> None:
         ({"graph": None}, "graph must be a wayfield.Graph, got NoneType"),
         ({"values": [0.0, nan, 1.0]}, r"values\[1\] = nan"),
         ({"values": [0.0, 1.0, -inf]}, r"values\[2\] = -inf"),
-        ({"values": [inf, 1.0, 2.0]}, r"values\[0\] = inf, but vertex 0 is the goal"),
+        ({"values": [inf, 1.0, 2.0]}, r"values\[0\] must be finite at the goal, got inf"),
         ({"values": [0.0, 1e301, 2.0]}, r"values\[1\] = 1e\+301 is beyond"),
         ({"values": [0.0, 1.0]}, "the field has 2 values but the graph has 3 vertices"),
         ({"goal": 3}, "goal 3 is not a vertex"),

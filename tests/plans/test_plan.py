@@ -273,7 +273,7 @@ def test_starts_that_cannot_reach_the_goal_are_no_failures() -> None:
     apart = wf.Graph.from_edges([0, 2], [1, 3])
     plan = wf.plan(apart, [0.0, 1.0, 2.0, 3.0], 0)
     assert (plan.num_able, plan.num_arrived, plan.success) == (1, 1, 1.0)
-    assert repr(plan) == "Plan(4 starts: 100 % of the 1 that can reach the goal do, 1 cycle)"
+    assert repr(plan) == "Plan(4 starts: 100 % of 1 with a path reach the goal, 1 cycle)"
 
 
 def test_an_extension_is_planned_on_with_what_its_nan_means() -> None:

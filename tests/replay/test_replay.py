@@ -164,7 +164,7 @@ def test_labels_stay_valid_and_the_attached_start_reaches_the_attached_goal() ->
         ({"observation": [np.inf], "k": 1}, r"observation\[0\] = inf"),
         ({"observation": [0.5], "role": "end", "k": 1}, "role"),
         ({"observation": [2.0], "role": "end", "k": 1}, "role"),
-        ({"observation": [0.5]}, "give k, radius or both"),
+        ({"observation": [0.5]}, "pass k, radius or both"),
         ({"observation": [0.5], "k": 0}, "k must be"),
         ({"observation": [0.5], "radius": -1.0}, "radius"),
         ({"observation": [9.0], "radius": 1.0}, "nearest, vertex 3, is 3 away"),
@@ -180,7 +180,7 @@ def test_bad_attachments_are_refused(arguments: dict[str, object], message: str)
 def test_without_arcs_there_is_no_pace() -> None:
     still = wf.replay_graph([[0.0], [5.0]], [[0.0], [5.0]])
     assert still.stayed == 2
-    with pytest.raises(wf.InputError, match="give pace"):
+    with pytest.raises(wf.InputError, match="pace must be given"):
         still.attach([1.0], "start", k=1)
 
 
@@ -212,7 +212,7 @@ def test_an_undirected_graph_stays_one() -> None:
         ({"lengths": [np.nan, 1.0]}, r"lengths\[0\] = nan"),
         ({"lengths": [np.inf, np.inf]}, "nothing to attach to"),
         ({"role": "start"}, "both ways"),
-        ({"k": None}, "give k, radius or both"),
+        ({"k": None}, "pass k, radius or both"),
         ({"graph": [[0, 1]]}, "graph"),
     ],
 )

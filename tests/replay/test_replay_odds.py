@@ -151,7 +151,7 @@ def test_actions_that_were_not_given_cannot_be_counted() -> None:
         replay.transitions(by="action")
     with pytest.raises(wf.InputError, match="by must be one of 'arc', 'action', got 'deed'"):
         replay.transitions(by="deed")  # type: ignore[arg-type]
-    with pytest.raises(wf.InputError, match="nobody was seen to move"):
+    with pytest.raises(wf.InputError, match="no transition changes the state"):
         wf.replay_graph([[0.0], [0.0]]).transitions()
 
 
@@ -320,7 +320,7 @@ def test_a_buffer_that_never_moves_has_no_speed() -> None:
     still = wf.replay_graph([[0.0], [0.0]])
     with pytest.raises(wf.InputError, match="the buffer never moves"):
         still.stitched(1)
-    with pytest.raises(wf.InputError, match="nobody was seen to move"):
+    with pytest.raises(wf.InputError, match="no transition changes the state"):
         still.stitched(wf.Graph.from_edges([], [], num_vertices=1))
     with pytest.raises(wf.InputError, match="graph must be"):
         still.suspects(3)  # type: ignore[arg-type]

@@ -388,4 +388,4 @@ def test_a_scene_file_that_is_none_is_said(tmp_path: Path) -> None:
     file.write_text('{"goal": 1}')
     done = wayfield("explore", "--no-browser", file)
     assert done.code == 2
-    assert "scene.json: a scene has either a maze or a graph" in done.err
+    assert "scene.json: scene must have exactly one of maze and graph" in done.err

@@ -1,4 +1,4 @@
-"""When may a greedy plan be trusted? What the field itself proves, without the truth."""
+"""Certificates: what a field proves about its plan, without the truth."""
 
 from .._lazy import load_on_use
 

@@ -1,35 +1,36 @@
-"""The fill-distance certificate: near enough to labels, the field must be near the truth.
+"""The fill-distance certificate: a field is close to the truth near its labels.
 
 **Error bound.** Let V be the true cost-to-go, u the field, Y(z) = u(z) the labels with
-|Y - V| ≤ ε, and L ≥ 1 such that u(x) - u(y) ≤ L ℓ on every arc x → y. V obeys the same with 1,
-whatever the lengths: from x one can go to y and on. Let ρ(x) be the least round trip
+|Y - V| ≤ ε, and L ≥ 1 such that u(x) - u(y) ≤ L ℓ on every arc x → y. V obeys the same with 1 on
+any lengths: from x one can go to y and on. Let ρ(x) be the least round trip
 d(x → z) + d(z → x) to a label z. Then
 
     |u(x) - V(x)|  ≤  ε + L ρ(x),
 
 on an undirected graph ε + 2 L h(x), with h the distance to the nearest label.
 
-*Proof.* Along a walk of length a = d(x → z) both fields lose at most L a, and along one of length
-b = d(z → x) at most L b. So u(x) lies in [Y(z) - L b, Y(z) + L a] and V(x) in
+*Proof.* Along a path of length a = d(x → z) both fields fall by at most L a, and along one of
+length b = d(z → x) by at most L b. So u(x) lies in [Y(z) - L b, Y(z) + L a] and V(x) in
 [Y(z) - ε - L b, Y(z) + ε + L a], and two numbers from these differ by at most ε + L (a + b). ∎
 
-**The constant** is read off the field, bracket and rounding counted in, so the bound holds for any
-method, with label noise, directed or not; the goal need not be labelled. The AMLE of exact labels
-has L = 1, whatever its fill: V(z) - V(w) ≤ d(z → w), the AMLE is nowhere steeper than its steepest
-pair of labels, and filled vertices lose no more than the way costs. On an undirected graph the
+**The constant** L is computed from the field, with bracket and rounding included. So the bound
+holds for any method, with noisy labels, directed or not; the goal need not be labelled. The AMLE of
+exact labels has L = 1, whatever its fill: V(z) - V(w) ≤ d(z → w), the AMLE is nowhere steeper than
+its steepest pair of labels, and filled vertices fall by no more than the path costs. On an
+undirected graph the
 *bound* of the plain AMLE holds with L = 1 for noisy labels too, though the field may be steeper
 (the paper's lemma on the AMLE's local extension error): it moves by no more than its labels do, so
 it is within ε of the AMLE of the exact ones, to which the bound with ε = 0 applies.
 
-That asks for all the labels that were extended, within ε of the truth each. A field steeper than 1
-though ε = 0 shows that it was made from others too: then its own L is taken. With ε > 0 nothing
-shows it, and labels left out make the bound wrong.
+This requires all the extended labels, each within ε of the truth. A field steeper than 1 although
+ε = 0 shows that other labels were used as well: then its own L is used. With ε > 0 nothing shows
+it, and missing labels make the bound wrong.
 
-Round trips are taken step by step, over arcs that have a reverse. On a directed graph that may
-overstate ρ, which is +inf beyond one-way arcs, and keeps the cost that of one search.
+Round trips are computed step by step, over arcs that have a reverse. On a directed graph this may
+overstate ρ, which is +inf beyond one-way arcs. In return it costs only one search.
 
-**True gap.** Let Δ be a lower bound, over all states, on how much worse than the best move any move
-that is not optimal is. It comes from the graph. If all closed walks, arcs walked backwards counting
+**True gap.** Let Δ be a lower bound, over all states, on how much worse than the best move any
+non-optimal move is. It comes from the graph. If all closed walks, arcs walked backwards counting
 negative, have lengths that are multiples of m, two walks with the same ends differ by a multiple of
 m; and Q*(s, y) is the length of a walk from s to the goal that begins with y. So Δ = m: 1 on unit
 lengths, 2 if the graph is bipartite besides, the greatest common divisor of the lengths or twice
@@ -44,11 +45,11 @@ that can reach the goal, and the move c of the plan among them. If 2 e + δ < Δ
 *Proof.* Let a be optimal and c not. Then Q(c) ≥ Q*(c) - e ≥ Q*(a) + Δ - e ≥ Q(a) + Δ - 2e, but
 Q(c) ≤ Q(a) + δ. So Δ ≤ 2e + δ. ∎ Where c has the least Q, δ = 0, this is e < Δ/2.
 
-**It is weak.** On a unit bipartite maze 2 (2h) < 2 leaves h = 0: it certifies the states all of
-whose neighbours are labelled, and on an arbitrary unit graph no other. The same bound can be held
-against the field's own gaps, vertex by vertex: ``certify(graph, labels, ext, plan,
-error=cert.by_distance.bound)``. That asks nothing of the lengths, but it never certifies a tie, and
-where ties are the rule, as on a lattice, it certifies less. Neither test contains the other.
+**It is weak.** On a unit bipartite maze 2 (2h) < 2 leaves h = 0: it certifies only states with all
+neighbours labelled, and on an arbitrary unit graph no other. The same bound can be compared with
+the field's own gaps, vertex by vertex: ``certify(graph, labels, ext, plan,
+error=cert.by_distance.bound)``. This requires nothing of the lengths, but it never certifies a tie.
+Where ties are common, as on a lattice, it certifies less. Neither test implies the other.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ class DistanceCertificate(KeepsReadOnly):
     round_trip : (n,) float array
         Length of a round trip to a label, ρ; twice the fill distance on an undirected graph.
     bound : (n,) float array
-        Bound on the field's error, ε + L ρ. 0 where the field says rightly that the goal cannot
-        be reached, +inf where it does not say so, and where nothing is known.
+        Bound on the field's error, ε + L ρ. 0 where the field is rightly +inf because the goal
+        cannot be reached; +inf where it is wrongly finite there, and where nothing is known.
     local : (n,) float array
         The largest bound among a state's out-neighbours that can reach the goal.
     certified : (n,) bool array
@@ -99,7 +100,7 @@ class DistanceCertificate(KeepsReadOnly):
     gap_bound : float
         Δ, a lower bound on the true action gap; 0 if the graph gives none.
     graph_kind : str
-        What it was taken from.
+        The structure of the graph that gives `gap_bound`.
 
     Examples
     --------
@@ -134,7 +135,7 @@ class DistanceCertificate(KeepsReadOnly):
 def distance_certificate(
     labels: Labels, ext: Extension, plan: Plan, gap: FloatArray
 ) -> DistanceCertificate:
-    """Bound the field's error by the distance from its labels, and judge the plan's moves by it.
+    """Bound the field's error by the distance from its labels, and check the plan's moves by it.
 
     Examples
     --------
@@ -163,7 +164,7 @@ def distance_certificate(
     bracketed = ext.lower is not None and ext.upper is not None
     classical = isinstance(ext.method, AMLE) and ext.method.fill in (None, "flat")
     plain = classical and bracketed and ext.prior is None and not graph.directed
-    # from lower down to upper is the least that the exact field can fall
+    # lower minus upper is the least that the exact field can fall
     if plain and (labels.error > 0.0 or steepest_descent(graph.arcs, upper, lower) == 1.0):
         lipschitz = 1.0
     else:

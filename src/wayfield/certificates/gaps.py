@@ -1,21 +1,21 @@
-"""Action gaps: a move stands if it leads every other by more than the errors can make up.
+"""Action gaps: a move is optimal if it leads every other by more than the errors can make up.
 
 Write Q(s, y) = ℓ(s, y) + u(y) for the field u and Q*(s, y) = ℓ(s, y) + V(y) for the true cost-to-go
 V. At a state s other than the goal the plan moves to c. Its **gap** is
 
     gap(s) = min over the other out-neighbours b of Q(s, b) - Q(s, c),
 
-0 at a tie, negative if the plan did not take the least Q (the slope rule need not), +inf where
-there is no other move and at the goal, -inf where there is no move or the move leads to a state
-that cannot reach the goal, which the graph tells. The **margin** is gap / 2.
+0 at a tie, negative if the plan did not take the least Q (the slope rule need not), +inf at the
+goal and where there is no other move, -inf where there is no move or the move leads to a state that
+cannot reach the goal on the graph. The **margin** is gap / 2.
 
 **Half-gap lemma.** *Let |u(y) - V(y)| ≤ e at c and at every other out-neighbour of s from which the
 goal can be reached. If gap(s) > 2e, then c is the one optimal move from s.*
 
 *Proof.* For such a neighbour b, Q*(s, b) - Q*(s, c) ≥ Q(s, b) - e - Q(s, c) - e ≥ gap(s) - 2e > 0.
 For any other b, Q*(s, b) = +inf, and Q*(s, c) is finite, as c can reach the goal. So Q*(s, ·) has
-its only minimum at c, and by Bellman's equation V(s) = Q*(s, c). ∎ With bounds e_y of their own at
-the vertices the proof asks for Q(s, b) - Q(s, c) > e_b + e_c at every b.
+its only minimum at c, and by Bellman's equation V(s) = Q*(s, c). ∎ With a separate bound e_y at
+each vertex, the proof needs Q(s, b) - Q(s, c) > e_b + e_c at every b.
 
 **Planner admissibility.** *If all states on the walk from a start are certified, and the error
 bounds hold, the walk reaches the goal, at the least possible cost.*
@@ -24,21 +24,21 @@ bounds hold, the walk reaches the goal, at the least possible cost.*
 and the graph is finite. The walk ends where there is no certified move to make, at the goal. Adding
 up the steps, its cost is V(start) - V(goal) = V(start). ∎ Directed or not, whatever the lengths.
 
-The converses are not claimed: a move that is not certified may well be optimal, and one of two
-optimal moves that tie never is certified. But a cycle of certified states contradicts the theorem,
-so it proves the error bounds wrong (`refuted`).
+The converses are not claimed. A move that is not certified may well be optimal, and two optimal
+moves that tie are never certified. But a cycle of certified states contradicts the theorem, so it
+proves the error bounds wrong (`refuted`).
 
-**Numbers.** With a bracket, lower ≤ u ≤ upper, the gap is computed from lower(b) and upper(c), and
-all sums are rounded against the plan: `gap` is a lower bound for the exact extension, and for every
+**Numbers.** With a bracket, lower ≤ u ≤ upper, the gap is computed from lower(b) and upper(c), with
+all sums rounded against the plan. So `gap` is a lower bound for the exact extension, and for every
 other field in the bracket. A tie inside the bracket is never certified. Without a bracket the
-values themselves are the field u. The comparison with e_b + e_c is exact, its sum rounded up.
+values themselves are the field u. The comparison with e_b + e_c is exact; the sum is rounded up.
 
-**Out of reach.** A neighbour that cannot reach the goal takes no part, whatever its value: it is no
-rival. +inf (or NaN, which a plan reads as +inf) says "cannot reach the goal"; where the graph says
-that it can, as may happen with a prior or an unlabelled goal, the value is unknown and s is not
-certified: gap -inf.
+**Unreachable goal.** A neighbour that cannot reach the goal is ignored, whatever its value. +inf
+(or NaN, which a plan reads as +inf) means "cannot reach the goal". Where the graph contradicts
+this, as may happen with a prior or an unlabelled goal, the value is unknown and s is not certified:
+gap -inf.
 
-**Cost**: O(n + m), one pass over the arcs and one walk over the moves.
+**Cost**: O(n + m), one pass over the arcs and one over the moves.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .distance import DistanceCertificate
 
 RULES = ("slope", "q")
-"""The planner's rules in the order of their numbers in a file."""
+"""The planner's rules, in the order of their numbers in a file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,25 +80,25 @@ class Certificate(KeepsReadOnly):
     gap : (n,) float array
         Lower bound on the lead of each state's move over its best rival; see the module.
     margin : (n,) float array
-        Half of it: no error below the margin can undo the move.
+        Half the gap: no error below the margin changes the best move.
     certified : (n,) bool array
-        Whether the move is optimal if the field is no further than `error` from the truth. Never
-        where the goal cannot be reached.
+        Whether the move is optimal if the field is within `error` of the truth. Never where the
+        goal cannot be reached.
     start_margin : (n,) float array
-        Least margin on the walk from each start, all of a cycle counted: a start that reaches the
-        goal is certified for every error below it. +inf at the goal.
+        Least margin on the walk from each start, including its cycle. A start that reaches the goal
+        is certified for every error below it. +inf at the goal.
     weakest : (n,) int64 array
-        First state of the walk that has that margin; -1 for the goal.
+        First state of the walk with that margin; -1 for the goal.
     first_weak : (n,) int64 array
         First state of the walk that is not certified; -1 if there is none.
     error : float or (n,) float array
-        The bound on the field's error that was assumed.
+        The assumed bound on the field's error.
     bracketed : bool
-        Whether the gaps hold for the exact extension; if not, for the computed values only.
+        Whether the gaps hold for the exact extension; otherwise only for the computed values.
     labels, extension, plan
-        What was certified.
+        Inputs of the certificate.
     field : Extension
-        What was extended: `extension` itself, or what it was before `solve` lifted it.
+        The field that was extended: `extension`, or the field before `solve` lifted it.
 
     Examples
     --------
@@ -134,21 +134,21 @@ class Certificate(KeepsReadOnly):
 
     @property
     def refuted(self) -> bool:
-        """Whether some cycle is certified throughout: then the error bound cannot be true."""
+        """Whether some cycle is fully certified: then the error bound is wrong."""
         return bool((~self.plan.reached & (self.first_weak < 0)).any())
 
     @cached_property
     def by_distance(self) -> DistanceCertificate:
-        """What the labels' density alone proves; computed when first asked for."""
-        from .distance import distance_certificate  # few ask for it
+        """What the density of the labels alone proves; computed on first use."""
+        from .distance import distance_certificate  # rarely used
 
         return distance_certificate(self.labels, self.extension, self.plan, self.gap)
 
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its proof, the plan and its certified moves into one file.
 
-        As `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows every
-        start, adds up what it costs, and proves the certified moves again. Of a lifted plan the
+        Like `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows
+        every start, sums its cost, and proves the certified moves again. For a lifted plan, the
         lifted values are written as well. Returns the path.
 
         Examples
@@ -164,7 +164,7 @@ class Certificate(KeepsReadOnly):
         return proof_file.write(path, self.sections())
 
     def sections(self) -> list[proof_file.Section]:
-        """Return what the file is made of."""
+        """Return the sections of the file."""
         plan, field = self.plan, self.field
         moves = struct.pack("<IBd", plan.goal, RULES.index(plan.rule), plan.tie_tolerance)
         found = [
@@ -201,15 +201,15 @@ def certify(
     graph : Graph
         The graph that was planned on.
     labels : Labels
-        The labels that were extended, all of them: `Certificate.by_distance` rests on that.
+        All labels that were extended: `Certificate.by_distance` relies on it.
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan
         A plan on that field: ``wf.plan(graph, ext, goal)``.
     error : float or (n,) array
-        How far the field may be from the true cost-to-go: everywhere, or vertex by vertex, +inf
-        where nothing is known. With 0 the gaps themselves are judged: a move is certified if it is
-        optimal for a field that is right.
+        Bound on the difference between field and true cost-to-go: one for all, or one per vertex,
+        +inf where nothing is known. With 0 a move is certified if it is optimal for a field that is
+        exactly right.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def certify(
     >>> certify(path, labels, ext, plan, error=cert.by_distance.bound).certified
     array([ True, False, False, False, False,  True])
     """
-    # do all the parts belong together?
+    # check that all parts belong together
     check_graph(graph)
     for name, part, kind in (("ext", ext, Extension), ("plan", plan, Plan)):
         if not isinstance(part, kind):
@@ -239,7 +239,7 @@ def certify(
                 f"{name} must be a wayfield.{kind.__name__}, got {type(part).__name__}"
             )
     if not same_graph(graph, plan.graph):
-        raise InputError(f"the plan is one of another graph: {plan.graph!r}, not {graph!r}")
+        raise InputError(f"plan must be on the given graph, {graph!r}, got one on {plan.graph!r}")
     check_labels(labels, graph)
     values, why = plan.values, "is not the extension's value there"
     refuse(check_field(graph, ext) != values, values, "plan.values", why)
@@ -255,7 +255,7 @@ def certify(
         budget = errors = owned(as_floats(given, "error", values.size))
         refuse(~(errors >= 0.0), errors, "error", "is not a bound of at least 0")
 
-    # the gaps of the bracket's worst fields
+    # the gaps of the worst fields in the bracket
     lower = values if ext.lower is None else ext.lower
     upper = values if ext.upper is None else ext.upper
     rivals = np.where(np.isinf(values), -np.inf, lower)

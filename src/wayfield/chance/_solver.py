@@ -1,8 +1,8 @@
-"""Policy iteration for positive costs, with a proof of how far its values can be off.
+"""Policy iteration for positive costs, with a proof of the error of its values.
 
-Values v are held as double-doubles. Write C for what a choice costs in the mean and R for the mean
-change of v that it brings, so that Bellman's equation says min (C + R) = 0 over the choices of a
-state, and let m be the least boundary value, `give_up` included.
+Values v are double-doubles. Let C be the mean cost of a choice and R the mean change of v that it
+brings. Bellman's equation is min (C + R) = 0 over the choices of a state. Let m be the least
+boundary value, `give_up` included.
 
 **Lower bound.** If C + R ≥ -ε C for every choice, then u = m + (1 - ε)(v - m) has
 
@@ -13,9 +13,9 @@ so u ≤ T u, and T's iterates rise from u to the expected cost.
 **Upper bound.** If C + R ≤ δ C for the policy's own choices, δ < 1, then with ε = δ / (1 - δ) the
 field m + (1 + ε)(v - m) lies above its image under the policy, and so above the expected cost.
 
-Both ratios are measured for the very numbers v, with all rounding counted in; ε is a relative
+Both ratios are measured for the stored numbers v, with all rounding included; ε is a relative
 error. A field that a policy does not raise also proves that policy proper: its mean falls with
-every move by what the move costs, and it cannot fall for ever.
+every move by the cost of the move, and it cannot fall for ever.
 
 **Arrival.** The probability h of arrival satisfies R = 0 for the policy, and if |R| ≤ δ' C for a
 computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a supersolution: v is the
@@ -52,21 +52,21 @@ from ..kernels.doubledouble import Pair
 from ..kernels.elimination import level_work
 
 STAGES = (1e-2, 1e-6, 2.0**-58)
-"""Relative accuracy at which a policy is evaluated: rough while it is poor, then to the end."""
+"""Relative accuracy of policy evaluation: rough while the policy is poor, then to the end."""
 SWEEPS = 20
-"""Sweeps between two evaluations, at most."""
+"""Largest number of sweeps between two evaluations."""
 MOST_ROUNDS = 200
-"""Evaluations after which the policy has not settled."""
+"""Largest number of evaluations."""
 REFINEMENTS = 12
-"""Corrections of one evaluation, at most."""
+"""Largest number of corrections of one evaluation."""
 RTOL = 1e-9
 """Reduction of the residual by one correction."""
 PROVED = 1e-9
-"""Relative width up to which a bracket is a proof; usually it is 2⁻⁵²."""
+"""Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
 PATIENCE = 60
-"""Steps of the linear iteration after which factors are considered."""
+"""Steps of the linear iteration after which a factorisation is considered."""
 MOST_STEPS = 3_000
-"""Steps after which the linear iteration has failed, and the matrix is factored after all."""
+"""Steps after which the linear iteration has failed and the matrix is factored."""
 
 
 class Bounded(NamedTuple):
@@ -79,7 +79,7 @@ class Bounded(NamedTuple):
 
 @dataclass(frozen=True)
 class Boundary:
-    """What ends a walk: values at some states, and what stopping elsewhere costs.
+    """How walks end: values at some states, and the cost of stopping elsewhere.
 
     In the units of the prepared process; inf where stopping is not allowed.
     """
@@ -90,13 +90,13 @@ class Boundary:
 
     @property
     def floor(self) -> float:
-        """The least that a walk can end with."""
+        """The least value that a walk can end with."""
         return float(min(self.values[self.fixed].min(initial=np.inf), self.give_up))
 
 
 @dataclass
 class Solved:
-    """Values of a policy, and by which relative error they bracket the exact ones."""
+    """Values of a policy, and the relative error of their bracket."""
 
     pair: Pair
     policy: IntArray
@@ -139,14 +139,14 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
             continue
         if stage < len(STAGES) - 1:
             values.low[:] = 0.0
-            # where all states have given up so far, reconsider them in the order of first values
+            # if all states have given up so far, reconsider them in the order of first values
             order = free[np.lexsort((first[free], values.high[free]))]
             for _ in range(SWEEPS):
                 change = sweep(process, order, allowed, give_up, floor, values.high, policy)
                 if change < STAGES[stage]:
                     break
-        # Only rounding can make a policy go round for ever. There, take the moves of the former:
-        # it comes to rest, or to states from which the new policy does.
+        # Only rounding can make a policy cycle for ever. There, use the moves of the previous
+        # policy: it stops, or leads to states from which the new policy stops.
         stuck = ~policy_reaching(process, policy, policy < 0)
         policy[stuck] = proper[stuck]
     stopped = free[policy[free] < 0]
@@ -156,7 +156,7 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
 
 
 def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
-    """Return the expected cost of a given policy; it ends wherever it makes no move."""
+    """Return the expected cost of a given policy; it ends where it makes no move."""
     chosen = np.zeros(process.owner.size, dtype=bool)
     chosen[policy[policy >= 0]] = True
     ends = boundary.fixed | ((policy < 0) & (boundary.give_up < np.inf))
@@ -177,10 +177,10 @@ def evaluate(
     costs: float,
     accuracy: float,
 ) -> tuple[float, float]:
-    """Set the values of the states from which a proper policy moves; return how far off they are.
+    """Set the values of the states from which a proper policy moves; return their error.
 
-    With costs = 1 those are its expected costs, with 0 the means of what it ends with. Moves lead
-    down in `rank` as a rule, which makes for a good order. The ratios are those of `policy_check`.
+    With costs = 1 these are its expected costs, with 0 the mean end values. Moves mostly lead down
+    in `rank`, which makes it a good order. The ratios are those of `policy_check`.
     """
     moving = np.flatnonzero(policy >= 0)
     if moving.size == 0:
@@ -198,7 +198,7 @@ def evaluate(
         rtol = max(RTOL, min(0.1, accuracy / max(above, below) / 4))
         correct(values, order, system.solve(residual[places], rtol))
         residual, above, below = policy_check(process, policy, moving, values, costs)
-        if not max(above, below) < max(kept[2:]):  # as good as it gets, or NaN
+        if not max(above, below) < max(kept[2:]):  # no further improvement, or NaN
             values.high[order], values.low[order], above, below = kept
             break
     return above, below
@@ -207,9 +207,9 @@ def evaluate(
 class PolicySystem:
     """The linear system (I - P) x = r of a proper policy, for several right-hand sides.
 
-    The iteration, preconditioned by a Gauss-Seidel sweep in the order in which the policy's moves
-    lead, takes a dozen steps where moves mostly succeed, whatever the pattern. Where they mostly
-    fail, it takes thousands, and the matrix is factored, unless the factors would fill in.
+    The iteration is preconditioned by a Gauss-Seidel sweep in the order of the policy's moves. It
+    takes a dozen steps where moves mostly succeed, whatever the pattern. Where they mostly fail, it
+    takes thousands. Then the matrix is factored, unless the factors would fill in.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -225,7 +225,7 @@ class PolicySystem:
 
     @cached_property
     def _fills_in(self) -> bool:
-        """Whether factors would cost more than the most steps of an iteration."""
+        """Whether a factorisation would cost more than the longest iteration."""
         size = self._rows.ptr.size - 1
         if size <= SMALL:
             return False
@@ -239,7 +239,7 @@ class PolicySystem:
         return bool(work > STEP_COST * MOST_STEPS * indices.size)
 
     def solve(self, rhs: FloatArray, rtol: float) -> FloatArray:
-        """Solve to the relative tolerance; not trusted, callers check the residual."""
+        """Solve to the relative tolerance; callers must check the residual."""
         found = np.zeros_like(rhs)
         scale = np.abs(rhs).max()  # squares of its entries could underflow
         if not 0.0 < scale < np.inf:
@@ -282,7 +282,7 @@ def arrival(
 ) -> tuple[Bounded, bool]:
     """Return the probability that a policy ends in `arrived`, and whether its bracket is proved.
 
-    Where the graph of moves alone decides, it is 0 or 1 exactly. `sure` says that the policy ends
+    Where the graph of moves alone decides, it is exactly 0 or 1. `sure` means that the policy ends
     with probability 1 wherever it moves, and `solved` has its expected cost.
     """
     policy = solved.policy
@@ -313,7 +313,7 @@ def arrival(
 
 
 def _times(factor: float, height: FloatArray) -> FloatArray:
-    """Product in which an infinite factor, which is no proof, proves nothing at height 0 either."""
+    """Return the product; an infinite factor proves nothing, not even at height 0."""
     return factor * height if factor < np.inf else np.full_like(height, np.inf)
 
 

@@ -1,4 +1,4 @@
-"""Expected cost: what it takes to arrive where moves may fail, and how likely arrival is.
+"""Expected cost of arriving where moves may fail, and the probability of arrival.
 
 Equation
     V(s) = min( g, min_a c(s, a) + Σ_y P(y | s, a) V(y) ) at every free state s: the least mean cost
@@ -7,19 +7,18 @@ Boundary condition
     V = 0 at goals; V equals the label at labelled states, which end the walk as goals do. A free
     state without any action has V = g.
 Without giving up
-    g = +inf. Costs being positive, V(s) is finite just where some policy arrives with probability
-    1, which is a question about the graph of moves and is answered as such: V = +inf elsewhere.
-    On the other states this is a stochastic shortest path problem with a proper policy, in which
-    improper ones cost infinitely much (every end component costs at least its least cost per
-    move), so that the equation has one solution and value iteration converges to it from any
-    start [1]_.
+    g = +inf. Since costs are positive, V(s) is finite exactly where some policy arrives with
+    probability 1. This depends only on the graph of moves. V = +inf elsewhere. On the other states
+    it is a stochastic shortest path problem with a proper policy, and improper ones cost
+    infinitely much (every end component costs at least its least cost per move). So the equation
+    has one solution, and value iteration converges to it from any start [1]_.
 Method
     Policy iteration from above, by sweeps in place while the policy is poor, and by linear systems
     among strongly connected parts of the policy's moves; refined in double-doubles.
 Guarantee
-    A sub- and a supersolution around the result are verified for the very numbers handed out, by
-    the scaling argument of optimistic value iteration [3]_ (`chance._solver`), all rounding counted
-    in; interval iteration [2]_ would need many sweeps for the same bracket. Exact here means: for
+    A sub- and a supersolution around the result are verified for the returned numbers, by the
+    scaling argument of optimistic value iteration [3]_ (`chance._solver`), with all rounding
+    included. Interval iteration [2]_ would need many sweeps for the same bracket. Exact means: for
     the counts and costs that the transitions hold.
 
 References
@@ -59,12 +58,12 @@ from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_o
 from .transitions import Transitions
 
 LEAST_ODDS = 1e-12
-"""Drawn odds are at least this: with odds of 0 it would be another process."""
+"""Drawn odds are at least this: odds of 0 would be another process."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Doubt(KeepsReadOnly):
-    """How far cost and reach of a plan may be off because its odds rest on few counts.
+    """Uncertainty of a plan's cost and reach because its odds rest on few counts.
 
     The odds of a choice with the outcomes y, counted n_y times, are Dirichlet with parameters n_y:
     the posterior under the improper prior of no knowledge. Counts that were shrunk carry their
@@ -103,16 +102,16 @@ class Doubt(KeepsReadOnly):
 
 @runtime_checkable
 class HasTransitions(Protocol):
-    """Anything that transitions were counted from, such as a replay buffer."""
+    """Anything with counted transitions, such as a replay buffer."""
 
     def transitions(self) -> Transitions:
-        """Return what was seen."""
+        """Return the counted transitions."""
         ...
 
 
 @runtime_checkable
 class HasExpectedCost(HasTransitions, Protocol):
-    """Anything that solves by itself: a replay buffer knows which arcs were stitched."""
+    """Anything that solves by itself: a replay buffer knows its stitched arcs."""
 
     def expected_cost(
         self,
@@ -128,7 +127,7 @@ class HasExpectedCost(HasTransitions, Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpectedCost(KeepsReadOnly):
-    """Expected cost and probability of arrival from every state, and the plan that has them.
+    """Expected cost and probability of arrival from each state, and the plan that attains them.
 
     Attributes
     ----------
@@ -139,18 +138,18 @@ class ExpectedCost(KeepsReadOnly):
         Probability that the plan ends at a goal or a label, and rigorous bounds on it; 0 where
         there is no plan.
     plan : (n,) int64 array
-        The action to take; -1 at goals and labels, where one gives up, and where the cost is
-        infinite. -1 is no action: `action` refuses those states, indexing with it would not.
+        The action to take; -1 at goals and labels, where the plan gives up, and where the cost is
+        infinite. -1 is not an action: `action` raises there, but indexing with -1 would not.
     gives_up : (n,) bool array
-        Where the plan gives up at once.
+        Whether the plan gives up at once.
     status : Status
         How the solve ended.
     iterations : int
-        Policies that were evaluated.
+        Number of evaluated policies.
     seconds : float
         Wall-clock time of the solve.
     transitions, goal, labels, give_up
-        What was solved; `goal` as an array of states.
+        Inputs of the solve; `goal` as an array of states.
 
     Examples
     --------
@@ -186,7 +185,7 @@ class ExpectedCost(KeepsReadOnly):
         return float((self.upper[known] - self.lower[known]).max(initial=0.0))
 
     def action(self, states: ArrayLike) -> NDArray[np.int64]:
-        """Return the actions to take at these states, or say where there is none.
+        """Return the actions to take at these states; raise `InputError` where there is none.
 
         Examples
         --------
@@ -217,10 +216,10 @@ class ExpectedCost(KeepsReadOnly):
     def under(
         self, transitions: Transitions | HasTransitions, *, check: bool = True
     ) -> ExpectedCost:
-        """Return what this plan costs, and how likely it arrives, under other odds.
+        """Return the cost of this plan, and its probability of arrival, under other odds.
 
-        Counts shrunk to a prior (`Transitions.shrunk`), fresh counts, or the world's own odds. The
-        plan is the same: its actions must occur at their states.
+        These may be counts shrunk to a prior (`Transitions.shrunk`), fresh counts, or the true
+        odds. The plan stays the same: its actions must occur at their states.
 
         Examples
         --------
@@ -244,11 +243,12 @@ class ExpectedCost(KeepsReadOnly):
         return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
 
     def doubt(self, draws: int = 100, level: float = 0.9, seed: int = 0) -> Doubt:
-        """Return how far cost and reach of this plan may be off because counts are few.
+        """Return the uncertainty of this plan's cost and reach because counts are few.
 
-        Odds are drawn from their Dirichlet posterior, each outcome's parameter being its count, and
-        the plan is evaluated under each draw. An outcome that was never seen has no odds in any of
-        them: shrink the counts first (`Transitions.shrunk`), and what was seen nearby is possible.
+        Odds are drawn from their Dirichlet posterior, with the counts as parameters, and the plan
+        is evaluated under each draw. An outcome that was never seen has odds 0 in all of them.
+        Shrink the counts first (`Transitions.shrunk`) to make outcomes possible that were seen
+        nearby.
 
         Parameters
         ----------
@@ -284,8 +284,8 @@ class ExpectedCost(KeepsReadOnly):
             odds = weights / np.repeat(np.where(total > 0.0, total, 1.0), sizes)
             drawn = moves._reweighted(np.maximum(odds, LEAST_ODDS))
             found.append(self.under(drawn, check=False))
-        # Bounds of the draws themselves, not means of two of them: a cost may be infinite. And of
-        # brackets: odds that were drawn may be too small for the values to be verified.
+        # Quantiles are draws themselves, not means of two draws: a cost may be infinite. They are
+        # taken of brackets: drawn odds may be too small for the values to be verified.
         outside = int((1.0 - level) / 2 * draws)
 
         def quantile(name: str, place: int) -> FloatArray:
@@ -324,20 +324,21 @@ def expected_cost(
     Parameters
     ----------
     transitions : Transitions
-        The process, or an object whose method ``transitions()`` returns one. A replay buffer with
+        The process, or an object with a method ``transitions()`` that returns one. A replay buffer
+        with
         stitched arcs is solved on observed arcs first: `Replay.expected_cost`.
     goal : int or array of int
         Where to arrive: one state, or any of several.
     give_up : float, optional
-        What stopping short of the goal costs, allowed at every state without a label; 0 or more. A
-        risk is then worth taking if it is cheap enough. If not given, stopping is not allowed, and
-        a state from which no policy arrives with probability 1 has the value +inf.
+        Cost of stopping before the goal, allowed at every state without a label; 0 or more. A risk
+        is then worth taking if it is cheap enough. By default stopping is not allowed, and a state
+        from which no policy arrives with probability 1 has the value +inf.
     labels : Labels, optional
-        Known costs-to-go of states beside the goal, a critic's for example. They are taken as they
-        are, and end a walk as arrivals: a finite cost-to-go says that one arrives.
+        Known costs-to-go of states other than the goal, from a critic for example. They are not
+        changed. A walk that reaches a label counts as arrived.
     check : bool
-        Raise `NotConverged` if the bracket could not be verified. If not, what there is is handed
-        back, with bounds that hold all the same, and `status` says what was missed.
+        Raise `NotConverged` if the bracket could not be verified. If False, the result is returned
+        with bounds that still hold, and `status` says what was missed.
 
     Examples
     --------
@@ -362,14 +363,14 @@ def expected_cost(
     n = moves.num_states
     several = np.atleast_1d(np.asarray(goal))
     if several.size == 0:
-        raise InputError("goal is empty: at least one state is needed")
+        raise InputError("goal must be at least one state, got none")
     index = as_vertices(several, "goal")
     refuse(index >= n, index, "goal", f"is not a state of {number_of(n, 'states')}")
     ends = frozen(np.unique(index))
     price = None if give_up is None else as_real(give_up, "give_up", 0.0, LARGEST)
     if labels is not None:
         if not isinstance(labels, Labels):
-            raise InputError(f"labels must be wayfield.Labels, not {type(labels).__name__}")
+            raise InputError(f"labels must be wayfield.Labels, got {type(labels).__name__}")
         at = labels.vertices
         refuse(at >= n, at, "label vertices", f"is out of range for {number_of(n, 'states')}")
         clash = np.isin(at, ends) & (labels.values != 0.0)
@@ -442,4 +443,4 @@ def _transitions(value: object) -> Transitions:
         return value
     if isinstance(value, HasTransitions) and callable(value.transitions):
         return value.transitions()
-    raise InputError(f"transitions must be wayfield.Transitions, not {type(value).__name__}")
+    raise InputError(f"transitions must be wayfield.Transitions, got {type(value).__name__}")

@@ -8,8 +8,8 @@ Choices are sorted by state and action, and so are the outcomes of each. An obje
 valid: its constructor has checked every row, and its arrays are read-only.
 
 **Posterior odds.** A choice with the outcomes y, seen n_y times, has the odds n_y / n. A plan takes
-the best of many choices, and so prefers those whose few samples happened to be good (the
-optimiser's curse). With pooled odds q_y as a Dirichlet prior worth `strength` samples they become
+the best of many choices, so it prefers choices with few samples that happened to be good (the
+optimiser's curse). With pooled odds q_y as a Dirichlet prior worth `strength` samples, they become
 
     (n_y + strength · q_y) / (n + strength):
 
@@ -54,8 +54,8 @@ class Transitions(KeepsReadOnly):
     Parameters
     ----------
     state, action, next_state : (k,) integer arrays
-        At `state` the action was taken, and `next_state` followed. Actions are any numbers of 0
-        or more; a state where none was ever taken is a dead end.
+        The action was taken at `state`, and `next_state` followed. Actions are whole numbers of 0
+        or more. A state without actions is a dead end.
     count : (k,) array or number
         Number of times, positive; need not be whole. 1 for a list of single transitions.
     cost : (k,) array or number, optional
@@ -76,7 +76,7 @@ class Transitions(KeepsReadOnly):
     counts, costs : (num_outcomes,) float arrays
         Number of times it was seen, and its mean cost.
     counted : bool
-        Whether the counts are counts: probabilities have no sample size.
+        Whether `counts` are counts; probabilities have no sample size.
     merged : int
         Number of rows that repeated the state, action and next state of another one. Their counts
         are added and their costs averaged.
@@ -121,9 +121,9 @@ class Transitions(KeepsReadOnly):
         cost: ArrayLike | None = None,
         num_states: int | None = None,
     ) -> Self:
-        """Build a process from known odds, which must sum to 1 at every choice.
+        """Build a process from known odds, which must sum to 1 for each choice.
 
-        A deviation of 1e-9 is taken for rounding: what counts are their proportions.
+        A deviation of 1e-9 counts as rounding; only their proportions matter.
 
         Examples
         --------
@@ -174,9 +174,9 @@ class Transitions(KeepsReadOnly):
         size = origin.size
         for name, ids in (("action", taken), ("next_state", following)):
             if ids.size != size:
-                raise InputError(f"{name} has {ids.size} entries, state has {size}")
+                raise InputError(f"{name} must have the length of state, {size}, got {ids.size}")
         if size == 0:
-            raise InputError("transitions are empty: at least one is needed")
+            raise InputError("transitions must hold at least one transition, got none")
         counts = _per_row(count, weight, size)
         costs = np.ones(size) if cost is None else _per_row(cost, "cost", size)
         largest = int(max(origin.max(), following.max()))
@@ -210,7 +210,7 @@ class Transitions(KeepsReadOnly):
             total = np.add.reduceat(counts, begins)
             mean = np.add.reduceat(counts * costs, begins) / total
             low, high = np.minimum.reduceat(costs, begins), np.maximum.reduceat(costs, begins)
-            # costs that agree stay as they are, to the last digit; no mean leaves their range
+            # equal costs stay as they are, to the last digit; no mean leaves their range
             counts, costs = total, np.clip(mean, low, high)
         outcome_indptr = np.append(np.searchsorted(begins, choices), begins.size)
         values = {
@@ -252,20 +252,20 @@ class Transitions(KeepsReadOnly):
         return self.counts / np.repeat(self.totals, np.diff(self.outcome_indptr))
 
     def shrunk(self, strength: float = 10.0, pool: Graph | ArrayLike | None = None) -> Transitions:
-        """Return posterior odds: counts to which `strength` samples of pooled outcomes are added.
+        """Return posterior odds: counts plus `strength` samples of pooled outcomes.
 
         A choice seen three times is then judged by its pool, one seen a thousand times by itself.
-        Whatever the pool has seen becomes possible, dead ends included: plan with `give_up`.
+        Every outcome of the pool becomes possible, including dead ends: plan with `give_up`.
 
         Parameters
         ----------
         strength : float
-            Samples that the prior is worth.
+            Number of samples that the prior is worth.
         pool : Graph or (num_choices,) integer array, optional
-            What a choice is pooled with: by default all choices of its state, whatever the action;
-            with a graph on the states, the same action at the state and where its arcs lead, for
-            actions that mean the same everywhere; with an array, the choices of the same number,
-            none for a negative one.
+            What a choice is pooled with. Default: all choices of its state, whatever the action.
+            With a graph on the states: the same action at the state and at the heads of its arcs,
+            for actions that mean the same everywhere. With an array: the choices with the same
+            number; a negative number pools nothing.
 
         Examples
         --------
@@ -304,7 +304,7 @@ class Transitions(KeepsReadOnly):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # what is made on demand is made again
+        # cached properties are computed again
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
@@ -335,7 +335,7 @@ class Transitions(KeepsReadOnly):
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""
         if not self.counted:
-            raise InputError(f"probabilities carry no sample size: only counts can be {what}")
+            raise InputError(f"probabilities have no sample size: only counts can be {what}")
 
     def _choices(self, actions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the choice of every state that takes this action there; -1 stays -1."""
@@ -378,7 +378,7 @@ def _pooling(
         n = moves.num_states
         if pool.num_vertices != n:
             raise InputError(
-                f"pool has {pool.num_vertices:,} vertices, the transitions have {n:,} states"
+                f"pool must have one vertex per state, {n:,}, got {pool.num_vertices:,}"
             )
         tails, heads = np.append(pool.tails, np.arange(n)), np.append(pool.indices, np.arange(n))
         near = sparse.csr_array((np.ones(tails.size), (tails, heads)), (n, n))
@@ -398,7 +398,7 @@ def _pooling(
         if group.dtype.kind not in "iu" or group.shape != (moves.num_choices,):
             raise InputError(
                 f"pool must be a graph on the states, or one whole number for each of the "
-                f"{moves.num_choices:,} choices, not {group.dtype} of shape {group.shape}"
+                f"{moves.num_choices:,} choices, got {group.dtype} of shape {group.shape}"
             )
     inside = np.flatnonzero(group >= 0)
     _, number = np.unique(group[inside], return_inverse=True)

@@ -1,4 +1,4 @@
-"""The command line. Heavy imports wait inside the commands, so that ``--help`` is quick."""
+"""The command line. Heavy imports are inside the commands, so that ``--help`` is quick."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ wayfield plan arcs.tsv.gz values.parquet --goal 17 --directed --json
 
 [bold]Exit codes[/]
 
-0 all went well; 1 it ran, but a solve missed its guarantee, a --start does not arrive, a file \
-could not be written or a check failed; 2 bad input, said in one line with file, row and column; \
-130 stopped by Ctrl-C.
+0 success; 1 it ran, but a solve missed its guarantee, a --start does not arrive, a file \
+could not be written or a check failed; 2 bad input, reported in one line with file, row and \
+column; 130 stopped by Ctrl-C.
 """
 
 app = typer.Typer(
@@ -68,14 +68,14 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; whatever goes wrong is one line and an exit code."""
+    """Run the command line; any error is one line and an exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is no reason to stop
+        if isinstance(stream, TextIOWrapper):  # characters that a terminal cannot show are no error
             stream.reconfigure(errors="replace")
     try:
         _register_study()
         code = app(prog_name="wayfield", standalone_mode=False)
-    except BrokenPipeError:  # the reader has had enough: head, less
+    except BrokenPipeError:  # the reader, such as head or less, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except (KeyboardInterrupt, typer.Abort):
@@ -105,7 +105,7 @@ def main() -> None:
             what = f"{type(error).__name__}: {error}"
             where = "(WAYFIELD_TRACEBACK=1 shows where)"
             code = _complain(f"internal error; please report it: {what} {where}", FAILED)
-    if code == STOPPED:  # said here, since typer hands some of Ctrl-C over as this number
+    if code == STOPPED:  # reported here, since typer turns some Ctrl-C into this exit code
         _complain("stopped", STOPPED)
     sys.exit(code or 0)
 
@@ -137,7 +137,7 @@ def _wayfield(
 
 
 def version() -> None:
-    """Print the version of wayfield and of what it computes with."""
+    """Print the versions of wayfield and its main dependencies."""
     import platform
     from importlib import metadata
 
@@ -176,7 +176,7 @@ for _command, _panel in _COMMANDS:
 
 @cache
 def _register_study() -> None:
-    """Add the commands of wayfield-study, once: when they run, since they import this package."""
+    """Add the commands of wayfield-study, once: at run time, since they import this package."""
     added = [entry.load() for entry in entry_points(group="wayfield.commands")]
     for register in added:
         register(app)

@@ -1,4 +1,4 @@
-"""What the commands share: consoles, progress, options as flags, reading a layout."""
+"""Shared by the commands: consoles, progress, options as flags, reading a layout."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from ..mending import MendMethod
 
 SLOW = 1.5
-"""Seconds after which a person should see what is going on."""
+"""Seconds after which a command shows what it is doing."""
 
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
-"""Characters that a terminal obeys instead of showing them, those that turn text round included."""
+"""Characters that control a terminal, including those that reverse the direction of text."""
 
 
 def printable(text: str) -> str:
-    """Return text that a terminal shows as it is: what it would obey is written as an escape."""
+    """Return text that is safe for a terminal: control characters are escaped."""
     return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def flag(option: Option) -> str:
-    """Return an option of the library as a user of the command line types it.
+    """Return an option of the library as a flag of the command line.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def in_flags(text: str) -> str:
 
 
 def notes() -> Console:
-    """Return the console for everything that is not the answer: standard error."""
+    """Return the console for everything but the result: standard error."""
     return Console(stderr=True)
 
 
@@ -78,7 +78,7 @@ def compile_kernels(
 
     `more` calls kernels of other packages.
 
-    If some have to be compiled first, and that takes long, say so; say also if they cannot be kept.
+    A message appears if compiling takes long, and if compiled kernels cannot be cached.
     """
     from .._warmup import COMMON, warm_up, warm_up_mend
     from ..extension._names import method_word
@@ -116,7 +116,7 @@ def explained(
 ) -> Iterator[None]:
     """Show the message while the block runs, once it has taken longer than a moment.
 
-    And not before what the message is about has begun, if that is to be waited for.
+    If there is something to wait for, the message appears only after it has begun.
     """
     status, over = console.status(message), threading.Event()
 
@@ -187,7 +187,7 @@ class Stages:
         self.display.start()
 
     def begin(self, name: str) -> Callable[[int, int], None]:
-        """End the stage before and begin this one; return what to call with (done, total)."""
+        """End the previous stage and begin this one; return a function of (done, total)."""
         for task in self.display.tasks:
             task.visible = False
         number = self.display.add_task(printable(name), total=None)
@@ -199,7 +199,7 @@ class Stages:
 
 
 def read_layout(name: str) -> Layout:
-    """Load a map by its name, or from a file if the name has a dot or a slash in it."""
+    """Load a map by name, or from a file if the name contains a dot or a slash."""
     from ..layouts import Layout, load_layout, read_maze_file
 
     if not any(mark in name for mark in "./\\"):

@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What the files hold, as a graph and labels on it.
+    """The files as a graph and labels on it.
 
     Attributes
     ----------
     graph, labels, goal, names
-        The data, vertices by their indices, and the names for them; lengths in the unit of the
+        The data by vertex index, and the names of the vertices; lengths are in the unit of the
         labels.
     prior : (n,) array or None
         The field that the labels correct, if a file has one; +inf where it has no value.
     said : list of lines
-        How the files were understood, for a person.
+        How the files were read, for the user.
     facts : dict
-        The same for a program.
+        The same as data.
     """
 
     graph: Graph
@@ -52,7 +52,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Source:
-    """The user's files, and what was said about them."""
+    """The user's files, and the options for reading them."""
 
     edges: Path
     labels: Path | None
@@ -63,9 +63,9 @@ class Source:
     reading: Reading = field(default_factory=Reading)
 
     def read(self, stages: Stages, ready: Ready, error: float = 0.0) -> Given:
-        """Read all of them, or raise `InputError` with the file, the row and the column.
+        """Read all files; the `InputError` names the file, the row and the column.
 
-        `ready` is called when all has been read, and before anything is computed.
+        `ready` is called when everything has been read, before anything is computed.
         """
         import numpy as np
 
@@ -101,7 +101,7 @@ class Source:
         return Given(self.reading.scale(graph), labels, goal, names, field, said, facts)
 
     def read_edges(self, stages: Stages) -> EdgeTable:
-        """Read the edges, or raise `InputError` with the row and the column."""
+        """Read the edges; the `InputError` names the row and the column."""
         from ..files import read_edges
 
         columns, style = self.reading.edge_columns, self.reading.style
@@ -109,7 +109,7 @@ class Source:
         return read_edges(self.edges, columns, style, progress, self.reading.directed)
 
     def _labels_with_goal(self, labels: Labels | None, names: Names) -> tuple[Labels, int]:
-        """Find the goal, and make sure that it has a label."""
+        """Find the goal, and check that it has a label."""
         import numpy as np
 
         from .._arrays import LARGEST
@@ -121,7 +121,7 @@ class Source:
                 least = int(np.argmin(labels.values))
                 lowest = quoted(names[labels.vertices[least]])
                 hint = f" (the smallest label is {labels.values[least]:g}, at {lowest})"
-            raise InputError(f"which vertex is the goal? pass --goal{hint}")
+            raise InputError(f"no goal given: pass --goal NAME{hint}")
         goal = names.index(self.goal, "--goal ")
         if self.goal_value is not None and not abs(self.goal_value) <= LARGEST:
             limits = f"from {-LARGEST:g} to {LARGEST:g}"
@@ -151,9 +151,9 @@ def describe_files(
     read: Mapping[str, tuple[Path, Table]],
     positions: FloatArray | None,
 ) -> tuple[Graph, list[Line], dict[str, Any]]:
-    """Build the graph, and say how it and the other files were understood, in words and as facts.
+    """Build the graph, and return how the files were read, as lines and as facts.
 
-    `read` has the other files, the data first, by what they hold.
+    `read` holds the other files by content, the data first.
     """
     graph, remarks = edges.to_graph(positions)
     if graph.parallel_merged and not graph.directed and any("parallel" in r for r in remarks):

@@ -1,6 +1,6 @@
 """Options that several commands share, and help texts.
 
-A group of options is a dataclass. A command takes it as one parameter, and `with_options` spreads
+A group of options is a dataclass. A command takes it as one parameter, and `with_options` expands
 its fields into the command's signature, where typer reads them.
 """
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from ..pipeline import Answer
 
 MENDS = "{mend methods}"
-"""Stands for the words of the mend methods until the help is asked for."""
+"""Placeholder for the names of the mend methods, filled in when help is printed."""
 DISTANCE = "distance"
 """The prior that needs no file."""
 _FILES = "Files"
 
 
 class Command(TyperCommand):
-    """A command, its switches bare."""
+    """A command that shows switches without a value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
         return _bare(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help; only now is the library asked for the words of its mend methods."""
+        """Print the help; the names of the mend methods are loaded only now."""
         for param in self.params:
             text = getattr(param, "help", None) or ""
             if MENDS in text:
@@ -54,7 +54,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Commands under one name; its own switches bare too."""
+    """A group of commands that shows switches without a value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, ``--help`` among them."""
@@ -70,13 +70,13 @@ def _bare(params: list[Any]) -> list[Any]:
 
 
 def paragraphs(text: str | None) -> str:
-    """Return a docstring with one line per paragraph, so that a terminal of any width wraps it."""
+    """Return a docstring with one line per paragraph, for terminals of any width."""
     whole = inspect.cleandoc(text or "")
     return "\n\n".join(" ".join(each.split()) for each in whole.split("\n\n"))
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Spread parameters that are dataclasses of options into options of the command."""
+    """Expand parameters that are dataclasses of options into options of the command."""
     signature = inspect.signature(command, eval_str=True)
     own = signature.parameters.values()
     groups: dict[str, Any] = {}
@@ -150,13 +150,13 @@ def column_option(option: str, text: str) -> Any:
 
 
 def _about_text(metavar: str, text: str) -> Any:
-    """Return an option on how text files are written."""
+    """Return an option for the format of text files."""
     return typer.Option(metavar=metavar, help=text, rich_help_panel=_FILES)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the user's files are to be read; None is "look and guess"."""
+    """How to read the user's files; None means automatic."""
 
     directed: Directed = False
     length_unit: Annotated[
@@ -214,14 +214,14 @@ class Reading:
 
     @property
     def style(self) -> Style:
-        """How text files are written."""
+        """Format of text files."""
         from ..files import Style
 
         return Style(self.delimiter, self.header, self.encoding, self.decimal, self.thousands)
 
     @property
     def edge_columns(self) -> dict[str, str]:
-        """Columns of EDGES that the user named, by their roles."""
+        """Columns of EDGES named by the user, by role."""
         oneway = "none" if self.no_oneway else self.oneway
         if self.directed and oneway not in (None, "none"):
             raise InputError("--directed and --oneway exclude each other: is every row an arc?")
@@ -232,7 +232,7 @@ class Reading:
 
     @property
     def label_columns(self) -> dict[str, str]:
-        """Columns of LABELS that the user named, by their roles."""
+        """Columns of LABELS named by the user, by role."""
         return named({"vertex": self.vertex, "value": self.value})
 
     def scale(self, graph: Graph) -> Graph:
@@ -245,7 +245,7 @@ class Reading:
 
 
 def named(columns: dict[str, str | None]) -> dict[str, str]:
-    """Return the columns that the user named."""
+    """Return the columns named by the user."""
     return {role: column for role, column in columns.items() if column is not None}
 
 
@@ -284,7 +284,7 @@ class Solving:
         prior: FloatArray | None = None,
         mend: MendMethod | None = None,
     ) -> tuple[Answer, dict[str, Any]]:
-        """Return the answer, and what labels left out say, if there are enough and it is quick."""
+        """Return the answer, and the cross-validation if it is quick and labels suffice."""
         from .._arrays import plain
         from ..cross_validation import FEWEST, PATIENCE, Folds, usable
         from ..extension import AMLE
@@ -307,7 +307,7 @@ class Solving:
         parts = Folds(graph, labels, goal, distance, self.folds)
         if mend is not None:
             found = parts.compared(parts.predict_mended(mend, method))
-            facts = found.facts() | {"verdict": found.errors}  # the mend is judged by its own rule
+            facts = found.facts() | {"verdict": found.errors}  # a mend is judged by its own rule
         else:
             found = parts.validate(usual, prior=prior, trimmed=self.drop_false_sinks)
             facts = found.facts()
@@ -315,7 +315,7 @@ class Solving:
 
 
 def check_direction(directed: bool, method: Method) -> None:
-    """Refuse a method that is not defined on a directed graph, before anything is computed."""
+    """Raise `InputError` if a method is not defined on a directed graph, before any computation."""
     if directed and not method.directed:
         raise InputError(
             f"{type(method).__name__} is not defined on directed graphs: use --method amle, "

@@ -1,4 +1,4 @@
-"""What commands print and write: a summary or one JSON document, tables, and pictures."""
+"""Output of the commands: a summary or one JSON document, tables, and pictures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..pipeline import Answer
 
 Line = tuple[str, str]
-"""A word for the margin, and what there is to say about it."""
+"""A word for the margin, and its text."""
 
 _STYLES = dict.fromkeys(("lost", "flat", "sinks", "raised", "rounding", "units"), "yellow")
 _STYLES |= {"loops": "red", "advice": "cyan", "found": "bold"}
@@ -42,16 +42,16 @@ AS_OPTIONS = {
     "unit": "pass --length-unit",
     "limit": "a larger --time-limit",
 }
-"""What the advice recommends, as a user of the command line types it."""
+"""Recommended calls, as on the command line."""
 
 NOTHING_WRITTEN: dict[str, Any] = {
     "files": [], "removed": [], "no_picture": None, "no_parquet": None, "not_written": None
 }  # fmt: skip
-"""What there is to say about files if there are none."""
+"""Facts about files if none were written."""
 
 
 def show(lines: Iterable[Line], console: Console) -> None:
-    """Print the summary: wrapped beside its margin in a terminal, one line each elsewhere."""
+    """Print the summary: wrapped beside its margin in a terminal, one line each otherwise."""
     if not console.is_terminal:
         for word, text in lines:
             line = Text(f"{word:<9} {printable(text)}")
@@ -88,14 +88,14 @@ def report(
 
 
 def print_json(found: dict[str, Any]) -> None:
-    """Print one JSON document on standard output, escaped if that cannot show every letter."""
+    """Print one JSON document on standard output, escaped if the encoding requires it."""
     escaped = "utf" not in (sys.stdout.encoding or "utf-8").lower()
     text = json.dumps(found, ensure_ascii=escaped, indent=2, allow_nan=False)
     typer.echo(UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text))
 
 
 def about_files(found: dict[str, Any]) -> list[Line]:
-    """Return lines on what was written, what is missing and why, and what was removed."""
+    """Return lines on the files: written, missing and why, and removed."""
     rows = []
     if found["not_written"]:
         rows.append(("wrote", f"nothing: {found['not_written']}"))
@@ -119,7 +119,7 @@ def check_results(
     force: bool,
     unwritten: str = "",
 ) -> None:
-    """Raise if a result would overwrite what it is made from, or a file that is not ours."""
+    """Raise if a result would overwrite an input, or a file that wayfield did not write."""
     from ..files import check_outputs
 
     names = list(results)
@@ -130,23 +130,23 @@ def check_results(
 
 
 def write_results(box: Outbox, write: Callable[[Outbox], dict[str, Any]]) -> dict[str, Any]:
-    """Write results into a box, and say which; what a full disk prevents is said, not raised."""
+    """Write results and return which; a full disk is reported, not raised."""
     try:
         with box:
             said = write(box)
     except OSError as error:
         return {"not_written": f"{error.strerror or error} ({box.folder})"}
-    except InputError as error:  # someone has put a file there meanwhile
+    except InputError as error:  # someone has created a file there meanwhile
         return {"not_written": in_flags(error.message)}
     files = {"files": [str(file) for file in box.files]}
     return files | said | {"removed": [str(file) for file in box.removed]}
 
 
 def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
-    """One row per vertex; what is unknown or infinite is masked, or None.
+    """Return one row per vertex; unknown and infinite values are masked, or None.
 
-    The values are those that the plan stands on. With lift a column says by how much they were
-    raised above the extension, which `lower` and `upper` are bounds for.
+    The values are those that the plan follows. With `lift`, a column holds by how much they were
+    raised above the extension; `lower` and `upper` are bounds on the extension.
     """
     import numpy as np
 
@@ -176,7 +176,7 @@ def value_columns(answer: Answer, names: Names) -> dict[str, Any]:
 
 
 def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict[str, Any]:
-    """One row per state of every route, in walking order."""
+    """Return one row per state of every route, in walking order."""
     import numpy as np
 
     paths, costs, graph = [answer.route(start).path for start in starts], [], answer.graph
@@ -198,7 +198,7 @@ def route_columns(answer: Answer, names: Names, starts: tuple[int, ...]) -> dict
 
 
 def why_not_drawn(graph: Graph) -> str | None:
-    """Return why there can be no picture of a graph, None if there can."""
+    """Return why a graph cannot be drawn, or None if it can."""
     from ..plots._answer import MOST_PLACED, has_places
 
     if not has_places(graph) and graph.num_vertices > MOST_PLACED:
@@ -208,10 +208,10 @@ def why_not_drawn(graph: Graph) -> str | None:
 
 @contextmanager
 def picture(path: Path) -> Iterator[Any]:
-    """Open axes to draw on, and save them in a file."""
+    """Open axes to draw on, and save them to a file."""
     figure = need("matplotlib.figure", "plots").Figure((8, 6), layout="constrained", dpi=150)
     yield figure.subplots()
-    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
+    with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(path)
 

@@ -1,7 +1,7 @@
-"""A maze in the terminal: two characters for each block of vertices, walls solid, and all round.
+"""A maze in the terminal: two characters per block of vertices, surrounded by a solid wall.
 
-With colours the field is shaded; without them four block characters stand for its quarters. A
-block in which some walk never arrives is marked, and one that holds a loop more so.
+With colours the field is shaded; without colours, four block characters stand for its quarters.
+Blocks with a walk that never arrives are marked, and blocks with a loop more strongly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``wayfield compare``: several methods on the same data, one table, and which to choose."""
+"""``wayfield compare``: several methods on the same data, one table, and a recommendation."""
 
 from __future__ import annotations
 
@@ -51,9 +51,7 @@ def compare(
     folds: NumFolds = 5,
     time_limit: Annotated[
         float,
-        typer.Option(
-            metavar="SECONDS", min=0.0, help="What each method may take; then it is stopped."
-        ),
+        typer.Option(metavar="SECONDS", min=0.0, help="Time limit of each method."),
     ] = 60.0,
     json_wanted: Json = False,
     maze: Annotated[
@@ -66,12 +64,12 @@ def compare(
     *,
     reading: Reading,
 ) -> None:
-    """Compare several methods, and say which to choose.
+    """Compare several methods, and recommend one.
 
-    Success is the share of the starts that can reach the goal whose walk does; cost is that of the
-    walks over the graph's own shortest paths; the margin is the error of the values that the median
-    route tolerates. Left out is the error at labels that were left out in turn and predicted from
-    the others, or by the graph distance times one factor: the one figure that needs no truth.
+    Success is the share of the starts with a path to the goal that reach it. Cost is the ratio to
+    the graph's own shortest paths. The margin is the error of the values that the median route
+    tolerates. Left out is the error at labels that were left out in turn and predicted from the
+    others, or by the graph distance times one factor. It is the only figure that needs no truth.
 
     Example: wayfield compare roads.csv known.csv --goal Bern
 
@@ -94,7 +92,7 @@ def compare(
     with Stages(notes()) as stages:
 
         def ready(directed: bool) -> None:
-            """Compile what is needed, once it is known that every method is defined."""
+            """Compile the kernels, once every method is known to be defined."""
             methods = [each for each in chosen if not isinstance(each, MendMethod)]
             mends = [each for each in chosen if isinstance(each, MendMethod)]
             for each in methods:
@@ -107,7 +105,7 @@ def compare(
         if maze is not None:
             layout, number = read_layout(maze), goal or "0"
             if not (number.isdecimal() and len(number) < 20):
-                raise InputError(f"the goal of a maze is the number of a vertex, got {shown(goal)}")
+                raise InputError(f"--goal of a maze must be a vertex number, got {shown(goal)}")
             size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
             target = as_vertex(int(number), "--goal", size)
             ready(layout.directed)

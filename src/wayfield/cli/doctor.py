@@ -1,6 +1,6 @@
-"""``wayfield doctor``: what is installed, what is compiled, and whether the answers are right.
+"""``wayfield doctor``: what is installed and compiled, and whether results are correct.
 
-The checks have answers known beforehand; a bracket must hold them in exact arithmetic.
+The checks have known answers; a bracket must contain them in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 _NOT_FOR_USERS = ("dev", "docs")
 _WIDE = 20
-"""Characters of the longest thing looked at: the path of 101 vertices."""
+"""Length of the longest name of a check: the path of 101 vertices."""
 
 
 class Diagnosis(NamedTuple):
-    """What was looked at, whether it is well, and what was found: one line."""
+    """One line: what was checked, whether it is well, and what was found."""
 
     what: str
     well: bool | None
-    """None where nothing can be wrong: an extra that is not there, a figure."""
+    """None if it is only information: a missing extra, a figure."""
     found: str
 
 
@@ -72,7 +72,7 @@ def doctor(
 
 
 def _diagnoses() -> Iterator[Diagnosis]:
-    """All there is to say, as soon as it is known; kernels are counted once they are compiled."""
+    """Yield the diagnoses as they become known; kernels are counted once they are compiled."""
     from importlib import metadata
 
     import numba
@@ -170,7 +170,7 @@ def _random_grid() -> str:
     _ensure(bool((field.values <= field.upper)[known].all()), "the bracket misses a value")
     _ensure(field.width < 1e-9, f"the bracket is {field.width:.1e} wide")
     able = _all_arrive(plan(graph, field, 0))
-    return f"bracket {field.width:.0e} wide, all {able:,} starts that can reach the goal do"
+    return f"bracket {field.width:.0e} wide, all {able:,} starts reach the goal"
 
 
 def _one_way() -> str:
@@ -179,7 +179,7 @@ def _one_way() -> str:
 
     graph = grid_graph(load_layout("teleport"), 2)
     able = _all_arrive(solve(graph, sample_labels(graph, 0, 0.1), 0).plan)
-    return f"directed AMLE: all {able:,} starts that can reach the goal do"
+    return f"directed AMLE: all {able:,} starts with a path to the goal reach it"
 
 
 def _proof() -> str:
@@ -190,7 +190,7 @@ def _proof() -> str:
     answer = solve(graph, sample_labels(graph, 0, 0.1), 0)
     with tempfile.TemporaryDirectory() as folder:
         file = answer.write_proof(Path(folder) / "plan.proof")
-        # a process of its own: the checker shares nothing with what it checks
+        # a separate process: the checker shares nothing with what it checks
         command = [sys.executable, "-m", "wayfield_verify", str(file)]
         checked = subprocess.run(command, capture_output=True, text=True, check=False)
     _ensure(checked.returncode == 0, (checked.stdout + checked.stderr).strip())
@@ -198,14 +198,14 @@ def _proof() -> str:
 
 
 def _all_arrive(plan: Plan) -> int:
-    """Return how many starts can reach the goal; raise unless all of them do."""
+    """Return the number of starts with a path to the goal; raise unless all of them reach it."""
     able, arrived = plan.num_able, plan.num_arrived
     _ensure(arrived == able, f"{able - arrived} of {able} starts do not arrive")
     return able
 
 
 def _hold(field: Extension, exact: dict[int, Fraction]) -> None:
-    """Raise unless the bracket holds the exact values, in exact arithmetic."""
+    """Raise unless the bracket contains the exact values, in exact arithmetic."""
     lower: Any = field.lower
     upper: Any = field.upper
     for x, value in exact.items():

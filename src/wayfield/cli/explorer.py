@@ -1,4 +1,4 @@
-"""``wayfield explore``: the explorer in a browser, on a maze or a graph of one's own."""
+"""``wayfield explore``: the explorer in a browser, on a maze or on your own graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._inputs import Source
 from ._options import Directed, Goal, GoalValue, Places, Reading
 
 _TABLES = (".csv", ".tsv", ".parquet", ".npz", ".gz")
-"""What the name of a table ends in, in lower case; other files are mazes."""
+"""File endings of tables, in lower case; other files are mazes."""
 
 
 def explore(
@@ -35,7 +35,7 @@ def explore(
             "--method",
             "-m",
             metavar="METHOD",
-            help="How labels are extended first.",
+            help="Method shown first.",
             show_default="amle, harmonic on the first visit",
         ),
     ] = None,
@@ -49,10 +49,10 @@ def explore(
     goal_value: GoalValue = None,
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Where to listen.", show_default="8642, or a free one"),
+        typer.Option(min=0, max=65535, help="Port.", show_default="8642, or a free one"),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Who may look: this machine alone, unless asked.")
+        str, typer.Option(metavar="ADDRESS", help="Address; by default this machine only.")
     ] = "127.0.0.1",
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
@@ -60,9 +60,9 @@ def explore(
 ) -> None:
     """Draw walls and labels in a browser, and watch the plan: where it loops, and what mends it.
 
-    A local server and one page, which asks nothing of any other machine. Without arguments it
-    shows a maze whose plan loops. Nothing is written to disk: the page keeps its state in its
-    address, and exports pictures, scenes and Python. Needs the extra web.
+    A local server with one page, which contacts no other machine. Without arguments it shows a maze
+    with a plan that loops. Nothing is written to disk: the page keeps its state in its address, and
+    exports pictures, scenes and Python. Needs the extra web.
 
     Example: wayfield explore medium
 
@@ -98,15 +98,15 @@ def explore(
             data = file.read(LARGEST_BODY + 1)
         if len(data) > LARGEST_BODY:
             raise InputError(
-                f"{files[0]} is larger than a scene can be: over {LARGEST_BODY:,} bytes"
+                f"{files[0]} must be at most {LARGEST_BODY:,} bytes, the limit of a scene, got more"
             )
         try:
             opening = Scene.from_json(read_json(data))
         except InputError as error:
             raise InputError(f"{files[0]}: ", error.message) from error
-    else:  # a maze; without a name, one whose harmonic plan loops
+    else:  # a maze; by default one with a harmonic plan that loops
         if goal is not None and not (goal.isascii() and goal.isdigit()):
-            raise InputError(f"--goal of a maze is the number of a vertex, got {goal!r}")
+            raise InputError(f"--goal of a maze must be a vertex number, got {goal!r}")
         usual, how = (0, "amle") if what else (FIRST_GOAL, FIRST_METHOD)
         layout = read_layout(what[0] if what else FIRST_MAZE)
         vertex = usual if goal is None else int(goal[:20])
@@ -119,7 +119,7 @@ def explore(
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listening.getsockname()[1]}/"
         say(Console(), f"explorer: {address} (Ctrl-C ends it)")
-        if browser:  # once the server, which is about to start, has had a moment
+        if browser:  # after a moment for the server to start
             timer = threading.Timer(0.5, webbrowser.open, [address])
             timer.daemon = True
             timer.start()

@@ -1,4 +1,4 @@
-"""``wayfield maze``: extend a few labels over a maze, plan from every start, say how it went."""
+"""``wayfield maze``: extend a few labels over a maze, plan from every start, show the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def maze(
         typer.Argument(
             metavar="NAME|FILE",
             help="A map such as umaze, medium, large or giant, or a text file: "
-            "anything with a dot or a slash in it.",
+            "any name with a dot or a slash in it.",
         ),
     ] = "large",
     refinement: Annotated[int, typer.Option(help="Vertices along the side of a cell.")] = 8,
@@ -64,7 +64,7 @@ def maze(
     *,
     solving: Solving,
 ) -> None:
-    """Extend a few labels over a maze, plan from every start, and show how it went.
+    """Extend a few labels over a maze, plan from every start, and show the result.
 
     A maze of your own is a text file, one character per cell: # is wall, . is
     free, 1 to 9 are free at that cost per step, ^ v < > are one-way. Below it,
@@ -88,7 +88,7 @@ def maze(
     size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
     goal = as_vertex(goal, "--goal", size)
     starts = tuple(as_vertex(x, "--start", size) for x in start or ())
-    if picture is not None:  # refused before there is anything to draw
+    if picture is not None:  # checked before anything is computed
         known = need("matplotlib.figure", "plots").Figure().canvas.get_supported_filetypes()
         if picture.suffix[1:].lower() not in known:
             raise InputError(f"cannot write {picture}: its name must end in .png, .svg or .pdf")

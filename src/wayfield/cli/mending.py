@@ -1,4 +1,4 @@
-"""``wayfield mend``: a graph that may be wrong, and what a few labels or trips say of it."""
+"""``wayfield mend``: find and mend errors of a graph, by a few labels or trips."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def mend(
     error: Annotated[
         float,
         typer.Option(
-            metavar="E", min=0.0, help="How far costs may be off: half the last digit if rounded."
+            metavar="E", min=0.0, help="Error of the costs: half the last digit if rounded."
         ),
     ] = 0.0,
     bound: Annotated[
@@ -174,7 +174,7 @@ def mend(
         result |= found.facts(names, starts, target)
 
         def spell(option: Option) -> str:
-            """Return an option as a flag; a unit is one of lengths as they stand in the file."""
+            """Return an option as a flag; a unit refers to lengths as they are in the file."""
             if option.name != "length_unit":
                 return flag(option)
             unit = reading.length_unit * result[word]["per_graph_distance"]
@@ -189,8 +189,8 @@ def mend(
         proofs = result["against"]["too_optimistic"]
         if found.unchanged and proofs:
             advice = (
-                f"more {word} would tell where; `--method least-change` shows the least change "
-                "that explains these, though others may, too"
+                f"more {word} would show where; `--method least-change` shows the least change "
+                "that explains these, but other changes may explain them too"
             )
         elif found.unchanged:
             advice = f"plan on the graph as it is; more {word} might show a fault"
@@ -252,8 +252,8 @@ def mend(
 class Evidence(NamedTuple):
     """A graph, and labels or trips that may contradict it.
 
-    `goal` is where routes lead; `data_goal` and `data_bound` are what `wayfield.mend` takes beside
-    labels, and None for trips. `said` and `facts` are how the files were understood.
+    `goal` is where routes lead; `data_goal` and `data_bound` are arguments of `wayfield.mend` for
+    labels, and None for trips. `said` and `facts` describe how the files were read.
     """
 
     edges: EdgeTable
@@ -268,7 +268,7 @@ class Evidence(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What the data are called."""
+        """Word for the data: labels or trips."""
         return "trips" if self.data_goal is None else "labels"
 
 
@@ -281,9 +281,9 @@ def _read(
     stages: Stages,
     ready: Ready,
 ) -> Evidence:
-    """Read the files, or raise `InputError` with the file, the row and the column.
+    """Read the files; the `InputError` names the file, the row and the column.
 
-    `kind` says whether the data are trips; None: the header decides.
+    `kind` is whether the data are trips; None: the header decides.
     """
     from ..files import are_trips, read_labels, read_positions, read_trips
     from ..mending import Trips
@@ -307,7 +307,7 @@ def _read(
         columns = both if kind is None else reading.label_columns
         table = read_labels(path, names, columns, style, error, progress)
         assert table.labels is not None
-        # labels that are no costs to the goal are refused by name; the goal's own may be missing
+        # labels that are not costs to the goal are rejected by name; the goal's own may be missing
         data = labels = table.labels
         if goal is None:
             least = int(labels.values.argmin())

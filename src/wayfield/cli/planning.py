@@ -1,4 +1,4 @@
-"""``wayfield plan``: a user's own graph and values, from files to a plan and back to files."""
+"""``wayfield plan``: from a user's graph and values in files to a plan, written to files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def plan(
     solving: Solving,
     reading: Reading,
 ) -> None:
-    """Plan on a graph of your own, from the few values that you know.
+    """Plan on your own graph, from a few known values.
 
     EDGES has a row per edge: from, to and a length. LABELS has a row per known state: its name
     and its cost to the goal, the goal's own included. Both may be CSV, TSV, other text (also
@@ -107,9 +107,9 @@ def plan(
     follows the graph's own shortest paths.
 
     Writes values.csv and values.parquet (value, bounds, next state, outcome, cost and margin of
-    every state), routes.csv, and plan.png unless the graph is large and no positions are given. Of
-    these, what an earlier run left and this one does not write is removed; a file that wayfield
-    did not write is never replaced, unless by --force.
+    every state), routes.csv, and plan.png unless the graph is large and has no positions. Results
+    of an earlier run that this one does not write are removed. A file that wayfield did not write
+    is replaced only with --force.
 
     Example: wayfield plan roads.csv known.csv --goal Bern --start "La Chaux-de-Fonds"
 
@@ -124,7 +124,7 @@ def plan(
     from ..mending.selection import FEWEST, Best
     from ..shortest_paths import cost_to_go
 
-    # 1. options that do not go together, and files that must stay
+    # 1. options that exclude each other, and files that must be kept
     if unreachable not in ("say", "error"):
         raise InputError(f"--unreachable must be say or error, got {unreachable!r}")
     if mend and prior is not None:
@@ -148,7 +148,7 @@ def plan(
     source = Source(edges, labels, goal, goal_value, positions, prior_file, reading)
     mending, starts = Best() if mend else None, tuple[int, ...]()
     with Stages(notes()) as stages:
-        # 2. read, and compile what will be needed
+        # 2. read, and compile the kernels
         def ready(table: EdgeTable) -> None:
             nonlocal starts
             starts = tuple(table.names.index(name, "--start ") for name in start or ())
@@ -183,7 +183,7 @@ def plan(
                 f"--mend needs labels at {FEWEST} states besides the goal, got "
                 f"{given.labels.vertices.size - 1}; wayfield mend --method smooth mends by fewer"
             )
-        how = AMLE(fill="flat") if labels is None else chosen  # 0 to add: the distances themselves
+        how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0
         answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mending)
         if unreachable == "error" and not answer.plan.reachable.all():
             lost = np.flatnonzero(~answer.plan.reachable)

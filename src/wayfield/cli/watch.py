@@ -1,4 +1,4 @@
-"""``wayfield watch``: let a body walk plans in a maze, and film it."""
+"""``wayfield watch``: film a body that walks plans in a maze."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._options import DISTANCE, Force
 
 MAZE, REFINEMENT = "antmaze-medium", 4
 GOAL, START, SEED = 22, 390, 58
-"""A case in that maze in which the harmonic ant goes round for ever and the AMLE's arrives."""
+"""A case in that maze in which the harmonic plan's ant circles for ever and the AMLE's arrives."""
 
 
 def watch(
@@ -23,14 +23,14 @@ def watch(
         typer.Argument(
             metavar="MAZE|FILE",
             help="An environment such as antmaze-medium, pointmaze-large or AntMaze_UMaze-v5, or "
-            "a text file with a maze of your own: anything with a dot or a slash in it.",
+            "a text file with your own maze: any name with a dot or a slash in it.",
         ),
     ] = MAZE,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="How to extend the labels, or distance for the true one; may be given again, and "
-            "the walks are shown side by side.",
+            help="Method to extend the labels, or distance for the true values; may be given "
+            "again to show walks side by side.",
             show_default="harmonic and amle",
         ),
     ] = None,
@@ -48,7 +48,7 @@ def watch(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="Of the labels and of the walk.", show_default="0"),
+        typer.Option(min=0, help="Seed of the labels and of the walk.", show_default="0"),
     ] = None,
     out: Annotated[
         Path, typer.Option(metavar="FILE", help="The film: .gif, .webp or .png (animated).")
@@ -57,8 +57,8 @@ def watch(
 ) -> None:
     """Film a body that walks plans in a MuJoCo maze. Needs the extra sim.
 
-    In the default maze, if neither goal nor start nor seed is given, they are those of a case in
-    which the harmonic plan's ant goes round for ever and the AMLE's arrives: 22, 390 and 58.
+    In the default maze, without goal, start or seed, these are 22, 390 and 58: the harmonic plan's
+    ant circles for ever, and the AMLE's arrives.
 
     Example: wayfield watch antmaze-large --method distance --method amle --seed 3 --out large.gif
     """
@@ -91,7 +91,7 @@ def watch(
         for given, own, name in zip((start, goal), drawn, ("start", "goal"), strict=True)
     ]
     if ends[0] == ends[1]:
-        raise InputError(f"start and goal are the same vertex, {ends[0]}: there is nothing to see")
+        raise InputError(f"start and goal must differ, got vertex {ends[0]} for both")
     labels = sample_labels(graph, ends[1], label_fraction, seed)
     (x0, y0), (x1, y1) = places.xy[ends]
     where = f"start {ends[0]} at ({x0:g}, {y0:g}), goal {ends[1]} at ({x1:g}, {y1:g})"

@@ -1,20 +1,20 @@
-"""One verb, settings objects, one honest result.
+"""`extend`, the base of the methods, and `Extension`, their result.
 
-``extend(graph, labels, method)`` hands a validated Dirichlet problem to a method and returns an
-`Extension`. A method is a small frozen settings object with a ``solve``; whether its outcome is
-good enough to return is decided here, once for all methods, by ``check``.
+``extend(graph, labels, method)`` passes a validated Dirichlet problem to a method and returns an
+`Extension`. A method is a small frozen settings object with a ``solve``. Whether its result is good
+enough is decided here, once for all methods, by ``check``.
 
 **Prior fields.** With P the prior, Y the labels and E the method, u = P + E(Y − P). The usual prior
-is the cost-to-go on the graph one has; the labels correct it. At a label u = Y, and where the
-labels agree with the prior everywhere u = P, exactly.
+is the cost-to-go on the given graph; the labels correct it. At a label u = Y. If all labels agree
+with the prior, u = P exactly.
 
 A correction is not a cost, so it has no slope of its own: the AMLE continues it flat beyond the
 last label, and the Lipschitz envelopes take the constant of the corrections (`Corrects`).
 
-*Guarantee.* Y − P is rounded, by at most δ (known exactly: Knuth's two-sum). The extensions that
-have a bracket are monotone in the labels and keep constants (``docs/directed.md`` for the AMLE), so
-that E moves by at most δ. The bracket is widened by δ, P is added, and every sum is rounded
-outward. δ is 0 where a label is within a factor of two of the prior (Sterbenz).
+*Guarantee.* Y − P is rounded, by at most δ (known exactly: Knuth's two-sum). Extensions with a
+bracket are monotone in the labels and preserve constants (``docs/directed.md`` for the AMLE), so E
+moves by at most δ. The bracket is widened by δ, P is added, and every sum is rounded outward. δ is
+0 where a label is within a factor of two of the prior (Sterbenz).
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class Status(StrEnum):
     """
 
     CONVERGED = "converged"
-    """The method's own guarantee holds; where there is a bracket, it was verified."""
+    """The method's own guarantee holds; if there is a bracket, it was verified."""
     STOPPED = "stopped after the number of sweeps asked for"
-    """A method that runs a fixed budget ran it; there is no bound on the error."""
+    """A method with a fixed budget has used it up; there is no bound on the error."""
     UNVERIFIED = "the bracket could not be verified"
-    """The field was computed, but the proof of how good it is failed."""
+    """The field was computed, but its bracket could not be proved."""
     NO_BRACKET = "solved, without a bracket"
-    """The field was computed; its bracket was not asked for, or rationals did not settle a tie."""
+    """The field was computed; no bracket was requested, or rationals did not settle a tie."""
     STALLED = "the iteration stalled above its tolerance"
     """No further descent, residual above the tolerance."""
     BUDGET = "the cap on iterations ran out"
@@ -72,13 +72,13 @@ class Status(StrEnum):
 
     @property
     def good(self) -> bool:
-        """Whether the method kept its guarantee."""
+        """Whether the method met its guarantee."""
         return self in (Status.CONVERGED, Status.STOPPED, Status.NO_BRACKET)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A Dirichlet problem: a graph, and values fixed at some of its vertices. Already validated.
+    """A validated Dirichlet problem: a graph, and values fixed at some of its vertices.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Problem:
 
     @cached_property
     def label_range(self) -> tuple[FloatArray, FloatArray]:
-        """Least and largest label around every vertex: (n,) each, or (1,) on a connected graph.
+        """Least and largest label in the component of each vertex: (n,), or (1,) if connected.
 
         The maximum principle holds component by component.
         """
@@ -127,7 +127,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a method hands back: a field on the whole graph, and how good it is."""
+    """Result of a method: a field on the whole graph, and how good it is."""
 
     values: FloatArray
     lower: FloatArray | None = None
@@ -141,7 +141,7 @@ class Solution:
 
 @runtime_checkable
 class Method(Protocol):
-    """A way to extend labels: frozen settings, and how to solve."""
+    """A method to extend labels: frozen settings, and `solve`."""
 
     @property
     def directed(self) -> bool:
@@ -155,7 +155,7 @@ class Method(Protocol):
 
 @runtime_checkable
 class Corrects(Protocol):
-    """A method that gives values a slope of their own, which a correction to a prior has not."""
+    """A method that gives values a slope; corrections to a prior must not have one."""
 
     def correcting(self) -> Method:
         """Return the same method without that slope: it extends labels of 0 by 0."""
@@ -169,32 +169,32 @@ class Extension(KeepsReadOnly):
     Attributes
     ----------
     values : (n,) float array
-        The field. NaN where no label is connected (``unreachable="nan"``), +inf where on a
-        directed graph no label can be reached.
+        The field. NaN where no label is connected (``unreachable="nan"``); +inf on a directed graph
+        where no label can be reached.
     lower, upper : (n,) float arrays or None
         Rigorous: ``lower <= exact <= upper`` at every vertex, in exact arithmetic for the given
-        floating-point lengths and labels. None where the method has no bracket, or was told to
-        skip it.
+        floating-point lengths and labels. None if the method has no bracket, or with
+        ``bracket=False``.
     status : Status
         How the solve ended.
     residual : float
         Largest violation of the method's vertex equation by `values`, see the method.
     iterations : int
-        Sweeps, Newton steps or divide-and-conquer frames.
+        Sweeps, Newton steps, or rounds or divide-and-conquer frames of the AMLE.
     seconds : float
         Wall-clock time of the solve.
     method : Method
-        The settings that made it.
+        The method and its settings.
     details : mapping of str to float
         Further figures, named by the method.
     graph : Graph or None
-        The graph it was made on; None if put together by hand.
+        The graph it was computed on; None if it was built by hand.
     prior : (n,) float array or None
-        The field that the labels corrected, see `extend`; None if they were extended by themselves.
+        The field that the labels corrected, see `extend`; None without a prior.
     labels : Labels or None
-        What was extended; None if put together by hand.
+        The extended labels; None if it was built by hand.
     evidence : Evidence or None
-        What the solver kept of its bracket's proof; `write_proof` writes it.
+        What the solver kept for the proof of its bracket; `write_proof` writes it.
 
     Examples
     --------
@@ -224,14 +224,14 @@ class Extension(KeepsReadOnly):
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its bracket and their proof into one file, and return its path.
 
-        ``python -m wayfield_verify FILE`` proves it again: in exact arithmetic, with nothing of
-        wayfield but the file. Format and proofs: the page "Proofs that travel".
+        ``python -m wayfield_verify FILE`` proves it again, in exact arithmetic and using nothing
+        but the file. Format and proofs: the page "Proofs that travel".
 
         Raises
         ------
         InputError
-            If there is no proof: the method has no bracket, was told to skip it, or failed to
-            verify it, or the field was put together by hand.
+            If there is no proof: the method has no bracket, ``bracket=False`` was set, the bracket
+            could not be verified, or the field was built by hand.
 
         Examples
         --------
@@ -248,12 +248,12 @@ class Extension(KeepsReadOnly):
         return proof_file.write(path, field_sections(self))
 
     def proof(self) -> Proof:
-        """Return what proves the bracket, as it is written down; `InputError` if nothing does."""
+        """Return the proof of the bracket; raise `InputError` if there is none."""
         known = self.graph is not None and self.labels is not None
         if self.evidence is None or self.lower is None or self.upper is None or not known:
             raise InputError(
-                f"{type(self.method).__name__} has no bracket here that could be proved: "
-                "proofs are for AMLE, Harmonic and PLaplacian, their brackets verified"
+                f"{type(self.method).__name__} has no verified bracket here: proofs are for AMLE, "
+                "Harmonic and PLaplacian with a bracket"
             )
         assert self.graph is not None
         assert self.labels is not None
@@ -262,7 +262,7 @@ class Extension(KeepsReadOnly):
             problem = without_prior(problem, self.prior)
         found = self.evidence.proof(problem)
         if found is None:
-            raise InputError("the bracket of this field cannot be written down as a proof")
+            raise InputError("the bracket of this field cannot be written as a proof")
         return found
 
     @property
@@ -283,17 +283,17 @@ class Extension(KeepsReadOnly):
 
 
 def describe(method: object) -> str:
-    """Return the method's name with the settings that are not its defaults."""
+    """Return the method's name with its non-default settings."""
     settings: tuple[Field[Any], ...] = ()
     if is_dataclass(method):
         settings = fields(method)
-    told = []
+    changed = []
     for setting in settings:
         usual = setting.default if setting.default_factory is MISSING else setting.default_factory()
         value = _in_words(getattr(method, setting.name))
         if value != _in_words(usual):
-            told.append(f"{setting.name}={value}")
-    return f"{type(method).__name__}({', '.join(told)})"
+            changed.append(f"{setting.name}={value}")
+    return f"{type(method).__name__}({', '.join(changed)})"
 
 
 def _in_words(setting: object) -> str:
@@ -319,24 +319,24 @@ def extend(
     Parameters
     ----------
     graph : Graph
-        Where to extend.
+        The graph to extend on.
     labels : Labels
         The known values; `values` equals them exactly at their vertices.
     method : Method
         `AMLE()`, `Harmonic()`, `PLaplacian(p)`, `MidrangeSweeps()`, `NearestLabel()`,
         `McShane()`, `Whitney()`.
     prior : (n,) array, optional
-        A field the labels correct: the result is prior + extension of (labels - prior), bracket
-        included, and the prior itself where the labels agree with it. +inf stays +inf. A
-        correction has no slope of its own: `AMLE` continues it flat, `McShane` and `Whitney` take
+        A field that the labels correct: the result is prior + extension of (labels - prior), with
+        its bracket. Where all labels agree with the prior it is the prior itself. +inf stays +inf.
+        A correction has no slope of its own: `AMLE` continues it flat, `McShane` and `Whitney` use
         its own constant; ``method`` of the result shows it. ``residual`` is the correction's.
     unreachable : {"error", "nan"}
-        What to do with a component that has no label: raise `InputError`, or return NaN there. On
-        a directed graph a vertex that can reach no label has the value +inf in any case, and only
-        (weak) components without any label are meant.
+        What to do with a component without a label: raise `InputError`, or return NaN there. On a
+        directed graph this means weak components without any label. A vertex that can reach no
+        label always has the value +inf.
     check : bool
-        Raise `NotConverged` if the method missed its guarantee. If not, the field is handed back
-        as it is, and its ``status`` says what was missed.
+        Raise `NotConverged` if the method missed its guarantee. If False, the field is returned as
+        it is, and its ``status`` says what was missed.
 
     Examples
     --------
@@ -364,7 +364,7 @@ def extend(
 def make_problem(
     graph: Graph, labels: Labels, method: Method, unreachable: Literal["error", "nan"]
 ) -> Problem:
-    """Validate once what every method takes for granted."""
+    """Validate what the methods assume, and return the problem."""
     check_graph(graph)
     check_labels(labels, graph)
     if isinstance(method, type) or not isinstance(method, Method):
@@ -387,7 +387,7 @@ def make_problem(
         size = int((component == component[x]).sum())
         raise InputError(
             f"the component of vertex {x} ({size:,} vertices) has no label; label it, or pass "
-            "unreachable='nan' to have NaN there"
+            "unreachable='nan' to get NaN there"
         )
     return Problem(graph, labels, frozen(labelled), frozen(boundary), orphaned)
 
@@ -424,10 +424,10 @@ def package(
 
 
 def check_field(graph: Graph, values: ArrayLike | Extension) -> FloatArray:
-    """Return a frozen field on the graph: a number or +inf, "cannot reach", for every vertex.
+    """Return a frozen field on the graph: a number, or +inf for "cannot reach", per vertex.
 
-    An extension has NaN where no label is connected. If the goal is labelled it cannot be reached
-    from there, so +inf it is. In a plain array NaN is a mistake, and refused like -inf.
+    An extension has NaN where no label is connected. If the goal is labelled, it cannot be reached
+    from there, so NaN becomes +inf. In a plain array NaN and -inf raise `InputError`.
     """
     check_graph(graph)
     if isinstance(values, Extension):
@@ -455,7 +455,7 @@ def correcting(method: Method) -> Method:
 
 
 def check_prior(prior: ArrayLike, num_vertices: int) -> FloatArray:
-    """Return `prior` as a frozen field: one number, or +inf, for every vertex."""
+    """Return `prior` as a frozen field: a number or +inf per vertex."""
     field = as_floats(prior, "prior", num_vertices)
     refuse(~(field > -np.inf), field, "prior", "is neither a number nor +inf")
     beyond = np.isfinite(field) & (np.abs(field) > LARGEST)
@@ -469,7 +469,7 @@ def without_prior(problem: Problem, prior: FloatArray) -> Problem:
     at = prior[labels.vertices]
     if np.isinf(at).any():
         x = int(labels.vertices[np.argmax(np.isinf(at))])
-        raise InputError(f"prior[{x}] = inf, but vertex {x} is labelled")
+        raise InputError(f"prior[{x}] must be finite at the label of vertex {x}, got inf")
     difference = labels.values - at
     beyond = np.abs(difference) > LARGEST
     refuse(beyond, difference, "label values less the prior", f"is beyond {LARGEST:g}")
@@ -477,7 +477,7 @@ def without_prior(problem: Problem, prior: FloatArray) -> Problem:
 
 
 def with_prior(solution: Solution, problem: Problem, prior: FloatArray) -> Solution:
-    """Add the prior to the correction's solution, its bounds rounded outward."""
+    """Add the prior to the correction's solution, with its bounds rounded outward."""
     labels, lower, upper = problem.labels, solution.lower, solution.upper
     return replace(
         solution,
@@ -505,14 +505,14 @@ def _restored(labels: Labels, prior: FloatArray, field: FloatArray) -> FloatArra
 
 
 def _outward(a: FloatArray, b: FloatArray | float, sign: int) -> FloatArray:
-    """Sum rounded down (`sign` -1) or up (+1); as it is where that is exact or not finite."""
+    """Return the sum rounded down (`sign` -1) or up (+1), unless it is exact or not finite."""
     with np.errstate(invalid="ignore"):  # inf and NaN have no remainder
         total, error = _two_sum(a, b)
     return np.where(error * sign > 0.0, np.nextafter(total, sign * np.inf), total)
 
 
 def _two_sum(a: FloatArray, b: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-    """Return a + b rounded, and exactly what rounding took off (Knuth)."""
+    """Return a + b rounded, and the exact rounding error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)

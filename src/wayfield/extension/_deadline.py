@@ -1,9 +1,8 @@
-"""A limit on the time that solves may take.
+"""A time limit for solves.
 
-Long loops call `check_time` between their steps; once the limit is past, that raises `OutOfTime`,
-whichever method it is and however deep the loop lies. The limit belongs to the context of the
-caller, so that calls side by side in threads have one each; to another process it goes as the time
-that is left.
+Long loops call `check_time` between their steps. Once the limit has passed, it raises `OutOfTime`,
+whatever the method and however deep the loop. The limit belongs to the caller's context, so calls
+in different threads have separate limits. Other processes are sent the remaining time.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ..errors import OutOfTime
 
 
 class Deadline(NamedTuple):
-    """When to stop, by `time.perf_counter`, and the limit it comes from."""
+    """Time to stop, by `time.perf_counter`, and the limit it comes from."""
 
     at: float
     seconds: float
@@ -37,11 +36,11 @@ _deadline = ContextVar("deadline", default=_NEVER)
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Limit the time of the solves inside; None is no limit.
 
-    Once it is past, the solve under way raises `OutOfTime`, a `NotConverged`. `Harmonic` and
-    `PLaplacian` look at the clock between factorisations and every few hundred steps of an
-    iteration, `AMLE` every few passes over the graph, `extend_many` before each batch,
-    `drop_false_sinks` between its rounds. What looks later, or not at all, ends by itself. Of
-    limits inside each other the first to end counts.
+    Once it has passed, the running solve raises `OutOfTime`, a `NotConverged`. `Harmonic` and
+    `PLaplacian` check the clock between factorisations and every few hundred steps of an iteration,
+    `AMLE` every few passes over the graph, `extend_many` before each batch, `drop_false_sinks`
+    between its rounds. Code that does not check runs to its end. Of nested limits, the first to
+    pass counts.
 
     Examples
     --------
@@ -65,7 +64,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def check_time() -> None:
-    """Raise `OutOfTime` if the limit is past, `CancelledError` if nobody waits for the result."""
+    """Raise `OutOfTime` past the limit, `CancelledError` if the result is no longer needed."""
     check_stopped()
     deadline = _deadline.get()
     if time.perf_counter() > deadline.at:
@@ -74,7 +73,7 @@ def check_time() -> None:
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """What is left of a limit: a block for whoever does not share the clock of the caller.
+    """The remaining part of a limit, for a process with another clock.
 
     Attributes
     ----------
@@ -89,13 +88,13 @@ class TimeLeft:
 
     @classmethod
     def now(cls) -> TimeLeft:
-        """Return what is left here and now."""
+        """Return what remains now."""
         deadline = _deadline.get()
         return cls(deadline.at - time.perf_counter(), deadline.seconds)
 
     @contextmanager
     def limit(self) -> Iterator[None]:
-        """Limit the solves inside, unless an earlier limit does."""
+        """Limit the solves inside, unless an outer limit passes earlier."""
         deadline = Deadline(time.perf_counter() + self.left, self.seconds)
         token = _deadline.set(min(deadline, _deadline.get()))
         try:

@@ -1,21 +1,21 @@
-"""Sparse linear systems on the free vertices: pattern, assembly, and two ways to solve.
+"""Sparse linear systems on the free vertices: pattern, assembly, and two solvers.
 
 - *Direct*: SuperLU with a minimum-degree ordering and diagonal pivots, which suits the M-matrices
   here (weakly diagonally dominant, symmetric pattern). Where many matrices share a pattern whose
   order is known and the factors stay thin, as on mazes and roads, they are factored row by row on a
   pattern found once (*Thin*): SuperLU finds it anew each time.
 - *Krylov*: conjugate gradients preconditioned by the diagonal, for graphs without small separators
-  (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in,
-  but they have no long paths either, so that the iteration takes some dozen to some hundred steps.
+  (grids in space, random graphs, nearest neighbours in many dimensions). Their factors fill in, but
+  they have no long paths either, so the iteration takes some dozens to some hundreds of steps.
 
-Which of the two is cheaper is predicted before either begins. Eliminating level after level of a
-breadth-first search, dead ends aside, which fill nothing in, takes Σ w³ operations for levels of w
-vertices; a better order takes less, but not by much where it matters. What an iteration takes
-depends on labels and lengths as well, and is measured: one rough solve, broken off as soon as the
-factors are known to win, counts the steps to a digit. So memory stays in proportion too: what would
-fill in beyond that is not factored.
+The cheaper one is predicted beforehand. Eliminating level after level of a breadth-first search
+takes Σ w³ operations for levels of w vertices; dead ends do not count, since they cause no fill. A
+better order takes less, but not by much where it matters. The cost of an iteration also depends on
+labels and lengths, so it is measured: one rough solve counts the steps to one digit, and stops as
+soon as the factors are known to win. This bounds memory too: matrices that would fill in more are
+not factored.
 
-Neither is trusted: whoever calls refines the solution with residuals of their own.
+Neither result is trusted: callers refine the solution with their own residuals.
 """
 
 from __future__ import annotations
@@ -48,34 +48,34 @@ from ..kernels.krylov import Matrix, biconjugate_gradients, conjugate_gradients
 from ._deadline import check_time
 
 SMALL = 2_000
-"""Unknowns up to which a factorisation is cheap whatever the pattern."""
+"""Number of unknowns up to which a factorisation is cheap on any pattern."""
 STEP_COST = 12.0
-"""Time of a Krylov step for each entry of the matrix, in operations of an elimination."""
+"""Time of a Krylov step per matrix entry, in operations of an elimination."""
 FINE, ROUGH = 1e-10, 1e-3
 """Reductions of the residual: of a solve, and of the one that counts steps."""
 SOLVES = 4
-"""Solves that one problem takes: two or three refinements, and the hitting times."""
+"""Number of solves per problem: two or three refinements, and the hitting times."""
 HUB = 1_000
-"""Entries of a row from which dead ends are eliminated beforehand."""
+"""Dead ends are eliminated beforehand if a row has at least this many entries."""
 THIN = 40.0
-"""Operations for each entry of the factors up to which eliminating row by row beats SuperLU."""
+"""Row-by-row elimination beats SuperLU up to this many operations per entry of the factors."""
 MOST_WORK = 1e12
-"""Operations up to which a matrix is factored at all, for want of memory: minutes of work."""
+"""Largest number of operations of a factorisation: minutes of work, and limited memory."""
 MOST_STEPS = 5_000
 """Steps after which an iteration has failed."""
 CHUNK = 250
-"""Steps between looks at the clock."""
+"""Steps between checks of the clock."""
 SHIFT = 2.0**-46
 """Relative shift of the diagonal that makes a numerically singular M-matrix regular."""
 
 
 class LinearSolver(Protocol):
-    """A matrix made ready for solving."""
+    """A matrix prepared for solving."""
 
     def solve(self, rhs: FloatArray, rtol: float | None = None) -> FloatArray:
-        """Solution for one right-hand side (m,), or for several, (m, k) in Fortran order.
+        """Return the solution for one right-hand side (m,), or several, (m, k) in Fortran order.
 
-        `rtol` is the reduction of the residual at which an iteration may stop, if not its own.
+        `rtol` overrides the reduction of the residual at which an iteration stops.
         """
         ...
 
@@ -93,11 +93,11 @@ class Interior:
     indptr, indices : integer arrays
         Pattern by rows, symmetric; the diagonal entry is first in its row.
     slot : (num_arcs,) integer array
-        Where the entry of an arc between free vertices is held; -1 for other arcs.
+        Slot of the entry of an arc between free vertices; -1 for other arcs.
     ordered : bool
-        Whether the rows stand in a good order of elimination.
+        Whether the rows are in a good order of elimination.
     solves : int
-        Solves that are expected, by which the choice of a solver is made.
+        Expected number of solves, used to choose a solver.
     """
 
     graph: Graph
@@ -113,7 +113,7 @@ class Interior:
     def of(
         cls, graph: Graph, vertices: IntArray, *, ordered: bool = False, solves: int = SOLVES
     ) -> Self:
-        """Pattern on the given free vertices, rows in that order."""
+        """Return the pattern on the given free vertices, with rows in that order."""
         index = np.int32 if graph.num_arcs + graph.num_vertices < 2**31 else np.int64
         vertices = vertices.astype(index)
         row = np.full(graph.num_vertices, -1, index)
@@ -123,7 +123,7 @@ class Interior:
         return cls(graph, vertices, row, indptr, indices, slot, ordered, solves)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # the graph and the vertices make the rest
+        # the rest is computed from the graph and the vertices
         again = partial(type(self).of, ordered=self.ordered, solves=self.solves)
         return again, (self.graph, self.vertices)
 
@@ -144,7 +144,7 @@ class Interior:
 
     @cached_property
     def elimination_work(self) -> float:
-        """Operations that a factorisation takes, roughly."""
+        """Approximate number of operations of a factorisation."""
         return float(level_work(self.indptr, self.indices))
 
     @cached_property
@@ -164,7 +164,7 @@ class Interior:
 
     @cached_property
     def fills_in(self) -> bool:
-        """Whether factors would cost more than iterations do."""
+        """Whether factors would cost more than iterations."""
         if self.size <= SMALL:
             return False
         if self.elimination_work > MOST_WORK:
@@ -174,7 +174,7 @@ class Interior:
         return self._converges_within(min(affordable, MOST_STEPS))
 
     def _converges_within(self, steps: float) -> bool:
-        """Whether so many steps take an iteration roughly to the hitting times."""
+        """Whether an iteration roughly finds the hitting times within this many steps."""
         matrix = Matrix(self.indptr, self.indices, self.laplacian.data)
         found, residual, direction = np.zeros(self.size), self.degree.copy(), np.ones(self.size)
         size = float(residual.sum())
@@ -187,15 +187,15 @@ class Interior:
         return size <= goal
 
     def matrix(self, data: FloatArray) -> sparse.csr_array[np.float64]:
-        """Matrix with these entries in the slots of the pattern."""
+        """Return a matrix with these entries in the slots of the pattern."""
         return sparse.csr_array((data, self.indices, self.indptr), shape=(self.size, self.size))
 
 
 class Direct:
     """Factorisation of a matrix with a symmetric pattern.
 
-    SuperLU holds columns, the pattern rows, so what is factored is the transpose: no copy is
-    made, and `solve` asks for the transposed system unless the matrix is symmetric.
+    SuperLU works by columns and the pattern by rows, so the transpose is factored. No copy is made,
+    and `solve` solves the transposed system unless the matrix is symmetric.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Direct:
 
     def _factor(self, matrix: sparse.csr_array[np.float64]) -> Any:
         columns = sparse.csc_array((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
-        columns.has_canonical_format = True  # no repeats; any order will do, so leave it alone
+        columns.has_canonical_format = True  # no repeats; the order does not matter
         return splu(
             columns,
             permc_spec="NATURAL" if self._ordered else "MMD_AT_PLUS_A",
@@ -257,9 +257,9 @@ class Thin:
 
 
 class Pruned:
-    """Elimination of the dead ends, then a factorisation of what is left, if anything is.
+    """Elimination of the dead ends, then a factorisation of the rest, if any.
 
-    The order of SuperLU is found in a time that grows like the square of the leaves of a star.
+    SuperLU's ordering takes time that grows with the square of the leaves of a star.
     """
 
     def __init__(self, matrix: sparse.csr_array[np.float64], *, symmetric: bool = False) -> None:
@@ -293,8 +293,8 @@ class Pruned:
 class Krylov:
     """Conjugate gradients preconditioned by the diagonal, biconjugate ones if not symmetric.
 
-    Where they fail, lengths being many orders of magnitude apart, the matrix is factored after
-    all unless that would take too much memory; then the best there is is handed back.
+    They may fail if lengths are many orders of magnitude apart. Then the matrix is factored, unless
+    that takes too much memory; in that case the best iterate is returned.
 
     Parameters
     ----------
@@ -303,9 +303,9 @@ class Krylov:
     data : (nnz,) float array
         The entries.
     symmetric : bool
-        Whether the matrix is.
+        Whether the matrix is symmetric.
     rtol : float
-        Reduction of the residual at which to stop, unless a solve asks for another.
+        Default reduction of the residual at which to stop.
     """
 
     def __init__(
@@ -364,7 +364,7 @@ def symmetric_solver(interior: Interior) -> LinearSolver:
 
 
 def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
-    """Solver for an M-matrix with these entries; iterations are only as exact as Newton needs."""
+    """Return a solver for an M-matrix; iterations are only as exact as Newton needs."""
     if interior.fills_in:
         return Krylov(interior, data, symmetric=False, rtol=1e-4)
     if interior.has_hub:
@@ -375,7 +375,7 @@ def general_solver(interior: Interior, data: FloatArray) -> LinearSolver:
 
 
 def _by_columns(solve: Callable[[FloatArray], FloatArray], rhs: FloatArray) -> FloatArray:
-    """Solve for one right-hand side or for each column; 0 for 0."""
+    """Solve for one right-hand side or for each column; zero columns are 0."""
     if rhs.ndim == 2:
         columns = [_by_columns(solve, rhs[:, k]) for k in range(rhs.shape[1])]
         return np.asfortranarray(np.column_stack(columns))

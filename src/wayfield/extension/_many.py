@@ -1,9 +1,8 @@
-"""Many label sets on one graph: the work they have in common is done once, the rest in parallel.
+"""Many label sets on one graph: common work is done once, the rest in parallel.
 
-Threads do the work, since kernels and factorisations run outside Python's lock, or any executor
-(`_workers.dispatch`). A method that can share work between problems offers `share`: what they have
-in common, and how many are solved together. Neither depends on who does the work, so results do
-not depend on it either.
+Threads do the work, since kernels and factorisations release Python's lock; or any executor does
+(`_workers.dispatch`). A method that can share work between problems has a `share`: the common part,
+and how many problems are solved together. Neither depends on the workers, so results do not either.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ Unreachable = Literal["error", "nan"]
 Item = TypeVar("Item")
 
 MOST_GOALS = 1_000_000
-"""Label sets in one call; a list may be an iterator that never ends."""
+"""Largest number of label sets in one call; an iterable may be infinite."""
 
 
 class Shared(Protocol):
-    """What many problems on one graph have in common. It can be pickled."""
+    """The common part of many problems on one graph. It can be pickled."""
 
     @property
     def block(self) -> int:
@@ -67,13 +66,13 @@ class SharesWork(Protocol):
     """A method that solves many problems on one graph faster than one by one."""
 
     def share(self, graph: Graph, label_sets: Sequence[Labels]) -> Shared | None:
-        """Return what the problems have in common; None where sharing does not pay."""
+        """Return the common part of the problems; None if sharing does not pay."""
         ...
 
 
 @dataclass(frozen=True)
 class Alone:
-    """Problems that have nothing in common but the graph."""
+    """Problems with nothing in common but the graph."""
 
     method: Method
     block: ClassVar[int] = 1
@@ -87,7 +86,7 @@ class Alone:
 
 
 class Batch(NamedTuple):
-    """Label sets that are solved together: little, which travels with every task."""
+    """Label sets that are solved together: small, sent with every task."""
 
     positions: range
     labels: list[Labels]
@@ -97,17 +96,17 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Many:
-    """How batches are solved, and all that they share: much, which travels once to a worker."""
+    """How batches are solved, and what they share: large, sent once to each worker."""
 
     graph: Graph
     method: Method
     unreachable: Unreachable
     shared: Shared
     priors: tuple[FloatArray, ...]
-    """The prior of all label sets; empty if they have none, or one each, which batches bring."""
+    """Prior of all label sets; empty if there is none, or if batches bring their own."""
 
     def __call__(self, batch: Batch) -> tuple[list[Solution], float]:
-        """Solve a batch; the solutions, and the time that each took."""
+        """Solve a batch; return the solutions, and the time of each."""
         with batch.time_left.limit():
             check_time()
             start = time.perf_counter()
@@ -128,7 +127,7 @@ class Many:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What was asked for, validated: how to solve, the batches, and the priors."""
+    """A validated request: how to solve, the batches, and the priors."""
 
     many: Many
     label_sets: list[Labels]
@@ -145,7 +144,7 @@ class Request:
     ) -> Request:
         """Validate everything, and find what the label sets have in common."""
         if isinstance(labels_list, Labels):
-            raise InputError("labels_list must be a list of Labels; for one use extend")
+            raise InputError("labels_list must be a list, got Labels: for one set use extend")
         label_sets = listed(labels_list, "labels_list", "Labels")
         priors: list[FloatArray] = []
         if prior is not None:  # one for all, or one for each
@@ -153,7 +152,7 @@ class Request:
             if fields.ndim != 2:
                 priors = [check_prior(fields, graph.num_vertices)] * len(label_sets)
             elif len(fields) != len(label_sets):
-                raise InputError(f"prior has {len(fields)} rows for {len(label_sets)} label sets")
+                raise InputError(f"prior must have {len(label_sets)} rows, got {len(fields)}")
             else:
                 priors = [check_prior(field, graph.num_vertices) for field in fields]
         for position, labels in enumerate(label_sets):
@@ -170,7 +169,7 @@ class Request:
         return cls(many, label_sets, priors)
 
     def batches(self) -> Iterator[Batch]:
-        """Cut the label sets in blocks; each is made when its turn comes."""
+        """Yield the label sets in batches; each is made when its turn comes."""
         step = self.many.shared.block
         for start in range(0, len(self.label_sets), step):
             block = slice(start, start + step)
@@ -196,7 +195,7 @@ def extend_many(
     Parameters
     ----------
     graph : Graph
-        Where to extend.
+        The graph to extend on.
     labels_list : iterable of Labels
         One label set per extension, at most 1,000,000; all are validated before any is solved.
     method : Method
@@ -205,13 +204,12 @@ def extend_many(
         single calls to rounding, each with its own rigorous bracket. Other methods give the same
         results bit for bit.
     workers : int, optional
-        Number of threads, at most 1,024; one per processor if not given. Results do not depend
-        on it.
+        Number of threads, at most 1,024. Default: one per processor. Results do not depend on it.
     executor : concurrent.futures.Executor, optional
-        Solves them in place of threads: a `ProcessPoolExecutor`, a Dask client's
-        ``client.get_executor()``, or any other. The graph travels once to each worker. Results are
-        those of threads, bit for bit on machines of one kind. Lost workers cost time only: Dask
-        gives their label sets to others, and where an executor breaks for good the rest is solved
+        Executor to use instead of threads: a `ProcessPoolExecutor`, a Dask client's
+        ``client.get_executor()``, or any other. The graph is sent once to each worker. Results are
+        the same as with threads, bit for bit on machines of one kind. Lost workers cost only time:
+        Dask gives their label sets to others; if an executor breaks for good, the rest is solved
         here, with a `RuntimeWarning`. The executor is left running.
     prior : (n,) or (k, n) array, optional
         One prior for all label sets, or one for each; see `extend`.
@@ -225,14 +223,14 @@ def extend_many(
     Returns
     -------
     list of Extension
-        In the order of `labels_list`. ``seconds`` of a batch is shared out evenly.
+        In the order of `labels_list`. ``seconds`` of a batch are divided evenly.
 
     Raises
     ------
     InputError, NotConverged
-        For the first problem at fault; the message begins with its position in `labels_list`.
+        For the first problem that fails; the message begins with its position in `labels_list`.
     KeyboardInterrupt
-        At Ctrl-C, at once: a solve that is running in a thread is not waited for.
+        At once on Ctrl-C, without waiting for running threads.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Methods as words, for command lines and settings: amle, harmonic, p=8, sweeps=300 and others.
+"""Names of the methods for command lines and settings: amle, harmonic, p=8, sweeps=300 and others.
 
-This is the registry of methods: whoever adds one adds its word here. The table loads no method, so
-that a command's help may read it.
+This is the registry of methods: add the name of a new method here. The table loads no method, so
+the help of a command can read it.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 class Word(NamedTuple):
-    """What a word stands for."""
+    """What a name stands for."""
 
     method: str
     """The method's class in `wayfield.extension`."""
     settings: Mapping[str, Any] = MappingProxyType({})
     number: str = ""
-    """The setting that is given by a number, as in ``p=8``; empty if none is."""
+    """The setting given by a number, as in ``p=8``; empty if there is none."""
     kind: type[int] | type[float] = int
-    """Of that number."""
+    """Type of that number."""
     usual: int = 0
-    """The number that `compare` takes, and the command's help shows."""
+    """The number that `compare` uses and the help shows."""
     bare: bool = True
-    """Whether the word may stand without its number."""
+    """Whether the name may be used without its number."""
     help: str = ""
 
     def make(self, number: float | None = None) -> Method:
-        """Return the method, with a number if that is given."""
+        """Return the method, with a number if one is given."""
         given = {} if number is None else {self.number: number}
         made: Method = getattr(extension, self.method)(**self.settings, **given)
         return made
@@ -56,14 +56,14 @@ WORDS = {
 EXAMPLES = {
     f"{word}={known.usual}" if known.number else word: known for word, known in WORDS.items()
 }
-"""Every word, with a number where it takes one."""
+"""All names, with a number where they take one."""
 
 METHODS = ", ".join(f"{word}{known.help}" for word, known in EXAMPLES.items()) + "."
-"""The words that --method takes, for the help."""
+"""Names that --method takes, for the help."""
 
 
 def parse_method(text: str) -> Method:
-    """Return the method that a word stands for.
+    """Return the method with this name.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def parse_method(text: str) -> Method:
         plain = number.isascii() and "_" not in number  # Python also reads ١ as 1, and 1_0 as 10
         return known.make(known.kind(number if plain else "") if equals else None)
     except ValueError as error:
-        if isinstance(error, InputError):  # the method's own complaint
+        if isinstance(error, InputError):  # raised by the method itself
             raise
         what = "whole number" if known.kind is int else "number"
         message = f"{number!r} is not a {what}, as in {word}={known.usual}"
@@ -91,7 +91,7 @@ def parse_method(text: str) -> Method:
 
 
 def method_word(method: Method) -> str:
-    """Return the word for a method; its settings in Python if there is none.
+    """Return the name of a method, or its settings in Python if it has none.
 
     Examples
     --------

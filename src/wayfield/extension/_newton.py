@@ -1,6 +1,6 @@
 """Newton's method and the verified bracket for the normalised p-Laplace equation.
 
-The mathematics stands in `plaplacian`. Fields are centred and scaled (`_scaling`), and held as
+See `plaplacian` for the mathematics. Fields are centred and scaled (`_scaling`), and stored as
 unevaluated sums of two doubles.
 """
 
@@ -28,25 +28,25 @@ from ._deadline import check_time
 from ._linear import Interior, LinearSolver, general_solver
 
 ROUNDING = 2.0**-50
-"""F is not evaluated better than to this share of the sums it is the difference of."""
+"""F is accurate to no less than this share of the sums it is the difference of."""
 MARGIN = 2.0**-47
-"""Share of those sums by which the sign of F is surely resolved."""
+"""Share of those sums above which the sign of F is certain."""
 START_NOISE = 2.0**-48
 """Noise in the differences of a start held in doubles, relative to the label range."""
 STEP_NOISE = 2.0**-44
 """Noise in the differences that a step leaves behind, relative to its largest entry."""
 FAINT = 2.0**-80
-"""Noise is taken for at least this share of the label range."""
+"""Least noise that is assumed, as a share of the label range."""
 CLOSE = 2.0**-53
 """A vertex is solved with its neighbours held fixed to this share of the label range."""
 FLAT = 1024.0
-"""Slopes up to this multiple of what noise can make are taken for a plateau, to begin with."""
+"""Slopes up to this multiple of the noise count as a plateau at first."""
 SHORTEST_STEP = 1e-4
 """Newton's direction has failed if no step longer than this share of it descends."""
 CHORD = 0.25
-"""A chord step must bring the residual down to this share to be followed by another."""
+"""Another chord step follows only if the last one reduced the residual to this share."""
 ASTRAY = 16.0
-"""Candidates for a bound may leave the label range, but not beyond this multiple of it."""
+"""Candidates for a bound may exceed the label range up to this multiple of it."""
 MAX_WIDENINGS = 20
 BOUND_STEPS = 1
 """Further steps towards a bound before τ grows."""
@@ -75,7 +75,7 @@ class Equation:
 
     @cached_property
     def gentle(self) -> float:
-        """The slope of a fall by the label range along the longest edge."""
+        """Slope of a fall by the label range along the longest edge."""
         return self.span / float(self.interior.graph.lengths.max())
 
     @cached_property
@@ -114,9 +114,9 @@ class Equation:
         return Pair(*corrected(u, self.interior.vertices, step))
 
     def after(self, now: Iterate, step: FloatArray, target: FloatArray | None = None) -> Iterate:
-        """Take a step, inside the label range if there is no target, and evaluate.
+        """Return the iterate after a step, clipped to the label range if there is no target.
 
-        A step that overflowed is none.
+        A step that overflowed counts as no step.
         """
         if not np.isfinite(step).all():
             step = np.zeros_like(step)
@@ -127,7 +127,7 @@ class Equation:
         return trial
 
     def clipped(self, u: Pair, reach: float) -> Pair:
-        """Return u clipped to some multiple of the label range; what is no number becomes 0."""
+        """Return u clipped to a multiple of the label range; NaN becomes 0."""
         most = reach * float(np.abs(u.high[self.fixed]).max())
         outside = ~(np.abs(u.high) <= most)
         if not outside.any():
@@ -143,13 +143,13 @@ class Equation:
         return u
 
     def update_residual(self, values: FloatArray, span: float) -> float:
-        """Largest distance of a value from the one its neighbours ask for, in the values' units."""
+        """Return the largest distance of a value from the solution of its vertex equation."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         u = Pair(values, np.zeros_like(values))
         return float(update_residual(arcs, vertices, u, self.q, CLOSE * span))
 
     def violations(self, v: Pair, side: int) -> BoolArray:
-        """Mark the rows where v is not surely a super- (side +1) or subsolution (-1)."""
+        """Mark the rows where v is not certainly a super- (side +1) or subsolution (-1)."""
         arcs, vertices = self.interior.graph.arcs, self.interior.vertices
         unsure: BoolArray = violations(arcs, vertices, v, self.q, side)
         return unsure
@@ -166,11 +166,11 @@ class Iterate:
     relative : (m,) float array
         F / (size + gentle): relative where it is steep, absolute elsewhere.
     faint : (m,) float array
-        Slopes that noise in u can make; at most these, a vertex counts as a plateau.
+        Slopes that noise in u can cause; a vertex with no larger slope counts as a plateau.
     solver : LinearSolver or None
-        The last factorisation on the way here.
+        The latest factorisation.
     fresh : LinearSolver or None
-        The factorisation at this very field, if it has been made: see `Equation.linearised`.
+        The factorisation at this field, if there is one: see `Equation.linearised`.
     """
 
     u: Pair
@@ -202,7 +202,7 @@ def newton(
 ) -> Iterate:
     """Solve F(u) = target: damped Newton steps, chord steps, and sweeps where both fail.
 
-    Goes on to a tenth of the tolerance; the status is CONVERGED if the residual is within it.
+    Continues to a tenth of the tolerance; the status is CONVERGED if the residual is within it.
     """
     now = equation.at(equation.clipped(start, 1.0), target, START_NOISE * equation.span)
     while now.steps < cap and (now.steps == 0 or now.norm > 0.1 * tolerance):
@@ -224,10 +224,10 @@ def newton(
 
 
 def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
-    """Go on until every vertex is in balance to the last place, as far as that comes cheap.
+    """Continue until every vertex is balanced to the last place, as long as steps are cheap.
 
-    Full steps, judged by the residual relative to its size alone; first with the factorisation
-    at hand, then with a fresh one each.
+    Full steps, judged by the residual relative to its size alone; first with the given
+    factorisation, then with a fresh one each.
     """
     fresh = False
     faint = FAINT * equation.span / equation.shortest
@@ -249,7 +249,7 @@ def polish(equation: Equation, now: Iterate, cap: int) -> Iterate:
 
 
 def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> Iterate | None:
-    """Longest of the steps 1, 1/2, 1/4, … along Newton's direction that descends, if any."""
+    """Return the longest of the steps 1, 1/2, 1/4, … along Newton's direction that descends."""
     assert now.solver is not None
     direction = now.solver.solve(now.residual)
     if not np.isfinite(direction).all():
@@ -266,7 +266,7 @@ def damped_step(equation: Equation, now: Iterate, target: FloatArray | None) -> 
 
 
 def chord_steps(equation: Equation, now: Iterate, target: FloatArray | None) -> Iterate:
-    """Further steps with the same factorisation, as long as they contract well."""
+    """Make further steps with the same factorisation, as long as they contract well."""
     assert now.solver is not None
     while now.norm > 0.0:
         check_time()
@@ -296,10 +296,9 @@ def levelled(equation: Equation, solved: Iterate, u: Pair, side: int, flat: floa
 def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | None:
     """Return a verified supersolution (side +1) or subsolution (-1) close to the solution.
 
-    The candidate solves F = −side · τ, where τ covers at every vertex the residual and the
-    rounding of F there: chord steps from the solution, then Newton steps; where need be,
-    plateaus are levelled. Where a candidate fails, τ grows, and then what is taken for a plateau,
-    until one passes.
+    The candidate solves F = −side · τ, where τ covers the residual and the rounding of F at each
+    vertex: chord steps from the solution, then Newton steps; plateaus are levelled if necessary. If
+    a candidate fails, first τ and then the threshold of a plateau grows, until one passes.
     """
     tau = 1.5 * np.abs(solved.residual) + MARGIN * solved.size
     for attempt in range(MAX_WIDENINGS):
@@ -317,7 +316,7 @@ def verified_bound(equation: Equation, solved: Iterate, side: int) -> Pair | Non
             level = levelled(equation, solved, now.u, side, FLAT ** max(1, attempt - 1))
             if level is not now.u and not equation.violations(level, side).any():
                 return level
-            # a second chord step that fails, too, has moved noise: the first tells τ more
+            # a second chord step that fails too has moved noise: τ is chosen by the first
             if step == 0 or at_hand is None:
                 unsure, size = failed, now.size
         tau = np.where(unsure, np.fmax(32.0 * tau, 4.0 * MARGIN * size), tau)

@@ -1,15 +1,15 @@
-"""What a bracket rests on: kept as the solver found it, and turned into a proof when asked for.
+"""Proofs of brackets: the solver keeps its evidence, and a proof is made from it on request.
 
-A solver hands on its `Evidence`, in its own units, as it stands: this costs no time.
-`Extension.proof` makes a `Proof` of it, which says all that `wayfield_verify` needs to prove the
-bracket again: the equation, the set of vertices where it holds, and there either
+A solver passes on its `Evidence` in its own units, which costs no time. `Extension.proof` turns it
+into a `Proof`, with all that `wayfield_verify` needs to prove the bracket again: the equation, the
+set of vertices where it holds, and there either
 
 - **barriers**: a sub- and a supersolution with the labels between them, each an unevaluated sum
   offset + 2^exponent · (base + high + low). The exact field lies between them, by comparison;
 - or the **exact** values, where ties had to be decided in rationals: both barriers in one.
 
-`field_sections` writes it down. What is proved, how, and the format of the file are on the page
-``docs/proofs.md``.
+`field_sections` writes it. The page ``docs/proofs.md`` has the theorems, their proofs and the file
+format.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ FILLS = (None, "cost", "flat", "lower")
 
 @dataclass(frozen=True, eq=False)
 class Barriers:
-    """A subsolution and a supersolution, (n,) each; 0 where they are not asked for."""
+    """A subsolution and a supersolution, (n,) each; 0 where they are not needed."""
 
     offset: float
     exponent: int
     below: Pair
     above: Pair
     base: FloatArray | None = None
-    """Common to both; 0 if None. With a base the low parts are numbers of single precision."""
+    """Common to both; 0 if None. With a base the low parts are single precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A bracket's reasons.
+    """The proof of a bracket.
 
     Attributes
     ----------
@@ -57,12 +57,11 @@ class Proof:
     reasons : Barriers or list of Fraction
         Barriers, or the exact values of the fixed vertices in ascending order.
     fixed : (n,) bool array or None
-        The labels and the vertices that the AMLE does not leave level; None where nothing is
-        filled.
+        The labels and the vertices that the AMLE fixes; None if nothing is filled.
     fill : str or None
         How the others were filled.
     bounds : pair of (n,) float arrays, or None
-        What the reasons prove, filled; None if that is the bracket itself.
+        What the reasons prove, after filling; None if that is the bracket itself.
     """
 
     p: float
@@ -90,7 +89,7 @@ def field_sections(field: Extension) -> list[Section]:
     assert lower is not None
     assert upper is not None
     if proof.bounds is not None:
-        # the barriers are rounded: where they prove no more, the bracket is widened
+        # the barriers are rounded: where they prove less, the bracket is widened
         below, above = proof.bounds
         if prior is not None:
             below = bound_plus_prior(labels, prior, below, -1)
@@ -109,7 +108,7 @@ def field_sections(field: Extension) -> list[Section]:
         once = slice(None) if graph.directed else graph.tails < graph.indices
         sections.append(proof_file.doubles("leng", graph.lengths[once]))
 
-    # the labels, and what they correct
+    # the labels, and the prior that they correct
     sections.append(proof_file.indices("labv", labels.vertices))
     sections.append(proof_file.doubles("laby", labels.values))
     if prior is not None:
@@ -126,7 +125,7 @@ def field_sections(field: Extension) -> list[Section]:
         sections.append(proof_file.bits("fixd", proof.fixed))
     barriers = proof.reasons
     if not isinstance(barriers, Barriers):
-        parts = []  # numerators and denominators, each behind its number of bytes
+        parts = []  # numerators and denominators, each after its number of bytes
         for number in barriers:
             top, bottom = number.as_integer_ratio()
             for part, signed in ((top, True), (bottom, False)):

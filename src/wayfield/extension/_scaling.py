@@ -1,14 +1,14 @@
-"""The units a solver works in: the labels' offset taken off, their size brought to 1; and back.
+"""Units of the solvers: labels shifted by an offset and scaled to size 1, and back.
 
 A solver's field v stands for the extension
 
     u = offset + 2^exponent · v.
 
-The three equations do not change under an offset or a factor, so nothing is lost but digits, and
-those are kept: v is an unevaluated sum of two doubles, in which a label less the offset is exact,
-and a power of two moves no digit. The largest |v| of a label lies in [1/2, 1).
+The three equations are invariant under an offset or a factor, so only digits could be lost. They
+are kept: v is an unevaluated sum of two doubles, in which a label minus the offset is exact, and a
+power of two moves no digit. The largest |v| of a label lies in [1/2, 1).
 
-Only what lies more than 300 decimal places below the largest label can fall away. By the comparison
+Only what is more than 300 decimal places below the largest label can be lost. By the comparison
 principle the extension moves no further than the labels do, and bounds are rounded outward by more
 than that (`kernels.fields.TINY`).
 """
@@ -51,12 +51,12 @@ class Scaled:
 
     @classmethod
     def centred(cls, problem: Problem) -> Self:
-        """Take off the labels' midrange."""
+        """Return the problem with the labels' midrange subtracted."""
         return cls._less(problem, midrange(problem.labels))
 
     @classmethod
     def in_doubles(cls, problem: Problem) -> Self:
-        """Take off the labels' midrange if that leaves doubles, else nothing.
+        """Return the problem with the labels' midrange subtracted if that leaves doubles.
 
         Where the midrange exceeds four times the labels' spread, every label is within a factor
         of 2 of it, so that the difference is a double (Sterbenz).
@@ -127,8 +127,9 @@ class Scaled:
     def barriers(self, below: Pair, above: Pair, base: FloatArray | None = None) -> Barriers:
         """Return a sub- and a supersolution that stay within the labels and agree with them.
 
-        As `_settled` does with bounds, and they stay what they are: the larger of two subsolutions
-        is one, the least label is another, and a label is the most that one may be there.
+        As `_settled` does with bounds. They stay sub- and supersolutions: the larger of two
+        subsolutions is one, the least label is another, and at a label its value is the most a
+        subsolution may have.
         """
         problem = self.problem
         absent, start = problem.orphaned, np.zeros(problem.boundary.size)

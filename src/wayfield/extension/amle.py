@@ -14,8 +14,12 @@ steepest slope over the arcs into x equals the steepest over the arcs out of it.
 positive slope are unique; where no walk descends through a vertex the equation leaves a choice,
 made by `fill`. A vertex that can reach no label is +inf.
 
-**Method.** Divide and conquer on slopes (`kernels.amle.fix`): a direct method, no iteration and no
-tolerance to choose. Near-linear in practice.
+**Method.** Two, in `kernels.amle.fix`, with no tolerance to choose and near-linear in practice.
+*Iterate, freeze, follow, verify*: a few sweeps, values along the chains of steepest neighbours, and
+a check of every vertex; repeated where it fails. A field in balance everywhere is the AMLE, by the
+comparison principle. *Divide and conquer on slopes*: a direct method, on directed graphs, on small
+ones, with few labels, with true distances on unit lengths, and wherever the iteration stalls.
+`iterations` counts the rounds of the first or the frames of the second.
 
 **Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a
 verified sub- and supersolution (`kernels.amle.bracket`): `lower` ≤ exact ≤ `upper`, with all
@@ -65,8 +69,8 @@ class AMLE:
     Parameters
     ----------
     bracket : bool
-        Compute the rigorous bracket. Without it `values` come straight from the divide and
-        conquer, accurate to rounding but not proved to be.
+        Compute the rigorous bracket. Without it `values` come straight from the solver, accurate
+        to rounding but not proved to be.
     fill : {"cost", "flat", "lower"}, optional
         Where no walk descends from label to label: continue at the cost of walking on to the
         nearest fixed vertex ("cost", the default on directed graphs), or take the least value
@@ -77,7 +81,8 @@ class AMLE:
     Notes
     -----
     `Extension.residual` is the largest step that would balance a vertex on its own; on unit
-    lengths the largest distance to the midrange. ``details["filled"]`` counts filled vertices.
+    lengths the largest distance to the midrange. ``details["filled"]`` counts filled vertices,
+    ``details["rounds"]`` the rounds of the iteration, 0 if the divide and conquer answered.
 
     Where lengths differ by more than about eight orders of magnitude, double-double can be too
     coarse for the proof: the bracket is then wide, and from a thousandth of the label range on
@@ -120,9 +125,11 @@ class AMLE:
             for each, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if each is not None:
                     fill(problem, fixed, rule, each, rounding)
-        details = {"filled": float((~fixed & ~problem.orphaned).sum())}
+        filled = float((~fixed & ~problem.orphaned).sum())
+        details = {"filled": filled, "rounds": float(fixing.rounds)}
         evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
-        return Solution(values, lower, upper, status, residual, fixing.frames, details, evidence)
+        steps = fixing.rounds or fixing.frames
+        return Solution(values, lower, upper, status, residual, steps, details, evidence)
 
     def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
         """Fix what can be, and prove what is wanted."""

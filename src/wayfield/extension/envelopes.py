@@ -1,4 +1,4 @@
-"""What the labels say by themselves: the nearest one, and the two Lipschitz envelopes.
+"""Extensions that read only labels and distances: nearest label and Lipschitz envelopes.
 
 Equations, with ``Y(z)`` the label of ``z`` and ``d`` the shortest-path distance::
 
@@ -12,7 +12,7 @@ these values, the AMLE among them, lies between the two.
 
 **The McShane envelope is an oracle, never a baseline.** With the goal labelled 0, exact labels,
 exact lengths and ``L = 1`` it *is* the true cost-to-go: the goal's own term is the distance to the
-goal. It knows what every transition costs, which the other extensions do not use.
+goal. It uses the cost of every transition; the other extensions do not.
 
 The labels' own Lipschitz constant, ``max (Y(z) - Y(w)) / d(z, w)`` over pairs in one component, is
 the root of ``G(L) = max over z of Y(z) - min over w of (Y(w) + L d(z, w))``, which is convex and
@@ -73,7 +73,7 @@ class McShane:
     Parameters
     ----------
     lipschitz : float or None
-        The constant L. None takes the labels' own, the least that they allow; ``details`` of the
+        The constant L. None: the labels' own, the least that they allow; ``details`` of the
         extension holds it. Labels that are not L-Lipschitz raise `InputError`.
 
     Examples
@@ -98,7 +98,7 @@ class McShane:
         return replace(self, lipschitz=None)
 
     def solve(self, problem: Problem) -> Solution:
-        """Grow the labels' cones upward and take the least."""
+        """Return the least of the labels' upward cones."""
         return _envelope(problem, self.lipschitz, sign=1.0)
 
 
@@ -125,7 +125,7 @@ class Whitney:
         return replace(self, lipschitz=None)
 
     def solve(self, problem: Problem) -> Solution:
-        """Grow the labels' cones downward and take the largest."""
+        """Return the largest of the labels' downward cones."""
         return _envelope(problem, self.lipschitz, sign=-1.0)
 
 
@@ -142,9 +142,9 @@ def _envelope(problem: Problem, lipschitz: float | None, sign: float) -> Solutio
     if excess[worst] > _rounding(graph, labels):
         z, w = labels.vertices[worst], origin[labels.vertices[worst]]
         raise InputError(
-            f"the labels are not {lipschitz:g}-Lipschitz: vertex {z} is labelled "
-            f"{labels.values[worst]}, which is {excess[worst]:g} too far from the label "
-            f"{problem.boundary[w]} of vertex {w}; lipschitz=None takes the labels' own constant"
+            f"labels must be {lipschitz:g}-Lipschitz, got {labels.values[worst]} at vertex {z}, "
+            f"{excess[worst]:g} too far from the label {problem.boundary[w]} of vertex {w}; "
+            "lipschitz=None uses the labels' own constant"
         )
     values[labels.vertices] = labels.values
     values[problem.orphaned] = np.nan
@@ -158,7 +158,7 @@ def lipschitz_constant(graph: Graph, labels: Labels) -> tuple[float, int]:
     sources, heights = labels.vertices, labels.values
     height = np.zeros(graph.num_vertices)
     height[sources] = heights
-    # to begin with, between labels whose Voronoi cells touch: 0 only if no two labels differ
+    # start with labels that have adjacent Voronoi cells: 0 only if no two labels differ
     distance, nearest = nearest_label(graph, labels)
     tails: NDArray[np.int64] = graph.tails
     between = (nearest[tails] != nearest[graph.indices]) & (nearest[tails] >= 0)

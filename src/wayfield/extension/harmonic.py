@@ -117,7 +117,7 @@ class System:
     interior: Interior
 
     def __reduce__(self) -> tuple[type[System], tuple[Interior]]:
-        return System, (self.interior,)  # whoever receives it makes the rest again
+        return System, (self.interior,)  # the rest is computed again
 
     @cached_property
     def solver(self) -> LinearSolver:
@@ -133,13 +133,13 @@ class System:
     def hitting_time(self) -> FloatArray:
         """(n,) mean number of steps until the random walk meets a label; 0 off the interior.
 
-        By iteration it is rough: each step of the walk counts for 1 ± 0.1 or so, which is verified
-        where it matters.
+        If computed by iteration it is rough: each step of the walk counts for about 1 ± 0.1. This
+        is verified where it matters.
         """
         time = np.zeros(self.interior.graph.num_vertices)
         if self.interior.size:
             found = self.solver.solve(self.degree, rtol=0.1 / np.sqrt(self.interior.size))
-            # any w may be tried, but not one that overflows
+            # any w may be tried, unless it overflows
             time[self.interior.vertices] = np.clip(np.nan_to_num(found, nan=0.0), 0.0, LONGEST)
         return time
 
@@ -171,7 +171,7 @@ class System:
 
 @dataclass(eq=False)
 class Task:
-    """One problem under way: its field in the solver's units, and how good it is so far."""
+    """The state of one problem: its field in the solver's units, and how good it is so far."""
 
     scaled: Scaled
     pinned: IntArray
@@ -251,7 +251,7 @@ def green_columns(system: System, tasks: Sequence[Task]) -> list[FloatArray]:
 def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
     """Turn the solution of L δ = r into that with δ = 0 at some rows, in place.
 
-    Where lengths are hundreds of orders apart that can fail, and NaN says so.
+    This can fail if lengths are hundreds of orders of magnitude apart; the result is then NaN.
     """
     if rows.size == 0:
         return
@@ -264,7 +264,7 @@ def pin(step: FloatArray, rows: IntArray, green: FloatArray) -> None:
 
 
 def conclude(system: System, task: Task, wanted: bool) -> Solution:
-    """Round the field, prove its bracket, and say how good it is."""
+    """Round the field, prove its bracket, and return the solution."""
     scaled, problem = task.scaled, task.scaled.problem
     status, bracket, evidence = Status.CONVERGED, None, None
     if wanted:
@@ -289,7 +289,7 @@ def verified_bracket(
     (high, low), scaled = task.field, task.scaled
     if not np.isfinite(task.tau):
         return None, None
-    with np.errstate(over="ignore"):  # what overflows encloses nothing
+    with np.errstate(over="ignore"):  # an overflow encloses nothing
         shift = 2.0 * max(task.tau, task.fine) * system.hitting_time
         for _ in range(MAX_WIDENINGS):
             if task.proved or system.encloses(task.field, task.pinned, shift):
@@ -318,7 +318,7 @@ class SharedSystem:
 
 
 def shared_interior(graph: Graph, label_sets: Sequence[Labels]) -> Interior | None:
-    """Pattern on the vertices free of the labels that all sets share; None if that does not pay."""
+    """Return the pattern on the vertices that no set labels in common; None if it does not pay."""
     count, component = len(label_sets), graph.components
     times = np.zeros(graph.num_vertices, dtype=np.int64)
     for labels in label_sets:
@@ -338,18 +338,18 @@ def shared_interior(graph: Graph, label_sets: Sequence[Labels]) -> Interior | No
 class HarmonicSystem:
     """The harmonic equation for one set of labels on an undirected graph, factored once.
 
-    For those who ask more of it than the field. On the free vertices, with L the Laplacian of the
-    conductances 1/ℓ and B the conductances from free vertices to the labels y, the extension is
+    For users who need more than the field. Let L be the Laplacian of the conductances 1/ℓ on the
+    free vertices, and B the conductances from free vertices to the labels y. The extension is
     u = L⁻¹ B y. L⁻¹ is also the Green's function of the random walk that takes an arc with
     probability proportional to 1/ℓ and ends at the labels, and L⁻¹ B are its hitting
-    probabilities. Components without a label have no part in it.
+    probabilities. Components without a label are left out.
 
     Parameters
     ----------
     graph : Graph
         Undirected; conductances are 1/length.
     labels : Labels
-        Where values are given.
+        The known values.
 
     Examples
     --------
@@ -382,7 +382,7 @@ class HarmonicSystem:
 
     @property
     def labelled(self) -> BoolArray:
-        """(n,) where values are given."""
+        """(n,) whether a vertex is labelled."""
         return self._problem.labelled
 
     @property
@@ -417,12 +417,12 @@ class HarmonicSystem:
     def solve(self, rhs: FloatArray) -> FloatArray:
         """Return L⁻¹ times one right-hand side (m,), or several (m, k), accurate to rounding.
 
-        Not refined: whoever needs a bound takes the residual with `laplacian`.
+        Not refined: for a bound, compute the residual with `laplacian`.
         """
         return self._system.solver.solve(np.asfortranarray(rhs))
 
     def extension(self, *, check: bool = True) -> Extension:
-        """Return what ``extend(graph, labels, Harmonic(), unreachable="nan")`` does."""
+        """Return the result of ``extend(graph, labels, Harmonic(), unreachable="nan")``."""
         start = time.perf_counter()
         solution = solve_block(self._system, [self._problem], bracket=True)[0]
         seconds = time.perf_counter() - start

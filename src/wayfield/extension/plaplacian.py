@@ -13,11 +13,11 @@ Method
     the ∞-Laplacian, and its negative Jacobian is an M-matrix whose entries cannot overflow. u is
     held as an unevaluated sum of two doubles, so that short edges have accurate slopes too. The
     start interpolates between the two ends of the family, 2/p of the harmonic extension and
-    1 − 2/p of the AMLE, both exact: from there a handful of steps do for any p. A step is halved
-    until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps go on.
-    Ordering and pattern of the Jacobian are fixed once, and a factorisation serves as many chord
-    steps as still contract. Where the graph would fill in, Newton's equation is solved by iteration
-    to four digits (`_linear`); neither the proof nor the accuracy of the outcome rests on that.
+    1 − 2/p of the AMLE, both exact: from there a few steps suffice for any p. A step is halved
+    until the residual falls; where Newton's direction fails, nonlinear Gauss–Seidel sweeps follow.
+    Ordering and pattern of the Jacobian are fixed once, and a factorisation is reused for chord
+    steps as long as they contract. Where the graph would fill in, Newton's equation is solved by
+    iteration to four digits (`_linear`); neither proof nor accuracy of the result depend on it.
 Stopping rule
     max |F| at most a tenth of the tolerance, relative to M + (label range / longest edge), then as
     far as steps come cheap. Converged means: at most the tolerance, and the bracket verified.
@@ -85,8 +85,8 @@ class PLaplacian:
     bracket : bool
         Compute the bracket; without it `lower` and `upper` are None.
     tolerance : float
-        Bound on max |F|; on unit lengths relative to the label range, see the module in general.
-        Not below 1e-15, which doubles cannot resolve.
+        Bound on max |F|, relative to the label range on unit lengths; see the module for others. At
+        least 1e-15, the finest that doubles resolve.
     max_steps : int
         Cap on Newton steps.
 
@@ -122,7 +122,7 @@ class PLaplacian:
         if isinstance(p, bool) or not isinstance(p, int | float | np.integer | np.floating):
             raise InputError(f"p must be a number, got {p!r}")
         if p == np.inf:
-            raise InputError("p must be finite; the extension for p = inf is ", LIMIT)
+            raise InputError("p must be finite, got inf: the extension for p = inf is ", LIMIT)
         if not 2.0 <= p <= LARGEST_P:
             hint = ("; nearer to p = inf use ", LIMIT) if p > LARGEST_P else ()
             raise InputError(f"p must be from 2 to {LARGEST_P:.0f}, got {p}", *hint)
@@ -171,7 +171,7 @@ class PLaplacian:
         status = solved.status
         if self.bracket and bracket is None and status is Status.CONVERGED:
             status = Status.UNVERIFIED
-        # levelling moves values by rounding, and is only trusted inside the bracket
+        # levelling changes values by rounding, and is used only inside the bracket
         field = solved.u if bracket is None else levelled(equation, solved, solved.u, -1)
         values = np.clip(scaled.values(field), *(bracket or problem.label_range))
         width = np.inf if bracket is None else np.nanmax(bracket[1] - bracket[0]) / labels.span
@@ -190,7 +190,7 @@ class PLaplacian:
         return Solution(values, lower, upper, status, update, solved.steps, details, evidence)
 
     def _newton(self, equation: Equation, system: System, scaled: Scaled) -> Iterate:
-        """Solve from between the ends of the family; should that stall, from the harmonic end."""
+        """Solve from between the ends of the family; if that stalls, from the harmonic end."""
         problem = scaled.rounded_problem()
         harmonic = solve_block(system, [problem], bracket=False)[0].values
         amle = AMLE(bracket=False).solve(problem).values

@@ -42,19 +42,19 @@ Start = Literal["harmonic", "mean", "upper", "lower"]
 
 @dataclass(frozen=True)
 class MidrangeSweeps:
-    """Jacobi midrange sweeps towards the AMLE, a fixed number of them; no bound on the error.
+    """A fixed number of Jacobi midrange sweeps towards the AMLE, without a bound on the error.
 
     Parameters
     ----------
     sweeps : int
-        How many.
+        Number of sweeps.
     start : {"harmonic", "mean", "upper", "lower"}
         First field: the harmonic extension, or in each component the mean, the largest or the
         least of its labels. From "upper" the field is never below the AMLE, from "lower" never
         above it, up to rounding.
     relaxation : float
-        ω, above 0 and at most 1: how far a value moves towards its update. Plain sweeps, 1, are
-        the quickest; relaxed ones damp the swing between a vertex and its neighbours.
+        ω, above 0 and at most 1: how far a value moves towards its update. Plain sweeps (1) are the
+        quickest; relaxed ones damp the oscillation between a vertex and its neighbours.
 
     Examples
     --------

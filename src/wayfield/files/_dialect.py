@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..errors import InputError
-from ._text import BLANKS, SEP, TextFile, cut, is_nothing
+from ._text import BLANKS, SEP, Rows, TextFile, cut, is_nothing
 
 _SAMPLE = 200
 """Lines that are looked at."""

@@ -13,6 +13,7 @@ import bz2
 import codecs
 import csv
 import gzip
+import io
 import lzma
 import re
 import zlib

@@ -66,7 +66,7 @@ def njit(*, cache: bool, allocates: bool = True, **options: Any) -> Callable[[F]
     return compiled
 
 
-class _Kernel(CPUDispatcher):  # type: ignore[misc]
+class _Kernel(CPUDispatcher):
     """A kernel in which Ctrl-C is a `KeyboardInterrupt`, also while arrays are handed back.
 
     Python code runs then, and may raise it; Python finds a result beside an exception, and makes it
@@ -89,7 +89,8 @@ def is_compiled(kernel: Any) -> bool:
     """Whether a kernel was compiled before, in this process or one whose cache is ours."""
     if not isinstance(kernel, _Kernel) or kernel.overloads:
         return True
-    kept = getattr(kernel._cache, "_cache_file", None)
+    cache: Any = vars(kernel)["_cache"]
+    kept = getattr(cache, "_cache_file", None)
     return kept is not None and bool(kept._load_index())
 
 

@@ -204,7 +204,7 @@ def _push_first(heap: Heap, size: int, key: float, vertex: int) -> int:
 
 
 def no_walks(count: int, num_arcs: int) -> Walks:
-    """Return the walks from so many starts before the first step."""
+    """Return empty results for this many starts, before the first step."""
     return Walks(
         np.zeros(count, np.bool_),
         np.zeros(count, np.bool_),
@@ -240,7 +240,7 @@ def drive_all(
     memory : bool
         Whether what one walk learnt is known to the next.
     max_steps : int
-        After so many steps and bumps a walk is given up.
+        Cap on steps and failed attempts of a walk.
     search : Search
         Room for one search on the graph.
     walks : Walks

@@ -1,6 +1,6 @@
-"""When the graph is wrong: what labels and trips contradict, costs fitted to them, and driving.
+"""Tools for a graph that may be wrong: contradictions, costs fitted to data, and driving.
 
-Every mend method has a module of its own. `selection` lists them, and chooses among them;
+Each mend method has its own module. `selection` lists them and chooses among them;
 `wayfield` exports them by name, such as ``wf.Smooth``.
 """
 

@@ -1,12 +1,12 @@
-"""What every mend method takes and returns.
+"""The interface of the mend methods: `MendProblem` in, `Fit` out.
 
-A believed graph has lengths ℓ. What is known of the world is a list of *trips*: going from a start
-to an end costs so much. A label Y at x, with its goal g, is the trip x → g at cost Y. A method
-looks for lengths c on the same arcs under which the shortest paths cost what the trips say,
+A believed graph has lengths ℓ. The data are *trips*: a start, an end, and what it cost to go from
+one to the other in the world. A label Y at x, with its goal g, is the trip x → g at cost Y. A
+method looks for lengths c on the same arcs such that shortest paths cost what the trips cost,
 
-    d_c(start, end) ≈ cost        (≤ cost if costs were paid on paths that may not be shortest),
+    d_c(start, end) ≈ cost        (≤ cost if the trips may not have taken the shortest path),
 
-and returns them as a `Fit`. Whatever plans afterwards plans with c.
+and returns them as a `Fit`. All later planning uses c.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from ..kernels.shortest import dijkstra
 
 @dataclass(frozen=True)
 class MendProblem:
-    """A believed graph and what trips cost in the world. Already validated.
+    """A believed graph and the costs of trips in the world, already validated.
 
     Attributes
     ----------
     graph : Graph
-        What is believed.
+        The graph with its believed lengths.
     starts, ends : (k,) int64 arrays
-        Where the trips lead from and to: different vertices, the end within reach of the start.
+        Endpoints of the trips. A start differs from its end and can reach it.
     costs : (k,) float array
-        What they cost, positive. A pair of start and end occurs once.
+        Cost of each trip, positive. Each pair of start and end occurs once.
     error : float
         Bound on ``|cost - truth|``; 0 if the costs are exact.
     upper : bool
-        Whether the costs are upper bounds only: they were paid on paths that may not be shortest.
+        Whether the costs are only upper bounds: the trips may not have taken the shortest path.
     """
 
     graph: Graph
@@ -54,30 +54,30 @@ class MendProblem:
 
     @cached_property
     def into(self) -> IntArray:
-        """(m,) slots: which arc stands at every slot of ``graph.reverse_arcs``.
+        """(m,) array: the arc at each slot of ``graph.reverse_arcs``.
 
-        In an undirected graph it is the arc's opposite, so that ``per_arc[into]`` is what the
-        opposite arcs have.
+        In an undirected graph it is the opposite arc, so ``per_arc[into]`` holds the values of the
+        opposite arcs.
         """
         return reverse_slots(self.graph.arcs)
 
     @cached_property
     def goals(self) -> NDArray[np.int64]:
-        """The distinct ends, ascending."""
+        """The distinct ends, in ascending order."""
         return np.unique(self.ends)
 
     @cached_property
     def notes(self) -> dict[object, Any]:
-        """What methods have found out about this problem, so that others need not do it again."""
+        """Cache of intermediate results, shared by the methods that fit this problem."""
         return {}
 
     def arcs_to(self, lengths: FloatArray) -> Arcs:
-        """Arcs into every vertex, with these `lengths` per arc: shortest paths *to* a goal."""
+        """Return the arcs into each vertex with these `lengths`, for shortest paths *to* a goal."""
         reverse = self.graph.reverse_arcs
         return Arcs(reverse.indptr, reverse.indices, lengths[self.into])
 
     def distances(self, lengths: FloatArray | None = None) -> FloatArray:
-        """(k,) least cost of every trip on the graph, or with other `lengths` on its arcs."""
+        """Return the (k,) least cost of each trip, on the graph's lengths or on others."""
         arcs = self.arcs_to(self.graph.lengths if lengths is None else lengths)
         least = np.empty(self.costs.size)
         for goal in self.goals:
@@ -87,7 +87,7 @@ class MendProblem:
         return least
 
     def misfit(self, distances: FloatArray) -> FloatArray:
-        """(k,) by how much these distances are off, beyond what the costs may be off by."""
+        """Return the (k,) errors of these distances beyond the error of the costs."""
         return np.maximum(np.abs(distances - self.costs) - self.error, 0.0)
 
     def only(self, trips: BoolArray | IntArray) -> Self:
@@ -107,10 +107,10 @@ class CandidateScore(NamedTuple):
     Attributes
     ----------
     error : float
-        Mean of ``|least cost under the fit - cost of the trip|``, less the error of the costs where
-        it is larger than that, over the trips held out.
+        Mean of ``|least cost under the fit - cost of the trip|`` over the held-out trips, beyond
+        the error of the costs.
     gain : float
-        By how much that is below the error of the graph as it is, on average over the trips.
+        Mean reduction of this error compared with the graph as it is.
     spread : float
         Standard error of `gain`.
     """
@@ -122,25 +122,25 @@ class CandidateScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """What a method returns: a length for every arc, and how good it is.
+    """The result of a method: a length for each arc, and how well it fits.
 
     Attributes
     ----------
     lengths : (m,) float array
-        Aligned with ``graph.indices``; the same both ways on an undirected graph. The graph's own
-        lengths, untouched, if nothing is to be changed.
+        Aligned with ``graph.indices``; equal in both directions on an undirected graph. If nothing
+        changes, these are the graph's own lengths.
     value : float
-        What the fit costs in the method's own measure.
+        Objective of the fit, as the method defines it.
     bound : float
-        No fit costs less; ``-inf`` if the method proves nothing.
+        Lower bound on the objective of every fit; ``-inf`` if the method proves none.
     status : Status
         How the solve ended.
     chosen : str
-        Of several candidates, the one taken; else empty.
+        Name of the chosen candidate, if there were several; else empty.
     scores : mapping of str to CandidateScore
-        How the candidates did on trips held out.
+        Scores of the candidates on held-out trips.
     details : mapping of str to anything
-        Further findings, named by the method.
+        Further results, named by the method.
     """
 
     lengths: FloatArray
@@ -153,17 +153,17 @@ class Fit:
 
 
 class MendMethod(ABC):
-    """Base of the mend methods: frozen, hashable settings, and how to fit.
+    """Base class of the mend methods: frozen, hashable settings, and `fit`.
 
-    A method says itself what it can read and how it is called, so that `Best` and the command
-    line treat all of them alike.
+    A method declares what it reads and what it is called, so `Best` and the command line treat all
+    methods alike.
 
     Attributes
     ----------
     reads_costs : bool
-        False if the method looks at the graph alone: it does the same whichever trips are held out.
+        False if the method reads the graph alone, so its fit does not depend on the trips.
     reads_bounds : bool
-        False if costs that are upper bounds mean nothing to it.
+        False if the method cannot use costs that are only upper bounds.
     """
 
     reads_costs: ClassVar[bool] = True
@@ -171,23 +171,23 @@ class MendMethod(ABC):
 
     @property
     def name(self) -> str:
-        """What the method is called among candidates."""
+        """Name of the method among candidates."""
         return type(self).__name__
 
     @property
     def word(self) -> str:
-        """What the method is called on the command line."""
+        """Name of the method on the command line."""
         return self.name.replace(" ", "-")
 
     @property
     def steps(self) -> tuple[MendMethod, ...]:
-        """The methods it runs one after another, each on the graph that the one before mended."""
+        """Methods it runs in order, each on the graph that the previous one mended."""
         return (self,)
 
     def quick(self) -> MendMethod:
-        """Return settings that fit in less time, and well enough to compare candidates."""
+        """Return settings for a quicker fit that is good enough to compare candidates."""
         return self
 
     @abstractmethod
     def fit(self, problem: MendProblem) -> Fit:
-        """Fit a length for every arc to the trips."""
+        """Fit a length for each arc to the trips."""

@@ -1,4 +1,4 @@
-"""The flow problem behind the least change of a graph for one goal; see `least_change`."""
+"""The flow problem behind the least change for one goal; see `least_change`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .contradiction import Envelopes, envelopes
 
 
 class Labelled(NamedTuple):
-    """Costs to one goal as labels, and what they say of the graph.
+    """Costs to one goal as labels, and the bounds they imply.
 
     Attributes
     ----------
     goal : int
-        The goal; it is the last of the labels, with the value 0 and no error.
+        The goal. It is the last label, with value 0 and no error.
     vertices, values, errors : (k,) arrays
         The labels.
     bounds : Envelopes
-        What they allow and demand.
+        Upper and lower bounds that the labels imply at each vertex.
     """
 
     goal: int
@@ -47,18 +47,18 @@ def labelled(problem: MendProblem, goal: int) -> Labelled:
 
 
 class Solved(NamedTuple):
-    """What the network simplex found, on the graph's own arcs.
+    """The network simplex solution, on the graph's own arcs.
 
     Attributes
     ----------
     added, flow : (m,) float arrays
-        Lengthening and dual flow.
+        Lengthening of each arc, and its dual flow.
     most : (k,) float array
-        What the labels may be at most: value and error, or more where that is disbelieved.
+        Largest value each label may have: value plus error, or more if the label is disbelieved.
     pivots : int
-        Steps it took.
+        Simplex steps taken.
     optimal : bool
-        False if it was stopped before the end.
+        False if it stopped at the cap on pivots.
     """
 
     added: FloatArray
@@ -85,7 +85,7 @@ def solve(
     arcs, loops = reduced.arcs, reduced.loops
     added[arcs] = np.maximum(needed[: arcs.size], 0.0)
     flow[arcs] = flows[: arcs.size]
-    # an arc between two exact labels is a flow problem of its own: all or nothing
+    # an arc between two exact labels is a flow problem of its own: it carries all or nothing
     added[loops] = reduced.loop_needs
     flow[loops] = np.where(reduced.loop_needs > 0, price[loops], 0.0)
     soft = reduced.soft
@@ -94,24 +94,24 @@ def solve(
 
 
 class _Reduced(NamedTuple):
-    """Arcs under suspicion as a network, exact labels merged into its vertex 0.
+    """Suspected arcs as a network, with the exact labels merged into its vertex 0.
 
     Attributes
     ----------
     num_vertices : int
-        Vertices of the network.
+        Number of vertices of the network.
     network : Network
         Its arcs: first `arcs`, then one from each label in `soft` to the root, then one back.
     start : (num_vertices,) int array
         A tree of shortest paths to the root.
     arcs : int array
-        Which arcs of the graph the first are.
+        The graph's arc for each of the first arcs of the network.
     soft, soft_nodes : int arrays
-        Labels that may move, as positions among the labels and as vertices of the network.
+        Labels that may move: positions among the labels, and vertices of the network.
     loops : int array
         Arcs of the graph from one exact label to another.
     loop_needs : float array
-        By how much these are too short.
+        By how much each of these is too short.
     """
 
     num_vertices: int
@@ -134,8 +134,8 @@ def _reduced(graph: Graph, labels: Labelled, price: FloatArray, trust: float) ->
     value[labels.vertices[exact]] = labels.values[exact]
     lengths = graph.lengths + value[heads] - value[tails]
 
-    # arcs of positive excess and their ends outside the root, with the shortest paths on from them;
-    # in exact arithmetic these have positive excess themselves, but rounding may have lost some
+    # arcs of positive excess, their ends outside the root, and the shortest paths onward from them.
+    # In exact arithmetic these paths have positive excess too, but rounding may have lost some
     kept = labels.bounds.excess > 0
     live = np.zeros(graph.num_vertices, dtype=bool)
     live[tails[kept]] = True
@@ -165,7 +165,7 @@ def _reduced(graph: Graph, labels: Labelled, price: FloatArray, trust: float) ->
         np.concatenate([price[arcs], np.full(2 * soft.size, trust)]),
     )
 
-    # from a label that may move the shortest path is its own arc, unless another label is nearer
+    # initial tree: a label that may move takes its own arc, unless another label is nearer
     start = np.full(num_vertices, -1)
     start[own] = arcs.size + np.arange(soft.size)
     place = np.full(graph.num_arcs, -1)

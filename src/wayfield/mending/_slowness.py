@@ -1,21 +1,21 @@
-"""The prior of tomography: what is slow is slow all around.
+"""The prior of tomography: slowness varies smoothly over the graph.
 
-Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends. There may be
-a price of κ median lengths, too: on every arc, long or short; or on crossings, vertices with three
-neighbours or more. That is paid on entering, or, if the graph is undirected, half on entering and
-half on leaving. So an arc costs
+Vertex x is slower than believed by a share s_x, and an arc by the mean of its ends. An arc may
+also carry a price of κ median lengths: on every arc, long or short, or only at crossings (vertices
+with three neighbours or more). The price is paid on entering; on an undirected graph, half on
+entering and half on leaving. So an arc costs
 
     ℓ (1 + μ + (s_x + s_y) / 2) + κ (median ℓ) π_xy,      s ~ N(0, a² Q⁻¹),
 
-with the share π_xy of the price, before anything is measured, and μ, κ ~ N(0, a² / τ). Here μ is a
-factor of the whole graph, such as a unit or a mean speed, and Q = L + ε, where L is the Laplacian
-of conductance (median ℓ) / ℓ: s is smooth over ε^(-1/2) ≈ 7 typical arcs. Whoever uses the prior
+where π_xy is the arc's share of the price and μ, κ ~ N(0, a² / τ), before anything is measured.
+Here μ is a factor of the whole graph, such as a unit or a mean speed, and Q = L + ε, where L is the
+Laplacian of conductance (median ℓ) / ℓ: s is smooth over ε^(-1/2) ≈ 7 typical arcs. The caller
 chooses the amplitude a.
 
 **Basis.** On a large graph s is a combination of clusters of neighbours, each smoothed by a few
-damped Jacobi steps, as in algebraic multigrid [1]_: at most `MOST`, whatever the graph, so that the
-covariance of their coefficients is a dense matrix of moderate size. It is kept as long as the graph
-is, since model selection fits many times.
+damped Jacobi steps, as in algebraic multigrid [1]_. There are at most `MOST` clusters on any graph,
+so the covariance of their coefficients is a dense matrix of moderate size. The basis is cached with
+the graph, since model selection fits many times.
 
 References
 ----------
@@ -43,32 +43,32 @@ RANGE = 0.02
 """ε: the inverse square of the distance, in typical arcs, over which slowness is smooth."""
 
 COMMON = 0.1
-"""Precision of what is common to all arcs: τ is as many times this as there is of it."""
+"""Precision of each term common to all arcs, per term: τ is this times their number."""
 
 CROSSING = 3
-"""Neighbours that make a vertex a crossing."""
+"""Least number of neighbours of a crossing."""
 
 Price = Literal["arc", "crossing"] | None
 
 SHORTEST = 0.05
-"""Arcs shorter than this share of the median conduct no better than one that is so long."""
+"""Arcs shorter than this share of the median get the conductance of that length."""
 
 MOST = 1000
-"""Clusters, at most; at least half as many on graphs that have more vertices."""
+"""Largest number of clusters; larger graphs have at least half of it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Slowness:
-    """A basis for what arcs may cost more than believed, and the precision of its coefficients.
+    """A basis for the extra cost of arcs, and the precision of its coefficients.
 
     Attributes
     ----------
     per_arc : (m, p) sparse array
-        What every arc costs more per unit of each coefficient.
+        Extra cost of each arc per unit of each coefficient.
     shared : (m, 1 or 2) array
-        The last columns of that: the factor and the price, which are common to all arcs.
+        The last columns of `per_arc`, common to all arcs: the factor and the price.
     precision, covariance : (p, p) arrays
-        Of the coefficients, for the amplitude 1; inverse to one another.
+        Of the coefficients at amplitude 1; each is the inverse of the other.
     """
 
     per_arc: Any
@@ -78,11 +78,11 @@ class Slowness:
 
     @property
     def size(self) -> int:
-        """How many coefficients there are."""
+        """Number of coefficients."""
         return int(self.per_arc.shape[1])
 
     def common(self, coefficients: FloatArray) -> FloatArray:
-        """(m,) what arcs cost more by factor and price, which are common to all."""
+        """Return the (m,) extra cost of the arcs from the common factor and price."""
         return np.asarray(self.shared @ coefficients[-self.shared.shape[1] :])
 
 
@@ -90,9 +90,9 @@ _KNOWN: WeakKeyDictionary[Graph, dict[Price, Slowness]] = WeakKeyDictionary()
 
 
 def slowness_of(graph: Graph, price: Price = None) -> Slowness:
-    """Return the prior on a graph, computed once as long as the graph lives.
+    """Return the prior on a graph. It is computed once and cached with the graph.
 
-    `price` says where there may be a price κ, if anywhere.
+    `price` selects where the price κ applies, if anywhere.
     """
     known = _KNOWN.setdefault(graph, {})
     if not known:
@@ -112,7 +112,7 @@ def slowness_of(graph: Graph, price: Price = None) -> Slowness:
         inverse = cho_solve(cho_factor(of_clusters, lower=True), np.eye(basis.shape[1]))
         known[None] = _put_together(smooth, graph.lengths[:, np.newaxis], of_clusters, inverse)
     if price not in known:
-        # what each arc pays of a price of one median length
+        # the share of each arc in a price of one median length
         arcs: Any = graph.to_scipy()
         neighbours = np.diff((arcs + arcs.T).tocsr().indptr)  # in either direction
         priced = neighbours >= (CROSSING if price == "crossing" else 0)
@@ -130,9 +130,9 @@ def slowness_of(graph: Graph, price: Price = None) -> Slowness:
 def _put_together(
     smooth: Any, shared: FloatArray, of_clusters: FloatArray, inverse: FloatArray
 ) -> Slowness:
-    """Clusters, and what is common to all arcs, which is independent of them."""
+    """Return the prior of the clusters and of the terms common to all arcs, independent of them."""
     per_arc = sparse.hstack([smooth, sparse.csr_array(shared)], format="csr")
-    per_arc.sort_indices()  # so that sums over a row are the same both ways of an edge
+    per_arc.sort_indices()  # so that sums over a row are equal in both directions of an edge
     count = shared.shape[1]
     common = COMMON * count * np.eye(count)
     return Slowness(
@@ -141,9 +141,9 @@ def _put_together(
 
 
 def _clusters(weights: Any, enough: int) -> Any:
-    """(n, p) sparse array that says which cluster each vertex is in: pairs of pairs of ….
+    """Return an (n, p) sparse array of cluster memberships, merged in pairs, then pairs of pairs.
 
-    Of a graph in many pieces the small ones share a cluster, so that some are left for the large.
+    The small components share one cluster, so that enough clusters are left for the large ones.
     """
     n = weights.shape[0]
     member, apart = np.arange(n), np.zeros(n, dtype=bool)

@@ -1,26 +1,26 @@
-"""What labels prove about a graph: where it is too optimistic, and where too pessimistic.
+"""Where labels prove a graph too optimistic or too pessimistic.
 
-Labels Y at some vertices, known to within an error ε. In a world whose arcs cost at least what the
-graph says, the cost-to-go V obeys V(x) ≤ d(x, y) + V(y) along every path of the graph, and so
+Labels Y at some vertices are known to within an error ε. If arcs cost at least as much as the graph
+says, the cost-to-go V obeys V(x) ≤ d(x, y) + V(y) along every path of the graph, and so
 
     upper(x) = min over labels z of  Y(z) + ε + d(x, z)    the most that the graph allows at x,
     lower(x) = max over labels i of  Y(i) - ε - d(i, x)    the least that the labels demand at x.
 
-**Too optimistic.** A label i with Y(i) - ε above the upper bound from another label z proves that
-every path from i to z holds arcs that cost more than given, or are missing, by at least the
-*excess* Y(i) - ε - Y(z) - ε - d(i, z) in all. An arc x → y lies on such a path exactly if its own
-excess, lower(x) - ℓ - upper(y), is positive. All others are acquitted: every path between labels
-through them is long enough already, and no least change lengthens them.
+**Too optimistic.** Suppose Y(i) - ε of a label i exceeds the upper bound from another label z. Then
+every path from i to z has arcs that cost more than given or do not exist. The shortfall of the path
+is at least the *excess* Y(i) - ε - Y(z) - ε - d(i, z). An arc x → y lies on such a path exactly if
+its own excess, lower(x) - ℓ - upper(y), is positive. All other arcs are acquitted: every path
+between labels through them is long enough already, and no least change lengthens them.
 
-**Too pessimistic.** The label of least value is taken for the goal g. A label i with
-Y(i) + ε < d(i, g) + Y(g) - ε proves that there is a cheaper path than any in the graph.
+**Too pessimistic.** The goal g is the label of least value. A label i with
+Y(i) + ε < d(i, g) + Y(g) - ε proves that a cheaper path exists than any in the graph.
 
-**Witnesses.** For each label that is too high, the shortest path to the label that contradicts it
-most. The paths of many labels through one arc are evidence against it: `votes` counts them, `blame`
-adds up their excesses.
+**Witnesses.** The witness path of a label that is too high is the shortest path to the label that
+contradicts it most. Many witness paths through one arc are evidence against it: `votes` counts
+them, `blame` adds up their excesses.
 
-**Cost.** Three shortest-path runs, O(m + n log n). Excesses of less than 1e-12 of the largest label
-are rounding and count as 0.
+**Cost.** Three shortest-path runs, O(m + n log n). Excesses below 1e-12 of the largest label are
+rounding and count as 0.
 """
 
 from __future__ import annotations
@@ -46,12 +46,13 @@ ROUNDING = 1e-12
 
 
 class Envelopes(NamedTuple):
-    """What labels allow and demand on a graph.
+    """Bounds that labels imply on a graph.
 
     Attributes
     ----------
     upper, lower : (n,) float arrays
-        The bounds; inf and -inf where no label can be reached, or reaches.
+        The bounds. `upper` is inf where no label can be reached, `lower` is -inf where no label
+        reaches.
     origin : (n,) int array
         The label that `upper` comes from, -1 if none.
     way : (n,) int array
@@ -70,7 +71,7 @@ class Envelopes(NamedTuple):
 def envelopes(
     graph: Graph, into: IntArray, vertices: IntArray, low: FloatArray, high: FloatArray
 ) -> Envelopes:
-    """Bounds from labels that lie between `low` and `high`; `into` are the reverse slots."""
+    """Return the bounds from labels between `low` and `high`; `into` holds the reverse slots."""
     upper, origin, slot = shortest_tree(graph.reverse_arcs, vertices, high)
     negative, _ = dijkstra(graph.arcs, vertices, -low, 1.0)
     way, onward = np.full_like(slot, -1), slot >= 0
@@ -82,16 +83,16 @@ def envelopes(
 
 
 class Optimistic(NamedTuple):
-    """Labels that prove the graph too optimistic, the strongest proof first.
+    """Labels that prove the graph too optimistic, strongest proof first.
 
     Attributes
     ----------
     labels : (k,) int64 array
         Their vertices.
     witnesses : (k,) int64 array
-        For each the label that it cannot be reconciled with.
+        For each, the label that contradicts it most.
     excess : (k,) float array
-        By how much the graph's path from one to the other is too cheap.
+        By how much the graph's path between the two is too cheap.
     """
 
     labels: NDArray[np.int64]
@@ -100,7 +101,7 @@ class Optimistic(NamedTuple):
 
 
 class Pessimistic(NamedTuple):
-    """Labels that prove the graph too pessimistic, the strongest proof first.
+    """Labels that prove the graph too pessimistic, strongest proof first.
 
     Attributes
     ----------
@@ -121,21 +122,21 @@ class Contradictions:
     Attributes
     ----------
     optimistic : Optimistic
-        Labels above what the graph allows, given another label.
+        Labels above the upper bound from another label.
     pessimistic : Pessimistic
-        Labels below the graph's distance to the goal, the label of least value.
+        Labels below the graph's distance to the goal. The goal is the label of least value.
     upper, lower : (n,) float arrays
-        The most the graph allows, and the least the labels demand, at every vertex.
+        Upper and lower bound on the value of each vertex.
     arcs : (m,) float array
-        Excess of the paths through every arc; 0 where the arc is acquitted.
+        Largest excess of the paths through each arc; 0 if the arc is acquitted.
     votes : (m,) int64 array
-        How many labels' witness paths lead through the arc.
+        Number of witness paths through the arc.
     blame : (m,) float array
-        The sum of those labels' excesses.
+        Sum of the excesses of those labels.
     num_labels : int
-        How many labels there were.
+        Number of labels.
     largest : float
-        The largest of their values, without its sign: what excesses are to be measured by.
+        Largest absolute value of a label, the scale of the excesses.
 
     Examples
     --------
@@ -164,7 +165,7 @@ class Contradictions:
 
     @cached_property
     def common(self) -> NDArray[np.int64]:
-        """Arcs that lie on every witness path; none if no label is too high."""
+        """Arcs that all witness paths share; empty if no label is too high."""
         walks = self.optimistic.labels.size
         return np.flatnonzero((self.votes == walks) & (self.votes > 0))
 
@@ -177,7 +178,7 @@ class Contradictions:
 
 
 def count_against(above: FloatArray, below: FloatArray) -> dict[str, float]:
-    """Count costs above and below what the graph allows, given by how much they are."""
+    """Return the number and the largest of the excesses above and below the graph's bounds."""
     return {
         "too_optimistic": above.size,
         "by_up_to": above.max(initial=0.0),
@@ -192,7 +193,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     Parameters
     ----------
     graph : Graph
-        What is believed, directed or not.
+        The believed graph, directed or not.
     labels : Labels
         Costs to one goal, each within ``labels.error``; the goal is the label of least value.
 
@@ -212,7 +213,8 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
     bounds = envelopes(graph, reverse_slots(graph.arcs), vertices, low, high)
     tails = graph.tails
 
-    # arcs out of labels, the shortest path on from each first: its excess is the label's own
+    # arcs out of labels, sorted so that the first arc of the shortest path comes first: its excess
+    # is that of the label
     leaving = np.flatnonzero((bounds.excess > 0) & np.isin(tails, vertices))
     own = low[np.searchsorted(vertices, tails[leaving])]
     excess = own - graph.lengths[leaving] - bounds.upper[graph.indices[leaving]]
@@ -249,7 +251,7 @@ def contradictions(graph: Graph, labels: Labels) -> Contradictions:
 
 
 def _load(graph: Graph, way: IntArray, leaving: IntArray, weights: FloatArray) -> FloatArray:
-    """Weight of the paths on every arc that leave by the arcs `leaving` and go on by `way`."""
+    """Return the total weight of paths per arc; paths start with `leaving`, then follow `way`."""
     entering = np.zeros(graph.num_vertices)
     np.add.at(entering, graph.indices[leaving], weights)
     successor, onward = np.full_like(way, -1), way >= 0

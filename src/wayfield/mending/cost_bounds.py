@@ -1,16 +1,16 @@
-"""Cost bounds: what a walk will cost at most, from what earlier walks cost.
+"""Cost bounds: an upper bound on the cost of a walk, from the costs of earlier walks.
 
 Each of m earlier walks was predicted to cost p_i and did cost c_i. With the scores s_i = c_i / p_i
 in ascending order, the bound for a new walk predicted to cost p is
 
     factor · p,    factor = s_(k),    k = ⌈(m + 1) · level⌉.
 
-**Guarantee** (split conformal prediction). If the new walk's score is exchangeable with the earlier
-ones (starts drawn alike, the same lengths planned with, no memory carried from walk to walk), it
-stays within its bound with probability at least `level`, whatever the world is like and however
-bad the predictions are; and, scores being distinct, at most level + 1 / (m + 1). The probability is
-over the draw of all m + 1 walks: it holds on average over starts, not for each of them. For k > m
-there is no such bound, and none is given.
+**Guarantee** (split conformal prediction [1]_). Let the new walk's score be exchangeable with the
+earlier ones: starts drawn alike, the same lengths planned with, no memory carried between walks.
+Then the walk stays within its bound with probability at least `level`, whatever the world is like
+and however bad the predictions are. If scores are distinct, the probability is at most
+level + 1 / (m + 1). It is over the draw of all m + 1 walks: it holds on average over starts, not
+for each start. For k > m there is no such bound, and none is returned.
 
 References
 ----------
@@ -32,16 +32,16 @@ from ..kernels._types import FloatArray
 
 @dataclass(frozen=True)
 class CostBound:
-    """How far costs stay below a multiple of their prediction.
+    """A bound on costs, as a multiple of their prediction.
 
     Attributes
     ----------
     factor : float
         The multiple.
     level : float
-        Share of new walks that stay within their bound, at least.
+        Least probability that a new walk stays within its bound.
     count : int
-        Walks it rests on.
+        Number of walks the bound rests on.
 
     Examples
     --------
@@ -56,21 +56,21 @@ class CostBound:
     count: int
 
     def bound(self, predicted: ArrayLike) -> FloatArray:
-        """Return what walks with these predictions will cost at most, at this level."""
+        """Return upper bounds on the cost of walks with these predictions, at this level."""
         return self.factor * np.asarray(predicted, dtype=np.float64)
 
 
 def cost_bound(predicted: ArrayLike, paid: ArrayLike, level: float = 0.9) -> CostBound:
-    """Bound the cost of walks to come by that of walks made.
+    """Bound the cost of future walks by the cost of earlier ones.
 
     Parameters
     ----------
     predicted : (m,) array
-        What the walks were expected to cost when they set out, positive.
+        Predicted cost of each walk when it started, positive.
     paid : (m,) array
-        What they cost; inf for a walk that did not arrive.
+        Actual cost of each walk; inf if it did not arrive.
     level : float
-        Share of walks that shall stay within their bound, between 0 and 1. At least
+        Share of walks that should stay within their bound, between 0 and 1. At least
         ``level / (1 - level)`` walks are needed: 9 for 0.9.
 
     Examples
@@ -87,7 +87,7 @@ def cost_bound(predicted: ArrayLike, paid: ArrayLike, level: float = 0.9) -> Cos
     cost = as_floats(paid, "paid", expected.size)
     refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
     count = cost.size
-    # a level such as 0.9 is a double a little above or below: 10 · 0.9 shall be 9
+    # 0.9 as a double is not exactly 0.9: make sure that 10 · 0.9 gives 9
     place = ceil(round((count + 1) * level, 9))
     if place > count:
         least = ceil(round(level / (1.0 - level), 9))

@@ -1,19 +1,19 @@
-"""Driving: a walker that plans on the graph, acts in the world, and learns from what happens.
+"""Driving: a walker that plans on the graph, acts in the world, and learns from the outcome.
 
-**The walker.** It follows the shortest path to the goal by what it believes. Every step shows it
-what the arc costs. An arc that does not lead where the graph says is *refuted*: the try is paid
-for, the arc is struck out, and the walker plans again from where it stands. With the graph as it
-is, this is replanning Dijkstra (the plans of D* Lite); with a mended graph it is what every mend is
-judged by.
+**The walker.** It follows the shortest path to the goal on its believed graph. Each step shows it
+what the arc costs. An arc that does not lead where the graph says is *refuted*: the walker pays for
+the attempt, removes the arc, and plans again from where it is. On the graph as given, this is
+replanning Dijkstra (the plans of D* Lite [1]_). Mended graphs are judged by how well it does on
+them.
 
-**It ends.** Between two refutations it goes along one plan, and there are finitely many arcs: in a
-world that answers the same way every time it arrives, or has refuted every path there is. The cap
-on steps is for worlds in which steps slip.
+**Termination.** Between two refutations the walker follows one plan, and there are finitely many
+arcs. In a deterministic world it therefore arrives or refutes every path. The cap on steps is for
+worlds in which steps slip.
 
-**Memory.** Without it every start knows only the graph. With it, what was learnt stays for the
-starts that follow: refuted arcs, and costs paid. These overrule a mend: an arc that was made costly
-and then walked at its old cost is cheap from then on. So that such arcs are walked at all, some of
-the walks doubt the mend and go by the graph as it was (`kernels.driving` says when).
+**Memory.** Without memory, each walk starts from the graph alone. With memory, refuted arcs and
+paid costs are kept for the walks that follow. They overrule a mend: an arc that the mend made
+costly, but that was walked at its old cost, is cheap from then on. To try such arcs at all, some
+walks doubt the mend and follow the graph as given (`kernels.driving` explains when).
 
 References
 ----------
@@ -51,36 +51,35 @@ from ..kernels.driving import (
 from .fitting import Mended
 
 Step: TypeAlias = Callable[[int, int], tuple[int, float]]
-"""A world: trying to go from x to y ends somewhere, at some cost."""
+"""A world: an attempt to go from x to y returns the vertex reached and the cost."""
 
 Pair: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drive:
-    """What became of every start, and what is known now.
+    """The outcome of each start, and what was learnt about the graph.
 
     Attributes
     ----------
     reached : (k,) bool array
-        Whether the walk came to the goal.
+        Whether the walk reached the goal.
     stopped : (k,) bool array
-        Whether it was given up at the cap on steps. A walk neither reached nor stopped found every
-        path it knew refuted.
+        Whether the walk stopped at the cap on steps. A walk that neither reached the goal nor
+        stopped had refuted every path it knew.
     predicted : (k,) float array
-        What the path was expected to cost when the walk set out; inf if there was none.
+        Expected cost of the walk when it started; inf if there was no path.
     paid : (k,) float array
-        What it did cost, refuted tries included, up to where the walk ended.
+        Cost of the walk up to its end, failed attempts included.
     steps, found : (k,) int64 arrays
-        Tries, and how many of them refuted an arc.
+        Attempts, and the number of arcs they refuted.
     learnt : (m,) float array
-        What every arc of the graph turned out to cost, by all walks together: inf if refuted, NaN
-        if never tried.
+        Cost of each arc as experienced over all walks: inf if refuted, NaN if never tried.
     graph : Graph
-        The graph with all that: refuted arcs gone, costs as paid, and arcs to where refuted ones
-        led instead. Directed, if it was not before, where the two ways of an edge differ.
+        The graph with everything learnt: refuted arcs removed, costs as paid, and arcs to where the
+        refuted ones led instead. It is directed if the two directions of an edge now differ.
     unknown : int
-        Arcs of the world that the graph lacks; none of them was ever tried.
+        Number of arcs of the world that the graph lacks. None of them was tried.
 
     Examples
     --------
@@ -90,7 +89,7 @@ class Drive:
     >>> trip = wf.drive(believed, world, [3], goal=0)
     >>> trip
     Drive(1 start: 1 reached, 1 arc refuted)
-    >>> trip.predicted, trip.paid  # a vain try, and the detour
+    >>> trip.predicted, trip.paid  # a failed attempt, and the detour
     (array([1.]), array([4.]))
     """
 
@@ -133,23 +132,23 @@ def drive(
     Parameters
     ----------
     graph : Graph or Mended
-        What is believed. Of a mended graph, the mended lengths are planned with, and a refuted try
-        costs the length believed before.
+        The believed graph. If it is mended, the walker plans with the mended lengths, and a failed
+        attempt costs the length before the mend.
     world : Graph or callable
-        Where the walker acts. A graph on the same vertices, whose arcs may be missing or cost
-        something else: trying a missing one costs its believed length and leads nowhere. Or
-        ``step(x, y) -> (z, cost)``: what comes of trying to go from x to y; z is y if the arc is
-        as believed, x if it does not exist, and elsewhere if it leads there.
+        Where the walker acts. Either a graph on the same vertices; its arcs may be missing or cost
+        something else. An attempt to take a missing arc costs its believed length and leads
+        nowhere. Or a function ``step(x, y) -> (z, cost)`` for an attempt to go from x to y: z is y
+        if the arc is as believed, x if it does not exist, and the vertex reached otherwise.
     starts : (k,) integer array
-        Where to set out, in turn.
+        Start vertices, walked in this order.
     goal : int
-        Where to go.
+        Goal vertex.
     memory : bool
-        Whether what a walk learnt is known to those after it.
+        Whether a walk knows what earlier walks learnt.
     patience : int
-        How often in a row an arc must fail to be refuted; more than 1 in a world where steps slip.
+        Consecutive failures that refute an arc. Use more than 1 in a world where steps slip.
     max_steps : int, optional
-        Cap on the steps of one walk; ten per vertex, and a thousand, by default.
+        Cap on the steps of one walk. Default: ten per vertex, plus a thousand.
 
     Examples
     --------
@@ -172,7 +171,7 @@ def drive(
             raise InputError(
                 f"world must have the {n:,} vertices of the graph, got {world.num_vertices:,}"
             )
-        # what the graph's arcs cost in the world, inf if missing, and how many it lacks
+        # cost of the graph's arcs in the world, inf if missing, and the number of arcs it lacks
         ours, real = (g.tails.astype(np.int64) * n + g.indices for g in (believed, world))
         place = np.minimum(np.searchsorted(real, ours), max(real.size - 1, 0))
         there = real[place] == ours if real.size else np.zeros(ours.size, dtype=bool)
@@ -199,7 +198,7 @@ def _packaged(walks: Walks, known: Graph, unknown: int) -> Drive:
 
 
 def _known_now(graph: Graph, learnt: FloatArray, led: dict[Pair, float]) -> Graph:
-    """Return the graph with the costs learnt, without refuted arcs, and with arcs that led away."""
+    """Return the graph with learnt costs, without refuted arcs, and with arcs to where they led."""
     tried = ~np.isnan(learnt)
     if not tried.any():
         return graph
@@ -226,7 +225,7 @@ def _slot(arcs: Arcs, x: int, y: int) -> tuple[int, bool]:
 
 
 def _belief(arcs: Arcs) -> Belief:
-    """Return the belief in a graph, to be changed freely."""
+    """Return an editable belief in a graph."""
     own = Arcs(arcs.indptr, arcs.indices, arcs.lengths.copy())
     reverse = Arcs(*(np.empty_like(array) for array in arcs))
     reverse_arcs(arcs, reverse)
@@ -246,11 +245,11 @@ class _Walk(NamedTuple):
 
 
 class _Walker:
-    """Walks in a world that answers step by step: what `drive_all` does in one that is a graph.
+    """Walks in a world that is a function; `drive_all` does the same in a world that is a graph.
 
-    `learnt` and `led` hold what all walks found out: the cost of every arc tried, inf if refuted,
-    and where refuted ones lead. The rest is what the walker remembers: its beliefs, which arc to
-    try to be led from x to z, and where arcs not yet refuted ended when they failed.
+    `learnt` and `led` hold the findings of all walks: the cost of each arc tried, inf if refuted,
+    and where refuted arcs led. The rest is the walker's memory: its beliefs, which arc to try to
+    get from x to z, and where failed attempts ended before their arc was refuted.
     """
 
     def __init__(self, mended: Graph, plain: Graph, step: Step, goal: int, patience: int) -> None:
@@ -260,7 +259,7 @@ class _Walker:
         self.forget()
 
     def forget(self) -> None:
-        """Believe the graph again."""
+        """Reset the beliefs to the given graphs."""
         self.mended, self.plain = (_belief(graph.arcs) for graph in self.graphs)
         self.search = room_for_search(self.mended.arcs)
         self.by_trying: dict[Pair, int] = {}
@@ -292,7 +291,7 @@ class _Walker:
         return Walks(*arrays, self.costs_learnt())  # type: ignore[call-arg]
 
     def walk(self, x: int, predicted: float, limit: float | None, cap: int) -> _Walk:
-        """Walk from x; with a `limit`, doubt the mend until cost paid and to come exceeds it."""
+        """Walk from x. With a `limit`, doubt the mend until paid plus remaining cost exceeds it."""
         way = self.plan(self.mended if limit is None else self.plain, x)[1]
         paid, steps, found = 0.0, 0, 0
         while way and steps < cap:
@@ -315,12 +314,12 @@ class _Walker:
         return _Walk(x == self.goal, bool(way), predicted, paid, steps, found)
 
     def plan(self, belief: Belief, x: int) -> tuple[float, list[int]]:
-        """Cost and arcs of the shortest path to the goal, the next arc last."""
+        """Return cost and arcs of the shortest path to the goal, the next arc last."""
         cost, size = plan_by(belief, x, self.goal, self.search)
         return cost, self.search.path[:size].tolist()
 
     def attempt(self, x: int, y: int) -> tuple[int, float]:
-        """Try to go from x to y, if need be by an arc that is known to lead there."""
+        """Try to go from x to y, by the arc that is known to lead there if there is one."""
         tried = self.by_trying.get((x, y), y)
         answer, whose = self.step(x, tried), f"the world's step from {x} to {tried}"
         try:
@@ -329,24 +328,24 @@ class _Walker:
         except (TypeError, ValueError) as error:
             raise InputError(f"{whose} must be a vertex and a cost, got {answer!r}") from error
         if not 1 / LARGEST <= price <= LARGEST:
-            raise InputError(f"{whose} cost {price}, which is not positive")
+            raise InputError(f"{whose} must have a positive cost, got {price}")
         return place, price
 
     def note(self, x: int, y: int, arc: int, cost: float) -> None:
-        """Record what an arc costs; inf if there is none."""
+        """Record the cost of an arc; inf if it does not exist."""
         self.learnt[x, y] = cost
         for belief in (self.mended, self.plain):
             learn(belief, arc, cost)
 
     def failed(self, x: int, y: int, arc: int, z: int, cost: float) -> bool:
-        """Learn from a try that ended at z instead of y; whether it refuted the arc."""
+        """Learn from an attempt that ended at z instead of y; return whether it refuted the arc."""
         landings = self.failures.setdefault((x, y), [])
         landings.append(z)
         if len(landings) < self.patience:
             return False
         self.note(x, y, arc, np.inf)
         if z != x and len(set(landings)) == 1 and not _slot(self.mended.arcs, x, z)[1]:
-            place = _slot(self.mended.arcs, x, z)[0]  # an arc that the graph did not have
+            place = _slot(self.mended.arcs, x, z)[0]  # an arc that the graph does not have
             beliefs = []
             for old in (self.mended.arcs, self.plain.arcs):
                 indptr = old.indptr.copy()
@@ -360,7 +359,7 @@ class _Walker:
         return True
 
     def costs_learnt(self) -> FloatArray:
-        """(m,) what the arcs of the graph turned out to cost; NaN if never tried."""
+        """Return the (m,) costs of the graph's arcs as experienced; NaN if never tried."""
         arcs = self.graphs[0].arcs
         costs = np.full(arcs.indices.size, np.nan)
         for (x, y), cost in self.learnt.items():

@@ -1,21 +1,21 @@
-"""What a mend found, as plain data and as tables; `text` puts it into words.
+"""The findings of a mend, as plain data and as tables; `text` renders them as sentences.
 
-Most of it follows from the lengths before and after. The *factor* is how much more the whole graph
-costs: the median of length / length as given, weighted by the latter. Beyond that,
+Most of them follow from the lengths before and after. The *factor* of the whole graph is the median
+of length / given length, weighted by the given length. Relative to this factor,
 
-- an edge is *probably false* if it costs at least `FALSE` times what the graph and its neighbours,
-  the edges that share an end with it, cost more: nothing around it is slow, it alone is;
-- of a directed graph, an edge that leads both ways and is so costly in only one of them is *one
-  way*: it exists, since the other way is not in doubt;
-- a *slow place* is made of edges that cost at least `SLOW` times what the graph costs more, joined
-  end to end; it is named after the vertex where most is added;
-- a *quick place* likewise, of edges that cost at most a `SLOW`-th.
+- an edge is *probably false* if it costs at least `FALSE` times as much as its neighbours, the
+  edges that share an end with it: nothing around it is slow, it alone is;
+- in a directed graph, an edge with arcs in both directions is *one way* if only one of them is that
+  costly. The edge exists, since the other direction is not in doubt;
+- a *slow place* is a connected set of edges that cost at least `SLOW` times as much; it is named
+  after the vertex where most cost is added;
+- a *quick place* is the same for edges that cost at most 1 / `SLOW` times as much.
 
 Two arcs between the same vertices, one each way, count as one edge.
 
 **Evidence.** Which costs contradict the graph as given (`contradictions` for labels), how many of
-these contradictions rounding alone would explain, by how much costs and distances differ as a
-whole, and how well both graphs meet the costs.
+these contradictions rounding alone would explain, the overall factor between costs and distances,
+and how well both graphs fit the costs.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ if TYPE_CHECKING:
 FALSE = 3.0
 SLOW = 1.25
 MOST_NEIGHBOURS = 200
-"""Edges at one end that an edge is compared with, evenly chosen: hubs have too many."""
+"""An edge is compared with this many edges at each end, evenly chosen: hubs have too many."""
 MOST_PLACES = 2
 SHARE = 0.1
-"""Of all that is changed: places where less is are not named."""
+"""Places with less than this share of the total change are not named."""
 SAME_UNIT = (0.5, 2.0)
-"""Costs over the graph's own distances: between these nothing speaks against one unit."""
+"""Median ratios of costs to graph distances within this range are consistent with one unit."""
 MOST_DECIMALS = 3
-"""Numbers with more were not rounded by hand."""
+"""Costs with more decimals were not rounded by hand."""
 
 
 class Edges(NamedTuple):
-    """Arcs of a directed graph, or edges of an undirected one: their ends, and their two lengths.
+    """Arcs of a directed graph, or edges of an undirected one: ends, given and mended lengths.
 
-    `pair` numbers the pairs of vertices that they join: the two ways of an edge have one number.
+    `pair` numbers the pairs of vertices that they join: both directions of an edge share a number.
     """
 
     arcs: IntArray
@@ -71,23 +71,23 @@ class Edges(NamedTuple):
 
     @property
     def times(self) -> FloatArray:
-        """(e,) length over length as given."""
+        """(e,) ratio of mended to given length."""
         return self.lengths / self.believed
 
     @property
     def added(self) -> FloatArray:
-        """(e,) length minus length as given."""
+        """(e,) mended minus given length."""
         return self.lengths - self.believed
 
     def ways(self, which: BoolArray) -> NDArray[np.int64]:
-        """Count how many ways of every pair are among these."""
+        """Count, for each pair, how many of its directions are among these."""
         counts: NDArray[np.int64] = np.bincount(
             self.pair[which], minlength=self.pair.max(initial=-1) + 1
         )
         return counts
 
     def count(self, which: BoolArray) -> int:
-        """Count edges any way of which is among these."""
+        """Count the edges with at least one direction among these."""
         return int(np.count_nonzero(self.ways(which)))
 
 
@@ -103,14 +103,14 @@ def edges_once(mended: Mended) -> Edges:
 
 
 class Kinds(NamedTuple):
-    """What stands out from the factor that the whole graph has in common: masks over arcs."""
+    """How arcs differ from the common factor of the whole graph: masks over arcs."""
 
     false: BoolArray
     one_way: BoolArray
     slow: BoolArray
     quick: BoolArray
     suspect: BoolArray
-    """Costlier than given, and than the whole graph by more than a trifle."""
+    """Costlier than given, and clearly costlier than the common factor."""
 
     def name(self, e: int) -> str:
         """Name the kind of a suspect arc."""
@@ -121,7 +121,7 @@ class Kinds(NamedTuple):
 
 
 def sort_out(edges: Edges, factor: float) -> Kinds:
-    """Find what stands out from the common factor, and how."""
+    """Classify the arcs that differ from the common factor."""
     times, count = edges.times / factor, edges.arcs.size
     # odd: slower than given while its neighbours are not
     ends = np.concatenate([edges.tails, edges.heads])
@@ -146,9 +146,9 @@ def sort_out(edges: Edges, factor: float) -> Kinds:
 
 
 def suspects(mended: Mended) -> tuple[IntArray, list[str]]:
-    """Return the arcs that stand out as too cheap, one for every edge, and their kinds.
+    """Return the arcs that are too cheap, one per edge, and their kinds.
 
-    What is added beyond the common factor is the order, most first.
+    They are sorted by the cost added beyond the common factor, largest first.
     """
     edges = edges_once(mended)
     factor = median_ratio(edges.lengths, edges.believed)
@@ -160,7 +160,7 @@ def suspects(mended: Mended) -> tuple[IntArray, list[str]]:
 def facts(
     mended: Mended, names: Naming | None, starts: Iterable[int], goal: int | None
 ) -> dict[str, Any]:
-    """Return what was found as plain data that JSON can hold; see `Mended.facts`."""
+    """Return the findings as plain data that JSON can hold; see `Mended.facts`."""
     given, problem = mended.believed, mended.problem
     call, edges = Caller(names, given.num_vertices), edges_once(mended)
     factor = median_ratio(edges.lengths, edges.believed)
@@ -197,7 +197,7 @@ def facts(
         ]
 
     def route(start: int, goal: int) -> dict[str, Any]:
-        """Describe the shortest path on the mended graph, and what it costs as given."""
+        """Describe the shortest path on the mended graph, and its cost as given."""
         cost, before = (
             dijkstra(problem.arcs_to(graph.lengths), np.array([goal]), np.zeros(1), 1.0)[0]
             for graph in (mended.graph, given)
@@ -268,11 +268,11 @@ def facts(
 
 
 def _excesses(problem: MendProblem, trips: bool, error: float) -> tuple[FloatArray, FloatArray]:
-    """By how much costs are above what the graph allows, and below; a detour proves nothing."""
+    """Return the excesses of costs above the graph's bounds, and below. A detour proves nothing."""
     if trips:
         over = problem.costs - error - problem.distances()
         above, below = over[over > 0], (-over - 2 * error)[over < -2 * error]
-    else:  # labels may contradict one another, too
+    else:  # labels may contradict one another as well
         goal = problem.goals[0]
         known = np.append(problem.starts, goal), np.append(problem.costs, 0.0)
         proof = contradictions(problem.graph, Labels(*known, error))
@@ -284,11 +284,11 @@ def _excesses(problem: MendProblem, trips: bool, error: float) -> tuple[FloatArr
 def _rounding(problem: MendProblem, trips: bool) -> dict[str, Any] | None:
     """Count the contradictions that vanish if costs are rounded to their last digit.
 
-    None if none do, if an error was named, or if the lengths have no more digits than the costs.
+    None if none do, if an error was given, or if the lengths have no more digits than the costs.
     """
 
     def decimals(numbers: FloatArray, most: int) -> int | None:
-        """Count the decimals that all of these numbers make do with, at most so many."""
+        """Return the decimals that all these numbers need, or None if more than `most`."""
         for digits in range(most + 1):
             if np.allclose(np.round(numbers, digits), numbers, rtol=1e-12, atol=0.0):
                 return digits
@@ -306,7 +306,7 @@ def _rounding(problem: MendProblem, trips: bool) -> dict[str, Any] | None:
 
 
 def _misfit(problem: MendProblem, distances: FloatArray) -> float:
-    """Mean of what distances are off by, beyond the error; an upper bound forgives too little."""
+    """Return the mean error of distances beyond that of costs. Upper bounds count if exceeded."""
     off = distances - problem.costs
     off = np.maximum(off, 0.0) if problem.upper else np.abs(off)
     return float(np.maximum(off - problem.error, 0.0).mean())
@@ -326,7 +326,7 @@ def edge_columns(mended: Mended, names: Names) -> dict[str, Any]:
 
 
 def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
-    """Return one row per edge that stands out, and how, in the order of evidence."""
+    """Return one row per edge that stands out, with its kind, strongest evidence first."""
     (arcs, kinds), given = suspects(mended), mended.believed
     return {
         "from": _called(names, given.tails[arcs]),
@@ -340,7 +340,7 @@ def suspect_columns(mended: Mended, names: Names) -> dict[str, Any]:
 
 
 def _called(names: Names, vertices: IntArray) -> Any:
-    """Return names of vertices, as numbers if all names are such."""
+    """Return the names of vertices, as numbers if all names are numbers."""
     called = names.as_numbers()
     if isinstance(called, np.ndarray):
         return called[vertices]
@@ -364,14 +364,14 @@ def median_ratio(above: FloatArray, below: FloatArray) -> float:
 
 
 def _each_once(edges: Edges, which: BoolArray, by: FloatArray) -> IntArray:
-    """Order these arcs by what they have more of; of the two ways of an edge keep the first."""
+    """Sort these arcs by `by`, largest first, and keep one direction of each edge."""
     chosen = np.flatnonzero(which)
     chosen = chosen[np.argsort(-by[chosen], kind="stable")]
     return chosen[np.sort(np.unique(edges.pair[chosen], return_index=True)[1])]
 
 
 def _places(edges: Edges, which: BoolArray, factor: float) -> list[tuple[int, IntArray]]:
-    """Places made of these edges: the middle of each and its edges, most is changed there first."""
+    """Return connected places of these edges, as centre and edges, largest change first."""
     chosen = np.flatnonzero(which)
     if not chosen.size:
         return []

@@ -1,4 +1,4 @@
-"""The verb: edge costs fitted to what labels or trips cost in the world."""
+"""`mend`: fit edge costs to measured costs of labels or trips."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ from .text import lines
 from .trips import Bound, Trips, check_bound
 
 SPEEDS = (1.0, 300.0)
-"""Medians in km/h that a road network may have."""
+"""Plausible range for the median speed of a road network, in km/h."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mended:
-    """A graph whose lengths were fitted to what labels or trips cost.
+    """A graph with lengths fitted to the costs of labels or trips.
 
     Attributes
     ----------
     graph : Graph
-        To be planned with: the same arcs, other lengths; the given graph itself if unchanged.
+        The graph to plan with: the same arcs, other lengths. The given graph itself if unchanged.
     problem : MendProblem
-        The graph as it was given, and the trips that lengths were fitted to.
+        The graph as given, and the trips that the lengths were fitted to.
     data : Labels or Trips
-        What they were made of.
+        The data as given.
     value, bound : float
-        What the fit costs in its method's measure, and what every fit costs at least.
+        Objective of the fit, as its method defines it, and a lower bound on that of every fit.
     status : Status
         How the solve ended.
     chosen : str
-        Of several candidates, the one taken; else empty.
+        Name of the chosen candidate, if there were several; else empty.
     scores : mapping of str to CandidateScore
-        How well the candidates predicted trips held out.
+        Scores of the candidates on held-out trips.
     details : mapping of str to anything
-        Further findings, named by the method.
+        Further results, named by the method.
     method : MendMethod
-        The settings that made it.
+        The method and its settings.
     seconds : float
         Wall-clock time of the fit.
 
@@ -89,21 +89,21 @@ class Mended:
 
     @cached_property
     def added(self) -> FloatArray:
-        """(m,) what every arc costs more than given; negative where it costs less."""
+        """(m,) mended minus given length; negative where an arc became cheaper."""
         return frozen(self.graph.lengths - self.believed.lengths)
 
     @cached_property
     def suspects(self) -> NDArray[np.int64]:
-        """Arcs that stand out: costlier than given by more than the whole graph is, most first.
+        """Arcs that stand out: raised by more than the whole graph is, largest first.
 
-        One for every edge: of an undirected one the arc from the lower to the higher vertex, of
-        two ways between the same vertices the one that stands out more.
+        One per edge. For an undirected edge it is the arc from the lower to the higher vertex; for
+        two arcs between the same vertices, the one that stands out more.
         """
         return frozen(suspects(self)[0])
 
     @property
     def unchanged(self) -> bool:
-        """Whether the graph was left as it is."""
+        """Whether the graph was left unchanged."""
         return not self.added.any()
 
     def summary(
@@ -112,16 +112,16 @@ class Mended:
         starts: Iterable[int] = (),
         goal: int | None = None,
     ) -> str:
-        """Return a few lines on what was given, what contradicts the graph, and what was found.
+        """Return a few lines on the data, the contradictions with the graph, and the findings.
 
         Parameters
         ----------
         names : sequence or mapping, optional
-            What to call the vertices: ``names[x]``. Their indices if not given.
+            Names of the vertices: ``names[x]``. Default: their indices.
         starts : iterable of int
-            Where the routes begin that are to be shown.
+            Start vertices of the routes to show.
         goal : int, optional
-            Where they lead, if the graph was mended by trips; labels have their goal.
+            Goal of these routes, if the graph was mended by trips. Labels have their own goal.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class Mended:
         starts: Iterable[int] = (),
         goal: int | None = None,
     ) -> dict[str, Any]:
-        """Return what the summary says, and more, as plain data that JSON can hold.
+        """Return the content of the summary, and more, as plain data that JSON can hold.
 
         Parameters as in `summary`.
         """
@@ -154,11 +154,11 @@ class Mended:
         begin = as_vertices(list(starts), "starts", n).tolist()
         end = None if goal is None else as_vertex(goal, "goal", n)
         if begin and end is None and isinstance(self.data, Trips):
-            raise InputError("starts show routes to a goal: pass goal=, which trips do not have")
+            raise InputError("starts need a goal for their routes, and trips have none: pass goal=")
         return facts(self, names, begin, end)
 
     def finding(self, names: Naming | None = None) -> str:
-        """Return one sentence on what was found: false edges, slow places, or nothing.
+        """Return one sentence on the findings: false edges, slow places, or nothing.
 
         Examples
         --------
@@ -178,14 +178,14 @@ class Mended:
         Parameters
         ----------
         source : networkx graph, optional
-            The graph that was handed to `Graph.from_networkx`, of osmnx for instance: a copy of it
-            is returned, its lengths in whatever unit. Of parallel edges the shortest, which alone
-            is in the graph, has the mended length, and the others more in proportion. Without it
-            a graph is made, its nodes the vertices.
+            The graph passed to `Graph.from_networkx`, for instance from osmnx. A copy of it is
+            returned; its lengths may be in any unit. Of parallel edges, the graph holds only the
+            shortest: it gets the mended length, and the others are scaled by the same factor.
+            Without `source`, a new graph is made with the vertices as nodes.
         attribute : str
-            What the mended length is called, such as ``"travel_time"``.
+            Attribute for the mended length, such as ``"travel_time"``.
         length : str or None
-            What the believed length is called in `source`, as in `Graph.from_networkx`.
+            Attribute of the believed length in `source`, as in `Graph.from_networkx`.
         """
         arcs = zip(self.believed.tails.tolist(), self.believed.indices.tolist(), strict=True)
         lengths = dict(zip(arcs, self.graph.lengths.tolist(), strict=True))
@@ -194,14 +194,14 @@ class Mended:
         return with_lengths(source, lengths, self.graph.num_vertices, attribute, length)
 
     def osrm_speeds(self, ids: ArrayLike, metres: ArrayLike) -> str:
-        """Return speeds in the form of OSRM's traffic updates: ``from,to,km/h``, every arc.
+        """Return speeds in OSRM's format for traffic updates: one line ``from,to,km/h`` per arc.
 
         Parameters
         ----------
         ids : (n,) integer array
-            OpenStreetMap's ids of the vertices.
+            OpenStreetMap ids of the vertices.
         metres : (m,) array
-            Length of every arc; its cost is taken for seconds.
+            Length of each arc in metres. The cost of an arc is its time in seconds.
 
         Raises
         ------
@@ -253,24 +253,24 @@ def mend(
     *,
     bound: Bound = None,
 ) -> Mended:
-    """Fit the lengths of a graph to what labels or trips cost in the world.
+    """Fit the lengths of a graph to measured costs of labels or trips.
 
-    Plan with the result: ``wf.cost_to_go(mended.graph, goal)``, `wf.plan`, `wf.drive`. It serves
-    goals that no trip led to, too.
+    Plan with the result: ``wf.cost_to_go(mended.graph, goal)``, `wf.plan`, `wf.drive`. It also
+    serves goals that no trip led to.
 
     Parameters
     ----------
     graph : Graph
-        What is believed, directed or not.
+        The believed graph, directed or not.
     data : Labels or Trips
         Costs to `goal` from some vertices, or costs between pairs of vertices.
     goal : int, optional
-        Where the labels lead; needed with labels, and only with them.
+        Goal of the labels. Required with labels, not allowed with trips.
     method : MendMethod, optional
-        `Best()` unless given: of several, the one that predicts held-out costs best, or none.
+        Default `Best()`: the candidate that predicts held-out costs best, or no change.
     bound : {"upper"} or None
-        "upper" if the labels' values were paid on paths that may not be shortest. Trips say so
-        themselves.
+        "upper" if the labels' values were paid on paths that may not be shortest. `Trips` have
+        their own `bound`.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def mend(
     same = np.array_equal(fit.lengths, graph.lengths)
     return Mended(
         graph if same else replace(graph, lengths=fit.lengths),
-        replace(problem),  # without what methods have noted about it
+        replace(problem),  # without the cache of the methods
         data,
         float(fit.value),
         float(fit.bound),
@@ -309,7 +309,7 @@ def make_problem(
     bound: Bound = None,
     names: Naming | None = None,
 ) -> MendProblem:
-    """Validate once what every method takes for granted; `names` are for the errors."""
+    """Validate what the methods assume, and return the problem; `names` are used in errors."""
     check_graph(graph)
     if isinstance(data, Trips):
         if goal is not None or bound is not None:

@@ -18,41 +18,42 @@ net amount b_i, |b_i| ≤ trust:
 
     bound  =  max over f of  Σ Y(i) b_i - ε Σ |b_i| - Σ ℓ f .
 
-Every flow bounds every change from below, and the two meet: the duality gap is the proof. It is a
-minimum-cost flow (Fulkerson & Harding 1977, for one pair of labels; Ahuja & Orlin 2001, inverse
-optimisation). An arc is lengthened only where it is saturated, f = w.
+Every flow bounds every change from below, and at the optimum the two agree: the duality gap is the
+proof. It is a minimum-cost flow ([1]_ for one pair of labels; [2]_, inverse optimisation). An arc
+is lengthened only where it is saturated, f = w.
 
-**Method.** (1) Arcs that lie on no walk between labels that is too short are acquitted, exactly
+**Method.** (1) Arcs that lie on no path between labels that is too short are acquitted, exactly
 (`contradictions`). (2) Exact labels are merged into one root of potential 0: an arc out of label x
 has length ℓ - Y(x), one into label y ℓ + Y(y). A label with error or trust stays a vertex with two
 arcs of its own, to the root at Y + ε and from it at -(Y - ε), of capacity trust. (3) Network
 simplex (`kernels.network_simplex`) from the flow 0 and the tree of shortest paths to labels. Its
-potentials are the upper bound of `contradictions`, so that only arcs out of labels price out.
+potentials are the upper bound of `contradictions`, so only arcs out of labels have negative reduced
+cost at first.
 
-**Verification.** Value and bound are evaluated anew, on the whole graph and from the outcome alone.
-The field is found by shortest paths, φ(x) = min over z of Y(z) + ε + d_{ℓ+δ}(x, z), which proves
-the constraints along arcs that were acquitted, too. The bound is that of the flow; where rounding
-leaves a vertex with more inflow than outflow, it is reduced by the difference times twice the
-largest label, since some least field lies within the range of the labels. With whole lengths,
-labels and prices all of it is exact, and the gap is 0.
+**Verification.** Value and bound are evaluated anew on the whole graph, from the result alone. The
+field comes from shortest paths, φ(x) = min over z of Y(z) + ε + d_{ℓ+δ}(x, z). This proves the
+constraints along acquitted arcs as well. The bound is that of the flow. Where rounding leaves a
+vertex with more inflow than outflow, the bound is reduced by the difference times twice the largest
+label, since some least field lies within the range of the labels. With whole lengths, labels and
+prices all of it is exact, and the gap is 0.
 
 **Prices.** ``"unit"``: 1 for every arc; the value does not change when an arc is subdivided.
-``"detour"``: 1 / d₋ₑ, where d₋ₑ is the length of the shortest path between the arc's ends without
-it. Among neighbours the detour is short; that of an edge between two states that only look alike is
-as long as the world is wide, and so the edge is cheap to accuse. d₋ₑ is cut off at `FAR` times the
+``"detour"``: 1 / d₋ₑ, where d₋ₑ is the length of the shortest path between the arc's ends that
+avoids the arc. Between neighbours the detour is short. An edge between two distant states that only
+look alike has a very long detour, and so it is cheap to lengthen. d₋ₑ is cut off at `FAR` times the
 length.
 
-**Odd edges only.** The least change explains *all* that labels say by lengthening. Where the world
-is slow everywhere, that cuts single labels off. With ``only_odd`` the change is computed for all
-arcs, and applied to those whose detour is at least that many times their length: false
-shortcuts. The rest is for `Smooth`.
+**Odd edges only.** The least change explains *all* the labels by lengthening. Where the world is
+slow everywhere, that isolates single labels. With ``only_odd`` the change is computed for all arcs,
+but applied only to arcs with a detour of at least that many times their length: false shortcuts.
+The rest is left to `Smooth`.
 
 **Several goals.** One change per goal; each arc gets the largest lengthening. A joint optimum would
-be a multi-commodity flow. The value is then the price of all that is lengthened. No change for all
-goals costs less than the costliest of the single ones, nor, if the flows together are nowhere above
-q times the price, than the sum of the single bounds over q.
+be a multi-commodity flow. The value is then the price of everything that is lengthened. Two lower
+bounds hold for a change for all goals: the largest of the single bounds, and their sum over q if
+the flows together are nowhere above q times the price.
 
-An undirected edge is lengthened both ways, though only one of its arcs needs it, and counts once.
+An undirected edge is lengthened in both directions, even if only one needs it, and counts once.
 
 References
 ----------
@@ -79,10 +80,10 @@ from ._base import Fit, MendMethod, MendProblem
 from ._flow import Labelled, Solved, labelled, solve
 
 FAR = 50.0
-"""Detours of an arc are looked for up to this many times its length."""
+"""Detours are searched up to this many times the length of an arc."""
 
 GAP = 1e-9
-"""The duality gap of a verified change is at most this share of the sums it is made of."""
+"""Largest duality gap of a verified change, as a share of the sums it is made of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,22 +93,22 @@ class Change:
     Attributes
     ----------
     goal : int
-        Where the costs lead.
+        Goal of the costs.
     added : (m,) float array
-        By how much every arc is lengthened, each way on its own.
+        Lengthening of each arc, each direction on its own.
     field : (n,) float array
-        φ: shortest paths to labels with the arcs so lengthened; inf where no label can be reached.
+        φ: shortest paths to labels on the lengthened arcs; inf where no label can be reached.
     flow : (m,) float array
         The dual flow, nowhere above the price.
     value, bound : float
-        Price of this change, and what every change costs at least.
+        Price of this change, and a lower bound on the price of every change.
     doubt : float
-        The part of the value that is for disbelieving costs.
+        Part of the value that pays for disbelieved costs.
     pivots : int
         Steps of the network simplex.
     status : Status
-        CONVERGED: value and bound agree. BUDGET: the pivots ran out; the change is valid, and the
-        least one costs between `bound` and `value`.
+        CONVERGED: value and bound agree. BUDGET: the cap on pivots was reached; the change is
+        valid, and the least change costs between `bound` and `value`.
     """
 
     goal: int
@@ -122,31 +123,31 @@ class Change:
 
     @property
     def gap(self) -> float:
-        """How far this change may be from the least one."""
+        """Largest possible difference to the price of the least change."""
         return self.value - self.bound
 
 
 @dataclass(frozen=True, eq=False)
 class LeastChange(MendMethod):
-    """Lengthen arcs at least price until costs and graph agree: exact, with a proof.
+    """Lengthen arcs at the least price until costs and graph agree: exact, with a proof.
 
     Parameters
     ----------
     price : {"detour", "unit"} or (m,) array
-        Price per unit of lengthening: one over the arc's detour, 1, or one's own, positive
-        and the same both ways on an undirected graph.
+        Price per unit of lengthening: 1 over the arc's detour, 1, or a positive array. An array
+        must be equal in both directions of an undirected edge.
     trust : float
-        Price per unit by which a cost may be disbelieved instead; inf if they are certain.
+        Price per unit by which a cost may be disbelieved instead; inf if all costs are certain.
     only_odd : float or None
-        Lengthen only arcs whose detour is at least so many times their own length; None: all.
-        The value is that of the change of all arcs in any case.
+        Lengthen only arcs with a detour of at least this many times their own length; None: all.
+        The value is always that of the change of all arcs.
     max_pivots : int, optional
-        Cap on the steps of the network simplex for one goal; 20 per vertex and arc by default.
+        Cap on the steps of the network simplex per goal. Default: 20 per vertex and arc.
 
     Notes
     -----
-    Costs that are upper bounds cannot show that a graph is too optimistic: there is nothing to
-    change then, and the value is 0.
+    Costs that are upper bounds cannot show that a graph is too optimistic. Nothing is changed
+    then, and the value is 0.
 
     Examples
     --------
@@ -188,16 +189,16 @@ class LeastChange(MendMethod):
 
     @property
     def name(self) -> str:
-        """What the method is called among candidates."""
+        """Name of the method among candidates."""
         return "least change" if self.only_odd is None else "odd least change"
 
     @property
     def word(self) -> str:
-        """What the method is called on the command line."""
+        """Name of the method on the command line."""
         return "least-change-all" if self.only_odd is None else "least-change"
 
     def fit(self, problem: MendProblem) -> Fit:
-        """Change the graph for each goal; lengthen every arc by the most that one of them asks.
+        """Change the graph for each goal, and lengthen each arc by the largest of these changes.
 
         ``details``: "changes", one `Change` per goal; "applied", the price of what was lengthened.
         """
@@ -229,10 +230,10 @@ class LeastChange(MendMethod):
         )
 
     def _solve(self, problem: MendProblem) -> tuple[FloatArray, FloatArray, list[Change]]:
-        """Detours of arcs, prices, and the change of all arcs for each goal."""
+        """Return the detours and prices of arcs, and the change of all arcs for each goal."""
         detour = isinstance(self.price, str) and self.price == "detour"
         wanted = self.only_odd is not None or detour
-        # what is lengthened in the end is no part of the optimisation: it is solved once
+        # the optimisation does not depend on `only_odd`: it is solved once for all its settings
         key = (self.price, self.trust, self.max_pivots, wanted)
         if isinstance(self.price, str) and key in problem.notes:
             known: tuple[FloatArray, FloatArray, list[Change]] = problem.notes[key]
@@ -240,11 +241,11 @@ class LeastChange(MendMethod):
         goals = [labelled(problem, int(goal)) for goal in problem.goals]
         graph, tails = problem.graph, problem.graph.tails
 
-        # 1. detours of the arcs under suspicion; of others, their own length
+        # 1. detours of suspected arcs; other arcs keep their own length
         around = graph.lengths.copy()
         if wanted:
             suspect = np.any([labels.bounds.excess > 0 for labels in goals], axis=0)
-            if not graph.directed:  # as far one way as the other
+            if not graph.directed:  # the same detour in both directions
                 suspect = (suspect | suspect[problem.into]) & (tails < graph.indices)
             which = np.flatnonzero(suspect)
             limits = FAR * graph.lengths[which]
@@ -252,7 +253,7 @@ class LeastChange(MendMethod):
             if not graph.directed:
                 around[problem.into[which]] = around[which]
 
-        # 2. prices; those of arcs acquitted do not matter
+        # 2. prices; those of acquitted arcs do not matter
         if isinstance(self.price, str):
             price = 1.0 / around if detour else np.ones(around.size)
         else:
@@ -260,8 +261,8 @@ class LeastChange(MendMethod):
             if not graph.directed and (price != price[problem.into]).any():
                 e = int(np.argmax(price != price[problem.into]))
                 raise InputError(
-                    f"price[{e}] = {price[e]}, but the opposite arc of the same edge has "
-                    f"price[{problem.into[e]}] = {price[problem.into[e]]}"
+                    f"price must be equal in both directions of an edge, got price[{e}] = "
+                    f"{price[e]} and price[{problem.into[e]}] = {price[problem.into[e]]}"
                 )
 
         # 3. one flow problem per goal

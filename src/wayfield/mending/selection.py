@@ -1,14 +1,14 @@
-"""Model selection: several mend methods, compared on trips that they have not seen.
+"""Model selection: compare mend methods on held-out trips.
 
-**Comparison.** Trips are dealt into folds. Each fold is predicted by every candidate fitted to the
-others, and by the plain graph. A candidate's error is the mean of |least cost under its fit - cost|
-over all trips, less what their costs may be off by. Differences are taken trip by trip. Candidates
-stand in order of preference: the first is taken that none beats by more than one standard error,
-provided that it beats the plain graph by more than one; else the graph stays as it is. Whatever is
-taken is fitted anew, to all trips.
+**Comparison.** Trips are divided into folds. For each fold, every candidate is fitted to the other
+folds and predicts this one; so does the plain graph. A candidate's error is the mean of
+|least cost under its fit - cost| over all trips, beyond the error of the costs. Differences are
+taken trip by trip. Candidates are in order of preference. The first candidate that no other beats
+by more than one standard error is chosen, if it beats the plain graph by more than one standard
+error. Otherwise the graph stays as it is. The chosen method is fitted anew to all trips.
 
-**Upper bounds.** What was paid need not be the least cost. A method that does not read bounds, such
-as a least change, is no candidate then.
+**Upper bounds.** A paid cost need not be the least cost. Methods that do not read bounds, such as a
+least change, are then left out.
 
 `CANDIDATES` and `METHODS` are the only lists of mend methods.
 """
@@ -32,19 +32,19 @@ from .smooth import Smooth
 from .text import PLAIN
 
 FEWEST = 3
-"""Trips without which nothing can be held out."""
+"""Fewest trips that allow some to be held out."""
 
 
 @dataclass(frozen=True)
 class Both(MendMethod):
-    """Fit twice: `first` for arcs that are false, `then` for what these leave unexplained.
+    """Fit twice: `first` for false arcs, `then` for what remains unexplained.
 
     Parameters
     ----------
     first : MendMethod
-        The least change of odd arcs unless given; `NoShortcuts` needs no evidence of costs.
+        Default: the least change of odd arcs. `NoShortcuts` needs no costs.
     then : MendMethod
-        `Smooth` unless given, on the graph that `first` has mended.
+        Default: `Smooth`. It is fitted on the graph that `first` has mended.
 
     Examples
     --------
@@ -61,17 +61,17 @@ class Both(MendMethod):
 
     @property
     def name(self) -> str:
-        """What the method is called among candidates."""
+        """Name of the method among candidates."""
         usual = isinstance(self.first, LeastChange) and isinstance(self.then, Smooth)
         return "both" if usual else f"{self.first.name}, then {self.then.name}"
 
     @property
     def steps(self) -> tuple[MendMethod, ...]:
-        """The methods it runs one after another."""
+        """Methods it runs in order."""
         return *self.first.steps, *self.then.steps
 
     def fit(self, problem: MendProblem) -> Fit:
-        """Fit one after the other. Value and bound are those of `then`; ``details``: of both."""
+        """Fit one after the other. Value and bound are those of `then`; ``details`` are of both."""
         first = self.first.fit(problem)
         changed = not np.array_equal(first.lengths, problem.graph.lengths)
         then = self.then.fit(problem.on(first.lengths) if changed else problem)
@@ -86,23 +86,23 @@ CANDIDATES: tuple[MendMethod, ...] = (
     Both(NoShortcuts(), replace(_SMOOTH, noise=0.2)),
     LeastChange(only_odd=None),
 )
-"""What `Best` chooses from, in order of preference."""
+"""Default candidates of `Best`, in order of preference."""
 
 
 @dataclass(frozen=True)
 class Best(MendMethod):
-    """Of several mend methods, the one that predicts held-out trips best; or none.
+    """Choose the mend method that predicts held-out trips best, or leave the graph as it is.
 
     Parameters
     ----------
     candidates : tuple of MendMethod
-        In order of preference: no shortcuts and a smooth slowness; shortcuts and all; with a least
-        change of odd arcs; no shortcuts, from costs that are noisy; the least change of all arcs,
-        and no more.
+        In order of preference. Default: no shortcuts, then smooth slowness; smooth slowness with
+        all shortcuts; a least change of odd arcs, then smooth slowness; no shortcuts, then smooth
+        slowness from noisy costs; the least change of all arcs alone.
     folds : int
-        Parts that the trips are dealt into; one per trip if there are fewer.
+        Number of folds; one per trip if there are fewer trips.
     seed : int
-        For the dealing.
+        Seed of the random folds.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Best(MendMethod):
     def __post_init__(self) -> None:
         candidates = tuple(self.candidates)
         if not candidates:
-            raise InputError("candidates are empty: at least one is needed")
+            raise InputError("candidates must hold at least one mend method, got none")
         for candidate in candidates:
             if not isinstance(candidate, MendMethod):
                 raise InputError(
@@ -136,7 +136,7 @@ class Best(MendMethod):
 
     @property
     def name(self) -> str:
-        """What the method is called."""
+        """Name of the method."""
         return "best"
 
     def fit(self, problem: MendProblem) -> Fit:
@@ -154,7 +154,7 @@ class Best(MendMethod):
             reads = (each for each in candidates if all(step.reads_bounds for step in each.steps))
             candidates = tuple(reads) or (Smooth(),)
 
-        # every candidate once, by name; without its first step if that changes nothing anyway
+        # each candidate once, by name; without its first step if that step changes nothing
         named: dict[str, MendMethod] = {}
         for candidate in candidates:
             method = candidate
@@ -173,7 +173,7 @@ class Best(MendMethod):
         predicted = self._predict(problem, named)
         errors = {name: problem.misfit(costs) for name, costs in predicted.items()}
         scores = {name: _score(error, errors[PLAIN]) for name, error in errors.items()}
-        # the first that none beats by more than one standard error
+        # the first candidate that no other beats by more than one standard error
         least = min(named, key=lambda name: float(errors[name].mean()))
         leads = {name: _score(errors[least], errors[name]) for name in named}
         chosen = next((name for name in named if leads[name].gain <= leads[name].spread), least)
@@ -182,12 +182,12 @@ class Best(MendMethod):
         return replace(named[chosen].fit(problem), chosen=chosen, scores=scores)
 
     def _predict(self, problem: MendProblem, named: dict[str, MendMethod]) -> dict[str, FloatArray]:
-        """(k,) what every candidate predicts, fold by fold; quick fits, none of them made twice."""
+        """Return the (k,) predictions of each candidate, fold by fold, by quick fits made once."""
         count = problem.costs.size
         fold = np.random.default_rng(self.seed).permutation(count) % min(self.folds, count)
         predicted = {name: np.empty(count) for name in named}
         predicted[PLAIN] = problem.distances()
-        # one graph per vector of lengths, so that priors on them are shared
+        # one graph per vector of lengths, so that they share the prior
         graphs = {problem.graph.lengths.tobytes(): problem.graph}
         for turn in range(int(fold.max()) + 1):
             seen, unseen = problem.only(fold != turn), problem.only(fold == turn)
@@ -223,11 +223,11 @@ METHODS: dict[str, MendMethod] = {
         Best(), Smooth(), Both(), NoShortcuts(), LeastChange(), LeastChange(only_odd=None),
     )
 }  # fmt: skip
-"""The mend methods by their words on the command line, the default first."""
+"""Mend methods by name on the command line, the default first."""
 
 
 def parse_mend(text: str) -> MendMethod:
-    """Return the mend method that a word stands for.
+    """Return the mend method with this name.
 
     Examples
     --------

@@ -1,23 +1,23 @@
-"""No shortcuts: every arc without a short detour is taken for false.
+"""No shortcuts: treat every arc without a short detour as false.
 
-In a world with coordinates an arc between neighbours has a short detour: that of a grid's edge has
-three edges. An arc whose detour is many times its own length, between states that merely look alike
-or from a broken record, is a shortcut. This method assumes that no such arc exists. It reads the
-graph alone and no cost. So it is a *hypothesis*, for model selection on held-out trips (`Best`):
-roads have real bridges.
+In a world with coordinates, an arc between neighbours has a short detour: three edges, on a grid. A
+*shortcut* is an arc with a detour of many times its own length. It may join states that merely look
+alike, or come from a broken record. This method assumes that no such arc exists. It reads the graph
+alone and no cost, so it is a *hypothesis*: real roads have bridges. Model selection tests it on
+held-out trips (`Best`).
 
-**Peeling.** A false arc can be part of the detour of another one. So arcs whose detour is `odd`
-times their own length or more are taken out, detours are computed anew without them, and so on
-until nothing is odd. Two kinds of odd arcs are kept all the same: those without which the graph
-would fall apart, so that an arc is false only if its ends are strongly connected without all that
-was taken out; and, where vertices have positions, those that are no longer than they should be for
-the distance of their ends, as a bridge or a road with few side streets is.
+**Peeling.** A false arc can be part of the detour of another one. So arcs with a detour of at least
+`odd` times their length are removed, detours are computed anew without them, and so on until no
+odd arc is left. Two kinds of odd arcs are kept. (a) Arcs that hold the graph together: an arc is
+false only if its ends are strongly connected without all removed arcs. (b) If vertices have
+positions, arcs of ordinary length for the distance of their ends, such as a bridge or a road with
+few side streets.
 
-**Lengths.** A false arc is given the length of its detour, or, where that is beyond `FAR` times its
-own, one that no shortest path affords: the sum of the greatest distances to and from the first
-goal.
+**Lengths.** A false arc gets the length of its detour. If the detour is beyond `FAR` times its own
+length, it gets one that no shortest path uses: the sum of the greatest distances to and from the
+first goal.
 
-**Cost.** A bounded search per arc, which ends in a ball of a few vertices, once per peel.
+**Cost.** A bounded search per arc and peel, over a ball of a few vertices.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from ._base import Fit, MendMethod, MendProblem
 from .least_change import FAR
 
 LEAP = 3.0
-"""How many times farther than usual for its length an arc leads that positions do not excuse."""
+"""Arcs that lead this many times farther than usual for their length are not kept by (b)."""
 
 PEELS = 10
-"""How often detours are computed anew, at most."""
+"""Largest number of peels."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class NoShortcuts(MendMethod):
     Parameters
     ----------
     odd : float
-        How many times.
+        Least ratio of detour to length at which an arc counts as a shortcut.
 
     Examples
     --------
-    Two rows of six, and an edge between their far ends that does not exist.
+    Two rows of six vertices, and an edge between their far ends that does not exist.
 
     >>> import wayfield as wf
     >>> tails = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, *range(6), 0]
@@ -74,19 +74,19 @@ class NoShortcuts(MendMethod):
 
     @property
     def name(self) -> str:
-        """What the method is called among candidates."""
+        """Name of the method among candidates."""
         return "no shortcuts"
 
     def fit(self, problem: MendProblem) -> Fit:
-        """Lengthen the shortcuts. ``details``: "shortcuts", how many arcs there were."""
+        """Lengthen the shortcuts. ``details``: "shortcuts", their number of arcs."""
         graph, own = problem.graph, problem.graph.lengths
-        # 1. an arc leaps if it leads farther than its length suggests; all do without positions
+        # 1. an arc leaps if it leads farther than its length suggests; without positions, all leap
         leaps = np.ones(graph.num_arcs, bool)
         if graph.positions is not None:
             apart = graph.positions[graph.tails] - graph.positions[graph.indices]
             pace = np.sqrt((apart**2).sum(axis=1)) / own
             leaps = pace >= LEAP * np.median(pace)
-        # 2. of the arcs that leap, those that are odd, or are once others that are odd have gone
+        # 2. leaping arcs that are odd, or become odd once other odd arcs are removed
         false = np.zeros(own.size, bool)
         limit = self.odd * (1.0 - 1e-9)
         for _ in range(PEELS):
@@ -96,7 +96,7 @@ class NoShortcuts(MendMethod):
             if not odd.any():
                 break
             false |= odd
-        # 3. those whose ends are strongly connected without all of them
+        # 3. of these, arcs with ends that are strongly connected without any of them
         n = graph.num_vertices
         ends = graph.tails[~false], graph.indices[~false]
         kept = sparse.csr_array((np.ones(ends[0].size), ends), shape=(n, n))
@@ -105,7 +105,7 @@ class NoShortcuts(MendMethod):
         details = {"shortcuts": int(false.sum())}
         if not false.any():
             return Fit(own, details=details)
-        # 4. as long as their detours, or longer than any path through the first goal's component
+        # 4. the length of their detour, or more than any path through the first goal's component
         rest = np.where(false, np.inf, own)
         lengths = np.where(false, _detours(problem, rest, false, FAR), own)
         farthest = 0.0
@@ -118,7 +118,7 @@ class NoShortcuts(MendMethod):
 
 
 def _detours(problem: MendProblem, rest: FloatArray, which: BoolArray, reach: float) -> FloatArray:
-    """(m,) detours of some arcs on the graph of lengths `rest`, at most `reach` times their own."""
+    """Return the (m,) detours of some arcs on lengths `rest`, up to `reach` times their own."""
     graph = problem.graph
     wanted = which if graph.directed else which & (graph.tails < graph.indices)
     arcs = np.flatnonzero(wanted)

@@ -1,7 +1,7 @@
-"""Tomography: a smooth slowness of the vertices, fitted to what trips cost.
+"""Tomography: fit a smooth slowness of the vertices to the costs of trips.
 
 **Model.** Arcs cost c = ℓ max(floor, 1 + slowness), with the smooth random slowness of
-`_slowness`. A trip costs what its shortest path costs, give or take a normal error σ.
+`_slowness`. A trip costs as much as its shortest path, plus a normal error of deviation σ.
 
 **Fit.** Given the paths (*rays*), costs are linear in the coefficients z of the slowness. With R
 the rows of the rays in units of their σ, and y the costs of the trips less the believed lengths of
@@ -11,33 +11,33 @@ their rays in the same units, the most probable coefficients solve
 
 with K the covariance of the coefficients: one equation per coefficient or one per ray, whichever
 are fewer. Given z, the rays are one tree of shortest paths per end. The two steps alternate; the
-first solution is taken whole, later ones are met most of the way.
+first solution is taken in full, later ones are damped.
 
 **All paths cost enough.** An exact cost is a condition on *every* path, not only on the shortest.
-So a ray of an earlier round that is still too cheap stays in. Trips to one end say more: with costs
-Y(i) and Y(z) no path from i to z is cheaper than Y(i) - Y(z). Where one is, by the same one
-shortest-path search that `contradictions` makes, it becomes a ray too: it is short, and tells where
-the slowness is. Upper bounds and noisy costs prove neither, and there only the newest rays count.
-Nor do they set a price per arc or crossing, which would explain what was paid for bumping into
-things; exact costs do if the evidence is for it.
+So a ray of an earlier round that is still too cheap is kept. Trips to one end imply more: with
+costs Y(i) and Y(z), no path from i to z is cheaper than Y(i) - Y(z). Where one is, it becomes a ray
+too; one shortest-path search finds them, as in `contradictions`. Such rays are short and locate the
+slowness. Upper bounds and noisy costs imply neither, so only the newest rays count for them.
+They also get no price per arc or crossing: it would explain costs of collisions. Exact costs get
+one if the evidence supports it.
 
-**Units.** A model of slowness is none of metres and minutes: if the median trip costs hundreds of
-times what is believed, or less than a fifth, costs are divided by that first, and lengths
+**Units.** Slowness does not model a change of units. If the median trip costs hundreds of times as
+much as believed, or less than a fifth, costs are divided by this ratio first, and lengths are
 multiplied by it in the end.
 
-**Which round.** Alternation need not improve. Of exact costs the round that meets them best is
-kept, of others the last of a few, since later ones fit noise, or the first that meets all within
-their error. The amplitude is the most probable one given the rays of the first rounds (evidence),
-on a grid.
+**Which round.** Alternation need not improve the fit. With exact costs, the round that fits them
+best is kept. With other costs it is the first round that fits all of them within their error, or
+the last of a few, since later rounds fit noise. The amplitude is the most probable one given the
+rays of the first rounds (evidence), on a grid.
 
-**Caution.** Few costs tell small differences of slowness badly, and a detour round a place that is
-hardly slow is seldom worth it. With a caution t, an arc that is exp(d) times as slow as what is
-common to all (factor and price) counts as exp(sign(d) max(|d| - t, 0)) times as slow, and lengths
-are scaled so that the trips together cost what was fitted.
+**Caution.** Few costs determine small differences of slowness badly, and a detour around a slightly
+slow place is seldom worth it. With a caution t, an arc that is exp(d) times as slow as the common
+factor and price counts as exp(sign(d) max(|d| - t, 0)) times as slow. Lengths are then scaled so
+that the total cost of the trips is as fitted.
 
 **Cost.** A round is two Dijkstra searches per end and one dense solve of at most a thousand
-unknowns. With more rays than coefficients the Cholesky factor of an earlier round serves conjugate
-gradients, until rays have changed too much.
+unknowns. With more rays than coefficients, the Cholesky factor of an earlier round preconditions
+conjugate gradients until the rays have changed too much.
 
 References
 ----------
@@ -67,35 +67,35 @@ AMPLITUDES = 10.0 ** (np.arange(-6, 9) / 4)
 """Choices for the standard deviation of slowness."""
 
 EXACT = 0.02
-"""Standard deviation of exact costs, relative to their mean: what the model cannot tell apart."""
+"""Standard deviation of exact costs, relative to their mean: what the model cannot resolve."""
 
 EXACT_BETWEEN = 0.1
 """The same between trips, relative to the difference of their costs."""
 
 PRICES: tuple[Price, ...] = ("arc", "crossing")
 LIKELIER = 1.0
-"""By how much -2 log of the evidence must fall for a price to be taken in."""
+"""Least reduction of -2 log evidence at which a price is included."""
 
 SAMPLE = 100
-"""Rays that the evidence is computed from, at most."""
+"""Largest number of rays that the evidence is computed from."""
 
 QUICK = 10
-"""Rounds that are enough to compare with other candidates."""
+"""Number of rounds that suffices to compare candidates."""
 
 TUNING = 3
-"""Rounds in which the amplitude is chosen anew."""
+"""Number of rounds in which the amplitude is chosen anew."""
 
 NOISY_ROUNDS = 8
-"""Rounds at most if there is noise, which later ones fit."""
+"""Largest number of rounds with noisy costs; later rounds fit noise."""
 
 STEP = 0.7
-"""How far later rounds go towards their solution: whole steps swing to and fro."""
+"""Step length of later rounds: full steps oscillate."""
 
 UNITS = (0.2, 100.0)
-"""If the median trip costs less or more than so many times what is believed, the unit differs."""
+"""If the median ratio of cost to believed cost is outside this range, the units differ."""
 
 MET = 1e-9
-"""Exact costs are met if they differ by this share of their mean."""
+"""Exact costs count as met within this share of their mean."""
 
 TOLERANCE = 1e-6
 PATIENCE = 40
@@ -109,19 +109,18 @@ class Smooth(MendMethod):
     Parameters
     ----------
     rounds : int
-        How often paths and costs are fitted in turn.
+        Number of times that paths and costs are fitted in turn.
     floor : float
-        No arc costs less than this share of its believed length, in the unit of the costs.
+        Least ratio of an arc's cost to its believed length, in the unit of the costs.
     noise : float
         Standard deviation of the trips' costs as a share of each; 0 if they are exact.
     caution : float
-        How much slower or faster than all arcs together an arc is taken for in the end, less than
-        the trips say: small deviations vanish. With 0 costs are met best; a little leads to fewer
-        needless detours.
+        Shrinkage of the slowness of single arcs towards the common factor, on a log scale: small
+        deviations vanish. With 0 the costs are fitted best; a little more avoids needless detours.
 
     Examples
     --------
-    A row of ten, slow on the right.
+    A row of ten edges, slow on the right.
 
     >>> import wayfield as wf
     >>> row = wf.Graph.from_edges(range(10), range(1, 11))
@@ -144,20 +143,20 @@ class Smooth(MendMethod):
 
     @property
     def name(self) -> str:
-        """What the method is called among candidates."""
+        """Name of the method among candidates."""
         return "noisy smooth" if self.noise else "smooth"
 
     def quick(self) -> Smooth:
-        """Return the same with at most `QUICK` rounds."""
+        """Return the same method with at most `QUICK` rounds."""
         return replace(self, rounds=min(self.rounds, QUICK))
 
     def fit(self, problem: MendProblem) -> Fit:
         """Fit slowness to the trips.
 
-        The value is the mean of ``|least cost under the fit - cost|``; nothing bounds it.
+        The value is the mean of ``|least cost under the fit - cost|``; it has no bound.
         ``details``: "amplitude", and "errors", the value after every round.
         """
-        # units of cost to one of length, if they are not about the same
+        # ratio of the unit of cost to that of length, if they differ
         unit = float(np.median(problem.costs / problem.distances()))
         if UNITS[0] <= unit <= UNITS[1]:
             unit = 1.0
@@ -170,13 +169,13 @@ class Smooth(MendMethod):
         return Fit(lengths, value, details=details)
 
     def _fitted(self, problem: MendProblem) -> tuple[FloatArray, dict[str, Any]]:
-        """Lengths fitted to trips in the unit of the graph, and details."""
+        """Return lengths fitted to trips in the unit of the graph, and details."""
         believed, costs = problem.graph.lengths, problem.costs
         exact = not (self.noise or problem.error or problem.upper)
         slowness = slowness_of(problem.graph)
         if exact and not problem.graph.is_unit:
-            # a price per arc or per crossing, if that makes the costs likelier: the evidence is
-            # that of exact costs along the paths that are shortest as given
+            # a price per arc or per crossing, if the costs are more probable with it. The evidence
+            # is that of exact costs along the shortest paths as given
             def surprise(prior: Slowness) -> float:
                 rays = _Rays(problem, prior, 0.0, exact=True)
                 rays.renew(believed)
@@ -208,7 +207,7 @@ class Smooth(MendMethod):
         return self._calmed(problem, *kept), {"amplitude": amplitude, "errors": errors}
 
     def _calmed(self, problem: MendProblem, lengths: FloatArray, common: FloatArray) -> FloatArray:
-        """Lengths without deviations too small to rely on; trips cost as much in all."""
+        """Return lengths without small deviations, scaled to the same total cost of the trips."""
         if not self.caution or lengths is problem.graph.lengths:
             return lengths
         away = np.log(lengths / common)
@@ -219,7 +218,7 @@ class Smooth(MendMethod):
 
 @dataclass(frozen=True)
 class _Misfit:
-    """Mean and largest error of trips, and by how much those to one end contradict one another."""
+    """Return mean and largest error of trips, and the excess of contradictions between them."""
 
     error: float
     worst: float
@@ -236,13 +235,13 @@ class _Rays:
     Attributes
     ----------
     wanted : (q,) float array
-        What every ray is to cost.
+        Cost that each ray should have.
     spread : (q,) float array
-        Standard deviation of that.
+        Standard deviation of that cost.
     ways : (q, m) sparse array
-        How often every ray takes every arc.
+        Number of times that each ray takes each arc.
     rows : (q, p) array
-        What every ray costs more per unit of each coefficient of the slowness.
+        Extra cost of each ray per unit of each coefficient of the slowness.
     images : (q, p) array
         Covariance of every ray with each coefficient.
     """
@@ -258,7 +257,7 @@ class _Rays:
         self.images = np.empty((0, slowness.size))
 
     def renew(self, lengths: FloatArray) -> _Misfit:
-        """Add the shortest paths. If costs are exact, also those that prove arcs too cheap."""
+        """Add the shortest paths and, if costs are exact, paths that prove arcs too cheap."""
         problem = self._problem
         self._keep(self._exact & (self.ways @ lengths < self.wanted - self.spread))
         arcs = problem.arcs_to(lengths)
@@ -293,7 +292,7 @@ class _Rays:
     def _take(
         self, slot: IntArray, starts: NDArray[np.int64], wanted: FloatArray, spread: FloatArray
     ) -> None:
-        """Add the rays of a tree from some starts, except those that are there already."""
+        """Add the rays of a tree from some starts, without duplicates."""
         graph = self._problem.graph
         rays = Rays(*trace(graph.indices, self._problem.into, slot, starts))
         new = ~np.isin(rays.marks, self._marks) & (np.diff(rays.indptr) > 0)
@@ -310,7 +309,10 @@ class _Rays:
 
 
 def _most_probable(rays: _Rays, wanted: FloatArray) -> tuple[float, float]:
-    """Amplitude of greatest evidence, -2 log of it: ``wanted`` ~ N(0, a² covariance + spread²)."""
+    """Return the amplitude of greatest evidence and its -2 log evidence.
+
+    The model is ``wanted`` ~ N(0, a² covariance + spread²).
+    """
     some = np.unique(np.linspace(0, wanted.size - 1, SAMPLE).astype(np.int64))
     spread = rays.spread[some]
     covariance = rays.rows[some] @ rays.images[some].T
@@ -333,7 +335,7 @@ class _Posterior:
     def mean(
         self, rays: _Rays, wanted: FloatArray, amplitude: float, start: FloatArray
     ) -> FloatArray:
-        """Return the coefficients, looked for from `start`."""
+        """Return the coefficients; the iteration begins at `start`."""
         if wanted.size <= self._precision.shape[0]:
             return self._by_rays(rays, wanted, amplitude)
         return self._by_coefficients(rays, wanted, amplitude, start)

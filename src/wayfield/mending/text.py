@@ -1,4 +1,4 @@
-"""A mend in words: one sentence on what was found, and the lines of a summary.
+"""Text of a mend: one sentence on the findings, and the lines of a summary.
 
 Every number comes from the facts that `findings` computes.
 """
@@ -15,15 +15,15 @@ PLAIN = "plain"
 """Name of the graph as it is, among candidates."""
 
 SAME = 0.05
-"""Factors nearer to 1 than this are not worth a word."""
+"""Factors nearer to 1 than this are not mentioned."""
 MOST_NAMED = 3
-"""Edges of a kind that the sentence names."""
+"""Largest number of edges of a kind that the sentence names."""
 ROUTE_ENDS = 6
-"""States named at either end of a route."""
+"""Number of states named at either end of a route."""
 
 
 def finding(facts: Mapping[str, Any]) -> str:
-    """Return one sentence on what was found: false edges, slow places, or nothing."""
+    """Return one sentence on the findings: false edges, slow places, or nothing."""
     word, scores, against = data_word(facts), facts["scores"], facts["against"]
     proofs = against["too_optimistic"]
     if not facts["changed"]:
@@ -64,7 +64,7 @@ def finding(facts: Mapping[str, Any]) -> str:
 
 
 def data_word(facts: Mapping[str, Any]) -> str:
-    """Return what the data are called: labels or trips."""
+    """Return the word for the data: labels or trips."""
     return "labels" if "labels" in facts else "trips"
 
 
@@ -82,7 +82,7 @@ def against_text(against: Mapping[str, float], count: int, word: str) -> str:
 
 
 def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Turn the facts into lines: a word for the margin, and a text."""
+    """Return the facts as lines: a word for the margin, and a text."""
     word = data_word(facts)
     graph, data, fit = facts["graph"], facts[word], facts["misfit"]
     edges = number_of(facts["edges"], "edges")
@@ -134,7 +134,7 @@ def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def rounding_text(rounding: Mapping[str, Any]) -> Message:
-    """Return a remark on costs that look rounded, and what to do if they are."""
+    """Return a remark on costs that look rounded, with the option to pass if they are."""
     digits, count = rounding["decimals"], rounding["explains"]
     costs = f"have {number_of(digits, 'decimals')}" if digits else "are whole numbers"
     why = f"rounding alone would explain {count:,} of these contradictions"
@@ -143,7 +143,7 @@ def rounding_text(rounding: Mapping[str, Any]) -> Message:
 
 
 def units_text(factor: float, word: str) -> Message:
-    """Return a question about units, given costs over the graph's own distances."""
+    """Return a question about units, given the ratio of costs to graph distances."""
     what = "labels" if word == "labels" else "the costs of the trips"
     text = f"{what} are {factor:.3g} times the graph's own distances"
     unit = Option("length_unit", factor, python=f"multiply the lengths by {factor:.3g}")
@@ -151,7 +151,7 @@ def units_text(factor: float, word: str) -> Message:
 
 
 def scores_text(scores: Mapping[str, Any], word: str) -> str:
-    """Return how well the candidates predicted what they had not seen."""
+    """Return how well the candidates predicted held-out data."""
     parts = [f"{short(scores[PLAIN]['error'])} by the graph as it is"]
     for name, score in scores.items():
         if name == PLAIN:

@@ -1,4 +1,4 @@
-"""Trips: what it cost to go from one vertex to another, in the world rather than on the graph."""
+"""Trips: measured costs of going from one vertex to another in the world."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Trips:
     Parameters
     ----------
     starts, ends : (k,) integer arrays
-        Where the trips lead from and to.
+        Start and end vertices of the trips.
     costs : (k,) array
-        What they cost, positive.
+        Cost of each trip, positive.
     error : float
         Bound on ``|cost - least cost in the world|``; 0 if the costs are exact.
     bound : {"upper"} or None
-        "upper" if the costs were paid on paths that may not be shortest: they bound the least
-        cost from above and say nothing of how low it may be.
+        "upper" if the trips may not have taken the shortest path: their costs bound the least cost
+        from above, and imply no lower bound.
 
     Attributes
     ----------
     merged : int
-        How many trips repeated another. Of upper bounds the least is kept. Other costs of the same
-        trip may differ by twice `error`, and their midrange is kept; more is a contradiction and
-        an `InputError`.
+        Number of trips that repeated another. Of upper bounds the least is kept. Other costs of the
+        same trip may differ by twice `error`, and their midrange is kept. Larger differences raise
+        `InputError`.
 
     Examples
     --------
@@ -64,14 +64,14 @@ class Trips:
         start = as_vertices(starts, "trip starts")
         end = as_vertices(ends, "trip ends")
         if start.size != end.size:
-            raise InputError(f"{start.size} trip starts but {end.size} trip ends")
+            raise InputError(f"trips need as many ends as starts, got {start.size} and {end.size}")
         cost = as_lengths(costs, "trip costs", start.size)
         if start.size == 0:
-            raise InputError("trips are empty: at least one is needed")
+            raise InputError("trips must hold at least one trip, got none")
         refuse(start == end, start, "trip starts", "is the end of its trip as well")
         error = as_real(error, "trip error", least=0.0)
         upper = check_bound(bound)
-        # sorted by end and start, and one of those that repeat
+        # sort by end and start, and keep one of each repeated trip
         order = np.lexsort((cost, start, end))
         start, end, cost = start[order], end[order], cost[order]
         new = np.concatenate([[True], (start[1:] != start[:-1]) | (end[1:] != end[:-1])])

@@ -1,4 +1,4 @@
-"""The whole way in one call: extend the labels, lift the field if asked, plan, certify."""
+"""The whole pipeline in one call: extend the labels, lift the field if asked, plan, certify."""
 
 from .._lazy import load_on_use
 

@@ -2,8 +2,8 @@
 
     labels, goal → extension → plan → one row
 
-Extensions and plans live in the workers and are dropped there; what comes back is a row of numbers
-per goal. A million vertices and a thousand goals so take the memory of a few fields.
+Extensions and plans stay in the workers and are dropped there; only a row of numbers per goal comes
+back. So a million vertices and a thousand goals need the memory of a few fields.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..shortest_paths import cost_to_go
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanTable(KeepsReadOnly):
-    """How the plans for many goals end: one entry per goal in every array, (k,) each.
+    """How the plans for many goals end: (k,) arrays with one entry per goal.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class PlanTable(KeepsReadOnly):
     reached, loop, dead_end, unreachable : int64 arrays
         Number of starts by the outcome of their walk, see `Outcome`; the goal not counted.
     cost_ratio : float array
-        Cost of the walks that arrive over that of the graph's own shortest paths, the mean of the
-        ratios; NaN where none arrives.
+        Mean ratio of the cost of the walks that arrive to that of the shortest paths; NaN if none
+        arrives.
     residual, width : float arrays
         Of the extension, see `Extension`; the width is inf where it has no bracket.
     status : tuple of str
@@ -81,16 +81,16 @@ class PlanTable(KeepsReadOnly):
 
     @property
     def able(self) -> NDArray[np.int64]:
-        """(k,) number of starts that can reach the goal, by whatever walk."""
+        """(k,) number of starts with a path to the goal."""
         return self.reached + self.loop + self.dead_end
 
     @property
     def success(self) -> FloatArray:
-        """(k,) share of those starts whose walk by the plan arrives; 1 if there is none."""
+        """(k,) share of those starts from which the plan arrives; 1 if there are none."""
         return np.where(self.able > 0, self.reached / np.maximum(self.able, 1), 1.0)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Return the columns as lists of plain numbers, None for what is not finite."""
+        """Return the columns as lists of plain numbers; None for values that are not finite."""
         columns = {name: getattr(self, name) for name in _COLUMNS}
         return {name: plain(list(column)) for name, column in columns.items()}
 
@@ -129,7 +129,7 @@ _COLUMNS = (
 
 
 class _Row(NamedTuple):
-    """What is kept of one goal."""
+    """Results kept for one goal."""
 
     counts: tuple[int, int, int, int]
     cost_ratio: float
@@ -148,7 +148,7 @@ class _Goals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _PlanMany:
-    """Solve a batch and plan on its fields; it travels once to a worker."""
+    """Solve a batch and plan on its fields; it is sent once to each worker."""
 
     many: Many
     check: bool
@@ -192,14 +192,14 @@ def plan_many(
     check: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> PlanTable:
-    """Extend many label sets over one graph and plan for a goal each; keep only how plans end.
+    """Extend many label sets over one graph, plan for a goal each, and keep only how plans end.
 
     Parameters
     ----------
     graph, labels_list, workers, executor, prior, unreachable, check
         As for `extend_many`. NaN and +inf in a field mean that the goal cannot be reached there.
     goals : iterable of int
-        The goal of every label set.
+        The goal of each label set.
     method : Method, optional
         The extension; `AMLE()` if not given.
     progress : callable, optional
@@ -214,7 +214,7 @@ def plan_many(
     Raises
     ------
     InputError, NotConverged
-        As for `extend_many`; a goal at fault is named by its position in `goals`.
+        As for `extend_many`; the error names a goal by its position in `goals`.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""From labels to a plan, and how far to trust it: one call.
+"""From labels to a plan with its certificate, in one call.
 
     labels → extension → (lifted, if asked) → plan → certificate
 
-Each step is a public function of its own, `extend`, `lift`, `plan` and `certify`; `solve` does what
-has to be done between them. A component without a label cannot reach the goal. A field that was
-lifted is no longer inside its bracket, and no longer takes the labels that were lifted: its plan is
-certified for the lifted values themselves, and for the labels that are left.
+Each step is a public function: `extend`, `lift`, `plan` and `certify`. `solve` does what is needed
+between them. A component without a label cannot reach the goal. A lifted field is no longer inside
+its bracket, and differs from the labels that were lifted. So its plan is certified for the lifted
+values, and for the remaining labels.
 
-If the graph is a guess, labels may serve to mend it instead (`mend`):
+If the graph is uncertain, labels may be used to mend it instead (`mend`):
 
     labels → mended graph → its own distances → plan → certificate
 
-Distances have no false sinks. A method named as well extends what the labels say beyond them.
+Distances have no false sinks. With a method as well, the labels also correct these distances.
 """
 
 from __future__ import annotations
@@ -45,29 +45,29 @@ if TYPE_CHECKING:
     from ..names import Naming
 
 DISTANCE = "graph distance"
-"""What the method is called if there is none."""
+"""Name of the method if there is none."""
 FLAT = 1e-12
-"""Part of the largest label by which a value may differ from it and still be the same."""
+"""Largest difference of equal values, as a share of the largest label."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """A value and a move for every state, where they lead, and how far to trust them.
+    """A value and a move for each state, where they lead, and how far to trust them.
 
     Attributes
     ----------
     labels : Labels
-        The labels as they were given.
+        The given labels.
     field : Extension
         Their extension, with its bracket and status.
     plan : Plan
-        The greedy plan, on the field or on the lifted one.
+        The greedy plan, on the field or on the lifted field.
     certificate : Certificate
         What the values prove about the plan's moves.
     lifted : Lifted or None
-        The lifted field, if lift was asked for.
+        The lifted field, or None without `lift`.
     mended : Mended or None
-        What was mended, if that was asked for; the plan is on ``mended.graph``.
+        The mended graph, or None without `mend`; the plan is on ``mended.graph``.
 
     Examples
     --------
@@ -95,20 +95,20 @@ class Answer:
 
     @property
     def graph(self) -> Graph:
-        """Where it was solved."""
+        """The graph of the plan."""
         return self.plan.graph
 
     @property
     def goal(self) -> int:
-        """Where the plan is to lead."""
+        """The goal of the plan."""
         return self.plan.goal
 
     @property
     def values(self) -> FloatArray:
-        """(n,) the values that the plan stands on: the field's, lifted if that was asked for.
+        """(n,) values that the plan follows: those of the field, or of the lifted field.
 
-        +inf where no label is in reach. A label at a state that cannot reach the goal stays as it
-        was given; no start is sent there.
+        +inf where no label can be reached. A label at a state that cannot reach the goal keeps its
+        value; no start is sent there.
         """
         return self.plan.values
 
@@ -119,39 +119,39 @@ class Answer:
 
     @cached_property
     def raised(self) -> FloatArray:
-        """(n,) how much lift added to each value, as in `Lifted`; 0 without lift."""
+        """(n,) amount that `lift` added to each value, as in `Lifted`; 0 without `lift`."""
         return frozen(np.zeros(self.values.size)) if self.lifted is None else self.lifted.raised
 
     @cached_property
     def raised_states(self) -> NDArray[np.int64]:
-        """(k,) states that can reach the goal whose value was raised, the most raised first."""
+        """(k,) states with a path to the goal and a raised value, most raised first."""
         up = np.flatnonzero((self.raised > 0.0) & self.plan.reachable)
-        amount = np.round(self.raised[up], 9)  # rounding alone orders nothing
+        amount = np.round(self.raised[up], 9)  # differences of rounding do not count
         return frozen(up[np.argsort(-amount, kind="stable")])
 
     @cached_property
     def false_sinks(self) -> NDArray[np.int64]:
-        """(k,) labels other than the goal's from which no arc descends, before any lift."""
+        """(k,) labels other than the goal's without a descending arc, before any lift."""
         before = check_field(self.graph, self.field)
         return frozen(false_sinks(self.graph, before, self.labels, self.goal))
 
     @cached_property
     def behind_labels(self) -> NDArray[np.int64]:
-        """(k,) states that have a label's own value, since no other value lies beyond them.
+        """(k,) states behind labels, which have the value of the label.
 
-        Without the labels they would be cut off from the rest: around their part of the graph all
-        labels have one value, and most methods have nothing else to go by. `AMLE` adds the way to
+        Without the labels they would be cut off from the rest: all labels around their part of the
+        graph have one value, and most methods use nothing else. `AMLE` adds the cost of the path to
         the label if it fills by cost.
         """
         graph, labels = self.graph, self.labels
         free = ~labels.mask(graph)
         tails, heads, n = graph.tails, graph.indices, graph.num_vertices
-        # the parts that the graph falls into without its labels
+        # components of the graph without its labels
         inside = free[tails] & free[heads]
         ones = np.ones(inside.sum())
         apart = sparse.csr_array((ones, (tails[inside], heads[inside])), shape=(n, n))
         part = sparse.csgraph.connected_components(apart, directed=False)[1]
-        # the least and the largest label beside each part; +inf and -inf if there is none
+        # the least and the largest label adjacent to each component; +inf and -inf if there is none
         values = np.zeros(n)
         values[labels.vertices] = labels.values
         least, largest = np.full(n, np.inf), np.full(n, -np.inf)
@@ -164,36 +164,36 @@ class Answer:
 
     @cached_property
     def graph_distance(self) -> FloatArray:
-        """(n,) the graph's own distance to the goal, whatever the labels say; inf where none."""
+        """(n,) graph distance to the goal, independent of the labels; inf if there is no path."""
         return frozen(cost_to_go(self.graph, self.goal))
 
     @cached_property
     def distance_ratio(self) -> float:
-        """The factor by which the graph's own distances to the goal fit the labels best.
+        """Factor by which the graph distances to the goal fit the labels best.
 
-        Far from 1 where labels and lengths are in different units, negative where the labels fall
-        away from the goal, as rewards do; NaN if there is no label but the goal's.
+        Far from 1 if labels and lengths are in different units. Negative if the labels decrease
+        with distance from the goal, as rewards do. NaN if only the goal is labelled.
         """
-        from ..cross_validation import label_factor  # which loads the mending room
+        from ..cross_validation import label_factor  # loads `mending`
 
         return label_factor(self.labels, self.goal, self.graph_distance)
 
     @cached_property
     def contradictions(self) -> Contradictions:
-        """Where labels and graph cannot both be right."""
-        from ..mending import contradictions  # a plan needs nothing of that room
+        """Where labels and graph contradict each other."""
+        from ..mending import contradictions  # not needed for a plan
 
         return contradictions(self.graph, self.labels)
 
     @cached_property
     def route_margins(self) -> FloatArray:
-        """(k,) margins of the routes that arrive, the goal's own left out; see `Certificate`."""
+        """(k,) margins of the routes that arrive, without the goal's own; see `Certificate`."""
         walked = self.plan.reached.copy()
         walked[self.goal] = False
         return frozen(self.certificate.start_margin[walked])
 
     def route(self, start: int) -> Rollout:
-        """Walk from a start by the plan; one that cannot reach the goal does not begin."""
+        """Walk from a start by the plan; a start without a path to the goal does not begin."""
         start = as_vertex(start, "start", self.graph.num_vertices)
         if self.outcomes[start] is Outcome.UNREACHABLE:
             return Rollout(frozen(np.array([start])), 0.0, Outcome.UNREACHABLE)
@@ -202,20 +202,20 @@ class Answer:
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, the plan, its certified moves and their proof into one file.
 
-        ``python -m wayfield_verify FILE`` proves them again in exact arithmetic, with nothing of
-        wayfield but the file. Returns the path.
+        ``python -m wayfield_verify FILE`` proves them again in exact arithmetic, using nothing but
+        the file. Returns the path.
         """
         return self.certificate.write_proof(path)
 
     def summary(self, names: Naming | None = None, starts: Iterable[int] = ()) -> str:
-        """Return a few lines of text: what was found, and what to do next.
+        """Return a few lines of text: the findings, and what to do next.
 
         Parameters
         ----------
         names : sequence or mapping, optional
-            What to call the vertices: ``names[x]``. Their indices if not given.
+            Names of the vertices: ``names[x]``. Default: their indices.
         starts : iterable of int
-            Where the routes begin that are to be shown.
+            Start vertices of the routes to show.
         """
         from .text import lines
 
@@ -223,7 +223,7 @@ class Answer:
         return "\n".join(f"{line.word:<9} {line.text}" for line in told)
 
     def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
-        """Return what the summary says, and more, as plain data that JSON can hold.
+        """Return the content of the summary, and more, as plain data that JSON can hold.
 
         Numbers that are infinite or unknown are None. Parameters as in `summary`.
         """
@@ -233,7 +233,7 @@ class Answer:
 
     @property
     def made_by(self) -> str:
-        """How the field was made: by a method, by mending, by both, or of distances alone."""
+        """How the field was made: by a method, by mending, by both, or from distances alone."""
         known, made = self.plan.reachable, describe(self.field.method)
         given = self.field.prior is not None
         alone = given and np.array_equal(self.field.values[known], self.graph_distance[known])
@@ -268,30 +268,30 @@ def solve(
     graph : Graph
         State graph; moves follow its arcs.
     labels : Labels
-        The known values, that of the goal among them.
+        The known values, including the goal's.
     goal : int
-        Where to go.
+        The goal.
     method : Method, optional
-        How to extend the labels: `AMLE()`, or not at all if the graph is mended.
+        How to extend the labels. Default: `AMLE()`, or no extension if the graph is mended.
     mend : MendMethod, optional
-        Mend the graph by the labels first, and plan on the mended graph, by its own distances; see
-        `wayfield.mend`. With a `method`, these are the prior that the labels correct.
+        Mend the graph by the labels first, and plan with the distances on the mended graph; see
+        `wayfield.mend`. With a `method`, these distances are the prior that the labels correct.
     prior : (n,) array, optional
         A field that the labels correct, such as ``cost_to_go(graph, goal)``; see `extend`.
     lift : bool
-        Lift the field, as little as possible, until every start that can reach the goal does; see
-        `wayfield.lift`.
+        Lift the field as little as possible, so that every start with a path to the goal reaches
+        it; see `wayfield.lift`.
     error : float or (n,) array, optional
-        How far the values may be from the true cost-to-go. The certificate then says which moves
-        are optimal all the same; without it, by how much each move leads.
+        Bound on the difference between the values and the true cost-to-go. The certificate then
+        says which moves are optimal in spite of it; without it, by how much each move leads.
     check : bool
-        Raise `NotConverged` if the method misses its guarantee, or hand back an answer whose
-        ``field.status`` says so.
+        Raise `NotConverged` if the method misses its guarantee. If False, return an answer with a
+        ``field.status`` that says so.
 
     Returns
     -------
     Answer
-        Field, plan, certificate and outcomes; ``answer.summary()`` says it all in a few lines.
+        Field, plan, certificate and outcomes; see ``answer.summary()``.
 
     Examples
     --------
@@ -315,13 +315,13 @@ def solve(
     if mend is not None:
         if prior is not None:
             raise InputError("prior and mend exclude each other: a mended graph is its own prior")
-        from ..mending import mend as fit  # a room as large as all that a plain solve loads
+        from ..mending import mend as fit  # as large as everything that a plain solve loads
 
         mended = fit(graph, labels, goal, mend)
         graph, labels = mended.graph, check_labels(labels, graph).with_goal(goal)
         prior = cost_to_go(graph, goal)
         known = Labels([goal], [0.0]) if method is None else labels
-        method = AMLE(fill="flat") if method is None else method  # 0 everywhere: the prior itself
+        method = AMLE(fill="flat") if method is None else method  # corrects the prior by 0
     how = AMLE() if method is None else method
     field = extend(graph, known, how, prior=prior, unreachable="nan", check=check)
     lifted, judged = None, field
@@ -332,10 +332,10 @@ def solve(
             )
         lifted = lift_field(graph, field, goal)
         if not lifted.unchanged:
-            # the lifted field is certified as it is, and for the labels that it still takes
+            # the lifted field is certified as it is, for the labels that it still agrees with
             judged = replace(field, values=lifted.values, lower=None, upper=None)
             stays = lifted.values[known.vertices] == known.values
-            if not stays.any():  # the goal's own label would have stayed
+            if not stays.any():  # a label at the goal would have stayed
                 raise InputError("lifting raised every label, since the goal has none: label it")
             known = Labels(known.vertices[stays], known.values[stays], known.error)
     moves = plan(graph, judged, goal)

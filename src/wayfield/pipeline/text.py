@@ -1,7 +1,6 @@
-"""What an answer says: as plain data, as lines that a person reads in five seconds, and as advice.
+"""Text of an answer: plain data, lines that a person reads in five seconds, and advice.
 
-`facts` collects, `lines` and `advise` render; nothing is computed here that an answer does not have
-as an array.
+`facts` collects, `lines` and `advise` render. Everything comes from the arrays of an answer.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
     from ..mending import Contradictions
 
 MOST_NAMED = 5
-"""States of one kind that are named; the arrays hold all of them."""
+"""Number of states of one kind that are named; the arrays hold all of them."""
 MOST_WEAK = 3
-"""States that decide margins which the summary names."""
+"""Number of states named in the summary as those that decide margins."""
 ROUTE_ENDS = 6
-"""States at each end of a long route that the summary names."""
+"""Number of states named at each end of a long route."""
 
 SAME_UNIT = (0.5, 2.0)
-"""Labels over the graph's own distances: between these nothing speaks against one unit."""
+"""Ratios of labels to graph distances within this range are consistent with one unit."""
 TRIFLE = 0.02
-"""Contradictions below this share of the largest label are no reason to mend a graph."""
+"""Contradictions below this share of the largest label are ignored."""
 MANY_BEHIND = 0.05
-"""Share of states behind labels from which on it is worth another method."""
+"""Share of states behind labels above which another method is recommended."""
 
 IN_PYTHON = {
     "amle": "AMLE()",
@@ -48,14 +47,14 @@ IN_PYTHON = {
     "unit": "multiply the lengths by",
     "limit": "a larger time_limit",
 }
-"""What the advice recommends, as a Python user calls it; the command line has words of its own."""
+"""Recommended calls, as in Python; the command line has its own."""
 
 
 # ------------------------------------------------------------------ plain data
 
 
 def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[str, Any]:
-    """Return what was found as data that JSON can hold; see `Answer.facts`."""
+    """Return the findings as data that JSON can hold; see `Answer.facts`."""
     call = Caller(names, answer.graph.num_vertices)
     graph, labels, moves, certificate = answer.graph, answer.labels, answer.plan, answer.certificate
     sinks, behind = answer.false_sinks, answer.behind_labels
@@ -117,7 +116,7 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
         }
     )
     if answer.lifted is None or answer.lifted.unchanged:
-        # how far the values can be from the truth if labels and graph are right
+        # possible error of the values if labels and graph are right
         bound: FloatArray = certificate.by_distance.bound[moves.reachable]
         median = np.quantile(bound, 0.5, method="lower")
         found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
@@ -125,11 +124,11 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
 
 
 def _plan_facts(answer: Answer, call: Caller) -> dict[str, Any]:
-    """Outcomes of the starts that can reach the goal; the others are not the plan's fault."""
+    """Return the outcomes of the starts with a path to the goal."""
     moves, raised = answer.plan, answer.raised_states
     caught = np.bincount(moves.basin[moves.basin >= 0], minlength=len(moves.cycles))
     touching = moves.touches(answer.labels)
-    # the loops in which starts end that could have arrived, those that catch the most first
+    # the loops that catch starts with a path to the goal, those that catch most first
     fatal = np.flatnonzero(moves.reachable[moves.cycle_members[moves.cycle_offsets[:-1]]])
     worst = fatal[np.argsort(-caught[fatal], kind="stable")[:MOST_NAMED]]
     return {
@@ -158,7 +157,7 @@ def _plan_facts(answer: Answer, call: Caller) -> dict[str, Any]:
 
 
 def _margin_facts(answer: Answer, call: Caller) -> dict[str, Any]:
-    """Least and median margin of the routes, and the states that decide the least ones."""
+    """Return the least and median margin of the routes, and the states that decide the least."""
     least, certificate = answer.route_margins, answer.certificate
     if not least.size:
         return {"least": None, "median": None, "weakest": []}
@@ -167,7 +166,7 @@ def _margin_facts(answer: Answer, call: Caller) -> dict[str, Any]:
     counts = np.bincount(certificate.weakest[walked], minlength=walked.size)
     states = np.flatnonzero(counts)
     states = states[certificate.margin[states] < np.inf]
-    rounded = np.round(certificate.margin[states], 9)  # rounding alone orders nothing
+    rounded = np.round(certificate.margin[states], 9)  # differences of rounding do not count
     order = np.lexsort((states, -counts[states], rounded))
     return {
         "least": least.min(),
@@ -198,14 +197,14 @@ def _route_facts(answer: Answer, call: Caller, start: int) -> dict[str, Any]:
 
 
 class Line(NamedTuple):
-    """A word for the margin, and what there is to say about it."""
+    """A word for the margin, and its text."""
 
     word: str
     text: str
 
 
 def lines(facts: Mapping[str, Any]) -> list[Line]:
-    """Turn the facts of an answer into lines; what cannot reach the goal at all comes first."""
+    """Return the facts of an answer as lines; states that cannot reach the goal come first."""
     graph, labels, made = facts["graph"], facts["labels"], facts["plan"]
     summary: list[Line] = []
 
@@ -312,7 +311,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
 
 
 def _some(names: Iterable[str], count: int) -> str:
-    """List names out of `count`."""
+    """Return a list of names out of `count`."""
     shown = list(names)
     return ", ".join(shown) + (" …" if count > len(shown) else "")
 
@@ -322,7 +321,7 @@ def _number(value: float) -> str:
 
 
 def _margin(margin: Mapping[str, Any]) -> str:
-    """Return what errors the routes tolerate, and where they tolerate least."""
+    """Return the errors that the routes tolerate, and where they tolerate least."""
     least, median, weakest = margin["least"], margin["median"], margin["weakest"]
     if least is None and not weakest:
         return "there is no other move on any route, so errors of the values change none"
@@ -345,7 +344,7 @@ def _margin(margin: Mapping[str, Any]) -> str:
 
 
 def _tolerates(margin: float | None) -> str:
-    """Return what one route tolerates."""
+    """Return the error that one route tolerates."""
     if margin is None or margin < TIE:
         return "tolerates no error"
     return f"tolerates errors below {margin_text(margin)}"
@@ -369,7 +368,7 @@ def _route(route: Mapping[str, Any]) -> str:
 
 
 def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -> str:
-    """Return the most urgent advice. `calls` says how the reader calls what is recommended."""
+    """Return the most urgent advice. `calls` holds the calls to recommend."""
     exact, labels, made = isinstance(answer.field.method, AMLE), facts["labels"], facts["plan"]
     if not answer.field.status.good:
         missed = f"the solver missed its guarantee ({answer.field.status})"
@@ -380,7 +379,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         arcs = ", and do the arcs point the right way?" if answer.graph.directed else "?"
         return f"no other state can reach the goal: is it the right one{arcs}"
     if answer.goal not in answer.labels.vertices:
-        return "the goal has no label, so no value says where to descend to: label it"
+        return "the goal has no label, so nothing leads there: label it"
     known = answer.field.values[answer.plan.reachable]
     if known.size > 1 and np.ptp(known) == 0.0:  # one value wherever the goal can be reached from
         reason = "only the goal is labelled" if labels["count"] == 1 else "the labels are all equal"
@@ -417,12 +416,12 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         paths = "these are the graph's own shortest paths"
         return f"{paths}; with a few measured costs, {calls['mend']} shows whether it is wrong"
     if not facts["routes"]:
-        return f"every start that can reach the goal does; {calls['route']} shows its route"
+        return f"every start with a path to the goal reaches it; {calls['route']} shows its route"
     return f"{calls['compare']} shows whether the labels do better than the graph's own distances"
 
 
 def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str:
-    """Recommend to mend the graph if labels contradict it by more than a trifle; else empty."""
+    """Recommend mending if labels contradict the graph noticeably; else return an empty text."""
     high, low = found.optimistic.excess, found.pessimistic.excess
     above = high.max(initial=0.0) >= low.max(initial=0.0)
     excess = high if above else low
@@ -437,15 +436,15 @@ def contradiction_remark(found: Contradictions, calls: Mapping[str, str]) -> str
 def unit_remark(
     factor: float, calls: Mapping[str, str], what: str = "labels", unit: float = 1.0
 ) -> str:
-    """Return a question about units, given costs over the graph's own distances.
+    """Return a question about units, given the ratio of costs to graph distances.
 
-    `unit` is what the lengths have been multiplied by already.
+    `unit` is the factor already applied to the lengths.
     """
     question = f"{what} are {factor:.3g} times the graph's own distances"
     return f"{question}: are both in the same unit? If not, {calls['unit']} {unit * factor:.3g}"
 
 
 def differ_in_unit(factor: float) -> bool:
-    """Whether costs over the graph's own distances are far enough from 1 to ask about units."""
+    """Whether the ratio of costs to graph distances is far enough from 1 to ask about units."""
     low, high = SAME_UNIT
     return 0.0 <= factor < low or factor > high

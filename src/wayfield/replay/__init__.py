@@ -1,9 +1,9 @@
 """State graphs from a replay buffer: observed transitions become arcs, nearby states one vertex.
 
-A graph of transitions is directed. It usually falls into many strong components, and parts of it do
-not lead to the goal at all: `Replay.report` says so before anything is computed. Starts and goals
-that were never observed are attached to their neighbours for as long as they are needed
-(`Replay.attach`, or `attach` on any graph).
+A graph of transitions is directed. It usually has many strong components, and parts of it do not
+lead to the goal at all: `Replay.report` shows this before anything is computed. Starts and goals
+that were never observed are attached to their neighbours temporarily (`Replay.attach`, or `attach`
+on any graph).
 """
 
 from ._counts import ActionCounts, Jumps

@@ -239,7 +239,7 @@ def count_actions(
     if given.ndim == 2 and given.shape[1] == 1 and given.dtype.kind in "iu":
         given = given[:, 0]
     if given.ndim > 2:
-        raise InputError(f"actions must be numbers or rows of numbers, not of shape {given.shape}")
+        raise InputError(f"actions must be numbers or rows of numbers, got shape {given.shape}")
     row = np.flatnonzero(buffer.valid) if exact else moves.row
     if given.ndim == 1 and given.dtype.kind in "biu":
         kinds, kind = np.unique(given[row].astype(np.int64), return_inverse=True)

@@ -49,7 +49,7 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
         if dataset and all(str(name).startswith("episode") for name in dataset):
             order = sorted(dataset, key=lambda name: (len(str(name)), str(name)))
             return _from_episodes([dataset[name] for name in order], entry)
-        raise InputError(f"the dataset has no observations, only {_listed(dataset)}")
+        raise InputError(f"dataset must have observations, got only {_listed(dataset)}")
     if hasattr(dataset, "iterate_episodes"):
         return _from_episodes(dataset.iterate_episodes(), entry)
     if isinstance(dataset, np.ndarray) and dataset.ndim in (1, 2):
@@ -60,8 +60,8 @@ def read_dataset(dataset: Any, entry: str) -> dict[str, Any]:
     if isinstance(dataset, Sequence | np.ndarray):
         return _from_episodes(dataset, entry)
     raise InputError(
-        "a dataset is a dictionary of arrays, a path to an npz file or a list of episodes, "
-        f"not {type(dataset).__name__}"
+        "dataset must be a dictionary of arrays, a path to an npz file or a list of episodes, "
+        f"got {type(dataset).__name__}"
     )
 
 
@@ -79,13 +79,13 @@ def _from_rows(dataset: Mapping[str, Any], entry: str) -> dict[str, Any]:
     per_row = [name for name in ("actions", "valids", *ends) if name in found]
     for name in per_row:
         if np.ndim(found[name]) == 0:
-            raise InputError(f"{name} must have an entry per observation, not be {found[name]!r}")
+            raise InputError(f"{name} must have one entry per observation, got {found[name]!r}")
     one_more = {len(found[name]) for name in ends} == {size - 1}
     if onward is None and one_more and {"terminations", "truncations"} & set(ends):
         return _from_episodes([found], entry)
     if onward is None and not ends and "valids" not in found:
         raise InputError(
-            f"the dataset has none of {', '.join(_ENDS)}: nothing says where episodes end"
+            f"dataset must have one of {', '.join(_ENDS)} to mark where episodes end, got none"
         )
     for name in per_row:
         if len(found[name]) != size:
@@ -107,16 +107,16 @@ def _from_rows(dataset: Mapping[str, Any], entry: str) -> dict[str, Any]:
             observations, onward, final = observations[valid], onward[valid], final[valid]
     if onward is None and size > 1 and not final.any():
         raise InputError(
-            f"no row of the dataset ends an episode ({' and '.join(ends)} are all False), so that "
-            f"its {size:,} rows would be one: pass timeouts as well or, if they are one, set the "
-            "last of terminals"
+            f"no row of the dataset ends an episode ({' and '.join(ends)} are all False), so its "
+            f"{size:,} rows would be one episode: pass timeouts as well, or set the last of "
+            "terminals if it is one"
         )
     columns = {"observations": observations, "next_observations": onward}
     return {**columns, "terminals": final, "actions": actions}
 
 
 def _from_episodes(episodes: Iterable[Any], entry: str) -> dict[str, Any]:
-    """Concatenate episodes; the last observation of each gets an action that nobody took."""
+    """Concatenate episodes; the last observation of each gets a dummy action."""
     seen: list[NDArray[Any]] = []
     taken: list[NDArray[Any]] = []
     for number, one in enumerate(episodes):
@@ -188,11 +188,11 @@ class Buffer(NamedTuple):
     first: Rows
     """Where each row begins."""
     second: Rows
-    """Where it ends; no rows if that is where the next one begins."""
+    """Where it ends; empty if each row ends where the next begins."""
     valid: BoolArray
     """Rows that are transitions."""
     joined: BoolArray
-    """Rows that the next one continues."""
+    """Rows that continue in the next one."""
     final: BoolArray
     """Rows at which an episode ended."""
 
@@ -239,7 +239,7 @@ def _as_flags(data: ArrayLike, size: int, name: str) -> BoolArray:
     if array.shape == (size, 1):
         array = array[:, 0]
     if array.shape != (size,):
-        raise InputError(f"{name} must be of shape ({size},), not {array.shape}")
+        raise InputError(f"{name} must be of shape ({size},), got {array.shape}")
     if array.dtype != np.bool_:
         refuse(~np.isin(array, (0, 1)), array, name, "is neither 0 nor 1")
     return array.astype(bool)
@@ -249,7 +249,7 @@ def as_rows(data: ArrayLike, name: str) -> Rows:
     """Return finite observations, one per row; float32 is kept, and copies are avoided."""
     array = as_real_array(data, name)
     if array.ndim != 2:
-        raise InputError(f"{name} must be two-dimensional, not of shape {array.shape}")
+        raise InputError(f"{name} must be two-dimensional, got shape {array.shape}")
     if array.size == 0:
         raise InputError(f"{name} are empty: their shape is {array.shape}")
     kind = np.float32 if array.dtype in (np.float16, np.float32) else np.float64

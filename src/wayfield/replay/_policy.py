@@ -1,4 +1,4 @@
-"""Policies: what to head for from every state, for one goal.
+"""Policies: the sub-goal of each state, for one goal.
 
 **Process.** Observed arcs, jumps with their posterior odds, and stitched arcs with theirs
 (Laplace's rule). A stitched arc that fails does not exist, and an agent that relies on it is stuck.
@@ -10,9 +10,9 @@ probability that all of it works out.
 is no farther than that. A teleporter on the plan is entered where jumps began.
 
 **States without a plan.** Where arrival is so unlikely that the plan gives up, an agent still has
-to go somewhere: along the cheapest path, stitched arcs at their price, to a state that has a plan.
-A state that not even stitched arcs lead on from heads for the nearest state with a plan, which is a
-stitched arc as well.
+to go somewhere: along the cheapest path, with stitched arcs at their price, to a state with a plan.
+If not even stitched arcs lead on, it heads for the nearest state with a plan, as if by a stitched
+arc.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def make_model(replay: Replay, stitched: Stitched, states: Rows, by_action: bool
 
 @dataclass(frozen=True, eq=False)
 class Policy(KeepsReadOnly):
-    """What to do from every state, for one goal."""
+    """The policy of every state, for one goal."""
 
     goal: NDArray[np.int64]
     """States that count as the goal."""
@@ -131,9 +131,9 @@ class Policy(KeepsReadOnly):
     successor: IntArray
     """Next state of the plan; the state itself at the goal and where there is no plan."""
     aims: FloatArray
-    """Where to head from every state, unless it is for the goal itself."""
+    """Sub-goal of each state, unless it is the goal itself."""
     direct: BoolArray
-    """States from which to head for the goal itself."""
+    """States with the goal itself as sub-goal."""
     planned: BoolArray
     """States that have a plan or are the goal."""
     field: ExpectedCost
@@ -202,10 +202,9 @@ def _solve(
 ) -> tuple[float, ExpectedCost]:
     """Return the price of giving up, and the expected cost with it.
 
-    If none is given, the price is many times the longest path to the goal. Paths are first as long
-    as if all moves succeeded. Where moves often fail, walks take many times as long, and with that
-    price would rather be given up. So the price is raised until it is many times what the plan
-    takes on average.
+    By default, the price is many times the longest path to the goal. Paths are first measured as if
+    all moves succeeded. Where moves often fail, walks take many times as long and would be given up
+    at that price. So the price is raised until it is many times the plan's average cost.
     """
     if give_up is not None:
         return give_up, expected_cost(model.moves, goal, give_up)
@@ -230,9 +229,9 @@ def _stitch_on(
     tables: tuple[FloatArray, FloatArray, IntArray],
     give_up: float,
 ) -> BoolArray:
-    """Lead states without a plan along the cheapest paths, stitched arcs at their price.
+    """Lead states without a plan along the cheapest paths, with stitched arcs at their price.
 
-    Sets values, reach and successors in place; returns which states have a plan then.
+    Updates values, reach and successors in place; returns which states now have a plan.
     """
     values, reach, successor = tables
     walks, stitched, n = model.walks, model.stitched, planned.size

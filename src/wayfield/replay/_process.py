@@ -45,12 +45,12 @@ def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions
     if by == "action":
         done = replay.actions
         if done is None:
-            raise InputError("the buffer was read without actions: there are none to count")
+            raise InputError("by='action' needs actions, but the buffer was read without actions")
         return Transitions(
             done.state, done.action, done.next_state, done.count, done.cost, num_states=n
         )
     if not graph.num_arcs:
-        raise InputError("the buffer has no arcs: nobody was seen to move")
+        raise InputError("the buffer has no arcs: no transition changes the state")
     adjacent = adjacency(replay)
 
     # Departures from every state by jumps and by steps, with those of the prior.

@@ -56,14 +56,14 @@ _SCALES = (0.0, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replay(KeepsReadOnly):
-    """A directed graph of the states in a replay buffer, and what the buffer says of each arc.
+    """A directed graph of the states in a replay buffer, with statistics of each arc.
 
     Attributes
     ----------
     graph : Graph
-        Directed; an arc for every pair of states with a transition between them, as long as the
-        time spent (see `replay_graph`). Positions are the states themselves if they have two or
-        three coordinates.
+        Directed, with an arc for each pair of states with a transition between them. The length of
+        an arc is the time spent (see `replay_graph`). Positions are the states themselves if they
+        have two or three coordinates.
     states : (n, d) float array
         One observation per vertex: the first one seen there, or the landmark.
     tail, head : (t,) int64 arrays
@@ -93,9 +93,9 @@ class Replay(KeepsReadOnly):
     exact : bool
         Whether only equal observations were merged.
     actions : ActionCounts or None
-        What followed which action, if there were actions.
+        Outcomes of each action, if there were actions.
     attached : int
-        Temporary vertices, which come last; see `attach`.
+        Number of temporary vertices, which come last; see `attach`.
 
     Examples
     --------
@@ -127,20 +127,18 @@ class Replay(KeepsReadOnly):
 
     @classmethod
     def from_dataset(cls, dataset: Any, *, entry: str = "observation", **options: Any) -> Replay:
-        """Build the graph of a dataset as OGBench, D4RL and Minari hand it out.
+        """Build the graph of a dataset in the format of OGBench, D4RL or Minari.
 
         Parameters
         ----------
         dataset : mapping, path, sequence or object
-            A dictionary with "observations" and, where there are any, "next_observations",
-            "actions", "terminals", "timeouts", "terminations", "truncations"; an ``.npz`` file
-            with such arrays; a list of episodes, each a dictionary or an object with these names;
-            or anything with ``iterate_episodes()``, as Minari's datasets have it. OGBench's
-            compact form, with "valids", is known for what it is. An episode may have one
-            observation more than actions, its last.
+            A dictionary with "observations" and, optionally, "next_observations", "actions",
+            "terminals", "timeouts", "terminations", "truncations"; an ``.npz`` file with such
+            arrays; a list of episodes, each a dictionary or an object with these names; or anything
+            with ``iterate_episodes()``, such as a Minari dataset. OGBench's compact format, with
+            "valids", is recognised. An episode may have one observation more than actions.
         entry : str
-            Which part of observations that are dictionaries themselves, as in goal-conditioned
-            environments.
+            Which part to use if observations are dictionaries, as in goal-conditioned environments.
         **options
             As for `replay_graph`: ``tolerance``, ``landmarks``, ``lengths``, ``jump``, ``seed``.
 
@@ -194,16 +192,16 @@ class Replay(KeepsReadOnly):
         Parameters
         ----------
         observation : (d,) float array
-            Where the vertex lies.
+            Position of the vertex.
         role : {"start", "goal", "both"}
             A start has arcs out to its neighbours, a goal arcs in from them.
         k : int, optional
-            How many of the nearest states to attach to, at most.
+            Largest number of nearest states to attach to.
         radius : float, optional
-            How far away they may be. Give one of the two, or both.
+            Largest distance of these states. Pass k, radius or both.
         pace : float, optional
-            Length of an arc per unit of distance. By default the median over the buffer's arcs,
-            so that an attached arc costs what a transition of its span does.
+            Length of an arc per unit of distance. Default: the median over the buffer's arcs, so
+            that an attached arc costs as much as a transition of the same span.
 
         Returns
         -------
@@ -237,7 +235,7 @@ class Replay(KeepsReadOnly):
         return replace(known, states=frozen(states), visits=frozen(visits), attached=count), new
 
     def report(self, goal: int) -> ReachReport:
-        """Report which states can reach the goal at all, before anything is planned.
+        """Report which states can reach the goal, before anything is planned.
 
         Examples
         --------
@@ -299,9 +297,9 @@ class Replay(KeepsReadOnly):
         """Return the least expected cost of arriving, by observed arcs first.
 
         The parameters are those of `wayfield.expected_cost`, which calls this with a replay.
-        Stitched arcs have a price, but no odds: a plan that mixes both would buy its way round a
-        gamble. So they are used only from states where observed arcs lead nowhere: where one would
-        give up or, without `give_up`, where no policy surely arrives.
+        Stitched arcs have a price, but no odds: a plan with both could avoid a risk by paying the
+        price. So they are used only from states where observed arcs lead nowhere: where the plan
+        would give up or, without `give_up`, where no policy arrives with probability 1.
 
         Examples
         --------
@@ -369,10 +367,10 @@ class Replay(KeepsReadOnly):
         return with_arcs(self, Graph(*rows, True, graph.positions))
 
     def suspects(self, graph: Graph, least: float = 1.0) -> Suspects:
-        """List the arcs of a graph that the transitions speak against, the most doubtful first.
+        """List the arcs of a graph that the transitions contradict, the most doubtful first.
 
-        The graph may be one of nearest neighbours or of a learned distance. An arc is suspect if
-        there was occasion to take it and nobody did, and if no observed path between its ends is at
+        The graph may be one of nearest neighbours or of a learned distance. An arc is suspect if it
+        was never taken although there was occasion, and if no observed path between its ends is at
         most twice as long plus one median arc.
 
         Parameters
@@ -403,7 +401,7 @@ class Replay(KeepsReadOnly):
         seen = (tails < own) & (heads < own)
         span = np.linalg.norm(self.states[tails[seen]] - self.states[heads[seen]], axis=1)
         if not span.size:
-            raise InputError("the buffer has no arcs to take a pace from: give pace")
+            raise InputError("pace must be given, since the buffer has no arcs to estimate it from")
         return float(np.median(self.graph.lengths[seen] / span))
 
     def _distances(self, observation: ArrayLike) -> FloatArray:
@@ -453,9 +451,9 @@ def replay_graph(
     """Build a directed graph from observed transitions.
 
     The length of an arc is the time spent: the median number of steps from entering its tail to
-    crossing it. Where observations are merged, it is never below the distance between the two
-    states over the behaviour's speed, since a corner that is cut is left too soon. A jump, one
-    step far longer than the others, is as long as it took.
+    crossing it. Between merged states it is never below their distance over the behaviour's speed,
+    since corners are cut and left too soon. A jump, one step far longer than the others, is as long
+    as it took.
 
     Parameters
     ----------
@@ -469,7 +467,7 @@ def replay_graph(
         other, and the transition of a terminal row is one like any other; in both cases
         ``ends`` lists the vertices where episodes ended.
     actions : (t,) integer array or (t, a) float array, optional
-        What was done. It tells choice from chance; see `Replay.transitions`.
+        The actions taken. They distinguish choice from chance; see `Replay.transitions`.
     lengths : (t,) float array, optional
         Cost of each transition, in place of time. Without `next_observations` either one for each
         move that is a transition, or one per row, those at an episode's end unused. Of several
@@ -478,14 +476,14 @@ def replay_graph(
         Observations at most this far (Euclidean) from the first one seen at a vertex belong to
         that vertex; 0 merges equal observations only.
     landmarks : int or (k, d) array, optional
-        States to assign observations to, the nearest each, in place of merging: as many
-        observations, each as far as can be from those before it (fewer if all others are within
-        the tolerance of one), or these.
+        States to assign observations to, each to the nearest, instead of merging. A number chooses
+        that many observations as far apart as possible (fewer if all others are within the
+        tolerance of one); an array gives the states.
     jump : float, optional
         Steps longer than this count as jumps. By default five times the 90th percentile of nonzero
         step lengths.
     seed : int
-        Landmarks are chosen among 60,000 observations drawn with it.
+        Seed of the 60,000 observations among which landmarks are chosen.
 
     Examples
     --------
@@ -589,11 +587,11 @@ def attach(
     role : {"start", "goal", "both"}
         A start has arcs out to its neighbours, a goal arcs in from them.
     k : int, optional
-        How many of the nearest vertices to attach to, at most.
+        Largest number of nearest vertices to attach to.
     radius : float, optional
-        How long an arc may be. Give one of the two, or both.
+        Largest length of an arc. Pass k, radius or both.
     position : (d,) float array, optional
-        Where to draw the vertex; amid its neighbours if not given.
+        Position for drawing. Default: amid its neighbours.
 
     Returns
     -------
@@ -612,7 +610,7 @@ def attach(
     """
     new = check_graph(graph).num_vertices
     if as_choice(role, "role", ROLES) != "both" and not graph.directed:
-        raise InputError(f"an undirected graph is attached to both ways, not as a {role} alone")
+        raise InputError(f"role must be 'both' on an undirected graph, got {role!r}")
     length = as_floats(lengths, "lengths", new)
     refuse(~(length > 0), length, "lengths", "is not positive")
     near = neighbours(length, k, radius)
@@ -633,10 +631,10 @@ def attach(
 def neighbours(distance: FloatArray, k: int | None, radius: float | None) -> IntArray:
     """Return vertices within `radius` and among the `k` nearest, ascending."""
     if k is None and radius is None:
-        raise InputError("give k, radius or both: how many neighbours to attach to, how far away")
+        raise InputError("pass k, radius or both: how many neighbours to attach to, how far away")
     near = np.argsort(distance, kind="stable")[: np.isfinite(distance).sum()]
     if not near.size:
-        raise InputError("there is nothing to attach to")
+        raise InputError("there is nothing to attach to: all lengths are inf")
     if k is not None:
         near = near[: as_whole(k, "k", least=1)]
     if radius is not None:
@@ -662,17 +660,17 @@ def scan_tolerances(
 ) -> ToleranceScan:
     """Build the graph of a replay buffer for several tolerances, and count what is in it.
 
-    If the tolerance is too small, hardly any state is met twice, and each episode is a component of
-    its own. If it is too large, transitions begin and end in the same state, and walls are merged
-    away. In between there is a tolerance from which on most states are joined.
+    If the tolerance is too small, hardly any state is visited twice, and each episode is a separate
+    component. If it is too large, transitions begin and end in the same state, and walls disappear.
+    In between, most states are joined.
 
     Parameters
     ----------
     observations, next_observations, terminals
         As for `replay_graph`.
     tolerances : (k,) float array, optional
-        What to try. By default 0 and six multiples of the median nonzero step, from an eighth to
-        four times.
+        Tolerances to try. Default: 0 and six multiples of the median nonzero step, from an eighth
+        to four times.
 
     Examples
     --------
@@ -697,7 +695,7 @@ def scan_tolerances(
         chosen = as_finite(tolerances, "tolerances")
         refuse(chosen < 0, chosen, "tolerances", "is negative")
         if not chosen.size:
-            raise InputError("tolerances are empty")
+            raise InputError("tolerances must hold at least one number, got none")
     counts = []
     for tolerance in chosen.tolist():
         replay = replay_graph(observations, next_observations, terminals, tolerance=tolerance)

@@ -1,4 +1,4 @@
-"""What a buffer and its plans rest on: reports that print as a few lines or a table."""
+"""Reports on a buffer and its plans, which print as a few lines or a table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReachReport:
-    """Which states can reach a goal at all. Printed, it says first which cannot.
+    """Which states can reach a goal. The printed form begins with those that cannot.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class Suspects(KeepsReadOnly):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlannerReport(KeepsReadOnly):
-    """What the plan for one goal rests on. Printed, it is a few lines.
+    """What the plan for one goal rests on. The printed form has a few lines.
 
     Attributes
     ----------

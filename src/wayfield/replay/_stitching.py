@@ -1,4 +1,4 @@
-"""Stitched arcs: moves that nobody made, what they cost, and which ones the data speak against.
+"""Stitched arcs: moves that nobody made, their cost, and which of them the data contradict.
 
 **Evidence.** An arc that n departures around it never took works with probability about 1 / (n + 2)
 (Laplace's rule of succession), and a try that fails costs `TRY` steps. Only a third of the
@@ -6,10 +6,10 @@ departures counts, since a state has several arcs out. So an arc of length ℓ c
 
     ℓ · 1000^(ℓ / τ) if ℓ > τ, else ℓ,  plus  TRY · (2 + n / 3).
 
-The factor is that of TTGS: an arc longer than τ, twice the median observed arc, is taken last of
-all. The rest is TRY over the odds: the cost of the tries until one works. n is the lesser of the
-departures at the two ends, each averaged over the state and those adjacent to it. No geometry is
-needed, so arcs of a learned distance are priced like those of nearest neighbours.
+The factor is that of TTGS: an arc longer than τ, twice the median observed arc, is a last resort.
+The rest is TRY over the odds: the cost of attempts until one works. n is the lesser number of
+departures at the two ends, each averaged over the state and its neighbours. No geometry is needed,
+so arcs of a learned distance are priced like those of nearest neighbours.
 
 **Suspects.** An arc that nobody crossed may still be right. It is not a suspect if an observed path
 between its ends, without rests, is at most twice as long plus one median arc.
@@ -148,7 +148,7 @@ def find_suspects(replay: Replay, graph: Graph, least: float) -> Suspects:
 
 def _checked(replay: Replay, graph: Graph) -> Graph:
     if not isinstance(graph, Graph):
-        raise InputError(f"graph must be a wayfield.Graph, not {type(graph).__name__}")
+        raise InputError(f"graph must be a wayfield.Graph, got {type(graph).__name__}")
     if graph.num_vertices != replay.graph.num_vertices:
         raise InputError(
             f"the graph has {graph.num_vertices:,} vertices, the buffer "
@@ -161,7 +161,7 @@ def _nearest(replay: Replay, k: int) -> Graph:
     """Join each state to its k nearest ones, both ways, at the speed of the buffer."""
     k, n = as_whole(k, "k", least=1), len(replay.states)
     if replay.speed == 0.0:
-        raise InputError("the buffer never moves: it has no speed to turn distances into steps")
+        raise InputError("the buffer never moves, so it has no speed to turn distances into steps")
     most = min(k, n - 1)
     distance, near = cKDTree(replay.states).query(replay.states, np.arange(1, most + 2))
     tails, heads = np.repeat(np.arange(n), most + 1), np.asarray(near).ravel()
@@ -200,7 +200,7 @@ def departures_around(replay: Replay, tails: IntArray, heads: IntArray) -> Float
 def median_arc(replay: Replay) -> float:
     """Return the median length of the arcs that were crossed by steps."""
     if not replay.stepped.any():
-        raise InputError("the buffer has no arcs: nobody was seen to move")
+        raise InputError("the buffer has no arcs: no transition changes the state")
     return float(np.median(replay.graph.lengths[replay.stepped]))
 
 

@@ -1,8 +1,8 @@
-"""A planner for goal-conditioned agents: from a buffer to sub-goals, and how likely they arrive.
+"""A planner for goal-conditioned agents: sub-goals from a buffer, and the odds of arrival.
 
-A `Planner` holds landmarks of a buffer, what was counted between them, and stitched arcs
-(`replay._policy` has the mathematics). A goal is a set of landmarks: those within a radius. Its
-plan is made when it is first asked for, and then kept.
+A `Planner` holds landmarks of a buffer, the counts between them, and stitched arcs
+(`replay._policy` has the mathematics). A goal is the set of landmarks within a radius. Its plan is
+made when first needed, and then cached.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Planner:
         seed: int = 0,
     ) -> None:
         if distance is not None and embed is not None:
-            raise InputError("give distance or embed, not both")
+            raise InputError("pass distance or embed, got both")
         found = landmarks_of(dataset, landmarks, distance, embed, _optional(jump, "jump"), seed)
         metric, replay = found.metric(distance, embed), found.replay
         if isinstance(stitch, Graph):
@@ -200,7 +200,7 @@ class Planner:
     # ---------------------------------------------------------------- questions
 
     def subgoal(self, observation: ArrayLike, goal: ArrayLike) -> FloatArray:
-        """Return where to head now: a state on the way, or the goal itself when it is near.
+        """Return the sub-goal: a state along the plan, or the goal itself when it is near.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Planner:
         """Return the action that the plan takes, as the buffer has it.
 
         For buffers with recurring observations and whole-numbered actions. Where moves often fail,
-        a sub-goal does not tell what to do: on ice the best action may mostly lead elsewhere.
+        a sub-goal does not determine the action: on ice the best action may mostly lead elsewhere.
         Shapes are those of `subgoal`: a number for one observation.
 
         Examples
@@ -276,9 +276,9 @@ class Planner:
     def reach(self, observation: ArrayLike, goal: ArrayLike) -> Any:
         """Return the predicted probability of arriving under the plan.
 
-        Stitched arcs count with the odds that they work. An off-distribution observation, far from
-        all states, gets to the nearest one the less likely the farther it is; so does the plan to a
-        goal that nobody was near. Shapes are those of `subgoal`.
+        Stitched arcs count with their odds. The farther an off-distribution observation is from all
+        states, the less likely it gets to the nearest one. The same holds for a goal that no
+        observation is near. Shapes are those of `subgoal`.
         """
         rows, goals, single = self._asked(observation, goal)
         at, away = self._metric.nearest(rows)
@@ -290,7 +290,7 @@ class Planner:
         return reach[0] if single else reach
 
     def report(self, goal: ArrayLike) -> PlannerReport:
-        """Report what the plan for a goal rests on: coverage, stitched arcs, predicted arrival.
+        """Return a report on the plan for a goal: coverage, stitched arcs, predicted arrival.
 
         Examples
         --------
@@ -306,7 +306,7 @@ class Planner:
         """
         point = np.atleast_2d(self._rows(goal, "goal"))
         if len(point) != 1:
-            raise InputError(f"goal must be one observation, not {len(point)}")
+            raise InputError(f"goal must be one observation, got {len(point)}")
         policy, last = self._by_point[point.tobytes()], self._last_steps(point[0])
         hops, _ = breadth_first(self.replay.graph.reverse_arcs, policy.goal)
         observed = np.isfinite(hops)
@@ -340,9 +340,9 @@ class Planner:
     # ---------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the planner to an ``.npz`` file, whole or not at all; plans are made again.
+        """Write the planner to an ``.npz`` file atomically. Plans are not saved.
 
-        Functions are not saved: `load` has to be given the distance or the embedding again.
+        Functions are not saved either: pass the distance or the embedding to `load` again.
         """
         replay, graph, walls = self.replay, self.replay.graph, self._found.walls
         give_up = np.nan if self._give_up is None else self._give_up
@@ -371,14 +371,14 @@ class Planner:
         distance: Distance | None = None,
         embed: Embedding | None = None,
     ) -> Planner:
-        """Read a planner that was saved; anything else is an `InputError`.
+        """Read a saved planner; raise `InputError` for any other file.
 
         Parameters
         ----------
         path : path
             The file.
         distance, embed : callable, optional
-            What the planner was made with, since functions are not saved.
+            The functions that the planner was made with, since they are not saved.
         """
         arrays = _npz.read(path, _KIND)
         try:
@@ -416,13 +416,13 @@ class Planner:
         rows, goals = self._rows(observation, "observation"), self._rows(goal, "goal")
         count = 1 if rows.ndim == 1 else len(rows)
         if goals.ndim == 2 and len(goals) not in (1, count):
-            raise InputError(f"{number_of(count, 'observations')} but {len(goals)} goals")
+            raise InputError(f"goal must be one or {count} observations, got {len(goals)}")
         return np.atleast_2d(rows), np.atleast_2d(goals), rows.ndim == 1
 
     def _rows(self, data: ArrayLike, name: str) -> Rows:
         array = as_real_array(data, name)
         if array.ndim not in (1, 2):
-            raise InputError(f"{name} must be one observation or rows of them, not {array.shape}")
+            raise InputError(f"{name} must be one observation or rows of them, got {array.shape}")
         rows = as_rows(np.atleast_2d(array), name).astype(np.float64, copy=False)
         if rows.shape[1] != self.states.shape[1]:
             raise InputError(
@@ -495,9 +495,9 @@ Value = TypeVar("Value")
 
 
 class Cache(Generic[Value]):
-    """Values by key, made when first asked for; the least recently used go first.
+    """Cache of values by key, made when first needed; the least recently used are dropped.
 
-    Threads may share it: each value is made once, while others can be looked up.
+    Threads may share it: each value is made once, and others can be read meanwhile.
 
     Examples
     --------
@@ -512,12 +512,12 @@ class Cache(Generic[Value]):
         self._looking, self._making = Lock(), Lock()
 
     def __getitem__(self, key: Hashable) -> Value:
-        """Return the value of a key, made now if need be."""
+        """Return the value of a key; make it if necessary."""
         found = self._found(key)
         if found is not None:
             return found
         with self._making:
-            found = self._found(key)  # perhaps another thread has just made it
+            found = self._found(key)  # another thread may have just made it
             if found is None:
                 found = self._make(key)
                 with self._looking:
@@ -530,7 +530,7 @@ class Cache(Generic[Value]):
         return len(self._values)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies begin empty: locks cannot be pickled, and values can be made again."""
+        """Pickle an empty cache: locks cannot be pickled, and values can be made again."""
         return Cache, (self._make, self._most)
 
     def _found(self, key: Hashable) -> Value | None:

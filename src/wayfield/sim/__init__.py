@@ -1,9 +1,9 @@
 """Physics: bodies that walk a plan in MuJoCo mazes. Needs ``pip install wayfield[sim]``.
 
-`make` opens a maze of OGBench or Gymnasium-Robotics, or builds one from any layout. `walk` lets the
-body in it follow a plan. `foresee` predicts from the graph alone how that ends. `wander` collects a
-buffer. The ant is moved by `AntController`, with weights that are part of the package; points are
-moved by proportional rules.
+`make` opens a maze of OGBench or Gymnasium-Robotics, or builds one from any layout. `walk` makes
+the body in it follow a plan. `foresee` predicts the outcome from the graph alone. `wander` collects
+a buffer. The ant is moved by `AntController`, with weights that are part of the package; points are
+moved by proportional controllers.
 """
 
 from .controllers import AntController, PointController, StepController

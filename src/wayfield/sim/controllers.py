@@ -1,19 +1,19 @@
 """Controllers that move a body to a nearby point: a trained policy for the ant, rules for points.
 
 **The ant** (29 numbers: position 15, velocity 14) is driven by a network 29 → 256 → 256 → 8, swish
-inside and tanh at the end. Its weights lie in ``weights/ant.npz``; ``weights/README.md`` says
-where they come from, and ``training/`` in the repository trains them again. It sees neither x, y
-nor walls: only the direction and distance of the target in the frame of its body, its height, its
-up vector, its velocities and its joints.
+inside and tanh at the end. Its weights are in ``weights/ant.npz``; ``weights/README.md`` explains
+their origin, and ``training/`` in the repository trains them again. It sees neither x, y nor walls:
+only the direction and distance of the target in the frame of its body, its height, its up vector,
+its velocities and its joints.
 
 The ant is symmetric under quarter turns about its own axis. So the frame is turned by k quarter
-turns until the target lies within 45° of the front, the network acts there, and its torques are
-dealt to the legs turned back. A quarter turn moves leg i to leg i + 1; the ankles' axes of legs 2
+turns until the target is within 45° of the front, the network acts there, and its torques are
+assigned to the legs turned back. A quarter turn moves leg i to leg i + 1; the ankle axes of legs 2
 and 3 point the other way, hence the signs.
 
-**Points.** Gymnasium-Robotics' point is pushed by a force and damped here by its speed,
-a = 10 (target - x) - v, D4RL's waypoint rule. OGBench's point is set by hand, 0.2 m at most along
-each axis, so a = (target - x) / 0.2 is all it takes.
+**Points.** Gymnasium-Robotics' point is pushed by a force and damped by its speed,
+a = 10 (target - x) - v, D4RL's waypoint rule. OGBench's point is moved directly, by at most 0.2 m
+along each axis, so a = (target - x) / 0.2 suffices.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from ..errors import InputError
 from ..kernels._types import FloatArray
 
 REACH = 6.0
-"""Metres; a target further away is seen at this distance, the farthest it was trained on."""
+"""Metres; a farther target is seen at this distance, the largest in training."""
 _SIGN = np.array([1.0, -1.0, -1.0, 1.0])
-"""Of the ankle axes of the four legs."""
+"""Signs of the ankle axes of the four legs."""
 _ACTUATED = np.array([3, 0, 1, 2])
 """Legs in the order of the actuators."""
 _COSINE, _SINE = np.array([1.0, 0.0, -1.0, 0.0]), np.array([0.0, 1.0, 0.0, -1.0])
 
 
 class Controller(Protocol):
-    """Moves a body: ``controller(position, velocity, target)`` is the next action."""
+    """A controller of a body: ``controller(position, velocity, target)`` is the next action."""
 
     def __call__(
         self, position: FloatArray, velocity: FloatArray, target: FloatArray
     ) -> FloatArray:
-        """Return the action that leads towards the target, an (x, y)."""
+        """Return the action that moves the body towards the target, an (x, y)."""
         ...
 
 
 class AntController:
-    """The ant's trained walk to an (x, y) from 1 to 6 m away.
+    """The trained controller of the ant, for targets (x, y) at 1 to 6 m.
 
     Parameters
     ----------
     weights : path, optional
-        An ``.npz`` file as ``training/train.py`` writes it; the one that is shipped if not given.
+        An ``.npz`` file as written by ``training/train.py``. Default: the weights of the package.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def observe(
 
 
 def torques(action: FloatArray, turns: Any, xp: Any = np) -> FloatArray:
-    """Deal the network's outputs (four hips, four ankles) to the actuators, turned back."""
+    """Assign the network's outputs (four hips, four ankles) to the actuators, turned back."""
     legs = xp.array(_ACTUATED)
     slots = (legs - turns) % 4
     pairs = [action[:4][slots], action[4:][slots] * xp.array(_SIGN)[legs]]

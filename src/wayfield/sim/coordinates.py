@@ -1,4 +1,4 @@
-"""Where a graph's vertices lie in an environment, and which vertex an (x, y) belongs to.
+"""Positions of a graph's vertices in an environment, and the vertex of an (x, y).
 
 A cell of a maze is a square of side `unit` metres. Both suites put x along the columns; OGBench
 counts y along the rows, downwards in the layout's text, and Gymnasium-Robotics against them:
@@ -6,9 +6,9 @@ counts y along the rows, downwards in the layout's text, and Gymnasium-Robotics 
 - OGBench: cell (i, j) is centred at (unit · (j - 1), unit · (i - 1));
 - Gymnasium-Robotics: at (unit · (j + ½ - columns / 2), unit · (rows / 2 - i - ½)).
 
-`wayfield.grid_graph` with refinement r puts r × r vertices into every free cell, each in the
-middle of its own small square. A point belongs to the vertex whose square it is in, and a point
-over a wall, where the middle of a body may be while its legs are not, to the nearest one.
+`wayfield.grid_graph` with refinement r places r × r vertices in each free cell, each in the middle
+of its own small square. A point belongs to the vertex of its square. The centre of a body may be
+over a wall while its legs are not; such a point belongs to the nearest vertex.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Point: TypeAlias = FloatArray | Sequence[float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coordinates(KeepsReadOnly):
-    """A maze's vertices in metres, at one refinement.
+    """The vertices of a maze in metres, at one refinement.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Coordinates(KeepsReadOnly):
 
     @property
     def spacing(self) -> float:
-        """Metres from a vertex to the next."""
+        """Metres between adjacent vertices."""
         return self.unit / self.refinement
 
     @cached_property
@@ -89,7 +89,7 @@ class Coordinates(KeepsReadOnly):
 
     @property
     def roomy(self) -> NDArray[np.int64]:
-        """Vertices a quarter of a cell or more from every wall, where a body has room to start."""
+        """Vertices at least a quarter of a cell from every wall, where a body has room to start."""
         return np.flatnonzero(self.clearance >= self.unit / 4 - 1e-9)
 
     def vertex(self, xy: Point) -> int:
@@ -105,7 +105,7 @@ class Coordinates(KeepsReadOnly):
     def squares(self, points: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return rows and columns of the squares, walls included, that hold (k, 2) points.
 
-        Of a point outside the map, the square at the border that is nearest.
+        For a point outside the map, it is the nearest square at the border.
         """
         off = (points - self.corner) * (1.0, self.down) / self.spacing
         rows, columns = self._free.shape
@@ -119,7 +119,7 @@ class Coordinates(KeepsReadOnly):
         return 0 <= row < rows and 0 <= column < columns and bool(self._free[row, column])
 
     def on_lattice(self, points: FloatArray) -> FloatArray:
-        """Return (k, 2) points as places among the graph's own positions, for drawing."""
+        """Return (k, 2) points in the coordinates of the graph's own positions, for drawing."""
         off = (points - self.corner) * (1.0, self.down) / self.spacing - 0.5
         return np.stack([off[:, 0], self._free.shape[0] - 1 - off[:, 1]], axis=-1)
 
@@ -129,7 +129,7 @@ class Coordinates(KeepsReadOnly):
         return Coordinates(self.layout, refinement, self.unit, self.corner, self.down)
 
     def of(self, graph: Graph) -> Coordinates:
-        """Return the same maze at the refinement of a graph, or say why it is another maze's.
+        """Return the same maze at the refinement of a graph; raise if it is not of this maze.
 
         Raises
         ------
@@ -140,15 +140,15 @@ class Coordinates(KeepsReadOnly):
         refinement = round((n / cells) ** 0.5)
         if refinement < 1 or cells * refinement**2 != n:
             raise InputError(
-                f"the plan is on another graph: it has {n} vertices, and no refinement of the "
-                f"{cells} free cells of {self.layout.name!r} has"
+                f"the plan must be on a graph of {self.layout.name!r}, which has {cells} free "
+                f"cells, got one of {n} vertices"
             )
         expected = grid_graph(self.layout, refinement).positions
         assert expected is not None
         if graph.positions is None or not np.array_equal(graph.positions, expected):
             raise InputError(
-                f"the plan is on another graph: its vertices do not lie where those of "
-                f"grid_graph({self.layout.name!r}, {refinement}) do"
+                f"the plan must be on grid_graph({self.layout.name!r}, {refinement}), got a graph "
+                "with other positions"
             )
         return self.at(refinement)
 
@@ -180,7 +180,7 @@ class Coordinates(KeepsReadOnly):
 
 
 def ogbench_coordinates(layout: Layout, refinement: int = 1, unit: float = 4.0) -> Coordinates:
-    """Return where OGBench's mazes lie: cell (1, 1) at the origin, y downwards in the text.
+    """Return the coordinates of OGBench's mazes: cell (1, 1) at the origin, y downwards.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def ogbench_coordinates(layout: Layout, refinement: int = 1, unit: float = 4.0) 
 
 
 def robotics_coordinates(layout: Layout, refinement: int = 1, unit: float = 1.0) -> Coordinates:
-    """Return where Gymnasium-Robotics' mazes lie: the map's middle at the origin, y upwards.
+    """Return the coordinates of Gymnasium-Robotics' mazes: centre at the origin, y upwards.
 
     Examples
     --------

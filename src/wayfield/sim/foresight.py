@@ -1,34 +1,35 @@
-"""Which loops hold a body? A forecast from the graph alone, without physics.
+"""Forecast of which loops trap a body, from the graph alone, without physics.
 
-On a maze, ties apart, every limit cycle of a greedy plan is a pair of neighbours: from x the walk
-goes on to the least value around, so no value two steps on is above the last but one, and round a
-cycle none can be below. With r vertices a cell the ant's loops are 4/r m long. The graph's walker
-is caught whatever the size. A body is not a vertex: it sees a sub-goal some way ahead, runs at
-speed V, does not stop at once, and cannot come closer to a wall than its own girth. It gets away in
-two ways, and is expected to arrive if either is open to it.
+On a maze, apart from ties, every limit cycle of a greedy plan is a pair of neighbours. From x the
+walk goes to the least value around, so the value two steps on is not larger than at x, and along a
+cycle it cannot be smaller. With r vertices per cell the ant's loops are 4/r m long. A walker on the
+graph is trapped whatever the size. A body is not a vertex: it sees a sub-goal some distance ahead,
+runs at speed V, does not stop at once, and keeps its girth from walls. It can escape in two ways,
+and is expected to arrive if either is possible.
 
-*It never comes to rest in the loop.* A stand-in is let loose on the plan, a point with position x
-and velocity v,
+*It never comes to rest in the loop.* A stand-in follows the plan, a point with position x and
+velocity v,
 
     v ← v + (w - v) · dt / (τ + dt) + sway,    w = V · min(1, d / δ) · (target - x) / d,
     x ← x + v · dt,    pushed back and stopped where it is nearer to a wall than its girth,
 
-d = |target - x|, the target being the vertex that the plan reaches from x's vertex within the
-look-ahead, as for the body itself. `sway` is a little Gaussian noise: legs come down where they
-come down. Most of its tries must arrive.
+d = |target - x|, where the target is the vertex that the plan reaches from x's vertex within the
+look-ahead, as for the body itself. `sway` is a little Gaussian noise for the legs. Most of its
+tries must arrive.
 
-*The loop leaks.* A body that comes to rest in a loop L still strays from it, and consults the plan
-wherever it is. It gets away if the plan leads to the goal from enough of the vertices around,
+*The loop leaks.* A body at rest in a loop L still strays from it, and follows the plan wherever it
+is. It escapes if the plan leads to the goal from enough of the vertices around,
 
     #{x : |x - mid L| ≤ reach, plan reaches the goal from x} ≥ leak · #{x : |x - mid L| ≤ reach}.
 
-On coarse graphs nothing but the loop itself is within reach.
+On coarse graphs only the loop itself is within reach.
 
-The constants are the ant's: V its speed, the stand-in's others fitted by random search to 1,149
-episodes of harmonic plans on the medium and large mazes (seeds 100, 101), reach and leak to 1,202
-from starts that loop at r = 8 (seeds 200, 201, 300 to 309); no study uses these seeds. They are a
-model's, not measurements of the ant, and the forecast is no bound: on fine graphs, two ants from
-the same start in two postures end alike only about as often as it is right.
+The constants are the ant's. V is its speed. The others of the stand-in were fitted by random search
+to 1,149 episodes of harmonic plans on the medium and large mazes (seeds 100, 101), reach and leak
+to 1,202 episodes from starts that loop at r = 8 (seeds 200, 201, 300 to 309). No study uses these
+seeds. They belong to a model and are not measurements of the ant, and the forecast is not a bound:
+on fine graphs, two ants from the same start in two postures agree only about as often as the
+forecast is right.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from .coordinates import Coordinates
 from .walking import steps_ahead
 
 FINE = 40
-"""Squares along the side of a cell in which the distance to the walls is tabulated."""
+"""Squares along the side of a cell in which the distance to walls is tabulated."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class Gait:
     tolerance : float
         Metres from the goal that count as arrived.
     reach, leak : float
-        Metres that the body strays from the middle of a loop, and the share of the vertices within
-        them from which the plan must lead to the goal for it to get away.
+        Distance in metres that the body strays from the middle of a loop, and the share of the
+        vertices within it from which the plan must lead to the goal for the body to escape.
 
     Examples
     --------
@@ -102,26 +103,26 @@ def foresee(
     seconds: float = 100.0,
     seed: int = 0,
 ) -> NDArray[np.bool_]:
-    """Whether a body that starts at a vertex is expected to arrive; no physics.
+    """Whether a body is expected to arrive from each start, without physics.
 
     Parameters
     ----------
     plan : Plan
         On ``grid_graph(coordinates.layout, r)``.
     coordinates : Coordinates
-        Where the maze lies: ``maze.coordinates``.
+        Coordinates of the maze: ``maze.coordinates``.
     starts : sequence of vertices, optional
-        Every vertex if not given.
+        Default: every vertex.
     look_ahead : float
         Cells between the body and its sub-goal.
     gait : Gait
         How it moves.
     tries : int
-        Stand-ins for every start, of which more than half must arrive.
+        Stand-ins per start; more than half of them must arrive.
     seconds : float
-        Time that each of them has.
+        Time limit of each stand-in.
     seed : int
-        Of their sway.
+        Seed of their sway.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def foresee(
     cells = as_real(look_ahead, "look_ahead", 1e-6)
     tries, seconds = as_whole(tries, "tries", 1), as_real(seconds, "seconds", _STEP)
 
-    # The stand-in's tries: which share of them arrives.
+    # The share of stand-ins that arrive.
     ahead = max(1, round(cells * places.refinement))
     targets = places.xy[steps_ahead(plan, ahead)]
     goal, clearance = places.xy[plan.goal], _Clearance(places)
@@ -167,9 +168,9 @@ def foresee(
             break
     arrives: NDArray[np.bool_] = arrived.reshape(-1, tries).mean(axis=1) > 0.5
 
-    # For the other starts, whether the loop leaks to which the plan leads; the goal's own does.
+    # For the other starts, whether the loop of the plan leaks; that of the goal does.
     onward = np.where(plan.successor >= 0, plan.successor, np.arange(n))
-    for _ in range(n.bit_length()):  # twice as far each time, in the end on the loop
+    for _ in range(n.bit_length()):  # doubles the distance each time, and ends on the loop
         onward = onward[onward]
     ends, which = np.unique(onward[begin[~arrives]], return_inverse=True)
     leaks = np.zeros(ends.size, dtype=np.bool_)

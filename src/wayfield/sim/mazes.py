@@ -1,7 +1,7 @@
-"""Mazes with a body in them: OGBench's and Gymnasium-Robotics', and layouts of one's own.
+"""Mazes with a body in them: OGBench's and Gymnasium-Robotics', and your own layouts.
 
 `Maze` gives both suites one interface: place the body, move it, read its position. The physics is
-theirs, unchanged. Environments are made by `make`, or by their own suites and wrapped.
+theirs, unchanged. `make` creates environments; those made by the suites can be wrapped.
 
 The ant's controller was trained at OGBench's gear 30 and 10 Hz. Gymnasium-Robotics' ant has
 gear 150 and 20 Hz: the same torques are divided by 5 and each is held for two steps.
@@ -43,7 +43,7 @@ _ROBOTICS_NAME = re.compile(r"(Ant|Point)Maze_\w+-v\d+")
 _ANT = (15, 14, 8)
 """Numbers in an ant's position and velocity, and its motors."""
 _DYNAMICS = {("ant", "ogbench"): (30.0, 0.1), ("ant", "gymnasium-robotics"): (150.0, 0.05)}
-"""Gear and seconds a step of the ants that the controller knows."""
+"""Gear and seconds per step of the ants that the controller supports."""
 _FRAME = 480
 _LIMIT = 1000
 
@@ -56,17 +56,17 @@ class Maze(ABC):
     layout : Layout
         Its walls.
     body : {"ant", "point"}
-        Who walks.
+        The kind of body.
     suite : {"ogbench", "gymnasium-robotics"}
-        Whose physics it is.
+        The suite that provides the physics.
     coordinates : Coordinates
-        Where its cells lie, one vertex a cell; ``coordinates.at(r)`` refines them.
+        Coordinates of its cells, with one vertex per cell; ``coordinates.at(r)`` refines them.
     tolerance : float
-        Metres from the goal at which the environment counts the body as arrived.
+        Distance from the goal in metres at which the environment counts the body as arrived.
     limit : int
-        Steps that the environment allows.
+        Largest number of steps of the environment.
     hold : int
-        Steps for which an action is kept.
+        Number of steps for which an action is held.
 
     Examples
     --------
@@ -84,15 +84,15 @@ class Maze(ABC):
         self.env, self.layout, self.body, self.coordinates = env, layout, body, coordinates
         self.limit = getattr(getattr(env, "spec", None), "max_episode_steps", None) or _LIMIT
         self.tolerance = 0.0
-        if body == "ant":  # of the kind that the controller was trained for
+        if body == "ant":  # must be of the kind that the controller was trained for
             model = self._simulation.model
             gears = model.actuator_gear[:, 0]
             gear, seconds = _DYNAMICS["ant", self.suite]
             known = (model.nq, model.nv, model.nu) == _ANT and np.allclose(gears, gear)
             if not (known and np.isclose(self.seconds, seconds)):
                 raise InputError(
-                    f"{_called(env)} is of another version than the controller knows: gear "
-                    f"{gears[0]:g} and {self.seconds:g} s a step, not {gear:g} and {seconds:g} s"
+                    f"{_called(env)} must have gear {gear:g} and {seconds:g} s per step for this "
+                    f"controller, got {gears[0]:g} and {self.seconds:g} s"
                 )
 
     @property
@@ -107,12 +107,12 @@ class Maze(ABC):
 
     @property
     def observation(self) -> FloatArray:
-        """What a planner of observations is shown: position and velocity, x and y first."""
+        """Observation for a planner: position and velocity, x and y first."""
         return np.concatenate([self._data.qpos, self._data.qvel])
 
     @property
     def seconds(self) -> float:
-        """Simulated seconds a step."""
+        """Simulated seconds per step."""
         return float(self._simulation.dt)
 
     @property
@@ -126,11 +126,11 @@ class Maze(ABC):
     @property
     @abstractmethod
     def controller(self) -> Controller:
-        """What moves this body to a point nearby."""
+        """The controller of this body."""
 
     @abstractmethod
     def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
-        """Begin an episode: body at `start`, mark at `goal`, posture and chance from the seed."""
+        """Begin an episode: body at `start`, mark at `goal`, posture and noise from the seed."""
 
     @abstractmethod
     def step(self, action: FloatArray) -> None:
@@ -138,10 +138,10 @@ class Maze(ABC):
 
     @abstractmethod
     def render(self) -> NDArray[np.uint8]:
-        """Return what the environment's own camera sees; needs OpenGL."""
+        """Return a picture by the environment's own camera; needs OpenGL."""
 
     def limbs(self, position: FloatArray) -> FloatArray:
-        """Return (k, 2, 2) line segments of the body in a position, seen from above; for drawing.
+        """Return (k, 2, 2) line segments of the body in a position from above, for drawing.
 
         Four legs of two parts each for the ant, none for a point.
         """
@@ -177,7 +177,7 @@ class Maze(ABC):
 
 
 class _OGBenchMaze(Maze):
-    """One of OGBench's, or its ant or point in a layout of one's own."""
+    """A maze of OGBench, or its ant or point in another layout."""
 
     suite: Suite = "ogbench"
 
@@ -210,7 +210,7 @@ class _OGBenchMaze(Maze):
 
 
 class _RoboticsMaze(Maze):
-    """One of Gymnasium-Robotics'."""
+    """A maze of Gymnasium-Robotics."""
 
     suite: Suite = "gymnasium-robotics"
     hold = 1
@@ -230,7 +230,7 @@ class _RoboticsMaze(Maze):
 
     def place(self, start: FloatArray, goal: FloatArray, seed: int) -> None:
         inner, body = self.env.unwrapped, self._simulation
-        cell = np.argwhere(self.layout.free)[0]  # left alone, it seeks two that are far apart
+        cell = np.argwhere(self.layout.free)[0]  # by default it would look for two distant cells
         inner.reset(seed=seed, options={"goal_cell": cell, "reset_cell": cell})
         inner.goal = goal.copy()
         inner.update_target_site_pos()
@@ -265,13 +265,13 @@ def make(maze: str | Layout, body: Body = "ant", suite: Suite = "ogbench") -> Ma
     Parameters
     ----------
     maze : str or Layout
-        A name as OGBench (``"antmaze-medium"``, ``"pointmaze-large-navigate-v0"``) or
-        Gymnasium-Robotics (``"AntMaze_Large-v5"``, ``"PointMaze_UMaze-v3"``) spells it, which
-        settles the rest; or a layout, to be built from the suite's own blocks.
+        A name in the spelling of OGBench (``"antmaze-medium"``, ``"pointmaze-large-navigate-v0"``)
+        or Gymnasium-Robotics (``"AntMaze_Large-v5"``, ``"PointMaze_UMaze-v3"``), which determines
+        body and suite; or a layout, to be built from the suite's own blocks.
     body : {"ant", "point"}
-        Who walks in a layout.
+        The body in a layout.
     suite : {"ogbench", "gymnasium-robotics"}
-        Whose physics a layout is given.
+        The suite that provides the physics of a layout.
 
     Raises
     ------
@@ -301,9 +301,9 @@ def make(maze: str | Layout, body: Body = "ant", suite: Suite = "ogbench") -> Ma
             f"{', '.join(OGBENCH_MAPS)}, Gymnasium-Robotics' AntMaze_…-v5 or PointMaze_…-v3"
         )
     if not isinstance(maze, Layout):
-        raise InputError(f"a maze is a name or a wayfield.Layout, not {type(maze).__name__}")
+        raise InputError(f"maze must be a name or a wayfield.Layout, got {type(maze).__name__}")
     if maze.directed or not maze.is_unit:
-        raise InputError(f"{maze!r} cannot be built: the floor has no arrows, costs or teleports")
+        raise InputError(f"maze must have no arrows, costs or teleports, got {maze!r}")
     edge = np.ones(maze.shape, dtype=np.bool_)
     edge[1:-1, 1:-1] = False
     if (edge & maze.free).any():
@@ -324,7 +324,7 @@ def make(maze: str | Layout, body: Body = "ant", suite: Suite = "ogbench") -> Ma
 
 
 def as_maze(env: Any) -> Maze:
-    """Return `env` as a `Maze`: a name, a Maze, or an environment of one of the two suites."""
+    """Return `env` as a `Maze`; it may be a name, a Maze, or an environment of either suite."""
     if isinstance(env, Maze):
         return env
     if isinstance(env, str | Layout):
@@ -339,8 +339,8 @@ def as_maze(env: Any) -> Maze:
     if hasattr(inner, "maze") and (hasattr(inner, "ant_env") or hasattr(inner, "point_env")):
         return _RoboticsMaze(env)
     raise InputError(
-        f"{_called(env)} is no maze of OGBench (antmaze, pointmaze) or of Gymnasium-Robotics "
-        "(AntMaze_…-v5, PointMaze_…-v3) that is known here"
+        f"env must be a maze of OGBench (antmaze, pointmaze) or of Gymnasium-Robotics "
+        f"(AntMaze_…-v5, PointMaze_…-v3), got {_called(env)}"
     )
 
 
@@ -383,7 +383,7 @@ def _robotics_maze(name: str, **settings: Any) -> Maze:
     try:
         with _no_litter():
             env = gymnasium.make(name, render_mode="rgb_array", **settings)
-    except gymnasium.error.Error as error:  # unknown, or of a version that is no longer there
+    except gymnasium.error.Error as error:  # unknown, or of a version that no longer exists
         raise InputError(f"Gymnasium-Robotics {suite.__version__}: {error}") from error
     return as_maze(env)
 
@@ -399,7 +399,7 @@ def _gymnasium() -> Any:
 
 
 def _layout_of(walls: Any) -> Layout:
-    """Return the layout with these walls, under its own name if it is a known one."""
+    """Return the layout with these walls, under its own name if it is a known map."""
     free = ~np.asarray(walls).astype(np.bool_)
     for name in layout_names():
         known = load_layout(name)
@@ -415,7 +415,7 @@ def _called(env: Any) -> str:
 
 @contextmanager
 def _no_litter() -> Iterator[None]:
-    """Clear away the models that both suites leave behind in the temporary folder."""
+    """Delete the models that both suites leave in the temporary folder."""
     before = tempfile.tempdir
     with tempfile.TemporaryDirectory() as folder:
         tempfile.tempdir = folder
@@ -427,7 +427,7 @@ def _no_litter() -> Iterator[None]:
 
 @contextmanager
 def global_seed(seed: int) -> Iterator[None]:
-    """Seed NumPy's global generator, from which OGBench draws, and put it back afterwards."""
+    """Seed NumPy's global generator, which OGBench uses, and restore it afterwards."""
     state = np.random.get_state()  # noqa: NPY002
     np.random.seed(as_whole(seed, "seed", 0, 2**32 - 1))  # noqa: NPY002
     try:

@@ -2,21 +2,21 @@
 
 **Following a plan.** Sub-goals are planned anew at every step.
 
-Where the body is, (x, y), belongs to a vertex of the plan's graph. The sub-goal is the vertex that
-the plan reaches from there after `look_ahead` cells, or the goal itself once the plan comes to it
-within that. The controller sees only the sub-goal.
+The body's position (x, y) belongs to a vertex of the plan's graph. The sub-goal is the vertex that
+the plan reaches from there after `look_ahead` cells, or the goal itself if the plan reaches it
+within that distance. The controller sees only the sub-goal.
 
 A walk ends when the environment counts the body as arrived, when it lies on its back for two
-seconds (no ant gets up again), when it has come to rest short of the goal, or when the time runs
-out. It has *looped* if it came to rest, which is what most loops look like: the sub-goal lies
-underfoot. It has also looped if time ran out and most of the places to which the body came in the
-last third of it were not new, places being squares of a quarter of a cell; so has a body that
-pushes against a wall without end. A fall is a fall, whatever the body was doing.
+seconds (no ant gets up again), when it comes to rest before the goal, or at the time limit. It has
+*looped* if it came to rest, as in most loops: the sub-goal is underneath the body. It has also
+looped if time ran out and most of the places it visited in the last third were not new. Places are
+squares of a quarter of a cell. A body that pushes against a wall for ever has looped as well. A
+fall always counts as a fall.
 
-**Collecting a buffer**, as OGBench's data sets were made: the body walks to cells drawn at random,
-and its actions are noisy. ``navigate`` has episodes of 1,000 steps and goals anywhere; ``stitch``
-has episodes of 200 steps and goals at most four cells away, so that no episode shows a long path
-and a planner has to stitch them together.
+**Collecting a buffer**, as OGBench's datasets were made: the body walks to random cells, and its
+actions are noisy. ``navigate`` has episodes of 1,000 steps and goals anywhere. ``stitch`` has
+episodes of 200 steps and goals at most four cells away, so no episode shows a long path, and a
+planner has to stitch them together.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from .mazes import Maze, as_maze, global_seed
 ON_ITS_BACK = 2.0
 """Seconds after which a body on its back has fallen."""
 AT_REST, STILL = 5.0, 1e-4
-"""A body is at rest after this many seconds of moving less than this many metres a step."""
+"""A body is at rest after this many seconds of moving less than this many metres per step."""
 PLACES = 4
-"""Places along the side of a cell that tell whether a walk comes to anything new."""
+"""Places along the side of a cell, to detect whether a walk visits new places."""
 Style: TypeAlias = Literal["navigate", "stitch"]
 _EPISODE = {"navigate": 1000, "stitch": 200}
 _NEAR = {"navigate": np.inf, "stitch": 4.0}
-"""Cells to the farthest goal."""
+"""Distance of the farthest goal in cells."""
 _CLOSE = 1.0
-"""Metres from a target at which the next one is drawn, for a cell of four."""
+"""Distance from a target, in metres for a cell of four, at which the next one is drawn."""
 
 
 class Ending(StrEnum):
@@ -67,19 +67,19 @@ class Ending(StrEnum):
     ARRIVED = "arrived"
     """Within the environment's own tolerance of the goal."""
     LOOPED = "looped"
-    """At rest short of the goal, or mostly in known places in the last third of its time."""
+    """At rest before the goal, or mostly in known places in the last third of its time."""
     FELL = "fell"
     """On its back for two seconds."""
     OUT_OF_TIME = "out of time"
-    """Still coming to new places when time ran out."""
+    """Still visiting new places when time ran out."""
 
 
 @runtime_checkable
 class Guide(Protocol):
-    """Any planner: a method returns the sub-goal for an observation and a goal."""
+    """Any planner: a method that returns the sub-goal for an observation and a goal."""
 
     def subgoal(self, observation: Any, goal: Any) -> Any:
-        """Return a nearby place that begins with x and y."""
+        """Return a nearby point; x and y come first."""
         ...
 
 
@@ -94,19 +94,19 @@ class Walk(KeepsReadOnly):
     steps : int
         Steps of the environment that it took.
     path : (steps + 1, 2) float array
-        Where the body was, the start first.
+        Positions of the body, the start first.
     subgoals : (steps, 2) float array
-        Where it was headed.
+        Sub-goal at each step.
     positions : (steps + 1, nq) float array
-        Its generalised positions: enough to draw it.
+        Generalised positions, from which the body can be drawn.
     start, goal : (2,) float arrays
-        Where it began and was to go.
+        Start and goal.
     seconds : float
         Simulated time.
     seed : int
-        Of its posture at the start and of all chance on the way.
+        Seed of the posture at the start and of all noise.
     frames : tuple of (height, width, 3) uint8 arrays
-        Pictures by the environment's camera, if any were asked for.
+        Pictures by the environment's camera, if requested.
 
     Examples
     --------
@@ -132,12 +132,12 @@ class Walk(KeepsReadOnly):
 
     @property
     def arrived(self) -> bool:
-        """Whether it came to the goal."""
+        """Whether the walk reached the goal."""
         return self.ending is Ending.ARRIVED
 
     @property
     def metres(self) -> float:
-        """How far the body moved."""
+        """Length of the path of the body in metres."""
         return float(np.hypot(*np.diff(self.path, axis=0).T).sum())
 
     def __repr__(self) -> str:
@@ -157,37 +157,35 @@ def walk(
     frames: int = 0,
     controller: Controller | None = None,
 ) -> Walk:
-    """Let a body follow a plan, or any planner, and return its walk.
+    """Make a body follow a plan, or any planner, and return its walk.
 
     Parameters
     ----------
     env : Maze, environment or str
-        As `make` returns it, as OGBench or Gymnasium-Robotics makes it, or a name.
+        A result of `make`, an environment of OGBench or Gymnasium-Robotics, or a name.
     planner : Plan, Answer, or anything with ``subgoal(observation, goal)``
-        A plan must be on ``grid_graph(maze.layout, r)`` for some r. Another planner, such as a
-        `wayfield.Planner`, is shown the goal as it was given and as many numbers of the body's
-        position and velocity (x, y first), at every step, and returns a place whose first two
-        entries are x and y.
+        A plan must be on ``grid_graph(maze.layout, r)`` for some r. Any other planner, such as a
+        `wayfield.Planner`, is called at every step with the body's position and velocity (x, y
+        first, as many numbers as the goal has) and the goal as given. It returns a point with x and
+        y first.
     goal : vertex, (x, y) or observation, optional
-        Where to go: a vertex of the plan's graph, a point, or an observation that begins with
-        x, y. The plan's own goal if not given.
+        A vertex of the plan's graph, a point, or an observation that begins with x, y. Default: the
+        plan's own goal.
     start : vertex or (x, y), optional
-        Where to begin; if not given, a vertex with room for the body, drawn by the seed. Legs of
-        an ant that begins closer to a wall than a metre begin inside the wall.
+        Default: a random vertex with room for the body. An ant that starts within a metre of a wall
+        starts with its legs inside the wall.
     seed : int
-        Of the start, the posture and all chance: the same seed gives the same walk.
+        Seed of the start, the posture and all noise: the same seed gives the same walk.
     look_ahead : float
         Cells between the body and its sub-goal on a plan.
     limit : int, optional
-        Steps; the environment's own limit if not given.
+        Largest number of steps. Default: the environment's own limit.
     patience : int, optional
-        End the walk as looped after this many steps without a new place; by default it goes on
-        to the limit.
+        End the walk as looped after this many steps without a new place. Default: never.
     frames : int
         Number of steps between two pictures by the environment's camera; 0 for none.
     controller : function of position, velocity and target, optional
-        What moves the body: it returns the next action. The maze's own if not given, such as
-        `AntController`.
+        Returns the next action of the body. Default: the maze's own, such as `AntController`.
 
     Raises
     ------
@@ -214,7 +212,7 @@ def walk(
     every, control = as_whole(frames, "frames", 0), controller or maze.controller
     if not callable(control):
         raise InputError(
-            "a controller is a function of position, velocity and target, unlike "
+            "controller must be a function of position, velocity and target, got "
             f"{type(control).__name__}"
         )
     positions: list[FloatArray] = []
@@ -253,7 +251,7 @@ def walk(
 def _guided(
     maze: Maze, planner: Any, goal: Any, look_ahead: float
 ) -> tuple[Coordinates, FloatArray, Callable[[FloatArray], FloatArray]]:
-    """Return the vertices' places, the goal as a point, and the sub-goal as a function of (x, y).
+    """Return the coordinates, the goal as a point, and the sub-goal as a function of (x, y).
 
     On a plan the sub-goal is the vertex some cells ahead, or the goal itself when it is near.
     """
@@ -264,7 +262,7 @@ def _guided(
         point = places.xy[plan.goal] if goal is None else _point(goal, "goal", places)
         if places.vertex(point) != plan.goal:
             raise InputError(
-                f"the plan leads to vertex {plan.goal}, but the goal lies at vertex "
+                f"the plan leads to vertex {plan.goal}, but the goal is at vertex "
                 f"{places.vertex(point)}"
             )
         ahead = steps_ahead(plan, max(1, round(cells * places.refinement)))
@@ -273,11 +271,11 @@ def _guided(
         return places, point, lambda xy: targets[places.vertex(xy)]
     if not isinstance(planner, Guide):
         raise InputError(
-            "a planner is a wayfield.Plan or has a method subgoal(observation, goal), unlike "
+            "planner must be a wayfield.Plan or have a method subgoal(observation, goal), got "
             f"{type(planner).__name__}"
         )
     if goal is None or np.ndim(goal) == 0:
-        raise InputError(f"this planner needs a goal as (x, y) or an observation, not {goal!r}")
+        raise InputError(f"goal must be (x, y) or an observation for this planner, got {goal!r}")
 
     def subgoal(xy: FloatArray) -> FloatArray:
         found = planner.subgoal(maze.observation[: np.size(goal)], goal)
@@ -289,7 +287,7 @@ def _guided(
 def steps_ahead(plan: Plan, steps: int) -> NDArray[np.int64]:
     """Return the (n,) vertices to which the plan leads from each vertex in this many steps.
 
-    The goal is never left, nor a state without a move.
+    It never leaves the goal or a state without a move.
     """
     here = np.arange(plan.successor.size)
     onward = np.where(plan.successor >= 0, plan.successor, here)
@@ -314,7 +312,7 @@ def _point(value: Any, name: str, places: Coordinates) -> FloatArray:
 
 
 class _Watch:
-    """Looks at every position; returns how the walk has ended, None as long as it has not."""
+    """Watches the positions of a walk; returns how it has ended, or None."""
 
     def __init__(self, maze: Maze, limit: int, patience: int | None) -> None:
         self.maze, self.limit = maze, limit
@@ -345,7 +343,7 @@ class _Watch:
         if self.still >= self.most_still or (idle >= self.patience and self.step < self.limit):
             return Ending.LOOPED
         if self.step >= self.limit:
-            # it goes round if most places of the last third were known before
+            # it circles if most places of the last third were known before
             before = 2 * len(self.visits) // 3
             late = set(self.visits[before:])
             known = late.intersection(self.visits[:before])
@@ -359,26 +357,26 @@ class _Watch:
 def wander(
     env: Any, steps: int, style: Style = "navigate", *, noise: float = 0.2, seed: int = 0
 ) -> dict[str, Any]:
-    """Let a body wander about a maze, and return the buffer.
+    """Make a body wander about a maze, and return the buffer.
 
     Parameters
     ----------
     env : Maze, environment or str
         As for `walk`.
     steps : int
-        Observations to collect.
+        Number of observations to collect.
     style : {"navigate", "stitch"}
         Long episodes with goals anywhere, or short ones with goals nearby.
     noise : float
-        Standard deviation of what is added to every action, as a share of its largest entry.
+        Standard deviation of the noise added to actions, as a share of their largest entry.
     seed : int
-        Of starts, goals and noise.
+        Seed of starts, goals and noise.
 
     Returns
     -------
     dict
-        ``observations`` (steps, 2), where the body was, and ``terminals`` (steps,), True at the
-        last step of an episode, as `wayfield.Planner` and `wayfield.Replay.from_dataset` take it.
+        ``observations`` (steps, 2), the positions of the body, and ``terminals`` (steps,), True at
+        the last step of an episode. `wayfield.Planner` and `wayfield.Replay.from_dataset` read it.
 
     Examples
     --------
@@ -401,7 +399,7 @@ def wander(
 
     def next_goal(here: int) -> tuple[int, FloatArray]:
         """Draw a cell within reach, and a point in it."""
-        hops = shortest(here).steps  # the maze is undirected: there and back are the same
+        hops = shortest(here).steps  # the maze is undirected: both directions are equal
         goal = int(rng.choice(np.flatnonzero((hops >= 0) & (hops <= _NEAR[style]))))
         return goal, cells[goal] + rng.uniform(-unit / 4, unit / 4, 2)
 

@@ -1,11 +1,11 @@
-"""The API: a name and a JSON body in, a status and a JSON body out. It knows nothing of HTTP.
+"""The API: a name and a JSON body in, a status and a JSON body out, independent of HTTP.
 
-Both the server, whose workers call `respond`, and the notebook widget speak through it. Every
-request is ``{"scene": …}``, most with a ``panel`` (0 or 1) and some with one thing more:
+The server's workers and the notebook widget both call `respond`. Every request is
+``{"scene": …}``, most with a ``panel`` (0 or 1) and some with one more entry:
 
 | name | more | answer |
 |---|---|---|
-| picture | | values, moves, outcomes, cycles, what is certified: all that is drawn |
+| picture | | values, moves, outcomes, cycles, certified moves: everything that is drawn |
 | words | | the summary, line by line |
 | state | state | value, bracket, moves with Q and slope, gap, margin, nearest labels |
 | route | start | the walk from there, its cost and the least possible |
@@ -13,11 +13,11 @@ request is ``{"scene": …}``, most with a ``panel`` (0 or 1) and some with one 
 | sample | share, seed | vertices to label |
 | contradictions | | labels and edges that cannot both be right |
 | mend | | edges that the labels prove too cheap, and their fitted lengths |
-| false-sinks | | labels from which there is no way down |
+| false-sinks | | labels that are lower than all their neighbours |
 | layout | | positions for a graph that has none |
-| python | | the program that builds the same again |
+| python | | a program that builds the same answer |
 
-An error is ``{"error": "what is wrong, in words"}``.
+An error is ``{"error": "what is wrong"}``.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from . import compute
 from .scene import MOST_VERTICES, Fields, Scene, Settings, read_draw, read_json
 
 PATIENCE = 20.0
-"""Seconds after which a solve that looks at the clock gives up."""
+"""Time limit of a solve in seconds."""
 
 
 class Reply(NamedTuple):
-    """A status as HTTP numbers them, and a body of JSON."""
+    """An HTTP status and a JSON body."""
 
     status: int
     body: bytes
@@ -77,7 +77,7 @@ HANDLERS: dict[str, Handler] = {
 
 
 def respond(name: str, body: bytes | bytearray) -> Reply:
-    """Answer one request; errors are answers, too."""
+    """Answer one request; errors are replies as well."""
     handler = HANDLERS.get(name)
     if handler is None:
         return error_reply(404, f"there is no /api/{name[:40]}")
@@ -95,18 +95,18 @@ def respond(name: str, body: bytes | bytearray) -> Reply:
         return error_reply(422, str(error))
     except MemoryError:
         return error_reply(507, "not enough memory for this")
-    except Exception as error:  # it must not end the worker
+    except Exception as error:  # an error must not end the worker
         return error_reply(500, f"internal error; please report it: {error!r}"[:500])
     return Reply(200, json.dumps(reply, allow_nan=False, separators=(",", ":")).encode())
 
 
 def error_reply(status: int, text: str) -> Reply:
-    """Return an error with its message."""
+    """Return a reply with an error message."""
     return Reply(status, json.dumps({"error": text}).encode())
 
 
 def warm_up() -> None:
-    """Answer every question on small scenes, so that all kernels are compiled afterwards.
+    """Answer every kind of request on small scenes, to compile all kernels.
 
     The scenes are mazes with and without terrain, one-way cells and noise.
     """

@@ -1,8 +1,8 @@
-"""From a scene to what is shown of it, and to the Python that builds it again.
+"""What the explorer shows of a scene, and the Python program that rebuilds it.
 
-All numbers are the library's; nothing is solved here.
+All numbers come from the library; nothing is solved here.
 
-Fields are kept for a while, so that asking about one state, moving the error budget or walking from
+Recent fields are cached, so that looking at one state, moving the error budget or walking from
 another start does not solve again.
 """
 
@@ -39,17 +39,17 @@ from ..sinks import drop_false_sinks
 from .scene import DISTANCE, MENDED, Maze, Network, Scene, Settings, World, packed
 
 FIRST_MAZE, FIRST_GOAL, FIRST_METHOD = "large", 40, "harmonic"
-"""What is shown first: the harmonic plan loops from most starts of this maze, the AMLE's never."""
+"""The first scene: the harmonic plan loops from most starts of this maze, the AMLE's never."""
 _KEPT = 12
-"""Fields that are kept."""
+"""Number of cached fields."""
 _NEAREST = 4
-"""Labels that are named around a state."""
+"""Number of labels listed around a state."""
 _MOST_MARKED = 2_000
-"""Edges that are marked on the picture at most, the most suspect first."""
+"""Largest number of edges marked in the picture, most suspect first."""
 _PATIENCE = 5.0
-"""Seconds that a method may take in a comparison."""
+"""Time limit of each method in a comparison, in seconds."""
 _SHORT = 60
-"""Edges up to which a graph is written into the program; beyond, it reads the exported file."""
+"""Graphs with more edges are read from the exported file instead of written into the program."""
 
 _FROM_FILE = """\
 scene = json.loads(Path("wayfield-scene.json").read_text())["graph"]
@@ -62,7 +62,7 @@ def graph_of(world: World) -> Graph:
     """Build the graph of a maze or of edges."""
     if isinstance(world, Maze):
         return grid_graph(world.layout, world.refinement)
-    with warnings.catch_warnings():  # parallel edges and loops are drawn all the same
+    with warnings.catch_warnings():  # parallel edges and loops need no warning here
         warnings.simplefilter("ignore", InputWarning)
         return Graph.from_edges(
             world.tails, world.heads, world.lengths, world.vertices, world.directed, world.positions
@@ -75,7 +75,7 @@ def _truth(world: World, goal: int) -> FloatArray:
 
 
 def first_visit() -> Scene:
-    """Return the scene that is shown if the user names none."""
+    """Return the scene that is shown by default."""
     return maze_scene(load_layout(FIRST_MAZE), 8, FIRST_GOAL, 0.02, 54, FIRST_METHOD)
 
 
@@ -87,7 +87,7 @@ def maze_scene(
     seed: int,
     method: str = "amle",
 ) -> Scene:
-    """Return a scene of a maze, a share of its vertices labelled with their true values."""
+    """Return a scene of a maze with a share of its vertices labelled with true values."""
     maze = Maze(layout.to_text(), refinement)
     maze.check()
     graph = graph_of(maze)
@@ -103,9 +103,9 @@ def maze_scene(
 def labels_of(scene: Scene) -> Labels:
     """Return the labels with their values: typed ones, and true ones with their noise.
 
-    A vertex's noise depends on the seed and the vertex alone, so that moving one label does not
-    shake the others. The goal's own label has none. A vertex from which no way leads to the goal,
-    behind a new wall say, has no true value: such labels are left out.
+    A vertex's noise depends only on the seed and the vertex, so moving one label does not change
+    the others. The goal's own label has no noise. A vertex without a path to the goal, for instance
+    behind a new wall, has no true value: its label is left out.
     """
     graph = graph_of(scene.world)
     as_vertex(scene.goal, "goal", graph.num_vertices)
@@ -129,7 +129,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
     settings = scene.panels[number]
     as_vertex(scene.goal, "goal", graph_of(scene.world).num_vertices)
     if settings.method != DISTANCE and scene.goal not in scene.vertices:
-        raise InputError("the goal has no label, so no value says where to descend to: label it")
+        raise InputError("the goal has no label, so nothing leads there: label it")
     found = _solved(
         replace(
             scene,
@@ -151,7 +151,7 @@ def answer(scene: Scene, number: int = 0) -> Answer:
 def _solved(scene: Scene) -> Answer:
     graph, (settings,) = graph_of(scene.world), scene.panels
     goal, lift = scene.goal, settings.lift
-    if settings.method == DISTANCE:  # 0 to add: the distances themselves
+    if settings.method == DISTANCE:  # a correction of 0: the distances themselves
         none, distance = Labels([goal], [0.0]), _truth(scene.world, goal)
         flat = AMLE(fill="flat")
         return solve(graph, none, goal, flat, prior=distance, lift=lift, check=False)
@@ -162,7 +162,7 @@ def _solved(scene: Scene) -> Answer:
 
 
 def picture(scene: Scene, panel: int) -> dict[str, Any]:
-    """Return what is drawn: values, moves, outcomes, cycles, and what is certified."""
+    """Return what is drawn: values, moves, outcomes, cycles and certified moves."""
     found = answer(scene, panel)
     moves, field = found.plan, found.field
     labels = labels_of(scene) if scene.vertices else found.labels
@@ -205,7 +205,7 @@ def words(scene: Scene, panel: int) -> dict[str, Any]:
 
 
 def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
-    """Return all about one state: value, bracket, every move with its Q and slope, margins."""
+    """Return the details of one state: value, bracket, each move with its Q and slope, margins."""
     found = answer(scene, panel)
     graph, moves, field, certificate = found.graph, found.plan, found.field, found.certificate
     x = as_vertex(vertex, "state", graph.num_vertices)
@@ -260,7 +260,7 @@ def state(scene: Scene, panel: int, vertex: int) -> dict[str, Any]:
 
 
 def route(scene: Scene, panel: int, start: int) -> dict[str, Any]:
-    """Return the walk from a start by the plan."""
+    """Return the walk of the plan from a start."""
     walk = answer(scene, panel).route(start)
     facts: dict[str, Any] = plain(
         {
@@ -295,7 +295,7 @@ def sample(scene: Scene, share: float, seed: int) -> dict[str, Any]:
 
 
 def find_contradictions(scene: Scene) -> dict[str, Any]:
-    """Return the labels that the graph contradicts, and the edges along which it does."""
+    """Return the labels that the graph contradicts, and the edges involved."""
     graph, labels = graph_of(scene.world), labels_of(scene)
     found = contradictions(graph, labels)
     arcs = np.argsort(-found.blame, kind="stable")[:_MOST_MARKED]
@@ -336,12 +336,12 @@ def false_sinks(scene: Scene, panel: int) -> dict[str, Any]:
 
 
 def layout(scene: Scene) -> dict[str, Any]:
-    """Return positions for the vertices of a graph that has none: x and y in turn."""
+    """Return positions for the vertices of a graph without positions: x and y in turn."""
     return {"positions": packed(spread(graph_of(scene.world)).ravel())}
 
 
 def python(scene: Scene, panel: int) -> dict[str, Any]:
-    """Return a program whose `answer` is the panel's: the same values, moves and outcomes."""
+    """Return a program with the same `answer` as the panel: values, moves and outcomes."""
     settings, world, labels = scene.panels[panel], scene.world, labels_of(scene)
     written = ["import numpy as np", "import wayfield as wf", ""]
 
@@ -364,12 +364,12 @@ def python(scene: Scene, panel: int) -> dict[str, Any]:
         ]
     written += [f"goal = {scene.goal}"]
 
-    # labels as they came about: drawn, read off the distances, typed, with noise
+    # labels as they were made: drawn, read off the distances, typed, with noise
     draw = ""
     if scene.drawn is not None:
         share, seed = scene.drawn
         again = sample_labels(graph_of(world), scene.goal, share, seed).vertices
-        if np.array_equal(again, labels.vertices):  # none was changed since
+        if np.array_equal(again, labels.vertices):  # no label has changed since
             draw = f"wf.sample_labels(graph, goal, {share!r}, seed={seed})"
     if settings.method == DISTANCE:
         written += ["labels = wf.Labels([goal], [0.0])"]

@@ -1,4 +1,4 @@
-"""The explorer in a notebook: the page's own code as a widget, answered by this very process."""
+"""The explorer as a notebook widget: the page's code, with answers from this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MODULES = (
     "arrays.js", "palette.js", "scene.js", "address.js", "svg.js", "draw.js", "api.js", "view.js",
     "layout.js", "export.js", "small.js", "core.js", "controls.js", "hands.js", "app.js",
 )  # fmt: skip
-"""The page's modules, each after those that it imports."""
+"""The page's modules, each after its imports."""
 
 _START = """
 export default {
@@ -57,30 +57,30 @@ _KEPT = "The explorer needs its kernel. When it was shown first, it looked like 
 def explore(
     graph: Graph, labels: Labels, goal: int, *, names: Naming | None = None, method: str = "amle"
 ) -> Any:
-    """Show a graph, its labels and the plan to the goal, to be played with in a notebook.
+    """Show a graph, its labels and the plan to the goal as an interactive widget.
 
-    The widget is the page of ``wayfield explore``; it needs the extra ``notebook`` and works in
-    Jupyter, marimo and VS Code. What it shows is computed in the notebook's own process. Jupyter
-    keeps a still picture beside it, which is seen where no widget is alive: in a notebook that was
-    saved and opened again, and in what is made from it.
+    The widget is the page of ``wayfield explore``. It needs the extra ``notebook`` and works in
+    Jupyter, marimo and VS Code. Everything is computed in the notebook's own process. Jupyter also
+    keeps a still picture, shown where no widget is alive: in a notebook that was saved and opened
+    again, and in exports.
 
     Parameters
     ----------
     graph : Graph
-        With positions, or they are computed once.
+        The graph; positions are computed if it has none.
     labels : Labels
         The known values, the goal's among them.
     goal : int
-        Where to go.
+        The goal.
     names : sequence or mapping, optional
-        What to call the vertices: ``names[x]``.
+        Names of the vertices: ``names[x]``.
     method : str
-        How the labels are extended at first, as on the command line: amle, harmonic, p=8 …
+        Method shown first, as on the command line: amle, harmonic, p=8 …
 
     Returns
     -------
     Explorer
-        A widget; ``.scene`` is what it shows at the moment, as plain data.
+        A widget; ``.scene`` holds what it currently shows, as plain data.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def explore(
 
 @cache
 def _widget() -> Any:
-    """Make the class of the widget; only here does anywidget have to be installed."""
+    """Return the widget class; anywidget must be installed only for this."""
     anywidget: Any = need("anywidget", "notebook")
     traitlets: Any = need("traitlets", "notebook")
 
@@ -110,7 +110,7 @@ def _widget() -> Any:
         _css = _read("style.css")
         scene = traitlets.Dict().tag(sync=True)
         still = traitlets.Unicode().tag(sync=True)
-        """Class of the still picture, which a widget that is alive hides."""
+        """CSS class of the still picture, which a live widget hides."""
 
         def __init__(self, opening: Any) -> None:
             super().__init__(scene=opening.to_json(), still=f"wayfield-still-{uuid4().hex}")
@@ -129,10 +129,10 @@ def _widget() -> Any:
             self.send(answer)
 
         def _ipython_display_(self, **_: Any) -> None:
-            """Show the widget, and a still picture as an output of its own.
+            """Show the widget, and a still picture as a separate output.
 
-            Jupyter shows one kind of each output, and a widget without its kernel as an error: a
-            picture in the same output would not be seen.
+            Jupyter shows one representation per output, and a widget without a kernel as an error.
+            A picture in the same output would not be seen.
             """
             display: Any = need("IPython.display", "notebook")
             data, *_rest = self._repr_mimebundle_()
@@ -144,7 +144,7 @@ def _widget() -> Any:
 
 
 def still(scene: dict[str, Any]) -> str:
-    """Draw a scene's first panel: PNG in base64, as notebooks keep it."""
+    """Return the scene's first panel as a PNG in base64."""
     from ..plots import answer as draw
     from .compute import answer
     from .scene import Network, Scene
@@ -159,10 +159,10 @@ def still(scene: dict[str, Any]) -> str:
 
 
 def bundle() -> str:
-    """Return the page's modules as one: widgets cannot import others.
+    """Return the page's modules as one module: widgets cannot import others.
 
-    Imports and the word export are left out, which serves since no two modules give one name to
-    different things: a test sees to it.
+    Imports and the word export are removed. This works because no two modules give the same name
+    to different things; a test checks that.
     """
     text = "\n".join(map(_read, _MODULES))
     text = re.sub(r"^import\s[^;]*;\n", "", text, flags=re.MULTILINE)

@@ -1,7 +1,7 @@
-r"""The scene: a maze or a graph, its labels and goal, and how they are to be shown.
+r"""The scene: a maze or a graph, its labels and goal, and how to show them.
 
-It is all that the page knows, and all that it sends: the server keeps nothing between requests. As
-JSON it is what an address holds and what an exported file is::
+It is everything that the page knows and sends: the server keeps nothing between requests. As JSON
+it is the content of an address and of an exported file::
 
     {
       "maze": {"text": "#####\n#...#\n#####", "refinement": 8},
@@ -12,11 +12,11 @@ JSON it is what an address holds and what an exported file is::
       "budget": 0.25
     }
 
-or, in place of ``maze``, a ``graph`` with ``vertices`` (their number), ``tails``, ``heads`` and, if
-known, ``lengths``, ``positions`` (x and y in turn), ``names`` and ``directed``. Arrays are lists
-of numbers or, in short, the bytes of 32-bit whole numbers and 64-bit floats in base64. A label
-without a value has the graph's own distance to the goal, plus noise if that is asked for; where no
-way leads to the goal it is left out.
+or, instead of ``maze``, a ``graph`` with ``vertices`` (their number), ``tails``, ``heads`` and,
+optionally, ``lengths``, ``positions`` (x and y in turn), ``names`` and ``directed``. Arrays are
+lists of numbers, or base64 of 32-bit whole numbers and 64-bit floats. A label without a value gets
+the graph distance to the goal, plus noise if there is any; it is left out if there is no path to
+the goal.
 """
 
 from __future__ import annotations
@@ -49,30 +49,30 @@ MOST_VERTICES = 50_000
 MOST_EDGES = 250_000
 MOST_CELLS = 40_000
 FINEST = 64
-"""Bounds on what is sent: beyond them nothing would be smooth."""
+"""Limits on the size of a scene: beyond them nothing would be smooth."""
 _LONGEST_NAME = 200
 _FEWEST_CELLS = 3
 """Cells along the longer side of a maze that is recognised from its graph, if it is that large."""
 _LARGEST = 1e15
 
 DISTANCE, MENDED = "distance", "mended"
-"""Fields that are no extension of the labels: the graph's own distances, and a mended graph's."""
+"""Fields that are not extensions of the labels: distances on the graph and on a mended graph."""
 
 
 @dataclass(frozen=True)
 class Maze:
-    """A maze as text, and how many vertices lie along the side of a cell."""
+    """A maze as text, and the number of vertices along the side of a cell."""
 
     text: str
     refinement: int
 
     @cached_property
     def layout(self) -> Layout:
-        """The maze itself."""
+        """The parsed maze."""
         return Layout.from_text(self.text)
 
     def check(self) -> None:
-        """Refuse a maze that cannot be read, or is too large, before its graph is made."""
+        """Raise `InputError` if the maze is unreadable or too large, before its graph is built."""
         count = self.layout.num_free * self.refinement**2
         if count > MOST_VERTICES:
             raise InputError(
@@ -82,17 +82,17 @@ class Maze:
 
     @property
     def key(self) -> Maze:
-        """What a cache knows it by."""
+        """Cache key."""
         return self
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it is sent."""
+        """Return the maze as JSON data."""
         return {"text": self.text, "refinement": self.refinement}
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A graph of one's own: edges, and where its vertices lie and what they are called."""
+    """A user's graph: edges, positions and names of its vertices."""
 
     vertices: int
     tails: NDArray[np.int32]
@@ -104,7 +104,7 @@ class Network:
 
     @cached_property
     def key(self) -> str:
-        """Digest of all but the names and positions: what a cache knows it by."""
+        """Cache key: a digest of everything but names and positions."""
         digest = sha256(f"{self.vertices},{self.directed},{self.lengths is None}".encode())
         for array in (self.tails, self.heads, self.lengths):
             if array is not None:
@@ -118,7 +118,7 @@ class Network:
         return hash(self.key)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it is sent."""
+        """Return the graph as JSON data."""
         return {
             "vertices": self.vertices,
             "tails": packed(self.tails),
@@ -145,13 +145,13 @@ class Settings:
     lift: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return them as they are sent."""
+        """Return the settings as JSON data."""
         return dict(vars(self))
 
 
 @dataclass(frozen=True)
 class Scene:
-    """All that is shown. A label whose value is None has the true one, with noise added.
+    """Everything that is shown. A label with the value None has the true one, plus noise.
 
     Examples
     --------
@@ -169,14 +169,14 @@ class Scene:
     panels: tuple[Settings, ...] = (Settings(),)
     budget: float = 0.0
     drawn: Drawn | None = None
-    """Share and seed by which the labelled vertices were drawn, if they were."""
+    """Share and seed by which the labelled vertices were drawn, or None."""
 
     @classmethod
     def from_json(cls, data: Any) -> Scene:
-        """Read a scene, or raise `InputError` with what is wrong and where."""
+        """Read a scene; the `InputError` says what is wrong and where."""
         fields = Fields(data, "scene")
         if fields.has("maze") == fields.has("graph"):
-            raise InputError("a scene has either a maze or a graph")
+            raise InputError("scene must have exactly one of maze and graph")
         world: World
         if fields.has("maze"):
             part = fields.part("maze")
@@ -187,7 +187,7 @@ class Scene:
             world = _read_network(fields.part("graph"))
         goal = fields.whole("goal", 0, MOST_VERTICES)
 
-        # labels: a value for every vertex, null where it is the true one
+        # labels: a value for each vertex, null for the true one
         part = fields.part("labels")
         vertices = part.array("vertices", np.int32, MOST_VERTICES)
         given = part.items("values", MOST_VERTICES)
@@ -202,9 +202,9 @@ class Scene:
                 f"scene.labels has {vertices.size:,} vertices and {len(given):,} values"
             )
         if np.unique(vertices).size < vertices.size:
-            raise InputError("scene.labels names a vertex twice")
+            raise InputError("scene.labels must name each vertex once, got one twice")
         if vertices.min(initial=0) < 0:
-            raise InputError(f"scene.labels has the vertex {vertices.min()}, which is negative")
+            raise InputError(f"scene.labels.vertices must be 0 or more, got {vertices.min()}")
         values: list[float | None] = []
         for position, value in enumerate(given):
             label = Fields({"value": value}, f"scene.labels[{position}]")
@@ -226,9 +226,9 @@ class Scene:
             panels.append(Settings(method, rule, ties, part.flag("lift")))
             part.done()
         if not panels:
-            raise InputError("scene.panels is empty: one or two are shown")
+            raise InputError("scene.panels must hold one or two panels, got none")
         budget = fields.number("budget", 0.0, _LARGEST, 0.0)
-        fields.take("view")  # the page's own affair
+        fields.take("view")  # only the page uses it
         fields.done()
         return cls(
             world, goal, tuple(vertices.tolist()), tuple(values),
@@ -258,7 +258,7 @@ def scene_of(
     names: Naming | None = None,
     panels: Iterable[Settings] = (Settings(),),
 ) -> Scene:
-    """Return the scene of a graph of one's own: of a maze, if it is that of one."""
+    """Return the scene of a graph; if it is the graph of a maze, the scene of that maze."""
     if graph.num_vertices > MOST_VERTICES or graph.num_edges > MOST_EDGES:
         raise InputError(
             f"the graph has {graph.num_vertices:,} vertices and {graph.num_edges:,} edges; "
@@ -328,7 +328,7 @@ def maze_of(graph: Graph) -> Maze | None:
 
 
 def _in_the_plane(graph: Graph) -> FloatArray | None:
-    """(n, 2) the first two coordinates of the positions, if there are so many."""
+    """(n, 2) first two coordinates of the positions, or None if there are fewer."""
     if graph.positions is None or graph.positions.shape[1] < 2:
         return None
     return np.ascontiguousarray(graph.positions[:, :2])
@@ -350,7 +350,7 @@ def _read_network(part: Fields) -> Network:
     if names is not None and len(names) != n:
         raise InputError(f"scene.graph.names has {len(names):,} names for {n:,} vertices")
     if any(not isinstance(name, str) or len(name) > _LONGEST_NAME for name in names or ()):
-        raise InputError(f"a name in scene.graph.names is no text of up to {_LONGEST_NAME} letters")
+        raise InputError(f"scene.graph.names must be text of up to {_LONGEST_NAME} characters")
     directed = part.flag("directed")
     part.done()
     return Network(n, tails, heads, lengths, positions, directed, names)
@@ -361,14 +361,14 @@ def read_draw(fields: Fields) -> Drawn:
     return fields.number("share", 1e-6, 1.0), fields.whole("seed", 0, 2**32)
 
 
-# ------------------------------------------------------------------ reading JSON of strangers
+# ------------------------------------------------------------------ reading untrusted JSON
 
 
 def read_json(body: bytes | bytearray) -> Any:
     """Parse JSON; NaN, infinity, deep nesting and broken text are input errors."""
 
     def refuse(name: str) -> float:
-        raise InputError(f"{name} is not a number that JSON knows")
+        raise InputError(f"{name} is not a valid JSON number")
 
     try:
         return json.loads(body, parse_constant=refuse)
@@ -378,12 +378,12 @@ def read_json(body: bytes | bytearray) -> Any:
         raise InputError(f"the request is not UTF-8: {error.reason}") from error
     except json.JSONDecodeError as error:
         raise InputError(f"the request is not JSON: {error}") from error
-    except ValueError as error:  # InputError of ours, or a whole number of thousands of digits
+    except ValueError as error:  # our own InputError, or a whole number of thousands of digits
         raise InputError(str(error).partition(";")[0]) from error
 
 
 class Fields:
-    """The entries of one JSON object, read one by one; what is left over is refused by `done`.
+    """Reader of one JSON object, entry by entry; `done` rejects entries that were not read.
 
     Examples
     --------
@@ -391,23 +391,23 @@ class Fields:
     3
     >>> Fields({"goal": "x"}, "scene").whole("goal", 0, 10)
     Traceback (most recent call last):
-    wayfield.errors.InputError: scene.goal must be a whole number, not text
+    wayfield.errors.InputError: scene.goal must be a whole number, got text
     """
 
     def __init__(self, data: Any, name: str) -> None:
         if not isinstance(data, Mapping):
-            raise InputError(f"{name} must be an object, not {_kind(data)}")
+            raise InputError(f"{name} must be an object, got {_kind(data)}")
         self.data, self.name, self.left = data, name, set(data)
 
     def has(self, key: str) -> bool:
-        """Whether an entry is there; null is as good as nothing."""
+        """Whether an entry is present and not null."""
         if self.data.get(key) is None:
             self.left.discard(key)
             return False
         return True
 
     def take(self, key: str) -> Any:
-        """Return an entry as it is; None if it is not there."""
+        """Return an entry as it is; None if it is missing."""
         self.left.discard(key)
         return self.data.get(key)
 
@@ -425,7 +425,7 @@ class Fields:
         return value
 
     def whole(self, key: str, least: int, most: int, default: int | None = None) -> int:
-        """Return an entry that is a whole number between two others."""
+        """Return an entry that is a whole number within a range."""
         value = self.take(key)
         if value is None and default is not None:
             return default
@@ -433,12 +433,12 @@ class Fields:
             raise self._wrong(key, "a whole number", value)
         if not least <= value <= most:
             raise InputError(
-                f"{self.name}.{key} must be from {least:,} to {most:,}, not {short(value)}"
+                f"{self.name}.{key} must be from {least:,} to {most:,}, got {short(value)}"
             )
         return value
 
     def number(self, key: str, least: float, most: float, default: float | None = None) -> float:
-        """Return an entry that is a finite number between two others."""
+        """Return an entry that is a finite number within a range."""
         value = self.take(key)
         if value is None and default is not None:
             return default
@@ -448,7 +448,7 @@ class Fields:
             raise InputError(f"{self.name}.{key} is not finite")
         if not least <= value <= most:
             raise InputError(
-                f"{self.name}.{key} must be from {least:g} to {most:g}, not {short(value)}"
+                f"{self.name}.{key} must be from {least:g} to {most:g}, got {short(value)}"
             )
         return float(value)
 
@@ -464,23 +464,23 @@ class Fields:
         return value
 
     def choice(self, key: str, known: Sequence[str], default: str) -> str:
-        """Return an entry that is one of some words."""
+        """Return an entry that is one of the known words."""
         value = self.take(key)
         if value is None:
             return default
         if value not in known:
-            raise InputError(f"{self.name}.{key} must be one of {', '.join(known)}, not {value!r}")
+            raise InputError(f"{self.name}.{key} must be one of {', '.join(known)}, got {value!r}")
         return str(value)
 
     def flag(self, key: str) -> bool:
-        """Return an entry that is true or false; false if it is not there."""
+        """Return an entry that is true or false; false if it is missing."""
         value = self.take(key)
         if value is not None and not isinstance(value, bool):
             raise self._wrong(key, "true or false", value)
         return bool(value)
 
     def array(self, key: str, dtype: type[np.generic], most: int) -> NDArray[Any]:
-        """Return an entry that is a list of numbers, or such an array in base64, little-endian."""
+        """Return an entry that is a list of numbers, or an array in base64, little-endian."""
         value = self.take(key)
         name = f"{self.name}.{key}"
         if isinstance(value, str):
@@ -502,31 +502,31 @@ class Fields:
         for position, each in enumerate(value):
             if isinstance(each, bool) or not isinstance(each, int if whole else int | float):
                 wanted = "a whole number" if whole else "a number"
-                raise InputError(f"{name}[{position}] must be {wanted}, not {_kind(each)}")
+                raise InputError(f"{name}[{position}] must be {wanted}, got {_kind(each)}")
         try:
             return np.array(value, dtype)
         except OverflowError as error:
             raise InputError(f"{name} has a number that is too large") from error
 
     def done(self) -> None:
-        """Refuse what nobody asked for."""
+        """Raise `InputError` for entries that were not read."""
         if self.left:
-            raise InputError(f"{self.name} has an entry {short(min(self.left))} that is not known")
+            raise InputError(f"{self.name} has an unknown entry {short(min(self.left))}")
 
     def _wrong(self, key: str, wanted: str, value: Any) -> InputError:
         if key not in self.data:
             return InputError(f"{self.name}.{key} is missing: it must be {wanted}")
-        return InputError(f"{self.name}.{key} must be {wanted}, not {_kind(value)}")
+        return InputError(f"{self.name}.{key} must be {wanted}, got {_kind(value)}")
 
 
 def packed(array: NDArray[Any]) -> str:
-    """Return the bytes of an array in base64, little-endian: what `Fields.array` reads."""
+    """Return an array in base64, little-endian, as `Fields.array` reads it."""
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     return base64.b64encode(little.tobytes()).decode("ascii")
 
 
 def _kind(value: Any) -> str:
-    """Return what a value is, for messages: a number itself, of anything else the kind."""
+    """Describe a value for messages: a number as it is, anything else by its kind."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return short(value)
     kinds = {dict: "an object", list: "a list", str: "text", bool: "true or false"}

@@ -1,19 +1,19 @@
 """The server: one page, its files, and the API behind it. It listens on this machine only.
 
-**Safety.** A page elsewhere must not drive it. Requests are answered only if their ``Host`` is an
-address of this server: a name that somebody points at this machine is not. From a browser they must
-come from the page itself. Bodies must be JSON, which other origins cannot send without being asked
-first. Bodies are bounded in size, one by one and all together. They and what comes before them are
-bounded in the time they take to arrive. No file is read but those of the page, before the first
-request.
+**Safety.** Other pages must not control it. Requests are answered only if their ``Host`` is an
+address of this server, not a name that someone else points at this machine. From a browser they
+must come from the page itself. Bodies must be JSON, which other origins cannot send without a
+preflight request. Bodies are limited in size, each and in total. Heads and bodies are limited in
+the time they take to arrive. The only files read are those of the page, before the first request.
 
-**Work is bounded.** Solves run in compiled code that nobody can interrupt, so they run in worker
-processes. A worker that is late is killed and another takes its place. What a hostile request does
-to its worker, it does to nothing else.
+**Work is bounded.** Solves run in compiled code that cannot be interrupted, so they run in worker
+processes. A worker that is late is killed and replaced. A hostile request affects only its own
+worker.
 
 **The newest wins.** Requests of one *lane* (one picture of one page) follow each other. A request
-that a newer one of its lane has overtaken is not begun. If it has been running for a while and no
-other worker is free, its worker is replaced. The same goes for a request whose sender has gone.
+that a newer one of its lane has overtaken is not started. If it has been running for a while and no
+other worker is free, its worker is replaced. So is the worker of a request with a sender that has
+disconnected.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LARGEST_BODY = 16 * 2**20
-"""Bytes of a request: a graph of the largest size, with names, fits in."""
+"""Largest request in bytes: a graph of the largest size, with names, fits."""
 MOST_HELD = 4 * LARGEST_BODY
-"""Bytes of all requests together, from their first byte to their answer."""
+"""Largest total size of all open requests in bytes."""
 SLOWEST_BODY = 10.0
-"""Seconds in which a body must have arrived."""
+"""Seconds within which a body must arrive."""
 SLOWEST_HEAD = 5.0
-"""Seconds in which all before it must have arrived, or the connection is closed."""
+"""Seconds within which the head of a request must arrive, or the connection is closed."""
 LIMIT = 30.0
-"""Seconds after which a worker is given up."""
+"""Seconds after which a worker is killed."""
 IMPATIENCE = 1.0
-"""Seconds after which a worker may be taken away from a request that nobody waits for any more."""
+"""Seconds after which a worker may be taken from a request that is no longer needed."""
 QUEUE = 64
-"""Requests that may wait."""
+"""Largest number of waiting requests."""
 USUAL_PORT = 8642
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 Gone = Callable[[], Awaitable[bool]]
-"""Whether the sender of a request has gone away."""
+"""Whether the sender of a request has disconnected."""
 
 _KINDS = {
     ".html": "text/html",
@@ -88,11 +88,11 @@ _HEADERS = {
 
 _OVERTAKEN = error_reply(409, "a newer request has taken the place of this one")
 _BUSY = error_reply(503, "too many requests at once: wait a moment")
-_DIED = error_reply(500, "the computation ended unexpectedly; the next one starts afresh")
+_DIED = error_reply(500, "the computation ended unexpectedly; please try again")
 
 
 class Solver(Worker):
-    """A worker process that answers requests, and is replaced when it is late or dies.
+    """A worker process that answers requests; it is replaced when it is late or dies.
 
     `ask` is called from a thread and blocks it; `stop` may come from another.
     """
@@ -103,12 +103,12 @@ class Solver(Worker):
         super().__init__(respond, warm_up if warm else None)
 
     def wait(self) -> None:
-        """Return once it is ready for requests; it imports and may have to compile before."""
+        """Return once the worker is ready; it imports modules and may have to compile first."""
         if not self.ready:
             self.receive()
 
     def ask(self, name: str, body: bytes | bytearray, limit: float) -> Reply:
-        """Return the answer to a request; the worker is ready for another afterwards."""
+        """Return the answer to a request; the worker is then ready for another."""
         try:
             self.wait()
             self.begun = time.monotonic()
@@ -128,15 +128,15 @@ class Solver(Worker):
         return reply
 
     def stop(self) -> None:
-        """End what is running; `ask` returns, and begins anew."""
+        """Kill the running request; `ask` returns, and a new process starts."""
         self.stopped = True
         self.kill()
 
 
 class Pool:
-    """Some worker processes, the last used first: it has the fields of the page drawn last.
+    """Worker processes, the most recently used first: it has the fields of the latest page cached.
 
-    The first one compiles what has to be compiled, if anything, before the others start.
+    The first one compiles the kernels, if necessary, before the others start.
     """
 
     def __init__(self, limit: float = LIMIT, warm: bool = True) -> None:
@@ -145,7 +145,7 @@ class Pool:
         try:
             first.wait()
         except EOFError as error:
-            raise WayfieldError("a worker of the explorer ended as soon as it began") from error
+            raise WayfieldError("a worker of the explorer ended while starting") from error
         others = max(2, min(3, num_processors() - 1))
         self.workers = [first, *(Solver(warm) for _ in range(others))]
         self.idle: asyncio.LifoQueue[Solver] = asyncio.LifoQueue()
@@ -159,15 +159,15 @@ class Pool:
     async def answer(
         self, name: str, body: bytes | bytearray, lane: str = "", gone: Gone | None = None
     ) -> Reply:
-        """Return the answer of the next worker that is free, unless the sender has gone."""
-        while self.expected:  # here, since only here is there a loop to wait in
+        """Return the answer of the next free worker, unless the sender has disconnected."""
+        while self.expected:  # here, since only here an event loop is running
             self._welcome(self.expected.pop())
         if self.waiting >= QUEUE:
             return _BUSY
         ticket = next(self.tickets)
         if lane:
             self.newest[lane] = ticket
-            # take a worker away from what this lane no longer needs, if no other is free
+            # take a worker from requests that this lane no longer needs, if no other is free
             late = self.running.get(lane)
             begun = late.begun if late is not None and self.idle.empty() else 0.0
             if late is not None and begun and time.monotonic() - begun > IMPATIENCE:
@@ -185,7 +185,7 @@ class Pool:
             self.running[lane] = worker
         task = asyncio.ensure_future(asyncio.to_thread(worker.ask, name, body, self.limit))
         task.add_done_callback(lambda _: self._release(worker, lane, ticket))
-        while not task.done():  # not awaited itself: who went away does not free the worker early
+        while not task.done():  # not awaited: a lost sender must not free the worker early
             await asyncio.wait({task}, timeout=IMPATIENCE)
             if self.waiting and not task.done() and gone is not None and await gone():
                 worker.stop()
@@ -199,13 +199,13 @@ class Pool:
         self._welcome(worker)
 
     def _welcome(self, worker: Solver) -> None:
-        """Count a worker among the idle ones: at once, or as soon as it is ready."""
+        """Add a worker to the idle ones, at once or when it is ready."""
         if worker.ready:
             self.idle.put_nowait(worker)
             return
 
         async def join() -> None:
-            with suppress(EOFError):  # then the next request to it finds out, and begins anew
+            with suppress(EOFError):  # the next request will find out, and start a new process
                 await asyncio.to_thread(worker.wait)
             self.idle.put_nowait(worker)
 
@@ -214,7 +214,7 @@ class Pool:
         task.add_done_callback(self.joining.discard)
 
     def close(self) -> None:
-        """End all of them."""
+        """End all workers."""
         for worker in self.workers:
             worker.close()
 
@@ -223,7 +223,7 @@ class Pool:
 
 
 class Guard:
-    """Refuse whatever does not come from this machine's own page, before anything reads it."""
+    """Reject requests that do not come from this machine's own page, before anything reads them."""
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str], port: int, busy: Counter[Any]) -> None:
         self.app = app
@@ -233,7 +233,7 @@ class Guard:
             self.hosts |= set(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -259,13 +259,13 @@ class Guard:
             given.setdefault(name.decode("latin-1"), []).append(value.decode("latin-1"))
         host = given.get("host", [])
         if len(host) != 1 or host[0].lower() not in self.hosts:
-            return error_reply(403, "this host name is not one of this server")
+            return error_reply(403, "this host name does not belong to this server")
         origin = given.get("origin")
         if origin is not None and origin != [f"http://{host[0]}"]:
-            return error_reply(403, "requests of other origins are refused")
+            return error_reply(403, "requests from other origins are rejected")
         site = given.get("sec-fetch-site", ["none"])[0]
         if scope["path"].startswith("/api/") and site not in ("same-origin", "none"):
-            return error_reply(403, "requests of other sites are refused")
+            return error_reply(403, "requests from other sites are rejected")
         return None
 
 
@@ -276,10 +276,10 @@ def make_app(
     hosts: Iterable[str] = LOOPBACK,
     connections: Callable[[], Iterable[Any]] = tuple,
 ) -> Starlette:
-    """Return the application that shows a scene first; it closes the pool at its end.
+    """Return the application that shows a scene first; it closes the pool at the end.
 
-    `connections` returns those that are open, each with its ``transport``: the application closes
-    those on which a request takes long to begin.
+    `connections` returns the open ones, each with its ``transport``: the application closes those
+    on which a request takes too long to arrive.
     """
     starlette = need("starlette.applications", "web")
     routing = need("starlette.routing", "web")
@@ -312,7 +312,7 @@ def make_app(
         body = bytearray()
         try:
             async with asyncio.timeout(SLOWEST_BODY):
-                if size <= LARGEST_BODY:  # as far as it says; it may also come in parts
+                if size <= LARGEST_BODY:  # the declared size; the body may also arrive in chunks
                     async for part in request.stream():
                         body += part
                         held += len(part)
@@ -333,10 +333,10 @@ def make_app(
             held -= len(body)
 
     async def close_idle() -> None:
-        """Close connections on which no whole head of a request has come for `SLOWEST_HEAD` s.
+        """Close connections without a complete request head after `SLOWEST_HEAD` s.
 
         uvicorn waits for ever: connections that send a head byte by byte, or nothing, would use up
-        all there may be.
+        all connections.
         """
         since: dict[Any, float] = {}
         while True:
@@ -359,7 +359,7 @@ def make_app(
 
     async def wrong_method(_: Request, error: Any) -> Response:
         messages = {404: "there is no such page", 405: "the API takes POST, the pages GET"}
-        text = messages.get(error.status_code, "this cannot be done")
+        text = messages.get(error.status_code, "this request cannot be answered")
         return _answer(error_reply(error.status_code, text))
 
     http = need("starlette.exceptions", "web").HTTPException
@@ -377,7 +377,7 @@ def make_app(
 
 
 def start_facts(opening: Scene) -> dict[str, Any]:
-    """Return what the page asks for first: what to show, the maps there are, and the bounds."""
+    """Return the initial data of the page: the scene, the known maps, and the limits."""
     return {
         "scene": opening.to_json(),
         "layouts": {name: load_layout(name).to_text() for name in layout_names()},
@@ -391,9 +391,9 @@ def start_facts(opening: Scene) -> dict[str, Any]:
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a socket that listens: at this port, or at the usual one or any that is free."""
-    if host in ("0.0.0.0", "::", ""):  # requests are known by the address they are sent to
-        raise InputError(f"listen at an address of this machine that others use, not {host!r}")
+    """Return a listening socket: at this port, or at the default one or any that is free."""
+    if host in ("0.0.0.0", "::", ""):  # requests are checked against the address they are sent to
+        raise InputError(f"host must be one address of this machine, got {host!r}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     problem: OSError | None = None
     for wanted in (USUAL_PORT, 0) if port is None else (port,):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,11 +18,12 @@ from rich.text import Text
 
 from wayfield._text import number_of
 from wayfield.cli._common import compile_kernels, notes, say
-from wayfield.cli._options import Command, Force, Group, paragraphs
+from wayfield.cli._options import Command, Force, Group, paragraphs, with_options
 from wayfield.errors import InputError, WayfieldError
 
 if TYPE_CHECKING:
-    from .engine import Condition, Run, Study
+    from .engine import Run, Study
+    from .engine.store import Entry
 
 RESULTS = Path("results")
 PAPER = "paper"
@@ -120,19 +122,21 @@ def list_studies() -> None:
         console.print(f"  experiments: {names}\n", highlight=False)
 
 
-@study_app.command("run", cls=Command)
-def run_study(
-    which: Which,
-    profile: WhichProfile = None,
-    goals: Goals = None,
-    out: Out = None,
-    results: ResultsOrOut = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    accept_stale: AcceptStale = False,
-    force: Force = False,
-    official: Official = False,
-) -> None:
+@dataclass(frozen=True)
+class Running:
+    """Options of the commands that run a study."""
+
+    profile: WhichProfile = None
+    goals: Goals = None
+    out: Out = None
+    results: ResultsOrOut = None
+    workers: Workers = None
+    cluster: Cluster = None
+    accept_stale: AcceptStale = False
+    force: Force = False
+
+
+def run_study(which: Which, given: Running, official: Official = False) -> None:
     """Run a study and write its report; [bold]wayfield study NAME[/] is short for it.
 
     One Parquet file per cell and experiment comes out, to be queried with DuckDB or anything else.
@@ -145,17 +149,18 @@ def run_study(
     from .experiments import find_study
 
     # refuse what cannot be run or written, before anything is computed
-    if official and profile is not None:
+    if official and given.profile is not None:
         raise typer.BadParameter("--official and --profile exclude each other")
-    if workers and cluster:
+    if given.workers and given.cluster:
         raise typer.BadParameter("--workers and --cluster exclude each other")
     study = find_study(which)
-    chosen = study.profile("official" if official else profile, goals)
+    chosen = study.profile("official" if official else given.profile, given.goals)
     tasks, lacking = study.tasks(chosen), study.left_out(chosen)
     if not tasks and lacking:
         raise WayfieldError("; ".join(dict.fromkeys(lacking.values())))
-    page = _prepare_report(study, out, force)
-    results = results or out or RESULTS
+    page = _prepare_report(study, given.out, given.force)
+    results = given.results or given.out or RESULTS
+    workers, cluster = given.workers, given.cluster
     for name, lack in lacking.items():
         say(notes(), f"{name} is left out: {lack}")
 
@@ -164,14 +169,15 @@ def run_study(
         directed = any(experiment.name == "directed" for experiment in study.experiments)
         compile_kernels(notes(), directed=directed, more=_warm_up)
     try:
-        outcome = run(tasks, Store(results), workers, cluster, notes(), accept_stale=accept_stale)
+        stale = given.accept_stale
+        outcome = run(tasks, Store(results), workers, cluster, notes(), accept_stale=stale)
     except KeyboardInterrupt:
         say(notes(), f"what is finished is kept in {results}: run again to go on")
         raise typer.Exit(130) from None
     if not outcome.tables:
         raise WayfieldError(f"every task failed; what happened is in {results}, in *.failed.txt")
     busy = 0 if cluster else workers or num_processors()
-    _write_report(study, outcome, results, page, busy, force)
+    _write_report(study, outcome, results, page, busy, given.force)
 
     # sum up the study's first experiment: by arm, the mean of its measure over the cells
     measure, figures = "", defaultdict[str, list[float]](list)
@@ -194,23 +200,17 @@ def run_study(
         raise typer.Exit(1)
 
 
-def reproduce(
-    profile: WhichProfile = None,
-    goals: Goals = None,
-    out: Out = None,
-    results: ResultsOrOut = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    accept_stale: AcceptStale = False,
-    force: Force = False,
-) -> None:
+study_app.command("run", cls=Command)(with_options(run_study))
+
+
+def reproduce(given: Running) -> None:
     """Run the paper's experiments again and write [bold]report/index.html[/].
 
     Every table and figure of the paper beside ours, and what lies beyond it. Press Ctrl-C at any
     time: what is finished is kept, and the next run goes on from there. The same as
     [bold]wayfield study paper[/].
     """
-    run_study(PAPER, profile, goals, out, results, workers, cluster, accept_stale, force)
+    run_study(PAPER, given)
 
 
 def report(
@@ -283,12 +283,13 @@ def status(
     chosen = study.profile(profile, goals)
     entries = look_up(study.tasks(chosen), Store(results))
     title = f"study {study.name}, profile {chosen.name}: tasks in {results}"
-    table = _condition_table(title, "experiment")
-    for name in dict.fromkeys(task.experiment.name for task in entries):
-        found = [each.condition for task, each in entries.items() if task.experiment.name == name]
-        _add_conditions(table, found, name)
+    found: dict[tuple[str, ...], list[Entry]] = {}
+    for task, entry in entries.items():
+        found.setdefault((task.experiment.name,), []).append(entry)
+    table = _condition_table(title, ["experiment"], found)
     table.add_section()
-    _add_conditions(table, [entry.condition for entry in entries.values()], "all", none="0")
+    counts = Counter(entry.condition for entry in entries.values())
+    table.add_row("all", *(str(counts[each]) for each in Condition))
     Console().print(table)
     for changed, count in Counter(e.changed for e in entries.values() if e.changed).items():
         say(notes(), f"stale: {count:,} × {changed}")
@@ -303,39 +304,37 @@ def _overview(results: Path) -> None:
     from .experiments import STUDIES
 
     store, known = Store(results), set[Path]()
-    table = _condition_table(f"studies with results in {results}", "study", "profile")
+    there: dict[tuple[str, ...], Iterable[Entry]] = {}
     for study in STUDIES.values():
         for profile in study.profiles:
             entries = look_up(study.tasks(profile), store)
-            found = [entry.condition for entry in entries.values()]
-            if any(condition is not Condition.MISSING for condition in found):
-                _add_conditions(table, found, study.name, profile.name)
+            if any(each.condition is not Condition.MISSING for each in entries.values()):
+                there[study.name, profile.name] = entries.values()
                 known |= {store.path(task) for task in entries}
     others = sum(path not in known for path in results.glob("*/*.parquet"))
-    if not table.row_count and not others:
+    if not there and not others:
         raise WayfieldError(f"there are no results in {results} yet")
-    if table.row_count:
-        Console().print(table)
+    if there:
+        title = f"studies with results in {results}"
+        Console().print(_condition_table(title, ["study", "profile"], there))
     if others:
         told = number_of(others, "results")
         say(notes(), f"{told} of other settings or of studies of your own: name the file")
 
 
-def _condition_table(title: str, *heads: str) -> Table:
+def _condition_table(
+    title: str, heads: Sequence[str], found: Mapping[tuple[str, ...], Iterable[Entry]]
+) -> Table:
+    """Return a table that counts the tasks in each condition, a line for each name."""
     from .engine import Condition
 
     table = Table(*heads, title=title, title_justify="left")
     for condition in Condition:
         table.add_column(condition.value, justify="right")
+    for names, entries in found.items():
+        counts = Counter(entry.condition for entry in entries)
+        table.add_row(*names, *(str(counts[each] or "") for each in Condition))
     return table
-
-
-def _add_conditions(table: Table, found: Sequence[Condition], *heads: str, none: str = "") -> None:
-    """Add a line that counts the tasks in each condition."""
-    from .engine import Condition
-
-    counts = Counter(found)
-    table.add_row(*heads, *(str(counts[each] or none) for each in Condition))
 
 
 @study_app.command(cls=Command)
@@ -489,5 +488,7 @@ def _warm_up() -> None:
 def register(app: typer.Typer) -> None:
     """Add the commands of the studies to ``wayfield``."""
     for command in (reproduce, report):
-        app.command(cls=Command, rich_help_panel=PANEL, help=paragraphs(command.__doc__))(command)
+        app.command(cls=Command, rich_help_panel=PANEL, help=paragraphs(command.__doc__))(
+            with_options(command)
+        )
     app.add_typer(study_app, name="study", rich_help_panel=PANEL)

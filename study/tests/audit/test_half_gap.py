@@ -435,7 +435,7 @@ def test_graph_that_is_none() -> None:
 
 
 def test_plan_of_another_kind_graph_or_goal() -> None:
-    refused("plan must be a wayfield.Plan, not list", plan=[0, 0, 1, 2])
+    refused("plan must be a wayfield.Plan, got list", plan=[0, 0, 1, 2])
     edge = wf.Graph.from_edges([0], [1])
     refused(
         "the plan's graph has 2 vertices, but the graph has 4", plan=wf.plan(edge, [0.0, 1.0], 0)

@@ -236,7 +236,7 @@ def test_ties_without_error_leave_no_constant() -> None:
 # ------------------------------------------------------------------ bad input
 
 
-def small() -> audit.Ordering:
+def small() -> audit.decisions.Ordering:
     path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
     return ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), 0)
 
@@ -244,9 +244,9 @@ def small() -> audit.Ordering:
 @pytest.mark.parametrize(
     ("match", "settings"),
     [
-        ("theta must be below 1, not 1.0", {"theta": 1.0}),
+        ("theta must be below 1, got 1.0", {"theta": 1.0}),
         ("theta must be a finite number", {"theta": nan}),
-        ("alpha must be positive, not 0", {"alpha": 0.0}),
+        ("alpha must be positive, got 0", {"alpha": 0.0}),
         ("c0 must be a finite number of at least 0", {"c0": -1.0}),
         (r"c0 = 0.1 is too small: state [12] needs 0.25", {"c0": 0.1}),
         ("scope must be one of", {"scope": "some"}),
@@ -295,7 +295,7 @@ def test_start_that_is_no_vertex_and_truth_that_is_none() -> None:
 def test_bad_tail_of_something_else(audit) -> None:
     for function in (bad_tail_bound, smallest_c0):
         with pytest.raises(
-            wf.InputError, match=r"audit must be a wayfield_study.audit.Ordering, not"
+            wf.InputError, match=r"audit must be what audit.ordering returned, got a"
         ):
             function(audit)
 

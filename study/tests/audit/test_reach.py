@@ -13,7 +13,8 @@ import wayfield as wf
 from exact_amle import exact_amle
 from wayfield.extension import Extension
 from wayfield.extension.envelopes import lipschitz_constant
-from wayfield_study.audit import Reach, half_gap, reach
+from wayfield_study.audit import half_gap, reach
+from wayfield_study.audit.reach_theorem import Reach
 from wayfield_study.audit.witnesses import seven_node
 from worlds import WHOLE, graphs, maze_problem, path, random_graph, tasks
 
@@ -381,7 +382,7 @@ def test_a_field_of_another_graph() -> None:
 
 
 def test_a_field_of_other_labels() -> None:
-    with pytest.raises(wf.InputError, match=r"the field is 4\.0 at vertex 5, which is labelled 5"):
+    with pytest.raises(wf.InputError, match=r"the field is 4\.0 at vertex 5, but its label is 5"):
         audit(LABELS, [0.0, 1.0, 2.0, 3.0, 4.0, 4.0])
 
 

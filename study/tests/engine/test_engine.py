@@ -160,7 +160,7 @@ def test_workers_that_cannot_start_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wayfield._workers._serve", os.getpid)  # takes no argument
-    with pytest.raises(wf.errors.WayfieldError, match="die before they can work"):
+    with pytest.raises(wf.errors.WayfieldError, match="die before they are ready"):
         run(some_tasks(1), Store(tmp_path), workers=1)
     assert not active_children()
 
@@ -217,7 +217,7 @@ def test_times_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_number_of_workers(tmp_path: Path) -> None:
-    with pytest.raises(wf.InputError, match="workers must be at least 0, not -1"):
+    with pytest.raises(wf.InputError, match="workers must be at least 0, got -1"):
         run([], Store(tmp_path), workers=-1)
 
 

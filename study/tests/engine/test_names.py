@@ -45,7 +45,7 @@ def test_what_no_file_can_hold(value: object, reason: str) -> None:
 
 
 def test_rows_are_a_list() -> None:
-    with pytest.raises(wf.InputError, match="must return a list of rows, not generator"):
+    with pytest.raises(wf.InputError, match="must return a list of rows, got generator"):
         as_table(CELL, (row for row in [{"x": 1}]))  # type: ignore[arg-type]
 
 

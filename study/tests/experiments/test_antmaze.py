@@ -20,9 +20,8 @@ from wayfield.sim import Gait, foresee, ogbench_coordinates
 from wayfield_study.engine import Records, Store, Task, run, what_changed
 from wayfield_study.engine.freshness import stamp
 from wayfield_study.engine.tasks import as_table
-from wayfield_study.experiments import STUDIES, antmaze, antmaze_buffer
-from wayfield_study.experiments.antmaze import AntCell
-from wayfield_study.experiments.antmaze_buffer import BufferCell
+from wayfield_study.experiments import STUDIES, antmaze
+from wayfield_study.experiments.antmaze import AntCell, BufferCell
 from wayfield_study.report import Provenance, write_report
 
 STUDY = STUDIES["antmaze"]
@@ -89,18 +88,18 @@ def test_rows_add_up_and_are_the_same_again(tmp_path: Path) -> None:
 @not_ours
 def test_the_ants_own_buffer_leads_it_to_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = BufferCell("medium", "navigate", 8_000, 0, each=1)
-    rows = Records.of(as_table(cell, antmaze_buffer.run(cell)))
+    rows = Records.of(as_table(cell, antmaze.run_buffer(cell)))
     assert rows.values("arm") == ["planner", "distance"]
     assert rows.column("episodes").tolist() == [5, 5]
     assert rows.where(arm="planner").total("arrived") >= 3
     assert rows.where(arm="distance").total("arrived") >= 4
-    (table,) = antmaze_buffer.tables(rows)
+    (table,) = antmaze.buffer_tables(rows)
     assert len(table.rows) == 2
-    assert not list(antmaze_buffer.findings(rows))  # five episodes are too few
-    monkeypatch.setattr(antmaze_buffer, "FEWEST_EPISODES", 5)
-    (finding,) = antmaze_buffer.findings(rows)
+    assert not list(antmaze.buffer_findings(rows))  # five episodes are too few
+    monkeypatch.setattr(antmaze, "FEWEST_EPISODES", 5)
+    (finding,) = antmaze.buffer_findings(rows)
     assert re.search(r": medium \(navigate\) \d+%\.", finding.text)
-    cells = antmaze_buffer.cells(STUDY.profile("standard"))
+    cells = antmaze.buffer_cells(STUDY.profile("standard"))
     assert {each.maze for each in cells} == {"medium", "large", "giant", "teleport"}
     assert len({each.key for each in cells}) == len(cells)
 

@@ -13,7 +13,7 @@ from pages import outline
 from shell import wayfield
 from wayfield_study.engine import Records, Row, Store, by_experiment, run
 from wayfield_study.experiments import STUDIES
-from wayfield_study.experiments.pointmaze import constants, official, shares, success
+from wayfield_study.experiments.pointmaze import constants, official, success
 from wayfield_study.experiments.pointmaze._common import (
     ARMS,
     DATASETS,
@@ -81,8 +81,8 @@ def test_the_profiles() -> None:
     standard = [task.cell for task in STUDY.tasks() if task.experiment is success.EXPERIMENT]
     assert len(standard) == len(DATASETS) * len(GRAPHS) * 3
     assert {cell.episodes for cell in standard} == {100}
-    less = [task.cell for task in STUDY.tasks() if task.experiment is shares.EXPERIMENT]
-    assert {cell.share for cell in less} == set(shares.SHARES)
+    less = [task.cell for task in STUDY.tasks() if task.experiment is success.LESS_DATA]
+    assert {cell.share for cell in less} == set(success.SHARES)
     keys = [task.cell.key for task in STUDY.tasks()]
     assert len(set(keys)) == len({task.key for task in STUDY.tasks()}) - 1  # the map's is another's
     evaluation = STUDY.profile("official")

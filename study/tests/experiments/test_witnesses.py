@@ -288,12 +288,12 @@ def test_a_subdivision_into_nothing() -> None:
 
 @pytest.mark.parametrize("lattice", [None, 5])
 def test_a_lattice_that_is_no_pair(lattice) -> None:
-    with pytest.raises(wf.InputError, match=f"lattice must be a collection, not {lattice}"):
+    with pytest.raises(wf.InputError, match=f"lattice must be a collection, got {lattice}"):
         search(lattice)
 
 
 def test_a_subdivision_by_one_number() -> None:
-    with pytest.raises(wf.InputError, match="ks must be a collection, not 3"):
+    with pytest.raises(wf.InputError, match="ks must be a collection, got 3"):
         subdivision(3)
 
 

@@ -13,8 +13,8 @@ import wayfield as wf
 import wayfield.cli
 from pages import outline
 from wayfield.roads import City, Streets, make_city
-from wayfield_study.cli import _figures
 from wayfield_study.engine import Records, Row, Store, Task, by_experiment, run
+from wayfield_study.engine.tasks import headline
 from wayfield_study.experiments import STUDIES
 from wayfield_study.experiments.wrong_graphs import (
     cost_bounds,
@@ -290,10 +290,12 @@ def test_tables_begin_with_what_they_are_about(tables: dict[str, Records]) -> No
 
 
 def test_the_last_words_of_a_run_are_about_spl(store: Store, tables: dict[str, Records]) -> None:
-    measure, figures = _figures(STUDY, run(QUICK, store, workers=0))
-    assert measure == "SPL"
+    found = run(QUICK, store, workers=0).tables.items()
+    first = STUDY.experiments[0].name
+    said = [headline(rows) for task, rows in found if task.experiment.name == first]
+    assert {measure for measure, _ in said} == {"SPL"}
     rows = tables["wrong_worlds"].where(arm="mend")
-    assert np.mean(figures["mend"]) == pytest.approx(rows.mean("spl"))
+    assert np.mean([figures["mend"] for _, figures in said]) == pytest.approx(rows.mean("spl"))
 
 
 def test_what_a_section_lacks_is_named(

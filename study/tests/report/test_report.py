@@ -51,12 +51,12 @@ from wayfield_study.report import (
     Provenance,
     Section,
     chart,
-    holds_earlier_report,
     scatter,
     write_report,
 )
 from wayfield_study.report.charts import Scale, Series, line_chart
 from wayfield_study.report.drawings import phase_panel
+from wayfield_study.report.page import holds_earlier_report
 
 mpl.use("Agg")
 

@@ -27,9 +27,9 @@ from .retrace import Fixing
 
 __all__ = ["Bracket", "Fixing", "bracket", "compile_always", "fix"]
 
-SMALL = 30_000
+SMALL = 12_000
 """Vertices and arcs of a graph that may be solved uncompiled."""
-PATIENCE = 100_000
+PATIENCE = 50_000
 """Vertices and arcs that a process solves so in all: this takes seconds."""
 
 _solved = [0]

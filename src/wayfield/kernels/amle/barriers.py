@@ -69,13 +69,6 @@ MOST_GRAINS = 2.0**77
 """No barrier can be further than this from its base: a double and a single hold no more digits."""
 
 
-class Ranges(NamedTuple):
-    """The values of pieces lie between these."""
-
-    least: FloatArray
-    most: FloatArray
-
-
 class Barriers(NamedTuple):
     """Base + high + low, below and above; the low parts are numbers of single precision."""
 
@@ -109,7 +102,7 @@ def barriers(out: Arcs, into: Arcs, piece: IntArray, field: Pair, width: float) 
         grain = grains.pop(0)
         used = Pair(*_floored(piece, field, _grid(grain)))
         curvatures = _curvatures(sides, piece, count, used, grain)
-        span = Ranges(*ranges(sides, piece, count, used.high))
+        span = ranges(sides, piece, count, used.high)
         too_long = [
             side.bend(piece, used, span, curvature, grain, base)
             for side, curvature in zip((lower, upper), curvatures, strict=True)
@@ -139,7 +132,7 @@ class _Side:
         self,
         piece: IntArray,
         used: Pair,
-        span: Ranges,
+        span: tuple[FloatArray, FloatArray],
         curvature: FloatArray,
         grain: float,
         base: FloatArray,
@@ -151,7 +144,7 @@ class _Side:
         bend = self.sign * curvature
         if not _bend(piece, used, span, bend, grain, base, self.open_pieces, self.barrier):
             return 0.0
-        off = 0.25 * curvature * (span.most - span.least) ** 2
+        off = 0.25 * curvature * (span[1] - span[0]) ** 2
         return float(off[self.open_pieces & (off < 1.0)].max(initial=0.0)) / MOST_GRAINS
 
 
@@ -178,7 +171,7 @@ def _flatten_and_bend(
             curvature, _ = _curvatures(sides, piece, count, used, grain)
             if side.sign > 0.0:
                 used = _negated(used)
-            span = Ranges(*ranges(sides, piece, count, used.high))
+            span = ranges(sides, piece, count, used.high)
             too_long = side.bend(piece, used, span, curvature, grain, base)
             if not side.unproved:
                 return True
@@ -245,7 +238,7 @@ def _curvatures(
 def _bend(
     piece: IntArray,
     used: Pair,
-    span: Ranges,
+    span: tuple[FloatArray, FloatArray],
     curvature: FloatArray,
     grain: float,
     base: FloatArray,
@@ -259,7 +252,7 @@ def _bend(
     """
     # low parts are left out of the range, so it is widened by more than they can be. The bound
     # k (b − a) ≤ 1/2 of the module, short of rounding: beyond it g is not increasing
-    a, b = span.least - SLACK, span.most + SLACK
+    a, b = span[0] - SLACK, span[1] + SLACK
     bent = open_pieces & (np.abs(curvature) * (b - a) <= 0.499)
     per_unit = 1.0 / grain  # powers of two, so nothing is rounded
     too_long = False

@@ -35,6 +35,7 @@ on it is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,8 @@ from .pressure import (
     tell_neighbours,
 )
 
-ENTER, PIVOT, AGAIN, STEEPEST = np.arange(4)
+_kinds: Any = np.arange(4)
+ENTER, PIVOT, AGAIN, STEEPEST = _kinds
 """Kinds of frames. NumPy's integers: for literals Numba would compile kernels anew."""
 FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
@@ -95,7 +97,8 @@ def divide(work: Workspace, slope: float, pause: Callable[[], object]) -> bool:
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
         _advance(work, work.counts[VISITS] + STRETCH)
-        pause()
+        if work.counts[HEIGHT] > 0:
+            pause()
     return bool(work.counts[HEIGHT] == 0)
 
 

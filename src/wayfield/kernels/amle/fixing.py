@@ -58,7 +58,7 @@ def fix(
     out = read_only(out)
     into = out if undirected else read_only(into)
     slope = 0.0
-    if not leave_flat and np.count_nonzero(~labelled) > FEW:
+    if not leave_flat and np.count_nonzero(~labelled) > FEW and out.indices.size:
         slopes = np.empty(labelled.size)
         slopes = slopes[: steepest_pairs(out, labelled, labels, slopes)]
         slope = float(slopes.max(initial=0.0))
@@ -74,28 +74,28 @@ def fix(
     fixed, values = work.record.tag == FIXED, work.record.value
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
-    counts = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
-    return Fixing(values, fixed, order, work.batch, slopes, finished, 0, None, *counts)
+    frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
+    log = Fixing(values, fixed, order, work.batch, slopes, finished, 0, None)
+    if slope > 0.0 and work.unit and fixed.all():
+        # chains are quicker to retrace than the log of large frames
+        log = iterate(out, labelled, fixed, values, pause) or log
+    return log._replace(rounds=0, frames=frames, visits=visits, pushes=pushes)
 
 
 def _iterated(
-    arcs: Arcs,
-    labelled: BoolArray,
-    labels: FloatArray,
-    steepest: float,
-    pause: Callable[[], object],
+    arcs: Arcs, labelled: BoolArray, labels: FloatArray, slope: float, pause: Callable[[], object]
 ) -> Fixing | None:
     """Solve by iteration; None with few labels, or if it did not come to an end.
 
-    If the slope of the `steepest` pair of labels is given, and lengths differ, much of the field
+    If the `slope` of the steepest pair of labels is given, and lengths differ, much of the field
     lies on walks of the steepest slope of all: begin with its cones.
     """
     if labelled.size > FEWEST_LABELS * np.count_nonzero(labelled):
         return None
     start, held = np.where(labelled, labels, np.nan), labelled
-    if steepest > 0.0 and not (arcs.lengths == 1.0).all():
+    if slope > 0.0 and not (arcs.lengths == 1.0).all():
         work = make_workspace(arcs, arcs, labelled, labels, False)
-        lower, upper = cones(work, (1.0 - 1e-12) * steepest)
+        lower, upper = cones(work, (1.0 - 1e-12) * slope)
         known = ~labelled & np.isfinite(lower) & np.isfinite(upper)
         start[known] = 0.5 * (lower + upper)[known]
         held = labelled | (known & (upper - lower <= PINNED))

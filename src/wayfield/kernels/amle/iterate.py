@@ -97,7 +97,7 @@ class Chains(NamedTuple):
 
 
 @njit(cache=True, nogil=True, allocates=False, inline="always", error_model="numpy")
-def _steepest(state: State, x: int) -> tuple[int, int, float]:
+def _steepest(state: State, x: int) -> tuple[np.int64, np.int64, float]:
     """Arcs up and down at which slopes balance, and the slope; arcs -1 if no neighbour has a value.
 
     On lengths Newton's iteration begins with the arcs of the last time: mostly one pass.
@@ -271,12 +271,7 @@ def _verify(state: State, where: IntArray, bad: IntArray) -> int:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _gather(
-    state: State,
-    held: BoolArray,
-    seeds: IntArray,
-    onward: bool,
-    mark: BoolArray,
-    queue: IntArray,
+    state: State, held: BoolArray, seeds: IntArray, onward: bool, mark: BoolArray, queue: IntArray
 ) -> int:
     """Gather vertices and all that takes its value from them, or else just their neighbours.
 
@@ -377,10 +372,11 @@ def iterate(
     while found:
         done = 0
         while done < sweeps:
+            if rounds + done > 0:
+                pause()
             stop = min(sweeps, done + 1 + STRETCH // max(where.size, 1))
             unknown = _sweep(state, where, done, stop)
             done = stop
-            pause()
         work += sweeps * where.size
         rounds += 1
         if unknown or work > MOST_SWEEPS * everyone.size:

@@ -110,19 +110,10 @@ def retraced(out: Arcs, into: Arcs, fixing: Fixing) -> Pair:
     """Return a field in double-double, interpolated again in its order of fixing; else NaN."""
     values, _, order, batch, slopes, *_ = fixing
     n = batch.size
-    log = Log(
-        out,
-        into,
-        bool((out.lengths == 1.0).all()),
-        values,
-        order,
-        batch,
-        slopes,
-        Pair(values.copy(), np.zeros(n)),
-        done=batch < 0,
-        path=np.empty(order.size, np.int32),
-        along=Pair(np.empty(order.size + 1), np.empty(order.size + 1)),
-    )
+    unit, done = bool((out.lengths == 1.0).all()), batch < 0
+    field, path = Pair(values.copy(), np.zeros(n)), np.empty(order.size, np.int32)
+    along = Pair(np.empty(order.size + 1), np.empty(order.size + 1))
+    log = Log(out, into, unit, values, order, batch, slopes, field, done, path, along)
     room, first = None, 0
     if fixing.along is not None:
         first = _interpolate_chains(log, *fixing.along)
@@ -143,7 +134,7 @@ def retraced(out: Arcs, into: Arcs, fixing: Fixing) -> Pair:
             _follow_lengths(log, order[first:last], room)
         _copy_neighbours(log, order[first:last])
         first = last
-    return log.field
+    return field
 
 
 @njit(cache=True, nogil=True, allocates=False)

@@ -116,7 +116,7 @@ def ranks(graph: Graph, values: FloatArray) -> FloatArray:
 def check_plan(graph: Graph, plan: Checked, goal: int) -> Checked:
     """Return `plan` if it is one for this goal on this graph."""
     if not isinstance(plan, Plan):
-        raise InputError(f"plan must be a wayfield.Plan, not {type(plan).__name__}")
+        raise InputError(f"plan must be a wayfield.Plan, got {type(plan).__name__}")
     n, other = check_graph(graph).num_vertices, plan.graph.num_vertices
     if other != n:
         raise InputError(f"the plan's graph has {other} vertices, but the graph has {n}")
@@ -139,7 +139,7 @@ def as_list(data: Iterable[Item], name: str) -> list[Item]:
     try:
         return list(data)
     except TypeError as error:
-        raise InputError(f"{name} must be a collection, not {reprlib.repr(data)}") from error
+        raise InputError(f"{name} must be a collection, got {reprlib.repr(data)}") from error
 
 
 def starts_of(graph: Graph, starts: ArrayLike | None, goal: int) -> NDArray[np.int64]:

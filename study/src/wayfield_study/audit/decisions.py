@@ -171,21 +171,18 @@ class HalfGap(inputs.FrozenArrays):
     @property
     def chosen_optimal(self) -> BoolArray:
         """(n,) bool: whether the plan's move is truly optimal; True at the goal."""
-        optimal: BoolArray = self.regret == 0.0
-        return optimal
+        return np.asarray(self.regret == 0.0)
 
     @property
     def start_holds(self) -> BoolArray:
         """(n,) bool: the theorem's premise, ε < Δ* / 2 all along the walk from this start."""
-        holds: BoolArray = self.first_break < 0
-        return holds
+        return self.first_break < 0
 
     @property
     def untied(self) -> BoolArray:
         """(n,) bool: whether exactly one neighbour is optimal."""
         running = np.concatenate([[0], np.cumsum(self.optimal)])
-        alone: BoolArray = np.diff(running[self.graph.indptr]) == 1
-        return alone
+        return np.asarray(np.diff(running[self.graph.indptr]) == 1)
 
     def optimal_actions(self, state: int) -> NDArray[np.int64]:
         """List A*(state), the optimal neighbours, ascending."""
@@ -580,7 +577,7 @@ def bad_tail_bound(
     """
     theta, tail = as_real(theta, "theta"), _tail(audit, alpha, scope)
     if theta >= 1.0:
-        raise InputError(f"theta must be below 1, not {theta}")
+        raise InputError(f"theta must be below 1, got {theta}")
     least = float(tail.needed.max(initial=0.0))
     constant = least if c0 is None else as_real(c0, "c0", 0.0)
     if constant < least:
@@ -615,10 +612,10 @@ class _Tail(NamedTuple):
 def _tail(audit: Ordering, alpha: float, scope: str) -> _Tail:
     alpha = as_real(alpha, "alpha")
     if alpha <= 0.0:
-        raise InputError(f"alpha must be positive, not {alpha:g}")
+        raise InputError(f"alpha must be positive, got {alpha:g}")
     if not isinstance(audit, Ordering):
         raise InputError(
-            f"audit must be a wayfield_study.audit.Ordering, not {type(audit).__name__}"
+            f"audit must be what audit.ordering returned, got a {type(audit).__name__}"
         )
     once = as_choice(scope, "scope", SCOPES) == "all"
     states = np.flatnonzero(~np.isnan(audit.tau_nbr) & (once | (audit.visits > 0)))

@@ -24,14 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+import wayfield as wf
 from wayfield._arrays import as_choice, as_whole, frozen
-from wayfield.errors import InputError
-from wayfield.extension import AMLE, Harmonic, extend
-from wayfield.graph import Graph
 from wayfield.kernels.midrange import sweep
-from wayfield.labels import Labels
-from wayfield.plans import TieName, plan
-from wayfield.shortest_paths import cost_to_go
+from wayfield.plans import TieName
 
 from ._inputs import as_list
 from .witnesses import Witness
@@ -102,10 +98,10 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
     """
     sides = as_list(lattice, "lattice")
     if len(sides) != 2:
-        raise InputError(f"lattice must be two numbers, rows and columns, not {lattice!r}")
+        raise wf.InputError(f"lattice must be two numbers, rows and columns, got {lattice!r}")
     rows, columns = (as_whole(side, "lattice", least=1, most=1000) for side in sides)
     if rows * columns < 2:
-        raise InputError("a lattice of one vertex has no room for a goal and a label")
+        raise wf.InputError("a lattice of one vertex has no room for a goal and a label")
     as_whole(candidates, "candidates", least=0)
     as_whole(seed, "seed", least=0)
     witnesses: dict[str, dict[int, Witness]] = {way: {} for way in WAYS}
@@ -117,7 +113,7 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
         count = int(rng.integers(1, min(MOST_LABELS, n - 1) + 1))
         drawn = rng.choice(n, count + 1, replace=False)
         goal = int(drawn[0])
-        labels = Labels(drawn, cost_to_go(graph, goal)[drawn])
+        labels = wf.Labels(drawn, wf.cost_to_go(graph, goal)[drawn])
         for way, witness in contests(graph, labels, goal, names).items():
             if witness.harmonic_wins:
                 witnesses[way][number] = witness
@@ -125,7 +121,7 @@ def search(lattice: Sequence[int] = (4, 4), candidates: int = 588, seed: int = 2
 
 
 def contests(
-    graph: Graph, labels: Labels, goal: int, names: NDArray[np.int64]
+    graph: wf.Graph, labels: wf.Labels, goal: int, names: NDArray[np.int64]
 ) -> dict[str, Witness]:
     """Plan on both fields in each of the three ways; see the module.
 
@@ -136,20 +132,22 @@ def contests(
     >>> contests(graph, labels, goal, np.array(names))["exit"]
     Witness(7 vertices, 2 labels: harmonic 1.000, AMLE 1.000)
     """
-    harmonic = extend(graph, labels, Harmonic(bracket=False)).values
-    exact = extend(graph, labels, AMLE(bracket=False)).values
+    harmonic = wf.extend(graph, labels, wf.Harmonic(bracket=False)).values
+    exact = wf.extend(graph, labels, wf.AMLE(bracket=False)).values
     fixed, here, swept = labels.mask(graph), harmonic.copy(), harmonic.copy()
     while sweep(graph.arcs, fixed, graph.is_unit, here, swept, 1.0) > UPDATE:
         here, swept = swept, here
     fields = {"swept": swept, "exact": exact, "exit": exact}
     found = {}
     for way, field in fields.items():
-        plans = (plan(graph, u, goal, "q", TIES[way]) for u in (harmonic, field))
+        plans = (wf.plan(graph, u, goal, "q", TIES[way]) for u in (harmonic, field))
         found[way] = Witness(graph, labels, goal, names, *plans)
     return found
 
 
-def _subgraph(rng: np.random.Generator, rows: int, columns: int) -> tuple[Graph, NDArray[np.int64]]:
+def _subgraph(
+    rng: np.random.Generator, rows: int, columns: int
+) -> tuple[wf.Graph, NDArray[np.int64]]:
     """Draw a connected induced subgraph, and the numbers of its vertices in the lattice."""
     total = rows * columns
     size = int(rng.integers(max(2, (total + 1) // 2), total + 1))
@@ -164,7 +162,7 @@ def _subgraph(rng: np.random.Generator, rows: int, columns: int) -> tuple[Graph,
     pairs = [(x, y) for x in names.tolist() for y in _beside(x, rows, columns) if y in inside]
     tails, heads = np.searchsorted(names, np.array(pairs).T)
     positions = np.column_stack([names % columns, rows - 1 - names // columns]).astype(float)
-    graph = Graph.from_edges(tails, heads, positions=positions)
+    graph = wf.Graph.from_edges(tails, heads, positions=positions)
     return graph, frozen(names)
 
 

@@ -256,8 +256,7 @@ def stuck(graph: Graph, values: FloatArray, goal: int, tolerance: float = 0.0) -
     _, hops, count = planning.first_moves(graph.arcs, values, goal, rule)
     if count:
         planning.level_hops(graph.arcs, graph.reverse_arcs, values, hops, tolerance)
-    halted: BoolArray = (hops == planning.STUCK) & np.isfinite(values)
-    return halted
+    return np.asarray((hops == planning.STUCK) & np.isfinite(values))
 
 
 class End(IntEnum):

@@ -129,20 +129,17 @@ class Geometry(inputs.FrozenArrays):
     @property
     def known(self) -> BoolArray:
         """(n,) bool: whether the state has a class."""
-        known: BoolArray = self.code >= Compatible.NEITHER
-        return known
+        return self.code >= Compatible.NEITHER
 
     @property
     def extendable(self) -> BoolArray:
         """(n,) bool: whether a shortest path to the goal runs through here, or ends here."""
-        extendable: BoolArray = self.n_plus > 0
-        return extendable
+        return self.n_plus > 0
 
     @property
     def primary(self) -> BoolArray:
         """(n,) bool: AMLE-compatible and harmonic-incompatible."""
-        primary: BoolArray = self.code == Compatible.AMLE
-        return primary
+        return np.asarray(self.code == Compatible.AMLE)
 
     def __repr__(self) -> str:
         known = self.code[self.known]
@@ -404,14 +401,12 @@ class ExtensionError(inputs.FrozenArrays):
     @property
     def bound(self) -> FloatArray:
         """(n,) floats: ε_lab + η, the lemma's first bound."""
-        bound: FloatArray = self.label_error + self.residual
-        return bound
+        return self.label_error + self.residual
 
     @property
     def distance_bound(self) -> FloatArray:
         """(n,) floats: ε_lab + 2 L h, the lemma's second bound."""
-        bound: FloatArray = self.label_error + self.distance
-        return bound
+        return self.label_error + self.distance
 
     def __repr__(self) -> str:
         worst = (self.error.max(), self.bound.max(), self.distance_bound.max())

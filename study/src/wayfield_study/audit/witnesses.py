@@ -221,8 +221,7 @@ class Witness:
         """(e, 2) ends of the edges, by name."""
         once = self.graph.tails < self.graph.indices
         ends = np.column_stack([self.graph.tails[once], self.graph.indices[once]])
-        named: NDArray[np.int64] = self.names[ends]
-        return named
+        return np.asarray(self.names[ends])
 
     def success(self, plan: Plan) -> float:
         """Share of the unlabelled vertices from which the plan reaches the goal; 1 if none."""

@@ -87,7 +87,7 @@ def _experiment(
 ) -> Experiment[Any]:
     """Return an experiment by its name, or import the user's own by "module:NAME"."""
     if not isinstance(value, str):
-        raise InputError(f"{name} must be the name of an experiment, not {value!r}")
+        raise InputError(f"{name} must be the name of an experiment, got {value!r}")
     try:
         if ":" not in value:
             found = find_experiment(value, known)
@@ -120,7 +120,7 @@ def read_list(given: dict[str, Any], key: str, default: Sequence[Any], read: Rea
     """Read a list of the grid, every entry by the same rule; none may be there twice."""
     entries = given.get(key, list(default))
     if not isinstance(entries, list) or not entries:
-        raise InputError(f"grid.{key} must be a list with something in it, not {entries!r}")
+        raise InputError(f"grid.{key} must be a list with something in it, got {entries!r}")
     found: list[T] = []
     for number, entry in enumerate(entries):
         value = read(entry, f"grid.{key}[{number}]")

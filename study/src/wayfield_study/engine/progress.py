@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
@@ -34,8 +34,8 @@ class _Count:
         What those took.
     measure : str
         What sums up the finished cells: success or SPL.
-    sums : dict
-        By arm, the measure in every finished cell: the sum, and how many there are.
+    found : dict
+        By arm, the measure in every finished cell.
     """
 
     total: int
@@ -44,20 +44,19 @@ class _Count:
     worked: float = 0.0
     seconds: float = 0.0
     measure: str = ""
-    sums: dict[str, tuple[float, int]] = field(default_factory=dict)
+    found: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, rows: Sequence[Row]) -> None:
         self.done += 1
         self.measure, values = headline(rows) if rows else (self.measure, {})
         for arm, value in values.items():
-            total, cells = self.sums.get(arm, (0.0, 0))
-            self.sums[arm] = total + value, cells + 1
+            self.found[arm].append(value)
 
     @property
     def means(self) -> str:
         """The measure and its mean over the finished cells, by arm; empty if there is none."""
-        shown = list(self.sums.items())[:_MOST_ARMS]
-        means = " · ".join(f"{arm} {total / cells:.3f}" for arm, (total, cells) in shown)
+        shown = list(self.found.items())[:_MOST_ARMS]
+        means = " · ".join(f"{arm} {sum(values) / len(values):.3f}" for arm, values in shown)
         return f"{self.measure} {means}" if means else ""
 
 
@@ -95,12 +94,7 @@ class Display:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.console.is_terminal:
             self._live.stop()
 

@@ -118,7 +118,7 @@ def run(
         At Ctrl-C; what was finished is in the store.
     """
     if workers is not None and workers < 0:
-        raise InputError(f"the number of workers must be at least 0, not {workers}")
+        raise InputError(f"the number of workers must be at least 0, got {workers}")
     refuse_namesakes(task.experiment for task in tasks)
     began = time.perf_counter()
     with store.opened(), Display(console or Console(quiet=True)) as show:

@@ -97,11 +97,11 @@ class Store:
 
     def path(self, task: Task) -> Path:
         """Where the task's table is, once it is done."""
-        return self._folder(task) / f"{_name(task)}.parquet"
+        return self.directory / task.experiment.name / f"{_name(task)}.parquet"
 
     def failure_path(self, task: Task) -> Path:
         """Where the traceback is, if the task failed."""
-        return self._folder(task) / f"{_name(task)}.failed.txt"
+        return self.path(task).with_suffix(".failed.txt")
 
     @property
     def log_path(self) -> Path:
@@ -185,9 +185,6 @@ class Store:
             for leftover in self.directory.glob(f"*/.*{_TEMPORARY}"):
                 leftover.unlink(missing_ok=True)
             yield
-
-    def _folder(self, task: Task) -> Path:
-        return self.directory / task.experiment.name
 
     def _replace(self, path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ its figures compare with published ones, it carries along for the report to read
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -138,7 +139,7 @@ def as_table(cell: Cell, rows: list[Row]) -> list[Row]:
       'arm': 'exact', 'reached': 512}]
     """
     if not isinstance(rows, list):
-        raise InputError(f"an experiment must return a list of rows, not {type(rows).__name__}")
+        raise InputError(f"an experiment must return a list of rows, got {type(rows).__name__}")
     if not rows:
         raise InputError("an experiment must return at least one row")
     about = cell.columns
@@ -184,22 +185,18 @@ def headline(rows: Sequence[Row]) -> tuple[str, dict[str, float]]:
     >>> headline([{"figure": 3}])
     ('success', {})
     """
-    if rows and all({"arm", "spl"} <= row.keys() for row in rows):
-        return "SPL", _ratios((str(row["arm"]), float(row["spl"]), 1.0) for row in rows)
-    for part, whole in (("reached", "pairs"), ("arrived", "episodes")):
-        if all({"arm", part, whole} <= row.keys() for row in rows):
-            counts = ((str(row["arm"]), float(row[part]), float(row[whole])) for row in rows)
-            return "success", _ratios(counts)
+    for measure, part, whole in (
+        ("SPL", "spl", None),
+        ("success", "reached", "pairs"),
+        ("success", "arrived", "episodes"),
+    ):
+        if rows and all({"arm", part, whole or part} <= row.keys() for row in rows):
+            parts, wholes = Counter[str](), Counter[str]()
+            for row in rows:
+                parts[str(row["arm"])] += row[part]
+                wholes[str(row["arm"])] += row[whole] if whole else 1
+            return measure, {arm: parts[arm] / count for arm, count in wholes.items() if count}
     return "success", {}
-
-
-def _ratios(counts: Iterable[tuple[str, float, float]]) -> dict[str, float]:
-    """By name, the sum of all parts over the sum of all wholes."""
-    sums: dict[str, tuple[float, float]] = {}
-    for name, part, whole in counts:
-        parts, wholes = sums.get(name, (0.0, 0.0))
-        sums[name] = parts + part, wholes + whole
-    return {name: parts / wholes for name, (parts, wholes) in sums.items() if wholes}
 
 
 def _plain(value: Any, name: str) -> Any:
@@ -210,7 +207,7 @@ def _plain(value: Any, name: str) -> Any:
         if len({_kind(entry) for entry in entries}) > 1 or any(
             isinstance(entry, list) for entry in entries
         ):
-            raise InputError(f"{name} must be a list of values of one type, not {value!r}")
+            raise InputError(f"{name} must be a list of values of one type, got {value!r}")
         return entries
     if isinstance(value, bool):
         return value
@@ -227,7 +224,7 @@ def _plain(value: Any, name: str) -> Any:
         return number
     if isinstance(value, Real):
         return float(value)
-    raise InputError(f"{name} must be a number, a string or a flag, not {value!r}")
+    raise InputError(f"{name} must be a number, a string or a flag, got {value!r}")
 
 
 def _kind(value: Any) -> str:

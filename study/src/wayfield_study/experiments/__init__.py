@@ -16,7 +16,6 @@ from ..engine import Experiment, Profile, Study, load_config
 from ..paper.grid import PAIRS
 from . import (
     antmaze,
-    antmaze_buffer,
     beyond,
     directed,
     finite_p,
@@ -52,18 +51,12 @@ PAPER: tuple[Experiment[Any], ...] = (
     solver_audit.BUDGET,
     solver_audit.EXPERIMENT,
     iteration_audit.EXPERIMENT,
-    readings.OTHER_DRAWS,
-    readings.ARMS,
-    readings.ARM_SWEEPS,
+    *readings.EXPERIMENTS,
     solver_readings.EXPERIMENT,
     witnesses.OTHER_SEARCHES,
     witnesses.EXPERIMENT,
     small_graphs.EXPERIMENT,
-    beyond.SPARSE,
-    beyond.NOISE,
-    beyond.RESOLUTION,
-    beyond.HELD_OUT,
-    beyond.TIES_AND_RULES,
+    *beyond.EXPERIMENTS,
 )
 """What ``make reproduce`` runs, in the order of the report."""
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
@@ -72,7 +65,7 @@ EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *wrong_graphs.WRONG,
     *pointmaze.POINT,
     antmaze.EXPERIMENT,
-    antmaze_buffer.EXPERIMENT,
+    antmaze.BUFFER,
 )
 """All of them, by name in a study of one's own."""
 
@@ -124,7 +117,7 @@ STUDIES = {
         Study(
             "antmaze",
             "The paper's plans, walked by an ant",
-            (antmaze.EXPERIMENT, antmaze_buffer.EXPERIMENT),
+            (antmaze.EXPERIMENT, antmaze.BUFFER),
             (
                 Profile("standard", "the paper's grid, giant mazes and the ant's own buffer"),
                 Profile("quick", "a few small cells, a minute"),

@@ -74,7 +74,7 @@ class MazeCell:
 
     def __post_init__(self) -> None:
         if not 1 <= self.goals <= PAIRS:
-            raise wf.InputError(f"the number of goals must be from 1 to {PAIRS}, not {self.goals}")
+            raise wf.InputError(f"the number of goals must be from 1 to {PAIRS}, got {self.goals}")
         if self.text and self.maze != own_maze(self.maze.partition("@")[0], self.text):
             raise wf.InputError(f"{self.maze!r} does not name its text: see own_maze")
 
@@ -199,8 +199,8 @@ def maze_experiment(
     def effort(cell: M) -> float:
         return weight * cell.goals * cell.refinement**2
 
-    known = {"read_grid": read_grid, "effort": effort, "sections": sections} | settings
-    return Experiment(name, title, version, run, cells, **known)
+    settings = {"read_grid": read_grid} | settings
+    return Experiment(name, title, version, run, cells, effort, sections=sections, **settings)
 
 
 # -------------------------------------------------------------------- mazes of one's own
@@ -251,7 +251,7 @@ def read_grid(given: Mapping[str, Any], folder: Path) -> list[MazeCell]:
 def _maze(maze: Any, name: str, folder: Path) -> tuple[str, str]:
     """Name of a maze, and its text if it is one's own: a dot or a slash makes it a file."""
     if not isinstance(maze, str):
-        raise wf.InputError(f"{name} must be the name of a map or of a text file, not {maze!r}")
+        raise wf.InputError(f"{name} must be the name of a map or of a text file, got {maze!r}")
     try:
         if any(mark in maze for mark in "./\\"):
             path = folder / maze

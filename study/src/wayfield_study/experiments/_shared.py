@@ -60,10 +60,11 @@ def percent(fraction: float) -> str:
 
 def share_of(part: str, total: str) -> Figures:
     """Return the figures "share of a count in another", with Wilson's interval."""
-    return lambda rows: (
-        rows.ratio(part, total),
-        *wilson_interval(rows.total(part), rows.total(total)),
-    )
+
+    def figures(rows: Records) -> tuple[float, float, float]:
+        return rows.ratio(part, total), *wilson_interval(rows.total(part), rows.total(total))
+
+    return figures
 
 
 # -------------------------------------------------------------------- success by arm

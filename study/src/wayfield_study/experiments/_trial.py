@@ -13,6 +13,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -38,6 +39,7 @@ ENDS = {
 """Columns that count walks by how they end."""
 SCOPES = {"all": "all_", "eval_rollouts": "eval_"}
 """Scopes of the ordering audit, and how their columns begin where an arm has one row."""
+Fields: TypeAlias = Iterable[Extension | FloatArray]
 COSTS = ("cost", "least_cost", "cost_all", "least_cost_all")
 
 
@@ -175,11 +177,7 @@ class Trial:
         return {"arm": ORACLE.name} | self.outcomes(self.drawn.truths) | quality | {COLUMN: ""}
 
     def outcomes(
-        self,
-        fields: Iterable[Extension | FloatArray],
-        rule: RuleName = "q",
-        ties: TieName = "index",
-        tie_tolerance: float = 0.0,
+        self, fields: Fields, rule: RuleName = "q", ties: TieName = "index", within: float = 0.0
     ) -> Row:
         """Plan on one field for every goal, by the paper's rule if no other is given, and count."""
         drawn = self.drawn
@@ -187,7 +185,7 @@ class Trial:
         audits, solved = [], list(fields)
         for field, labels, goal in zip(solved, drawn.labels, drawn.goals.tolist(), strict=True):
             values = field.values if isinstance(field, Extension) else field
-            route = wf.plan(graph, values, goal, rule, ties, tie_tolerance)
+            route = wf.plan(graph, values, goal, rule, ties, within)
             audits.append(failures(graph, field, labels, goal, route))
 
         # how the walks end, from the sampled starts and from all
@@ -222,7 +220,7 @@ class Trial:
             "sinks": len(sinks),
         }
 
-    def ordering_counts(self, fields: Iterable[Extension | FloatArray]) -> Row:
+    def ordering_counts(self, fields: Fields) -> Row:
         """Audit how fields of all goals rank neighbours, in both scopes."""
         drawn = self.drawn
         found = [
@@ -237,9 +235,7 @@ class Trial:
             for figure, value in asdict(pool(getattr(audit, scope) for audit in found)).items()
         }
 
-    def mechanism_counts(
-        self, harmonic: Iterable[Extension | FloatArray], amle: Iterable[Extension | FloatArray]
-    ) -> Row:
+    def mechanism_counts(self, harmonic: Fields, amle: Fields) -> Row:
         """Audit the harmonic walks of all goals, and another field's decisions at their states."""
         drawn = self.drawn
         audits = (

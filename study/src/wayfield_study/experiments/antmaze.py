@@ -9,6 +9,13 @@ the controller's fault.
 Two forecasts stand beside every episode: the graph's verdict, whether the plan leads from the
 start's vertex to the goal, and `wayfield.sim.foresee`, which lets a point with the ant's momentum
 and girth walk the same plan without any physics, and asks whether a loop leaks.
+
+**The ant's own buffer**, OGBench's protocol: the ant wanders about a maze (`wayfield.sim.wander`),
+a `wayfield.Planner` is made of where it was, and the ant then walks OGBench's five tasks by the
+planner's sub-goals: start and goal up to a metre off the middles of their cells, at most 1,000
+steps. The graph distance stands beside it as the control; it knows the maze, which the planner does
+not. x and y are observed, and the controller was trained apart from this data: published figures of
+agents that learn everything from a buffer are not the same task.
 """
 
 from __future__ import annotations
@@ -29,7 +36,8 @@ from wayfield._arrays import as_whole
 from wayfield._optional import missing
 from wayfield._text import number_of
 from wayfield._threads import one_thread
-from wayfield.sim import Coordinates, Ending, foresee, make, ogbench_coordinates, walk
+from wayfield.sim import Coordinates, Ending, Maze, foresee, make, ogbench_coordinates, walk, wander
+from wayfield.sim.walking import Style
 
 from ..engine import NO_ROWS, Profile, Records, Row, Study, Tables
 from ..engine.config import one_of, read_lists, real, whole
@@ -171,7 +179,7 @@ def run(cell: AntCell) -> list[Row]:
                 for name, expected in (("graph", route.reached[starts]), ("foreseen", foreseen)):
                     counts[name] += int(expected.sum())
                     counts[f"{name}_right"] += int((expected == arrived).sum())
-            ends = {ending.replace(" ", "_"): endings[ending] for ending in Ending}
+            ends = count_endings(endings)
             rows.append({"arm": look.name, "episodes": drawn.starts.size, **ends, **counts})
     return rows
 
@@ -179,6 +187,15 @@ def run(cell: AntCell) -> list[Row]:
 def lacks() -> str | None:
     """Return what is not installed that an ant needs."""
     return missing("mujoco", "sim") or missing("ogbench", "sim")
+
+
+def count_endings(endings: Counter[str]) -> Row:
+    """Return the columns that count walks by how they end."""
+    return {ending.replace(" ", "_"): endings[ending] for ending in Ending}
+
+
+SIMULATED: dict[str, Any] = {"lacks": lacks, "packages": ("mujoco", "ogbench")}
+"""What experiments with the ant have in common."""
 
 
 # -------------------------------------------------------------------- cells
@@ -232,6 +249,11 @@ def say_share(rows: Records) -> str:
     return "{:.3f} [{:.3f}, {:.3f}]".format(*share_of("arrived", "episodes")(rows))
 
 
+def say_steps(rows: Records) -> str:
+    """Write the mean number of steps of the episodes that arrive."""
+    return f"{rows.ratio('steps', 'arrived'):.0f}" if rows.total("arrived") else "–"
+
+
 def tables(rows: Records) -> Iterator[Table]:
     """Success, endings, and what was predicted."""
     places, groups = list(rows.by("maze", "refinement")), rows.by("arm", "maze", "refinement")
@@ -247,8 +269,7 @@ def tables(rows: Records) -> Iterator[Table]:
     for look in LOOKS:
         some = rows.where(arm=look.name)
         counts = [f"{some.total(ending.replace(' ', '_')):,}" for ending in Ending]
-        steps = f"{some.ratio('steps', 'arrived'):.0f}" if some.total("arrived") else "–"
-        lines.append([look.title, f"{some.total('episodes'):,}", *counts, steps])
+        lines.append([look.title, f"{some.total('episodes'):,}", *counts, say_steps(some)])
     heads = ["arm", "episodes", *Ending, "steps of those that arrive"]
     yield Table("endings", "How the walks end", heads, lines)
 
@@ -313,20 +334,13 @@ def findings(rows: Records) -> Iterator[Finding]:
 
 def cover(study: Study, tables: Tables) -> Cover:
     """Return what stands before the sections."""
-    rows = tables.get(EXPERIMENT.name, NO_ROWS)
-    return Cover(
-        study.title,
-        note="OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead.",
-        tiles=[
-            Tile(
-                look.title,
-                f"{some.ratio('arrived', 'episodes'):.3f}",
-                f"arrive, {some.total('episodes'):,} episodes",
-            )
-            for look in LOOKS
-            if len(some := rows.where(arm=look.name))
-        ],
-    )
+    rows, tiles = tables.get(EXPERIMENT.name, NO_ROWS), []
+    for look in LOOKS:
+        if len(some := rows.where(arm=look.name)):
+            note = f"arrive, {some.total('episodes'):,} episodes"
+            tiles.append(Tile(look.title, f"{some.ratio('arrived', 'episodes'):.3f}", note))
+    note = "OGBench's ant follows plans on the maze's graph, a sub-goal one cell ahead."
+    return Cover(study.title, note=note, tiles=tiles)
 
 
 EXPERIMENT = make_experiment(
@@ -340,6 +354,145 @@ EXPERIMENT = make_experiment(
     {"charts": charts, "tables": tables, "findings": findings, "notes": NOTES},
     effort=effort,
     read_grid=read_grid,
-    lacks=lacks,
-    packages=("mujoco", "ogbench"),
+    **SIMULATED,
+)
+
+
+# -------------------------------------------------------------------- the ant's own buffer
+
+PLANNER = Look("planner", "planner, from the ant's own buffer", "exit", "diamond")
+BUFFER_LOOKS = (PLANNER, CONTROL)
+STEPS = {"medium": 50_000, "large": 100_000, "giant": 200_000, "teleport": 100_000}
+"""Steps in the buffer; OGBench's own have a million."""
+EPISODES = 10
+"""For each of the five tasks."""
+REFINEMENT = 4
+"""Of the control's graph."""
+
+
+@dataclass(frozen=True)
+class BufferCell(Settings):
+    """Settings of one cell.
+
+    Attributes
+    ----------
+    maze : str
+        One of OGBench's maps.
+    style : {"navigate", "stitch"}
+        How the ant wandered.
+    buffer : int
+        Steps that it wandered.
+    seed : int
+        Of the buffer and of the episodes.
+    each : int
+        Episodes for each of the five tasks.
+    """
+
+    maze: str
+    style: Style
+    buffer: int
+    seed: int
+    each: int = EPISODES
+
+    @property
+    def key(self) -> str:
+        """Name of the cell, for files and messages."""
+        return f"{self.maze}-{self.style}-n{self.buffer}-s{self.seed}-{self.each}"
+
+    def draw(self) -> tuple[Maze, dict[str, Any]]:
+        """Open the maze and let the ant wander."""
+        maze = make(f"antmaze-{self.maze}")
+        return maze, wander(maze, self.buffer, self.style, seed=self.seed)
+
+
+def run_buffer(cell: BufferCell) -> list[Row]:
+    """One row for the planner and one for the control.
+
+    ``episodes`` = ``arrived`` + ``looped`` + ``fell`` + ``out_of_time``; ``predicted`` is the
+    planner's mean probability of arrival.
+    """
+    with one_thread():
+        maze, data = cell.draw()
+        planner = wf.Planner(data)
+        graph = wf.grid_graph(maze.layout.without_teleports(), REFINEMENT)
+        places = maze.coordinates.at(REFINEMENT)
+        # start, goal and seed of every episode: the same for both arms
+        inner, episodes = maze.env.unwrapped, []
+        rng = np.random.default_rng([cell.seed, int.from_bytes(cell.maze.encode())])
+        for task, _ in product(inner.task_infos, range(cell.each)):
+            middles = (np.array(inner.ij_to_xy(task[name])) for name in ("init_ij", "goal_ij"))
+            start, goal = (middle + rng.uniform(-1, 1, 2) for middle in middles)
+            episodes.append((start, goal, int(rng.integers(2**31))))
+        rows = []
+        for look in BUFFER_LOOKS:
+            went, predicted = [], []
+            for start, goal, seed in episodes:
+                route: Any = planner
+                if look is CONTROL:  # the true distances, teleports shunned
+                    vertex = places.vertex(goal)
+                    route = wf.plan(graph, wf.cost_to_go(graph, vertex), vertex)
+                went.append(walk(maze, route, goal=goal, start=start, seed=seed))
+                predicted.append(1.0 if look is CONTROL else float(planner.reach(start, goal)))
+            counts = count_endings(Counter(each.ending for each in went))
+            steps = sum(each.steps for each in went if each.arrived)
+            about = {"arm": look.name, "episodes": len(went), **counts, "steps": steps}
+            rows.append(about | {"predicted": round(float(np.mean(predicted)), 4)})
+        return rows
+
+
+def buffer_cells(profile: Profile) -> list[BufferCell]:
+    """Four mazes, two of them from short episodes as well; a small buffer if quick."""
+    if profile.name == "quick":
+        return [BufferCell("medium", "navigate", 20_000, 0, each=1)]
+    stitched = [BufferCell(maze, "stitch", STEPS[maze], 0) for maze in ("medium", "large")]
+    return [BufferCell(maze, "navigate", steps, 0) for maze, steps in STEPS.items()] + stitched
+
+
+def buffer_tables(rows: Records) -> list[Table]:
+    """Success by maze and style, and how it ended."""
+    lines = []
+    for (maze, style), some in rows.by("maze", "style").items():
+        for look in BUFFER_LOOKS:
+            chosen = some.where(arm=look.name)
+            counts = [
+                str(chosen.total(end)) for end in ("arrived", "looped", "fell", "out_of_time")
+            ]
+            shares = [say_share(chosen), f"{chosen.mean('predicted'):.3f}"]
+            arrived = f"{counts[0]} of {chosen.total('episodes')}"
+            name = f"{maze}, {style}, {look.title}"
+            lines.append([name, arrived, *shares, *counts[1:], say_steps(chosen)])
+    heads = ["maze, buffer, arm", "arrived", "share", "predicted", "looped", "fell", "out of time"]
+    heads.append("steps of those that arrive")
+    note = "OGBench's five tasks. The control knows the maze; the planner has seen the buffer only."
+    return [Table("buffer", "From the ant's own buffer", heads, lines, note)]
+
+
+def buffer_findings(rows: Records) -> Iterator[Finding]:
+    """Report how far the ant's own buffer leads."""
+    if rows.where(arm=PLANNER.name).total("episodes") < FEWEST_EPISODES:
+        return
+    shares = [
+        f"{maze} ({style}) {some.ratio('arrived', 'episodes'):.0%}"
+        for (maze, style), some in rows.where(arm=PLANNER.name).by("maze", "style").items()
+    ]
+    yield Finding(
+        "new",
+        "Does it work without a map?",
+        "Episodes in which the ant arrives, planned with its own wanderings alone: "
+        f"{', '.join(shares)}. The controller was trained apart and x, y are observed, so this is "
+        "no figure to set beside agents that learn all of it from a buffer.",
+    )
+
+
+BUFFER = make_experiment(
+    "antmaze_buffer",
+    "From the ant's own buffer",
+    1,
+    run_buffer,
+    buffer_cells,
+    "The ant wanders about the maze with noisy steps; a planner is made of where it was, "
+    "and the ant then walks OGBench's five tasks by it.",
+    {"tables": buffer_tables, "findings": buffer_findings},
+    effort=lambda cell: cell.buffer / 100 + 40 * cell.each * 5,
+    **SIMULATED,
 )

@@ -352,3 +352,4 @@ SECTION = Section(
 TIES_AND_RULES = maze_experiment(
     "ties", "Ties and rules", 1, run_ties, cells_of(SMALL, grid), 1.3, SECTION
 )
+EXPERIMENTS = (SPARSE, NOISE, RESOLUTION, HELD_OUT, TIES_AND_RULES)

@@ -19,13 +19,11 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import KDTree
 
+import wayfield as wf
 from wayfield._text import number_of
-from wayfield.extension import AMLE, Harmonic, Method, NearestLabel, PLaplacian, check_field, extend
-from wayfield.graph import Graph
+from wayfield.extension import Method, check_field
 from wayfield.kernels._types import BoolArray, FloatArray, IntArray
-from wayfield.labels import Labels
-from wayfield.plans import RuleName, TieName, plan
-from wayfield.shortest_paths import cost_to_go, sample_labels
+from wayfield.plans import RuleName, TieName
 
 from ..engine import Profile, Records, Row
 from ..engine.config import one_of, read_lists, real, whole
@@ -69,7 +67,7 @@ class World:
     """
 
     kind: str
-    graph: Graph
+    graph: wf.Graph
     goal: int
 
     @property
@@ -96,27 +94,27 @@ def make_world(kind: str, size: int, seed: int) -> World:
     return World(kind, graph, int(rng.choice(np.flatnonzero(component == largest))))
 
 
-def one_way_maze(size: int, rng: np.random.Generator) -> Graph:
+def one_way_maze(size: int, rng: np.random.Generator) -> wf.Graph:
     """Lattice with walls; some passages can be walked one way only. Unit lengths."""
     free, tails, heads = _lattice(size, rng)
     turned = rng.random(tails.size) < 0.5
     tails, heads = np.where(turned, heads, tails), np.where(turned, tails, heads)
     back = rng.random(tails.size) >= ONE_WAY
     ends = np.concatenate([tails, heads[back]]), np.concatenate([heads, tails[back]])
-    return Graph.from_edges(*ends, num_vertices=int(free.sum()), directed=True)
+    return wf.Graph.from_edges(*ends, num_vertices=int(free.sum()), directed=True)
 
 
-def terrain_maze(size: int, rng: np.random.Generator) -> Graph:
+def terrain_maze(size: int, rng: np.random.Generator) -> wf.Graph:
     """Lattice with walls; entering a cell costs 1 to 9, in patches."""
     free, tails, heads = _lattice(size, rng)
     rough = gaussian_filter(rng.normal(size=free.shape), 2.0)
     rank = np.argsort(np.argsort(rough.ravel())).reshape(free.shape)
     price = (1 + 9 * rank // rank.size).astype(np.float64)[free]
     ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-    return Graph.from_edges(*ends, price[ends[1]], int(free.sum()), directed=True)
+    return wf.Graph.from_edges(*ends, price[ends[1]], int(free.sum()), directed=True)
 
 
-def replay_like_graph(size: int, rng: np.random.Generator) -> Graph:
+def replay_like_graph(size: int, rng: np.random.Generator) -> wf.Graph:
     """Points in the square with arcs to most of their nearest neighbours; lognormal lengths."""
     points = rng.random((size, 2))
     _, near = KDTree(points).query(points, NEIGHBOURS + 1)
@@ -125,10 +123,10 @@ def replay_like_graph(size: int, rng: np.random.Generator) -> Graph:
     heads: IntArray = np.asarray(near)[:, 1:][seen]
     noise = rng.lognormal(sigma=SPREAD, size=tails.size)
     distance = np.linalg.norm(points[tails] - points[heads], axis=1)
-    return Graph.from_edges(tails, heads, np.sqrt(size) * distance * noise, size, directed=True)
+    return wf.Graph.from_edges(tails, heads, np.sqrt(size) * distance * noise, size, directed=True)
 
 
-WORLDS: dict[str, Callable[[int, np.random.Generator], Graph]] = {
+WORLDS: dict[str, Callable[[int, np.random.Generator], wf.Graph]] = {
     "one-way maze": one_way_maze,
     "terrain maze": terrain_maze,
     "replay graph": replay_like_graph,
@@ -175,10 +173,10 @@ class WorldCell(Settings):
         """Name of the cell."""
         return f"{self.world}-n{self.size}-lf{self.label_fraction:g}-s{self.seed}"
 
-    def draw(self) -> tuple[World, Labels]:
+    def draw(self) -> tuple[World, wf.Labels]:
         """Make the world and draw its labels."""
         world = make_world(self.world, self.size, self.seed)
-        return world, sample_labels(world.graph, world.goal, self.label_fraction, self.seed)
+        return world, wf.sample_labels(world.graph, world.goal, self.label_fraction, self.seed)
 
 
 def cells(profile: Profile) -> list[WorldCell]:
@@ -223,7 +221,7 @@ class DirectedArm(Arm):
     learn: bool = field(default=False, kw_only=True)
 
 
-_COST, _FLAT = (AMLE(bracket=False, fill=fill) for fill in ("cost", "flat"))
+_COST, _FLAT = (wf.AMLE(bracket=False, fill=fill) for fill in ("cost", "flat"))
 _PLAIN = (
     DirectedArm("cost_slope", "AMLE, cost fill, slope", "exit", "diamond", method=_COST),
     DirectedArm("cost_q", "AMLE, cost fill, q", "exact-line", "triangle", method=_COST, rule="q"),
@@ -233,9 +231,9 @@ _PLAIN = (
         DirectedArm(f"sym_{name}", f"symmetrised {title}", colour, method=method, symmetric=True)
         for name, title, colour, method in (
             ("amle", "AMLE", "line-a", _FLAT),
-            ("p8", "p = 8", "line-d", PLaplacian(8, bracket=False)),
-            ("harmonic", "harmonic", "harmonic", Harmonic(bracket=False)),
-            ("nearest", "nearest", "nearest", NearestLabel()),
+            ("p8", "p = 8", "line-d", wf.PLaplacian(8, bracket=False)),
+            ("harmonic", "harmonic", "harmonic", wf.Harmonic(bracket=False)),
+            ("nearest", "nearest", "nearest", wf.NearestLabel()),
         )
     ),
 )
@@ -257,7 +255,7 @@ def run(cell: WorldCell) -> list[Row]:
     """
     world, labels = cell.draw()
     graph, goal = world.graph, world.goal
-    truth = cost_to_go(graph, goal)
+    truth = wf.cost_to_go(graph, goal)
     able = np.isfinite(truth)
     able[goal] = False
     starts = np.flatnonzero(able)
@@ -269,15 +267,15 @@ def run(cell: WorldCell) -> list[Row]:
     for arm in ARMS:
         key, where = (arm.method, arm.symmetric), graphs[arm.symmetric]
         if key not in fields:
-            found = extend(where, labels, arm.method, unreachable="nan", check=False)
+            found = wf.extend(where, labels, arm.method, unreachable="nan", check=False)
             fields[key] = check_field(where, found)
-        outcome = plan(graph, fields[key], goal, arm.rule, arm.ties)
+        outcome = wf.plan(graph, fields[key], goal, arm.rule, arm.ties)
         if arm.learn:
             costs = [outcome.rollout(int(start), learn=True).cost for start in sample]
             ratios[arm.name] = np.array(costs) / truth[sample]
         else:
             ratios[arm.name] = outcome.cost[starts] / truth[starts]
-    ratios[REFERENCE.name] = plan(graph, truth, goal).cost[starts] / truth[starts]
+    ratios[REFERENCE.name] = wf.plan(graph, truth, goal).cost[starts] / truth[starts]
     about: Row = {
         "vertices": graph.num_vertices,
         "arcs": graph.num_arcs,

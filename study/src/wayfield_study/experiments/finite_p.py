@@ -21,19 +21,7 @@ from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, s
 from ..paper.figures import Figure, value
 from ..paper.grid import CELL, CONFIGURATION, GRID, PAPER_SWEEPS, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
-from ..report import (
-    SHAPES,
-    TONES,
-    Chart,
-    Finding,
-    Mark,
-    Scale,
-    Section,
-    Series,
-    Table,
-    chart,
-    power,
-)
+from ..report import SHAPES, TONES, Chart, Finding, Scale, Section, Series, Table, chart, power
 from ._mazes import MazeCell, grid, maze_experiment
 from ._shared import COUNTED, printed_points, success
 from ._trial import EXACT, HARMONIC, SCOPES, SWEEPS, Trial, power_arm
@@ -198,9 +186,8 @@ def charts(rows: Records) -> list[Chart]:
         return [(float(k), groups[p].ratio(part, whole)) for k, p in enumerate(powers)]
 
     lines, printed = [], []
-    for (r, chosen), tone, shape in zip(
-        exact.by("refinement").items(), TONES, SHAPES, strict=False
-    ):
+    groups = exact.by("refinement").items()
+    for (r, chosen), tone, shape in zip(groups, TONES, SHAPES, strict=False):
         points = along(chosen, "reached", "pairs")
         lines.append(Series(f"r = {r}, certified", tone, points, (), shape))
         theirs = printed_points(rows, [f"finite-p-by-r/r{r}/p{p:g}" for p in powers])
@@ -277,19 +264,14 @@ def monotone(rows: Records) -> Iterator[Finding]:
     rising, always = (cells - sum(map(bool, falls)) for falls in (sampled, everyone))
     at_the_end = sum(falls == [inf] for falls in everyone)
     theirs = value("monotone/success_monotone/count")
-    mark: Mark = "new" if rising / cells > theirs / 120 else "differs"
+    last = f" Of the others {at_the_end} fall at the last step alone, to the AMLE, where "
+    last += "lowest-index ties trap starts."
     yield Finding(
-        mark,
+        "new" if rising / cells > theirs / 120 else "differs",
         f"The paper: success never falls with p in {theirs:.0f} of 120 cells only.",
         f"With every member solved it never falls from p = 2 over {len(family) - 2} values of p "
         f"to ∞ in {rising} of {number_of(cells, 'cells')} on the sampled pairs, and in {always} "
-        "over all starts."
-        + (
-            f" Of the others {at_the_end} fall at the last step alone, to the AMLE, where "
-            "lowest-index ties trap starts."
-            if at_the_end
-            else ""
-        ),
+        "over all starts." + (last if at_the_end else ""),
     )
 
 

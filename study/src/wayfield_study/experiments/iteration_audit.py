@@ -120,8 +120,8 @@ def charts(rows: Records) -> Iterator[Chart]:
     every = [*ticks, (last, "exact")]
     yield chart("Success against sweeps", lines["success"], every, names=(axis, "success"))
     scale = Scale(1e-5, 1e-1, log=True)
-    names = (axis, "residual")
-    yield chart("Residual against sweeps", lines["residual"], ticks[1:], scale, names)
+    axes = (axis, "residual")
+    yield chart("Residual against sweeps", lines["residual"], ticks[1:], scale, axes)
 
 
 def budget(rows: Records) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from wayfield.plans import plan
+import wayfield as wf
 
 from ..engine import Records, Row
 from ..paper.grid import SEEDS
@@ -31,7 +31,7 @@ def run(cell: MazeCell) -> list[Row]:
     drawn = trial.drawn
     plans = {
         arm: [
-            plan(drawn.graph, field.values, int(goal), arm.rule, arm.ties)
+            wf.plan(drawn.graph, field.values, int(goal), arm.rule, arm.ties)
             for field, goal in zip(trial.fields(arm.method), drawn.goals, strict=True)
         ]
         for arm in ARMS
@@ -63,15 +63,10 @@ def fields(rows: Records) -> Gallery:
         "are labels, lines are contours, arrows are the greedy plan; starts that never reach are "
         "tinted by the loop (dark dots) they end in."
     )
-    pictures = [
-        field_picture(
-            row,
-            arm.name,
-            row["goal"],
-            f"{arm.title}: {row[f'{arm.name}_success']:.1%} of the starts reach",
-        )
-        for arm in ARMS
-    ]
+    pictures = []
+    for arm in ARMS:
+        caption = f"{arm.title}: {row[f'{arm.name}_success']:.1%} of the starts reach"
+        pictures.append(field_picture(row, arm.name, row["goal"], caption))
     return Gallery(about, pictures, "fields")
 
 
@@ -88,12 +83,10 @@ def maps(rows: Records) -> list[Gallery]:
         pictures = []
         for arm in ARMS:
             share = np.sum([row[f"{arm.name}_missed"] for row in chosen], axis=0) / goals
-            caption = (
-                f"{arm.title}: {share.mean():.1%} of the starts fail, at worst {share.max():.0%}"
-            )
+            failing = f"{share.mean():.1%} of the starts fail, at worst {share.max():.0%}"
             first = chosen.rows[0]
             places = np.column_stack([first["x"], first["y"]])
-            pictures.append(failure_map(places, share, caption))
+            pictures.append(failure_map(places, share, f"{arm.title}: {failing}"))
         galleries.append(Gallery(about, pictures, "maps", failure_scale()))
     return galleries
 

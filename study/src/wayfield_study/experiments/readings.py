@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayfield.extension import Harmonic, Method, NearestLabel, Problem, Solution, Status
-from wayfield.layouts import load_layout
+import wayfield as wf
+from wayfield.extension import Method, Problem, Solution
 
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
@@ -34,7 +34,7 @@ from ._trial import SCOPES, Trial
 from .ordering import columns_after
 
 MECHANISM = "mechanism_"
-SOLVED = Harmonic(bracket=False)
+SOLVED = wf.Harmonic(bracket=False)
 OTHER_SEEDS = tuple(range(101, 131))
 """Of the draws beside the paper's five seeds: six studies of five."""
 GROUPINGS = 3
@@ -67,13 +67,13 @@ class UnfinishedHarmonic:
 
     def solve(self, problem: Problem) -> Solution:
         """Run the sweeps."""
-        graph, first = problem.graph, NearestLabel().solve(problem).values
+        graph, first = problem.graph, wf.NearestLabel().solve(problem).values
         free = np.flatnonzero(~problem.labelled & ~problem.orphaned).astype(graph.indices.dtype)
         # the fixed point of the p-Laplacian at p = 2 is the mean
         values, *_ = relaxed_sweeps(
             graph.arcs, free, first, 2.0, self.relaxation, -1.0, self.sweeps
         )
-        return Solution(values, None, None, Status.STOPPED, float("nan"), self.sweeps)
+        return Solution(values, None, None, wf.Status.STOPPED, float("nan"), self.sweeps)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def audited(cell: ReadingCell) -> list[Row]:
     trial = Trial(reading.draw(cell))
     harmonic = [field.values for field in trial.fields(reading.harmonic)]
     swept = [values for values, _ in trial.swept(harmonic, reading.sweeps, reading.relaxation)]
-    nearest = [field.values for field in trial.fields(NearestLabel())]
+    nearest = [field.values for field in trial.fields(wf.NearestLabel())]
     rows = [
         {"arm": arm}
         | trial.outcomes(fields)
@@ -233,7 +233,7 @@ def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence
         expected[_WITNESSES] = expect([counts.tolist()])
 
     # the paper's size of medium: no public map has it, half of large does
-    rows, columns = load_layout("large").shape
+    rows, columns = wf.load_layout("large").shape
     half: dict[str, float] = {}
     for r in REFINEMENTS:
         half[f"setup/medium/r{r}/rows/value"] = 0.5 * r * rows
@@ -386,3 +386,4 @@ TITLE = "Other readings, by sweeps"
 ARM_SWEEPS = maze_experiment(
     "reading_sweeps", TITLE, 1, sweeps, sweep_cells, 5.0, SWEEPS_SECTION, read_grid=None
 )
+EXPERIMENTS = (OTHER_DRAWS, ARMS, ARM_SWEEPS)

@@ -12,9 +12,9 @@ from itertools import product
 
 import numpy as np
 
+import wayfield as wf
 from wayfield._text import number_of
 from wayfield.kernels._types import FloatArray
-from wayfield.layouts import load_layout
 
 from ..engine import Measure, Records, Row, Tables, mean_of, sd_of
 from ..engine.statistics import bootstrap_interval, wilson_interval
@@ -116,7 +116,7 @@ def _sizes(figures: list[Figure], rows: Records) -> dict[str, Measure]:
     pairs = rows.where(arm="harmonic").column("pairs")
     numbers = {"cells": pairs.size, "rollouts": pairs.sum(), "pairs_per_cell": np.median(pairs)}
     for maze, r in product(MAZES, REFINEMENTS):
-        for side, length in zip(("rows", "columns"), load_layout(maze).shape, strict=True):
+        for side, length in zip(("rows", "columns"), wf.load_layout(maze).shape, strict=True):
             numbers[f"{maze}/r{r}/{side}"] = r * length
     return {figure.id: Measure(float(numbers[figure.row])) for figure in figures}
 

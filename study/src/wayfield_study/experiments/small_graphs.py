@@ -25,12 +25,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wayfield.extension import AMLE, Harmonic, extend
-from wayfield.grid import grid_graph
-from wayfield.labels import Labels
-from wayfield.layouts import Layout
-from wayfield.plans import Plan, plan
-from wayfield.shortest_paths import cost_to_go
+import wayfield as wf
+from wayfield.plans import Plan
 
 from ..audit.lattice_search import UPDATE, contests
 from ..audit.witnesses import Witness
@@ -72,11 +68,11 @@ class Fit:
         """Both fields and their plans, the AMLE in three ways: see `audit.lattice_search`."""
         free = ["#" if v in self.left_out else "." for v in range(SIDE**2)]
         rows = ["".join(free[SIDE * row : SIDE * (row + 1)]) for row in range(SIDE)]
-        graph = grid_graph(Layout.from_text("\n".join(rows), "witness"), 1)
+        graph = wf.grid_graph(wf.Layout.from_text("\n".join(rows), "witness"), 1)
         names = np.array([v for v in range(SIDE**2) if v not in self.left_out])
         vertices = np.searchsorted(names, sorted((self.goal, *self.others)))
         goal = int(np.searchsorted(names, self.goal))
-        labels = Labels(vertices, cost_to_go(graph, goal)[vertices])
+        labels = wf.Labels(vertices, wf.cost_to_go(graph, goal)[vertices])
         return contests(graph, labels, goal, names)
 
     @cached_property
@@ -92,7 +88,7 @@ class Fit:
             before = values
             means = np.bincount(graph.tails, before[graph.indices], graph.num_vertices) / degrees
             values = np.where(fixed, before, means)
-        return plan(graph, values, known.goal, "q", "index")
+        return wf.plan(graph, values, known.goal, "q", "index")
 
     def success(self, route: Plan) -> float:
         """Share of the vertices but the goal from which a plan reaches.
@@ -148,8 +144,8 @@ def run(cell: SmallCell) -> list[Row]:
     if isinstance(cell, SevenNodes):
         graph, labels, goal, names = cell.draw()
         harmonic, amle = (
-            plan(graph, extend(graph, labels, method).values, goal, "q", "index")
-            for method in (Harmonic(), AMLE())
+            wf.plan(graph, wf.extend(graph, labels, method).values, goal, "q", "index")
+            for method in (wf.Harmonic(), wf.AMLE())
         )
         shares = (harmonic.success, amle.success)
         return [
@@ -178,7 +174,12 @@ def run(cell: SmallCell) -> list[Row]:
 
 
 def _row(
-    way: str, number: int, goal_name: int, labels: Labels, route: Plan, shares: tuple[float, float]
+    way: str,
+    number: int,
+    goal_name: int,
+    labels: wf.Labels,
+    route: Plan,
+    shares: tuple[float, float],
 ) -> Row:
     """Return a drawing's row; `shares` are the starts that reach on the harmonic field and AMLE."""
     about: Row = {
@@ -227,14 +228,8 @@ def drawings(rows: Records) -> list[Chart]:
             shares = f"{swept['amle']:.3f} by sweeps, {exact['amle']:.3f} exact"
             shown = [(swept, f"Witness {number}: {shares}")]
         else:
-            shown = [
-                (
-                    row,
-                    f"Candidate {row['number']}, exact AMLE: {row['amle']:.3f}, "
-                    f"harmonic {row['harmonic']:.3f}",
-                )
-                for row in some
-            ]
+            words = "Candidate {number}, exact AMLE: {amle:.3f}, harmonic {harmonic:.3f}"
+            shown = [(row, words.format_map(row)) for row in some]
         drawn += [Chart(title, graph_drawing(row, title)) for row, title in shown]
     return drawn
 

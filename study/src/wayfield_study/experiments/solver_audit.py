@@ -41,13 +41,11 @@ from scipy import sparse
 from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import splu
 
+import wayfield as wf
 from wayfield._threads import one_thread
-from wayfield.extension import Harmonic, PLaplacian, Status, extend
-from wayfield.graph import Graph
 from wayfield.kernels._types import FloatArray
 from wayfield.kernels.doubledouble import Pair
 from wayfield.kernels.plaplacian import update_residual
-from wayfield.labels import Labels
 
 from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels import energy as kernels
@@ -116,14 +114,14 @@ class Energy:
     """
 
     def __init__(
-        self, graph: Graph, labels: Labels, p: float, start: FloatArray | None = None
+        self, graph: wf.Graph, labels: wf.Labels, p: float, start: FloatArray | None = None
     ) -> None:
         self.graph, self.labels, self.p = graph, labels, p
         once = graph.tails < graph.indices
         self.edges = kernels.Edges(graph.tails[once], graph.indices[once], graph.lengths[once])
         self.free = np.flatnonzero(~labels.mask(graph)).astype(graph.indices.dtype)
         if start is None:
-            start = extend(graph, labels, Harmonic(bracket=False)).values
+            start = wf.extend(graph, labels, wf.Harmonic(bracket=False)).values
         self.start = np.array(start)
 
     def field(self, x: FloatArray) -> FloatArray:
@@ -163,15 +161,9 @@ class Energy:
     def minimised(self, method: Any, options: Any, **arguments: Any) -> Audit:
         """Audit one of SciPy's minimisers."""
         start = self.start[self.free]
+        arguments |= {"method": method, "options": options}
         with one_thread():
-            found: OptimizeResult = minimize(
-                self.value_and_gradient,
-                start,
-                jac=True,
-                method=method,
-                options=options,
-                **arguments,
-            )
+            found: OptimizeResult = minimize(self.value_and_gradient, start, jac=True, **arguments)
         return self.audit(self.field(found.x), bool(found.success), int(found.nit))
 
     def gap(self, values: FloatArray) -> float:
@@ -266,12 +258,14 @@ def audited(trial: Trial, solvers: Mapping[str, Solver]) -> Iterator[tuple[Row, 
     """Audit some solvers and the certified one: a row for every p and solver, and its audits."""
     graph, labels = trial.drawn.graph, trial.drawn.labels
     for p in POWERS:
-        exact = trial.fields(PLaplacian(p))
+        exact = trial.fields(wf.PLaplacian(p))
         energies = [Energy(graph, known, p) for known in labels]
         audits = {name: [solver(energy) for energy in energies] for name, solver in solvers.items()}
         # the certified field, measured as the others are
         audits["certified"] = [
-            energy.audit(np.array(field.values), field.status is Status.CONVERGED, field.iterations)
+            energy.audit(
+                np.array(field.values), field.status is wf.Status.CONVERGED, field.iterations
+            )
             for energy, field in zip(energies, exact, strict=True)
         ]
         for name, found in audits.items():

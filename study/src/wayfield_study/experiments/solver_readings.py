@@ -13,10 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from wayfield.extension import NearestLabel, extend
-from wayfield.graph import Graph
+import wayfield as wf
 from wayfield.kernels._types import FloatArray
-from wayfield.labels import Labels
 
 from ..engine import Profile, Records, Row
 from ..paper.grid import AUDITED, SEEDS
@@ -25,13 +23,13 @@ from ._mazes import MazeCell, grid, maze_experiment
 from ._trial import HARMONIC, SWEEPS, Trial
 from .solver_audit import BUDGET_ARM, POWERS, Energy, Solver, lbfgs, newton_cg, relaxed_picard
 
-Start: TypeAlias = Callable[[Graph, Labels], FloatArray]
+Start: TypeAlias = Callable[[wf.Graph, wf.Labels], FloatArray]
 SCIPY_STALL = 2.2e-9
 """Share of the energy at which SciPy's L-BFGS-B stops if nothing is said."""
 WARM = "each p from the field of the one before"
 
 
-def _level(graph: Graph, labels: Labels, value: float) -> FloatArray:
+def _level(graph: wf.Graph, labels: wf.Labels, value: float) -> FloatArray:
     """Return a field of one value, but for the labels."""
     field = np.full(graph.num_vertices, value)
     field[labels.vertices] = labels.values
@@ -40,7 +38,7 @@ def _level(graph: Graph, labels: Labels, value: float) -> FloatArray:
 
 STARTS: dict[str, Start] = {
     "solvers from the nearest label": lambda graph, labels: np.array(
-        extend(graph, labels, NearestLabel()).values
+        wf.extend(graph, labels, wf.NearestLabel()).values
     ),
     "solvers from the mean of the labels": lambda graph, labels: _level(
         graph, labels, float(labels.values.mean())

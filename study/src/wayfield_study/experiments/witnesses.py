@@ -18,9 +18,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield.graph import Graph
-from wayfield.labels import Labels
-from wayfield.shortest_paths import cost_to_go
+import wayfield as wf
 
 from ..audit.lattice_search import MOST_LABELS, Search, contests, search
 from ..audit.witnesses import DECISION, SevenNode, seven_node, seven_node_values, subdivision
@@ -135,14 +133,14 @@ class SearchCell:
             count = int(rng.integers(1, MOST_LABELS + 1))
             drawn = rng.choice(graph.num_vertices, count + 1, replace=False)
             goal = int(drawn[0])
-            labels = Labels(drawn, cost_to_go(graph, goal)[drawn])
+            labels = wf.Labels(drawn, wf.cost_to_go(graph, goal)[drawn])
             found_here = contests(graph, labels, goal, names)
             for way in found:
                 found[way] += found_here[way].harmonic_wins
         return found
 
 
-def connected_part(rng: np.random.Generator) -> tuple[Graph, NDArray[np.int64]]:
+def connected_part(rng: np.random.Generator) -> tuple[wf.Graph, NDArray[np.int64]]:
     """Draw sets of at least half of the vertices until one is connected."""
     total = SIDE * SIDE
     across = [(x, x + 1) for x in range(total) if (x + 1) % SIDE]
@@ -153,8 +151,8 @@ def connected_part(rng: np.random.Generator) -> tuple[Graph, NDArray[np.int64]]:
         ends = np.searchsorted(names, kept).T
         if np.unique(ends).size < names.size:
             continue  # a vertex on its own
-        graph = Graph.from_edges(*ends)
-        if np.isfinite(cost_to_go(graph, 0)).all():
+        graph = wf.Graph.from_edges(*ends)
+        if np.isfinite(wf.cost_to_go(graph, 0)).all():
             return graph, names
 
 
@@ -208,7 +206,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
     # the state whose decision the paper looks at: its true gap, and the errors around it
     graph, decision = drawn.graph, drawn.names.index(DECISION)
     near: NDArray[np.integer] = graph.indices[graph.indptr[decision] : graph.indptr[decision + 1]]
-    truth = cost_to_go(graph, drawn.goal)
+    truth = wf.cost_to_go(graph, drawn.goal)
     costs = sorted(float(truth[x]) for x in near)
     rows.append(_figure("seven_node", DECISION, "gap", costs[1] - costs[0]))
     for field in ("harmonic", "amle"):
@@ -216,7 +214,7 @@ def _seven_node_rows(drawn: SevenNode) -> list[Row]:
         errors = [abs(values[str(drawn.names[x])] - float(truth[x])) for x in near]
         rows.append(_figure("seven_node", DECISION, f"{field}_error", max(errors)))
     for row in subdivision(SUBDIVISIONS):
-        truth = cost_to_go(graph.subdivide(row.k), drawn.goal)
+        truth = wf.cost_to_go(graph.subdivide(row.k), drawn.goal)
         best = drawn.names[min(near, key=lambda x: truth[x])]
         rows.append(_figure("subdivision", row.k, "true_branch", best))
         for field, branch in (("harmonic", row.harmonic), ("amle", row.amle)):

@@ -57,11 +57,6 @@ class Claim:
         return None if self.measure.exact == self.measure.value else self.measure.exact
 
     @property
-    def paper_text(self) -> str:
-        """The paper's figure."""
-        return self.figure.text
-
-    @property
     def ours_text(self) -> str:
         """Our figure to the paper's precision."""
         value = self.measure.value
@@ -264,7 +259,7 @@ def as_latex(table: PaperTable, claims: Mapping[str, Claim]) -> str:
         for claim, (_, exact) in zip(row, shown.groups, strict=True):
             texts = ("",) * 3
             if claim is not None:
-                texts = (claim.paper_text, claim.ours_text, claim.exact_text)
+                texts = (claim.figure.text, claim.ours_text, claim.exact_text)
             entries += texts if exact else texts[:2]
         body.append([latex(entry) for entry in (*names, *entries)])
     return latex_table(

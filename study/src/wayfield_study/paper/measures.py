@@ -8,7 +8,7 @@ only on the same condition.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -25,6 +25,10 @@ from .figures import FIGURES, TABLES, Figure
 from .grid import CELL, GRID, LABEL_FRACTIONS, MAZES, REFINEMENTS, SEEDS, Configuration, papers_rows
 
 NOT_RUN = Measure(None, note="the experiment was not run")
+Measures: TypeAlias = dict[str, Measure]
+"""By the ids of the paper's figures."""
+OfRows: TypeAlias = Callable[[Records], Measures]
+Seeds: TypeAlias = Iterable[int]
 Finder: TypeAlias = Callable[[Records], Iterator[Finding]]
 
 
@@ -54,10 +58,10 @@ def measures(experiments: Iterable[Experiment[Any]], tables: Tables) -> dict[str
 def covered(
     rows: Records | None,
     wanted: Iterable[Configuration],
-    figures: Callable[[Records], Mapping[str, Measure]],
+    figures: OfRows,
     names: Iterable[str],
-    seeds: Iterable[int] = SEEDS,
-) -> dict[str, Measure]:
+    seeds: Seeds = SEEDS,
+) -> Measures:
     """Measure figures over some of the paper's configurations, if every cell of them is there.
 
     Parameters
@@ -81,14 +85,14 @@ def covered(
     if there < all_cells:
         note = f"{there} of the paper's {all_cells} cells were run"
         return dict.fromkeys(names, Measure(None, note=note))
-    return dict(figures(kept))
+    return figures(kept)
 
 
 def measure_slices(
     rows: Records | None,
     figures: Iterable[Figure],
-    measure: Callable[[list[Figure], Records], dict[str, Measure]],
-) -> dict[str, Measure]:
+    measure: Callable[[list[Figure], Records], Measures],
+) -> Measures:
     """Measure figures of the paper, each over the cells that its id names.
 
     Parameters
@@ -127,11 +131,8 @@ def configurations_of(figure: Figure) -> tuple[Configuration, ...]:
 
 
 def measured(
-    experiment: str,
-    *tables: str,
-    wanted: Sequence[Configuration] = GRID,
-    seeds: Sequence[int] = SEEDS,
-) -> Callable[[Callable[[Records], dict[str, Measure]]], Callable[[Tables], dict[str, Measure]]]:
+    experiment: str, *tables: str, wanted: Iterable[Configuration] = GRID, seeds: Seeds = SEEDS
+) -> Callable[[OfRows], Callable[[Tables], Measures]]:
     """Return a decorator that turns measures of an experiment's rows into measures of a study.
 
     Parameters
@@ -144,9 +145,7 @@ def measured(
         The cells those figures are over, all of which must be there: see `covered`.
     """
 
-    def of_tables(
-        figures: Callable[[Records], dict[str, Measure]],
-    ) -> Callable[[Tables], dict[str, Measure]]:
+    def of_tables(figures: OfRows) -> Callable[[Tables], Measures]:
         names = [figure.id for figure in figures_of(*tables)]
         return lambda rows: covered(rows.get(experiment), wanted, figures, names, seeds)
 

@@ -55,10 +55,7 @@ class Verdicts:
     """The paper's figures beside those of some experiments, and what a page shows of them."""
 
     def __init__(
-        self,
-        experiments: Iterable[Experiment[Any]],
-        tables: Tables,
-        evidence: Evidence | None = None,
+        self, experiments: Iterable[Experiment[Any]], tables: Tables, evidence: Evidence
     ) -> None:
         self.claims = make_claims(measures(experiments, tables), evidence)
         self.by_id = {claim.figure.id: claim for claim in self.claims}
@@ -223,7 +220,7 @@ def _systematic(claims: Mapping[str, Claim]) -> list[Mismatch]:
         if len(apart) < len(grid) or chance >= _UNLIKELY:
             continue
         whole, low, high = (claims[f"main/{method}/{each}"] for each in ("success", "low", "high"))
-        overall = f"{whole.ours_text} against {whole.paper_text}"
+        overall = f"{whole.ours_text} against {whole.figure.text}"
         if low.measure.value is not None and high.measure.value is not None:
             inside = low.measure.value <= whole.figure.value <= high.measure.value
             overall += (
@@ -254,7 +251,7 @@ def _largest(claims: Sequence[Claim]) -> str:
     quotes = []
     for claim in list(first.values())[:_QUOTED]:
         where = shown_name(f"{claim.figure.row}/{claim.figure.column}".removesuffix("/value"))
-        quotes.append(f"{where}: {claim.paper_text} in the paper, {claim.ours_text} here")
+        quotes.append(f"{where}: {claim.figure.text} in the paper, {claim.ours_text} here")
     return "; ".join(quotes)
 
 

@@ -106,6 +106,10 @@ class Scale:
 
 
 SHARE = Scale(0.0, 1.0)
+Ticks: TypeAlias = Sequence[tuple[float, str]]
+Names: TypeAlias = tuple[str, str]
+"""Of the two axes."""
+SUCCESS: Names = ("", "success")
 
 
 def tag(name: str, content: str = "", **attributes: Any) -> str:
@@ -137,10 +141,10 @@ def drawing(content: str, width: float, height: float, description: str) -> str:
 
 def line_chart(
     series: Sequence[Series],
-    ticks: Sequence[tuple[float, str]],
+    ticks: Ticks,
     description: str,
     scale: Scale = SHARE,
-    names: tuple[str, str] = ("", "success"),
+    names: Names = SUCCESS,
 ) -> str:
     """Draw values against places along an axis.
 
@@ -286,7 +290,7 @@ def against(
     say: Callable[[Any], str] = str,
     others: Sequence[Series] = (),
     figures: Figures = mean_success,
-    names: tuple[str, str] = ("", "success"),
+    names: Names = SUCCESS,
 ) -> Chart:
     """Draw figures against a column of the rows, a line for each arm, with their intervals.
 
@@ -325,9 +329,9 @@ def against(
 def chart(
     title: str,
     series: Sequence[Series],
-    ticks: Sequence[tuple[float, str]],
+    ticks: Ticks,
     scale: Scale | None = None,
-    names: tuple[str, str] = ("", "success"),
+    names: Names = SUCCESS,
 ) -> Chart:
     """Draw lines with their legend; by default on a scale of shares, near 1 if all of them are.
 
@@ -342,7 +346,7 @@ def chart(
     return Chart(title, line_chart(shown, ticks, title, scale, names), legend(shown))
 
 
-def scatter(title: str, series: Sequence[Series], names: tuple[str, str]) -> Chart:
+def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
     """Draw shares against shares with their legend, and the diagonal on which they agree.
 
     Parameters
@@ -372,17 +376,12 @@ def scatter(title: str, series: Sequence[Series], names: tuple[str, str]) -> Cha
     ends = [(across(share), SHARE.place(share)) for share in (0.0, 1.0)]
     parts = [_axes(SHARE, ticks, names, 0.0, width), tag("g", _path(ends), class_="diagonal")]
     for each in marks:
-        drawn = [
-            _mark(
-                each,
-                across(x),
-                SHARE.place(y),
-                f"{each.label}: {names[0]} {x:.4g}, {names[1]} {y:.4g}",
-            )
-            for x, y in each.points
-            if math.isfinite(x) and math.isfinite(y)
-        ]
-        parts.append(_group(each, "".join(drawn)))
+        inside = ""
+        for x, y in each.points:
+            said = f"{each.label}: {names[0]} {x:.4g}, {names[1]} {y:.4g}"
+            if math.isfinite(x) and math.isfinite(y):
+                inside += _mark(each, across(x), SHARE.place(y), said)
+        parts.append(_group(each, inside))
     return Chart(title, drawing("".join(parts), width, HEIGHT, title), legend(marks))
 
 
@@ -403,9 +402,7 @@ def _told_apart(series: Sequence[Series]) -> list[Series]:
     return found
 
 
-def _shifts(
-    series: Sequence[Series], placed: Sequence[tuple[float, str]], places: Sequence[float]
-) -> list[float]:
+def _shifts(series: Sequence[Series], placed: Ticks, places: Sequence[float]) -> list[float]:
     """Pixels by which to move each line sideways, so that no mark hides another at its place.
 
     None where marks lie elsewhere than at the ticks. The paper's hollow marks stay with the line
@@ -436,13 +433,7 @@ def _group(series: Series, inside: str) -> str:
     return tag("g", inside, class_=f"{kind} {series.colour}")
 
 
-def _axes(
-    scale: Scale,
-    ticks: list[tuple[float, str]],
-    names: tuple[str, str],
-    deep: float,
-    width: float = WIDTH,
-) -> str:
+def _axes(scale: Scale, ticks: Ticks, names: Names, deep: float, width: float = WIDTH) -> str:
     parts = []
     for tick in scale.ticks:
         y = scale.place(tick)

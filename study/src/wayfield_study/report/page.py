@@ -310,8 +310,7 @@ def holds_earlier_report(folder: Path) -> bool:
 
 def render(package: str, template: str, **context: Any) -> str:
     """Render a template that a package has in its folder ``templates``."""
-    text: str = _environment(package).get_template(template).render(number_of=number_of, **context)
-    return text
+    return str(_environment(package).get_template(template).render(number_of=number_of, **context))
 
 
 @cache  # a page renders some forty templates, and compiling them takes longer than all the rest

@@ -129,9 +129,8 @@ def edge_picture(row: Row, column: str, caption: str) -> Picture:
     ends = places[np.column_stack([row["tails"], row["heads"]])[order]]
     stops = np.log2(_TIMES)
     stops = (stops - stops[0]) / (stops[-1] - stops[0])
-    scale = need("matplotlib.colors", "study").LinearSegmentedColormap.from_list(
-        "edges", list(zip(stops.tolist(), _EDGES, strict=True))
-    )
+    colours = need("matplotlib.colors", "study").LinearSegmentedColormap
+    scale = colours.from_list("edges", list(zip(stops.tolist(), _EDGES, strict=True)))
     shades = np.log2(np.clip(times[order], _TIMES[0], _TIMES[-1]) / _TIMES[0])
     shades /= np.log2(_TIMES[-1] / _TIMES[0])
     lines = collections.LineCollection(ends, colors=scale(shades), linewidths=1.4)
@@ -161,19 +160,16 @@ def walks_picture(row: Row, caption: str) -> Picture:
     edges = (-6.0, 4.0 * columns - 6.0, 4.0 * rows - 6.0, -6.0)  # blocks are centred
     axes.imshow(walls, cmap="Greys", vmax=2.2, extent=edges)
     places = np.column_stack([row["x"], row["y"]])
-    for walk, arrived in zip(
-        np.split(places, np.cumsum(row["lengths"])[:-1]), row["reached"], strict=True
-    ):
+    walks = np.split(places, np.cumsum(row["lengths"])[:-1])
+    for walk, arrived in zip(walks, row["reached"], strict=True):
         colour = "#12806a" if arrived else "#c8452b"
         hops = np.stack([walk[:-1], walk[1:]], axis=1)
         hops = hops[np.linalg.norm(hops[:, 1] - hops[:, 0], axis=1) < 1.0]  # teleports are no ways
         axes.add_collection(collections.LineCollection(hops, colors=colour, linewidths=1.1))
+    disc = need("matplotlib.patches", "study").Circle
     for name, look in (("entrances", {"color": "#6db4e6"}), ("exits", {"fill": False})):
         for x, y in np.reshape(row[name], (-1, 2)):
-            disc = need("matplotlib.patches", "study").Circle(
-                (x, y), 1.5, zorder=3, alpha=0.7, **look
-            )
-            axes.add_patch(disc)
+            axes.add_patch(disc((x, y), 1.5, zorder=3, alpha=0.7, **look))
     axes.scatter(*row["goal"], s=230, marker="*", color="#222222", zorder=4)
     axes.set_axis_off()
     return Picture(caption, _png(figure, 110))

@@ -6,13 +6,13 @@ from typing import Any
 
 from ...engine import NO_ROWS, Experiment, Study, Tables
 from ...report import Cover, Tile
-from . import constants, official, shares, success, teleport_map
+from . import constants, official, success, teleport_map
 from ._common import FEWEST_SEEDS, OURS, REFERENCE, share
 
 POINT: tuple[Experiment[Any], ...] = (
     success.EXPERIMENT,
     teleport_map.EXPERIMENT,
-    shares.EXPERIMENT,
+    success.LESS_DATA,
     constants.EXPERIMENT,
     official.EXPERIMENT,
 )

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from wayfield.extension import AMLE, Harmonic
-from wayfield.graph import Graph
+import wayfield as wf
 from wayfield.kernels._types import FloatArray
-from wayfield.replay import Planner
 
 from ...engine import Records, Row
 from ...engine.config import one_of, read_lists, real, whole
@@ -51,8 +49,7 @@ class Policy(NamedTuple):
         if self.arrival.ndim == 1:
             return self.arrival[scene.replay.locate(starts.astype(np.float32))]
         row, column = ((starts - scene.corner) * RASTER).astype(np.int64).T
-        predicted: FloatArray = self.arrival[row, column]
-        return predicted
+        return np.asarray(self.arrival[row, column])
 
 
 MakePolicy: TypeAlias = Callable[[Problem], Policy]
@@ -63,10 +60,10 @@ def follow_route(problem: Problem, route: Route) -> Policy:
     return Policy(route.targets(problem.scene), planners.arrival(problem.scene, route))
 
 
-def follow_planner(problem: Problem, planner: Planner | None = None) -> Policy:
+def follow_planner(problem: Problem, planner: wf.Planner | None = None) -> Policy:
     """Ask `wayfield.Planner` for sub-goals, and for the probability that they arrive."""
     scene = problem.scene
-    planner = Planner(scene.replay, stitch=problem.graph) if planner is None else planner
+    planner = wf.Planner(scene.replay, stitch=problem.graph) if planner is None else planner
     states, place = scene.states, problem.place
     return Policy(planner.subgoal(states, place), np.asarray(planner.reach(states, place)))
 
@@ -94,8 +91,8 @@ class Arm(Look):
 _SHORTEST = _by_route(planners.graph_distance)
 _COUNTS = _by_route(planners.counted, least=planners.ENOUGH, shrink=0.0)
 _SHRUNK = _by_route(planners.counted, least=planners.FEW, shrink=planners.SHRINK)
-_AMLE = _by_route(planners.extended, method=AMLE())
-_HARMONIC = _by_route(planners.extended, method=Harmonic())
+_AMLE = _by_route(planners.extended, method=wf.AMLE())
+_HARMONIC = _by_route(planners.extended, method=wf.Harmonic())
 _CHANCE, _EVIDENCE = _by_route(planners.chance_only), _by_route(planners.evidence_only)
 _OBSERVED, _ORACLE = _by_route(planners.observed_first), _by_route(planners.oracle)
 ARMS = (
@@ -119,7 +116,7 @@ NO_GRAPH = ("counts", "counts_shrunk", ALONE, ORACLE)
 """Arms that do not look at the graph."""
 
 
-def row(scene: Scene, graph: Graph, episodes: int, arm: Arm) -> Row:
+def row(scene: Scene, graph: wf.Graph, episodes: int, arm: Arm) -> Row:
     """Walk an arm's policies, the same episodes of every task for every arm; return its row.
 
     ``pairs`` are the episodes, and ``reached`` those that arrived; ``by_task`` lists them by task.

@@ -22,9 +22,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 
+import wayfield as wf
 from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.layouts import Layout, load_layout
-from wayfield.replay import Planner, Replay, replay_graph
 
 from ...kernels.point_maze import OFFSET, RASTER, UNIT, Blocks, Cells, Dice, collect, walk
 
@@ -71,7 +70,7 @@ class PointMaze:
         Where to start, and where to go.
     """
 
-    layout: Layout
+    layout: wf.Layout
     tasks: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
 
     @cached_property
@@ -132,7 +131,7 @@ def load_point_maze(name: str) -> PointMaze:
            [ 0., 20.],
            [36., 20.]])
     """
-    return PointMaze(load_layout(name), TASKS[name])
+    return PointMaze(wf.load_layout(name), TASKS[name])
 
 
 def places(cells: Any) -> FloatArray:
@@ -205,7 +204,7 @@ class Scene:
 
     maze: PointMaze
     buffer: Buffer
-    replay: Replay
+    replay: wf.Replay
     seed: int
 
     @cached_property
@@ -216,8 +215,7 @@ class Scene:
     @cached_property
     def corner(self) -> FloatArray:
         """Lowest corner of the raster."""
-        lowest: FloatArray = self.states.min(axis=0) - _MARGIN
-        return lowest
+        return np.asarray(self.states.min(axis=0) - _MARGIN)
 
     @cached_property
     def squares(self) -> FloatArray:
@@ -225,8 +223,7 @@ class Scene:
         size = self.states.max(axis=0) + _MARGIN - self.corner
         axes = [np.arange(np.ceil(side * RASTER)) for side in size]
         numbers = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        centres: FloatArray = self.corner + (numbers + 0.5) / RASTER
-        return centres
+        return self.corner + (numbers + 0.5) / RASTER
 
     @cached_property
     def raster(self) -> NDArray[np.int32]:
@@ -235,9 +232,9 @@ class Scene:
         return found.reshape(self.squares.shape[:2]).astype(np.int32)
 
     @cached_property
-    def planner(self) -> Planner:
+    def planner(self) -> wf.Planner:
         """A planner made from the buffer alone, with landmarks of its own."""
-        return Planner(self.buffer._asdict(), seed=self.seed)
+        return wf.Planner(self.buffer._asdict(), seed=self.seed)
 
     @cached_property
     def launch(self) -> FloatArray:
@@ -269,7 +266,7 @@ def make_scene(
     Steps longer than `jump` count as jumps; replay chooses the limit if it is None.
     """
     buffer = collect_buffer(dataset, seed, share)
-    replay = replay_graph(
+    replay = wf.replay_graph(
         buffer.observations,
         terminals=buffer.terminals,
         actions=buffer.actions,

@@ -17,13 +17,11 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from wayfield.chance import expected_cost
-from wayfield.graph import Graph
-from wayfield.replay import Planner
+import wayfield as wf
 from wayfield.replay._replay import with_arcs
 from wayfield.replay._stitching import find_stitched
 
-from ...engine import Profile, Records, Row
+from ...engine import NO_ROWS, Profile, Records, Row
 from ...report import Finding, Table
 from .._shared import make_experiment
 from . import _common as common
@@ -99,12 +97,12 @@ def run(cell: ConstantCell) -> list[Row]:
 
 def _with_option(problem: Problem, constant: str, value: float | None) -> Policy:
     """Ask a `Planner` with one option set."""
-    options: dict[str, float | int | Graph] = {"stitch": problem.graph}
+    options: dict[str, float | int | wf.Graph] = {"stitch": problem.graph}
     if value is not None and constant in ("give_up", "ahead", "radius"):
         options[constant] = value
     elif value is not None and constant == "guesses":
         options["stitch"] = int(value)
-    planner = Planner(problem.scene.replay, **options)  # type: ignore[arg-type]
+    planner = wf.Planner(problem.scene.replay, **options)  # type: ignore[arg-type]
     return common.follow_planner(problem, planner)
 
 
@@ -127,8 +125,8 @@ def _pooled(problem: Problem, constant: str, value: float | None) -> Policy:
     replay, graph = scene.replay, scene.replay.graph
     walked = replay.stepped
     rows = graph.tails[walked], graph.indices[walked], graph.lengths[walked]
-    moves = with_chance(Graph.from_edges(*rows, graph.num_vertices, True), chance)
-    field = expected_cost(moves, problem.goals, GIVE_UP)
+    moves = with_chance(wf.Graph.from_edges(*rows, graph.num_vertices, True), chance)
+    field = wf.expected_cost(moves, problem.goals, GIVE_UP)
     return common.follow_route(problem, expected(problem, field))
 
 
@@ -138,7 +136,7 @@ def _priced(problem: Problem, constant: str, value: float | None) -> Policy:
     arcs = find_stitched(replay, problem.graph)
     price = arcs.price if value is None else arcs.length + value / arcs.odds
     priced = with_arcs(replay, arcs.added_to(replay.graph, price))
-    field = expected_cost(priced, problem.goals, GIVE_UP)
+    field = wf.expected_cost(priced, problem.goals, GIVE_UP)
     return common.follow_route(problem, expected(problem, field))
 
 
@@ -162,13 +160,10 @@ def tables(rows: Records) -> Iterator[Table]:
     buffers = rows.distinct("dataset", "share")
     for constant, some in rows.by("constant").items():
         groups = some.by("value", "dataset", "share")
-        lines = [
-            [
-                "as it is" if value < 0 else f"{value:g}",
-                *(say_success(groups.get((value, *buffer), Records(()))) for buffer in buffers),
-            ]
-            for value in some.values("value")
-        ]
+        lines = []
+        for value in some.values("value"):
+            found = (groups.get((value, *buffer), NO_ROWS) for buffer in buffers)
+            lines.append(["as it is" if value < 0 else f"{value:g}", *map(say_success, found)])
         heads = ["value", *(f"{dataset}, {100 * share:g} %" for dataset, share in buffers)]
         yield Table(f"constant-{constant}", SWEPT[constant][0], heads, lines)
 

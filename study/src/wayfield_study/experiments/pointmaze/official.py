@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+import wayfield as wf
 from wayfield._optional import missing, need
 from wayfield.kernels._types import FloatArray
-from wayfield.replay import Planner
 
 from ...engine import Profile, Records, Row
 from ...kernels.point_maze import STEP
@@ -32,7 +32,7 @@ SubGoal = Callable[[FloatArray, FloatArray], FloatArray]
 def run(cell: PointCell) -> list[Row]:
     """One row for `Planner` and for some rivals."""
     scene, rows = cell.draw(), []
-    planner = Planner(scene.buffer._asdict(), seed=cell.seed)
+    planner = wf.Planner(scene.buffer._asdict(), seed=cell.seed)
     graph, count = make_graph(scene, cell.graph), cell.episodes // len(scene.maze.tasks)
     os.environ.setdefault("MUJOCO_GL", "disabled")  # nothing is drawn
     need("ogbench.locomaze", "sim")

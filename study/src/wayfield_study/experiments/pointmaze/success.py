@@ -1,6 +1,7 @@
 """Every planner on every graph: how often it arrives, and how often that was predicted.
 
-`run` has a row for every planner; `_common.row` describes its columns.
+`run` has a row for every planner; `_common.row` describes its columns. Then the same with less
+data: 10, 3 and 1 % of the steps, where transitions no longer cover the maze.
 """
 
 from __future__ import annotations
@@ -11,9 +12,20 @@ from wayfield._text import number_of
 
 from ...engine import Profile, Records
 from ...report import Chart, Finding, Series, Table, scatter
-from .._shared import make_experiment
+from .._shared import make_experiment, percent
 from . import _common as common
-from ._common import OURS, PointCell, arms_of, point_grid, say_steps, say_success, share
+from ._common import (
+    ALONE,
+    ORACLE,
+    OURS,
+    PointCell,
+    arms_of,
+    point_grid,
+    say_steps,
+    say_success,
+    share,
+    success_table,
+)
 from ._planners import GRAPHS
 
 NEIGHBOURS = tuple(graph for graph in GRAPHS if graph.startswith("xy-"))
@@ -135,5 +147,69 @@ EXPERIMENT = make_experiment(
             "policies; noisy and lap stand for learned features.",
         ),
     },
+    read_grid=common.read_grid,
+)
+
+
+# -------------------------------------------------------------------- less data
+
+SHARES = (0.1, 0.03, 0.01)
+SOME_GRAPHS = ("time", "xy-5", "xy-20")
+TWO_DATASETS = ("giant-stitch", "teleport-stitch")
+SHARE_ARMS = (common.REFERENCE, "ttgs", "cut_off", "counts_shrunk", "observed", OURS, ALONE)
+
+
+def share_cells(profile: Profile) -> list[PointCell]:
+    """Three shares of two datasets with three graphs; if quick, one of each."""
+    if profile.name == "quick":
+        return point_grid(("giant-stitch",), ("xy-5",), (0,), 0.03, 20)
+    full = [cell for share in SHARES for cell in point_grid(TWO_DATASETS, SOME_GRAPHS, share=share)]
+    return [] if profile.name == "official" else full
+
+
+def share_charts(rows: Records) -> Iterator[Chart]:
+    """Success against the share of the data, by dataset and graph."""
+    for (dataset, graph), some in rows.by("dataset", "graph").items():
+        title = f"{dataset}, {graph}: success by data"
+        yield common.success_against(some, "share", SHARE_ARMS, title, percent)
+
+
+def share_tables(rows: Records) -> Iterator[Table]:
+    """Success by planner and graph, for every share."""
+    for (part, dataset), some in rows.by("share", "dataset").items():
+        title = f"{dataset}, {percent(part)} of the data: success in %"
+        yield success_table(some, f"shares-{dataset}-{100 * part:g}", title)
+
+
+def share_findings(rows: Records) -> Iterator[Finding]:
+    """Report who is best with less data, and how far Planner is behind."""
+    if len(rows.values("seed")) < common.FEWEST_SEEDS:
+        return
+    for (part, dataset), some in rows.by("share", "dataset").items():
+        texts = []
+        for graph, one in some.by("graph").items():
+            arms = common.arms_of(one)
+            rivals = [
+                each for each in arms if each[0].name not in (OURS, ALONE, "observed", ORACLE)
+            ]
+            best, theirs = max(rivals, key=lambda each: common.share(each[1]))
+            parts = [f"{graph}: {best.title} {say_success(theirs)} is the best rival"]
+            for arm, mine in arms:
+                if arm.name in (OURS, ALONE):
+                    parts.append(f"{arm.title} {say_success(mine)}")
+            texts.append(", ".join(parts) + ".")
+        yield Finding("new", f"{dataset} with {percent(part)} of the data", " ".join(texts))
+
+
+SHARES_SHOWN = {"charts": share_charts, "tables": share_tables, "findings": share_findings}
+LESS_DATA = make_experiment(
+    "point_shares",
+    "Less data",
+    3,
+    common.run,
+    share_cells,
+    "The same with a tenth of the steps and 500 landmarks, and with 3 and 1 % and 300. "
+    "Observed arcs no longer cover the maze: arcs have to be stitched.",
+    SHARES_SHOWN | {"notes": common.NOTES},
     read_grid=common.read_grid,
 )

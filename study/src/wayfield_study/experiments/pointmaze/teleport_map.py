@@ -24,26 +24,23 @@ def run(cell: PointCell) -> list[Row]:
     problem = Problem(scene, make_graph(scene, cell.graph), places([maze.tasks[TASK][1]])[0])
     drawn = draw_episodes(maze, TASK, SHOWN, cell.seed)
     rows = []
-    for arm in ARMS:
-        if arm.name not in (REFERENCE, OURS):
-            continue
+    for arm in (arm for arm in ARMS if arm.name in (REFERENCE, OURS)):
         policy = arm.make(problem)
         walks = [drawn.trace(scene, policy.targets, episode) for episode in range(SHOWN)]
         trail = np.concatenate([walk for _, walk in walks])
-        rows.append(
-            {
-                "arm": arm.name,
-                "walls": ["".join("#" if wall else "." for wall in r) for r in maze.blocks.walls],
-                "x": trail[:, 0].round(3),
-                "y": trail[:, 1].round(3),
-                "lengths": [len(walk) for _, walk in walks],
-                "reached": [steps > 0 for steps, _ in walks],
-                "entrances": maze.blocks.entrances.ravel(),
-                "exits": maze.blocks.exits.ravel(),
-                "goal": problem.place,
-                "predicted": float(policy.predicted(scene, drawn).mean()),
-            }
-        )
+        row: Row = {
+            "arm": arm.name,
+            "walls": ["".join("#" if wall else "." for wall in r) for r in maze.blocks.walls],
+            "x": trail[:, 0].round(3),
+            "y": trail[:, 1].round(3),
+            "lengths": [len(walk) for _, walk in walks],
+            "reached": [steps > 0 for steps, _ in walks],
+            "entrances": maze.blocks.entrances.ravel(),
+            "exits": maze.blocks.exits.ravel(),
+            "goal": problem.place,
+            "predicted": float(policy.predicted(scene, drawn).mean()),
+        }
+        rows.append(row)
     return rows
 
 

@@ -9,13 +9,13 @@ from wayfield._text import number_of
 from ...engine import NO_ROWS, Experiment, Study, Tables
 from ...report import Cover, Tile
 from .._shared import percent
-from . import cost_bounds, every_world, helsinki, memory, other_goals, pictures, shares, sources
+from . import cost_bounds, every_world, helsinki, memory, other_goals, pictures, sources
 from ._common import OURS, REFERENCE, SEEDS, say_gain, too_few
 
 WRONG: tuple[Experiment[Any], ...] = (
     every_world.EXPERIMENT,
     pictures.EXPERIMENT,
-    shares.EXPERIMENT,
+    every_world.SHARES,
     sources.EXPERIMENT,
     other_goals.EXPERIMENT,
     memory.EXPERIMENT,
@@ -53,11 +53,9 @@ def cover(study: Study, tables: Tables) -> Cover:
         lead=lead,
         tiles=[
             Tile(
-                name,
-                f"{some.where(arm=arm).mean('spl'):.3f}",
-                f"mean SPL, {percent(fraction)} labels",
+                name, f"{some.where(arm=arm).mean('spl'):.3f}", f"mean SPL, {percent(share)} labels"
             )
-            for fraction, some in by_share
+            for share, some in by_share
             for name, arm in (("mend", OURS), ("Dijkstra, replanning", REFERENCE))
         ],
     )

@@ -19,6 +19,7 @@ import wayfield as wf
 from wayfield.kernels._types import BoolArray, FloatArray, IntArray
 from wayfield.kernels.shortest import breadth_first
 
+Rng: TypeAlias = np.random.Generator
 PATIENCE = 20
 """Step limit of a walk, as a multiple of the hops of the longest shortest path."""
 MAZES = (
@@ -208,11 +209,11 @@ def make_wrong_world(kind: str, seed: int, size: float = 1.0) -> WrongWorld:
 # -------------------------------------------------------------------- mazes of cells
 
 
-Defect: TypeAlias = Callable[[WrongWorld, int, np.random.Generator], WrongWorld]
+Defect: TypeAlias = Callable[[WrongWorld, int, Rng], WrongWorld]
 """Something wrong with a maze: of a world, the steps along the side of a cell, and randomness."""
 
 
-def slow_patches(world: WrongWorld, side: int, rng: np.random.Generator) -> WrongWorld:
+def slow_patches(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
     """Discs in which moving costs 2 to 10 times as much."""
     graph = world.graph
     slow = _in_discs(world, side, rng, (2.0, 10.0), elsewhere=1.0)
@@ -220,12 +221,12 @@ def slow_patches(world: WrongWorld, side: int, rng: np.random.Generator) -> Wron
     return replace(world, costs=np.where(world.lands != graph.tails, costs, world.costs))
 
 
-def slippery_patches(world: WrongWorld, side: int, rng: np.random.Generator) -> WrongWorld:
+def slippery_patches(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
     """Discs in which 30 to 80 % of the steps go astray."""
     return replace(world, slips=_in_discs(world, side, rng, (0.3, 0.8), elsewhere=0.0))
 
 
-def teleports(world: WrongWorld, side: int, rng: np.random.Generator) -> WrongWorld:
+def teleports(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
     """Discs from which one comes out elsewhere, whatever one tries."""
     graph, sent, lands = world.graph, world.sent.copy(), world.lands
     own = np.arange(graph.num_vertices)
@@ -259,7 +260,7 @@ def walls(count: Callable[[WrongWorld, int], int], half: float, one_way: bool = 
         Whether they can be crossed in one direction, drawn at random.
     """
 
-    def defect(world: WrongWorld, side: int, rng: np.random.Generator) -> WrongWorld:
+    def defect(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
         graph, positions, wanted = world.graph, _positions(world.graph), count(world, side)
         start, end = positions[graph.tails], positions[graph.indices]
         for _ in range(TRIES):
@@ -299,9 +300,7 @@ DEFECTS: dict[str, tuple[Defect, ...]] = {
 }
 
 
-def with_shortcuts(
-    graph: wf.Graph, share: float, rng: np.random.Generator
-) -> tuple[wf.Graph, BoolArray]:
+def with_shortcuts(graph: wf.Graph, share: float, rng: Rng) -> tuple[wf.Graph, BoolArray]:
     """Add edges of length 1 between states far apart, `share` of the states; -> which are new."""
     n, positions = graph.num_vertices, _positions(graph)
     pairs: list[list[int]] = []
@@ -322,20 +321,15 @@ def _positions(graph: wf.Graph) -> FloatArray:
     return graph.positions
 
 
-def _disc(graph: wf.Graph, radius: float, rng: np.random.Generator) -> BoolArray:
+def _disc(graph: wf.Graph, radius: float, rng: Rng) -> BoolArray:
     """States within `radius` of a random place."""
     positions = _positions(graph)
     away = positions - positions[rng.integers(len(positions))] + rng.uniform(-0.5, 0.5, 2)
-    inside: BoolArray = (away**2).sum(axis=1) < radius**2
-    return inside
+    return np.asarray((away**2).sum(axis=1) < radius**2)
 
 
 def _in_discs(
-    world: WrongWorld,
-    side: int,
-    rng: np.random.Generator,
-    limits: tuple[float, float],
-    elsewhere: float,
+    world: WrongWorld, side: int, rng: Rng, limits: tuple[float, float], elsewhere: float
 ) -> FloatArray:
     """Return one random number for all states of each disc; later discs lie on earlier ones."""
     values = np.full(world.graph.num_vertices, elsewhere)
@@ -349,7 +343,7 @@ def _in_discs(
 # -------------------------------------------------------------------- thin walls and roads
 
 
-def thin_walls(kind: str, share: float, size: float, rng: np.random.Generator) -> WrongWorld:
+def thin_walls(kind: str, share: float, size: float, rng: Rng) -> WrongWorld:
     """Nearest neighbours of noisy observations in a maze of thin walls.
 
     Of the edges that lead through a wall, `share` are in the graph.
@@ -383,7 +377,7 @@ def thin_walls(kind: str, share: float, size: float, rng: np.random.Generator) -
     return world.without(np.isin(arcs, np.concatenate([a * n + b, b * n + a])))
 
 
-def roads(kind: str, size: float, rng: np.random.Generator) -> WrongWorld:
+def roads(kind: str, size: float, rng: Rng) -> WrongWorld:
     """Roads of three speeds, with congestion in places and incidents on single arcs."""
     n = round(STATES * size)
     places = rng.uniform(0, 1, (n, 2))
@@ -420,11 +414,10 @@ def _once(pairs: IntArray) -> tuple[IntArray, IntArray]:
 
 def _largest_component(a: IntArray, b: IntArray, n: int) -> BoolArray:
     component = wf.Graph.from_edges(a, b, num_vertices=n).components
-    inside: BoolArray = component == np.argmax(np.bincount(component))
-    return inside
+    return np.asarray(component == np.argmax(np.bincount(component)))
 
 
-def _depth_first_maze(cells: int, rng: np.random.Generator) -> BoolArray:
+def _depth_first_maze(cells: int, rng: Rng) -> BoolArray:
     """(cells², cells²) matrix: which cells are the same, or open to each other."""
     open_to = np.eye(cells * cells, dtype=bool)
     seen, stack = {(0, 0)}, [(0, 0)]

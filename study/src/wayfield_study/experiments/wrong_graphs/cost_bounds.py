@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from wayfield.graph import Graph
-from wayfield.mending import Mended, cost_bound
-from wayfield.shortest_paths import cost_to_go
+import wayfield as wf
+from wayfield.mending import Mended
 
 from ...engine import Records, Row
 from ...report import Finding, Table
@@ -39,17 +38,20 @@ def run(cell: common.WrongCell) -> list[Row]:
     case = cell.draw()
     case = replace(case, starts=cell.starts(case.world, WALKS))
     ours, rows = common.mended(case, None), []
-    graphs: tuple[tuple[Graph | Mended, Graph], ...] = (case.graph, case.graph), (ours, ours.graph)
+    graphs: tuple[tuple[wf.Graph | Mended, wf.Graph], ...] = (
+        (case.graph, case.graph),
+        (ours, ours.graph),
+    )
     for arm, (graph, lengths) in zip((REFERENCE, OURS), graphs, strict=True):
         rng = cell.rng(17)
-        predicted = cost_to_go(lengths, case.world.goal)[case.starts]
+        predicted = wf.cost_to_go(lengths, case.world.goal)[case.starts]
         walked = common.drive_by(case, graph)
         paid = np.where(walked.reached, walked.paid, np.inf)
         tested, kept, bounds = 0, 0, []
         for _ in range(DRAWS):
             order = rng.permutation(paid.size)
             first, rest = order[:CALIBRATION], order[CALIBRATION:]
-            bound = cost_bound(predicted[first], paid[first], LEVEL).bound(predicted[rest])
+            bound = wf.cost_bound(predicted[first], paid[first], LEVEL).bound(predicted[rest])
             tested, kept = tested + rest.size, kept + int((paid[rest] <= bound).sum())
             bounds.append(float((bound / case.least[rest]).mean()))
         tightness = round(float(np.mean(bounds)), 6)

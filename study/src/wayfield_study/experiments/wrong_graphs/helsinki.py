@@ -13,13 +13,11 @@ from functools import cache
 
 import numpy as np
 
+import wayfield as wf
 from wayfield._optional import missing
 from wayfield._text import number_of
 from wayfield.cross_validation import label_factor
-from wayfield.extension import AMLE, extend
-from wayfield.labels import Labels
 from wayfield.roads import ATTRIBUTION, helsinki
-from wayfield.shortest_paths import cost_to_go
 
 from ...engine import Profile, Records, Row
 from ...report import Finding, Look, Table
@@ -68,7 +66,7 @@ class GoalCell:
         world = WrongWorld.as_believed("helsinki", city.believed, int(vertices[0]))
         world = replace(world, costs=city.world.lengths)
         starts = np.setdiff1d(np.arange(n), vertices)
-        return common.Case(world, Labels(vertices, world.truth[vertices]), starts)
+        return common.Case(world, wf.Labels(vertices, world.truth[vertices]), starts)
 
 
 def run(cell: GoalCell) -> list[Row]:
@@ -78,17 +76,17 @@ def run(cell: GoalCell) -> list[Row]:
     """
     case = cell.draw()
     goal = case.world.goal
-    distance = cost_to_go(case.graph, goal)
+    distance = wf.cost_to_go(case.graph, goal)
     scaled = label_factor(case.labels, goal, distance) * distance
-    method = AMLE(bracket=False)
-    residual = extend(case.graph, case.labels, method, prior=scaled, check=False).values
+    method = wf.AMLE(bracket=False)
+    residual = wf.extend(case.graph, case.labels, method, prior=scaled, check=False).values
     arms = {
         SCALED: (scaled, common.drive_by(case, case.graph)),
         RESIDUAL: (residual, common.follow(case, residual)),
     }
     for name, how in common.MENDS.items():
         streets = common.mended(case, how)
-        arms[name] = cost_to_go(streets.graph, goal), common.drive_by(case, streets)
+        arms[name] = wf.cost_to_go(streets.graph, goal), common.drive_by(case, streets)
     rows, least = [], case.least
     for name, (predicted, walked) in arms.items():
         error = float(np.mean(np.abs(predicted[case.starts] - least) / least))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from wayfield.graph import Graph
+import wayfield as wf
 from wayfield.mending import Mended
 
 from ...engine import Records, Row
@@ -40,7 +40,7 @@ def run(cell: common.WrongCell) -> list[Row]:
     case = cell.draw()
     case = replace(case, starts=cell.starts(case.world, EPISODES))
     fewer = replace(cell, label_fraction=cell.label_fraction / 5).draw()
-    known: dict[str, Graph | Mended] = {
+    known: dict[str, wf.Graph | Mended] = {
         common.REFERENCE: case.graph,
         "mend_1": common.mended(fewer, None),
         "mend_5": common.mended(case, None),
@@ -91,11 +91,9 @@ def findings(rows: Records) -> Iterator[Finding]:
         if min(common.paired(some, arm).mean() for arm in ("mend_1", "mend_5")) < -TANGIBLE
     ]
     text = f"Mend with 5 % labels minus replanning Dijkstra, over all worlds: {', '.join(gains)}. "
-    text += (
-        f"In the end a mended graph is behind by more than {TANGIBLE:g} in {common.named(behind)}."
-        if behind
-        else f"In no world is a mended graph behind by more than {TANGIBLE:g} in the end."
-    )
+    least = f"behind by more than {TANGIBLE:g}"
+    where = f"In the end a mended graph is {least} in {common.named(behind)}."
+    text += where if behind else f"In no world is a mended graph {least} in the end."
     yield Finding("new", "What are labels worth to a walker that remembers?", text)
 
 

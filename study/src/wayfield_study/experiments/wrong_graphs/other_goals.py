@@ -12,9 +12,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfield.graph import Graph
-from wayfield.mending import Mended, Trips
-from wayfield.shortest_paths import cost_to_go
+import wayfield as wf
+from wayfield.mending import Mended
 
 from ...engine import Records, Row
 from ...report import Finding, Table
@@ -46,19 +45,19 @@ def run(cell: common.WrongCell) -> list[Row]:
 
 def trips_to(
     hubs: NDArray[np.int64], world: WrongWorld, count: int, rng: np.random.Generator
-) -> Trips:
+) -> wf.Trips:
     """Draw trips from anywhere to the hubs in turn, each at the least cost there is."""
     ends = np.sort(np.arange(max(count, HUBS)) % HUBS)
     starts, costs = [], []
     for number, hub in enumerate(hubs.tolist()):
         others = np.setdiff1d(world.able, [hub])
         starts.append(rng.choice(others, (ends == number).sum(), replace=False))
-        costs.append(cost_to_go(world.real, hub)[starts[-1]])
+        costs.append(wf.cost_to_go(world.real, hub)[starts[-1]])
     known = np.isfinite(np.concatenate(costs))
-    return Trips(np.concatenate(starts)[known], hubs[ends][known], np.concatenate(costs)[known])
+    return wf.Trips(np.concatenate(starts)[known], hubs[ends][known], np.concatenate(costs)[known])
 
 
-def _row(arm: str, case: common.Case, goals: NDArray[np.int64], graph: Graph | Mended) -> Row:
+def _row(arm: str, case: common.Case, goals: NDArray[np.int64], graph: wf.Graph | Mended) -> Row:
     """Walk from the starts to every goal they can reach, and take all walks together."""
     walks, least = [], []
     for goal in goals.tolist():

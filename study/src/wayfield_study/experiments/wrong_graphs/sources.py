@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wayfield.labels import Labels
+import wayfield as wf
 
 from ...engine import Records, Row
 from ...report import Finding, Table
@@ -40,7 +40,7 @@ def noisy(case: common.Case, rng: np.random.Generator) -> common.Case:
     """Return the case with labels off by a random factor."""
     labels = case.labels
     factors = np.exp(SIGMA * rng.standard_normal(len(labels)) - SIGMA**2 / 2)
-    return replace(case, labels=Labels(labels.vertices, labels.values * factors))
+    return replace(case, labels=wf.Labels(labels.vertices, labels.values * factors))
 
 
 def paid(case: common.Case) -> common.Case:
@@ -48,7 +48,7 @@ def paid(case: common.Case) -> common.Case:
     vertices = case.labels.vertices
     walked = common.drive_by(replace(case, starts=case.world.sent[vertices]), case.graph)
     arrived = walked.reached
-    labels = Labels(vertices[arrived], walked.paid[arrived])
+    labels = wf.Labels(vertices[arrived], walked.paid[arrived])
     return replace(case, labels=labels, bound="upper")
 
 
@@ -63,17 +63,12 @@ def findings(rows: Records) -> Iterator[Finding]:
     if common.too_few(rows):
         return
     for source, some in rows.by("source").items():
-        means = {
-            world: float(common.paired(group).mean()) for world, group in some.by("world").items()
-        }
+        groups = some.by("world").items()
+        means = {world: float(common.paired(group).mean()) for world, group in groups}
         worse = [world for world, mean in means.items() if mean < 0]
         text = f"Mend minus replanning Dijkstra: {common.say_gain(some)} over all worlds. "
-        text += (
-            f"On average it is worse in {common.named(worse)}, by at most "
-            f"{-min(means.values()):.3f}."
-            if worse
-            else "On average it is worse in no world."
-        )
+        most = f"{common.named(worse)}, by at most {-min(means.values()):.3f}"
+        text += f"On average it is worse in {most if worse else 'no world'}."
         question = f"Can mending do harm if {SOURCES[source]}?"
         yield Finding("new", question, text, f"{percent(FRACTION)} labels.")
 
