@@ -428,7 +428,7 @@ def test_an_unknown_method() -> None:
 def test_fewer_labels_than_can_be_held_out() -> None:
     answer = wayfield("mend", "roads.csv", "trips.csv")
     assert answer.code == 2
-    assert "Best() needs at least 3 labels or trips, got 2" in answer.err
+    assert "--method best needs at least 3 labels or trips, got 2" in answer.err
     assert "name one method instead, such as --method smooth" in answer.err
     assert answer.err.count("\n") == 1
 

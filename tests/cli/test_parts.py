@@ -22,7 +22,7 @@ import wayfield as wf
 from shell import wayfield
 from wayfield import cli
 from wayfield.cli import app
-from wayfield.cli._common import Stages, flag, in_flags
+from wayfield.cli._common import Stages, flag, in_flags, say
 from wayfield.cli._output import draw, print_json, report, show, why_not_drawn
 from wayfield.cli._terminal import picture
 from wayfield.errors import Option
@@ -355,3 +355,9 @@ def test_commands_work_without_a_study_that_loads(
 def test_json_without_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", None)
     print_json({"a": 1})
+
+
+def test_lines_are_printed_as_they_are() -> None:
+    file = StringIO()
+    say(Console(file=file), "cannot import nomod:X: [bold] :heart:")
+    assert file.getvalue() == "cannot import nomod:X: [bold] :heart:\n"

@@ -63,8 +63,8 @@ def notes() -> Console:
 
 
 def say(console: Console, text: str) -> None:
-    """Print a line as it is: brackets are not markup, and paths are not broken."""
-    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+    """Print a line as it is: brackets are not markup, :x: is no emoji, and paths are not broken."""
+    console.print(printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def compile_kernels(

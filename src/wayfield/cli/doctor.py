@@ -59,7 +59,7 @@ def doctor(
             mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "·"}[each.well]
             console.print(mark, end=" ")
             line = f"{each.what:<{_WIDE}}  {each.found}"
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
     failed = sum(each.well is False for each in found)
     if json_wanted:
         findings = [each._asdict() for each in found]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -187,9 +188,10 @@ def run_study(which: Which, given: Running, official: Official = False) -> None:
             for arm, value in values.items():
                 figures[arm].append(value)
     if figures:
-        table = Table("arm", "cells", measure, title=f"mean {measure}", title_justify="left")
+        title = Text(f"mean {measure}")
+        table = Table("arm", "cells", escape(measure), title=title, title_justify="left")
         for arm, found in figures.items():
-            table.add_row(arm, str(len(found)), f"{sum(found) / len(found):.4f}")
+            table.add_row(Text(arm), str(len(found)), f"{sum(found) / len(found):.4f}")
         Console().print(table)
     ran = len(outcome.tables) - outcome.reused
     say(Console(), f"tasks run: {ran}, reused: {outcome.reused}; {outcome.seconds:.0f} s")
@@ -328,12 +330,12 @@ def _condition_table(
     """Return a table that counts the tasks in each condition, a line for each name."""
     from .engine import Condition
 
-    table = Table(*heads, title=title, title_justify="left")
+    table = Table(*heads, title=Text(title), title_justify="left")
     for condition in Condition:
         table.add_column(condition.value, justify="right")
     for names, entries in found.items():
         counts = Counter(entry.condition for entry in entries)
-        table.add_row(*names, *(str(counts[each] or "") for each in Condition))
+        table.add_row(*map(Text, names), *(str(counts[each] or "") for each in Condition))
     return table
 
 

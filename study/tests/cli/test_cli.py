@@ -428,3 +428,9 @@ def test_a_query_over_a_damaged_result(command: Command, toy_instead: Replace) -
     assert (answer.code, answer.out) == (2, "")
     assert "wayfield study status names damaged results" in answer.err
     assert f"{damaged} is damaged" in command("study", "status", "study.toml").err
+
+
+def test_a_folder_with_brackets_in_its_name_is_no_markup(command: Command) -> None:
+    answer = command("study", "status", "study.toml", "--results", "[/]")
+    assert answer.code == 0
+    assert "tasks in [/]" in answer.out

@@ -58,6 +58,10 @@ def test_the_papers_values_are_the_default(tmp_path: Path, text: str) -> None:
     assert set(cells(study)) == set(grid())
 
 
+def test_a_byte_order_mark_is_no_statement(tmp_path: Path) -> None:
+    assert cells(load_config(write(tmp_path, "\ufeff[grid]\nseeds = [1]\n"), KNOWN))
+
+
 def test_the_sample_can_be_run(tmp_path: Path) -> None:
     assert len(load_config(write(tmp_path, SAMPLE), EXPERIMENTS).tasks()) == 36
 

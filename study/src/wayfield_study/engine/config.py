@@ -58,7 +58,7 @@ def load_config(path: Path, known: Sequence[Experiment[Any]]) -> Study:
 def _study(data: bytes, path: Path, known: Sequence[Experiment[Any]]) -> Study:
     if len(data) > _LARGEST:
         raise InputError(f"larger than a study can be: over {_LARGEST:,} bytes")
-    content = tomllib.loads(data.decode())
+    content = tomllib.loads(data.decode("utf-8-sig"))
     refuse_others(content, ("grid",), "")
     given = content.get("grid", {})
     if not isinstance(given, dict):

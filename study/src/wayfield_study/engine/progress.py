@@ -100,7 +100,7 @@ class Display:
 
     def note(self, message: str) -> None:
         """Write a line of its own."""
-        self.console.print(message, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(message, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def expect(self, experiment: str, tasks: int, work: float | None = None) -> None:
         """Announce tasks of an experiment, and how much work there is in those yet to be run."""
