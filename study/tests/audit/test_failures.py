@@ -412,5 +412,5 @@ def test_labels_that_are_none(labels) -> None:
         lambda: strict_extrema(PATH, labels, FIELD),
         lambda: residual_margin(PATH, labels, FIELD),
     ):
-        with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, not"):
+        with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, got"):
             audit()

@@ -127,7 +127,7 @@ def test_a_maze_is_named_by_its_text() -> None:
         ("[grid]\nexperiments = [':X']", "[0]: cannot import :X: Empty module name"),
         ("[grid]\nexperiments = ['os:path']", "os:path is not an Experiment but module"),
         ("[grid]\nexperiments = ['broken:X']", "broken:X: invalid syntax (broken.py, line 1)"),
-        ("[grid]\nrefinements = [4, 1000000000]", "[1] must be at most 1474, not 1000000000"),
+        ("[grid]\nrefinements = [4, 1000000000]", "[1] must be at most 1474, got 1000000000"),
         (f"x = {'[' * 5000}{']' * 5000}", "nested too deeply for a study"),
         ("[grid", "Expected"),
     ],
