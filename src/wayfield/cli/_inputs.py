@@ -112,6 +112,7 @@ class Source:
         """Find the goal, and check that it has a label."""
         import numpy as np
 
+        from .._arrays import LARGEST
         from ..labels import Labels
 
         if self.goal is None:
@@ -122,6 +123,9 @@ class Source:
                 hint = f" (the smallest label is {labels.values[least]:g}, at {lowest})"
             raise InputError(f"no goal given: pass --goal NAME{hint}")
         goal = names.index(self.goal, "--goal ")
+        if self.goal_value is not None and not abs(self.goal_value) <= LARGEST:
+            limits = f"from {-LARGEST:g} to {LARGEST:g}"
+            raise InputError(f"--goal-value must be {limits}, got {self.goal_value:g}")
         if labels is None:
             return Labels([goal], [self.goal_value or 0.0]), goal
         if goal in labels.vertices:

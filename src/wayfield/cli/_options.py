@@ -238,7 +238,10 @@ class Reading:
     def scale(self, graph: Graph) -> Graph:
         """Return the graph with its lengths in units of the labels."""
         unit = self.length_unit
-        return graph if unit == 1.0 else replace(graph, lengths=unit * graph.lengths)
+        try:
+            return graph if unit == 1.0 else replace(graph, lengths=unit * graph.lengths)
+        except InputError as error:
+            raise InputError(f"--length-unit {unit:g}: ", error.message) from error
 
 
 def named(columns: dict[str, str | None]) -> dict[str, str]:
@@ -267,6 +270,10 @@ class Solving:
         ),
     ] = 0.0
     folds: NumFolds = 5
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.error < float("inf"):
+            raise InputError(f"--error must be a finite number of at least 0, got {self.error:g}")
 
     def solve(
         self,

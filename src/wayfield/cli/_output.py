@@ -83,7 +83,7 @@ def report(
         *summary, last = lines(found)
         show([*summary, *about_files(found), last], Console())
     well = answer.field.status.good and answer.plan.reached[list(starts)].all()
-    if not well or found["not_written"]:
+    if not well or found["not_written"] or found.get("no_proof"):
         raise typer.Exit(1)
 
 
@@ -99,6 +99,8 @@ def about_files(found: dict[str, Any]) -> list[Line]:
     rows = []
     if found["not_written"]:
         rows.append(("wrote", f"nothing: {found['not_written']}"))
+    if found.get("no_proof"):
+        rows.append(("proof", f"not written: {found['no_proof']}"))
     if found.get("proof"):
         rows.append(("proof", f"{found['proof']}: python -m wayfield_verify checks it"))
     if found["files"]:

@@ -84,7 +84,7 @@ def compare(
     from ..mending.selection import Best
     from ..names import shown
 
-    if (edges is None or labels is None) == (maze is None):
+    if maze is None and labels is None or maze is not None and edges is not None:
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
     chosen: list[Method | MendMethod] = [
         Best() if word == MEND else parse_method(word) for word in method or ()
@@ -106,8 +106,8 @@ def compare(
             layout, number = read_layout(maze), goal or "0"
             if not (number.isdecimal() and len(number) < 20):
                 raise InputError(f"--goal of a maze must be a vertex number, got {shown(goal)}")
-            size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
-            target = as_vertex(int(number), "goal", size)
+            size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
+            target = as_vertex(int(number), "--goal", size)
             ready(layout.directed)
             graph = grid_graph(layout, refinement)
             known = sample_labels(graph, target, label_fraction, seed)

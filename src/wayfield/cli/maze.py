@@ -85,9 +85,9 @@ def maze(
         raise InputError(f"--prior of a maze must be {DISTANCE}, got {prior!r}")
     layout = read_layout(name)
     check_direction(layout.directed, chosen)
-    size = layout.num_free * as_whole(refinement, "refinement", least=1) ** 2
-    goal = as_vertex(goal, "goal", size)
-    starts = tuple(as_vertex(x, "start", size) for x in start or ())
+    size = layout.num_free * as_whole(refinement, "--refinement", least=1) ** 2
+    goal = as_vertex(goal, "--goal", size)
+    starts = tuple(as_vertex(x, "--start", size) for x in start or ())
     if picture is not None:  # checked before anything is computed
         known = need("matplotlib.figure", "plots").Figure().canvas.get_supported_filetypes()
         if picture.suffix[1:].lower() not in known:

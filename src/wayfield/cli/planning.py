@@ -121,7 +121,7 @@ def plan(
     from ..extension import AMLE
     from ..extension._names import parse_method
     from ..files import Outbox, write_table
-    from ..mending.selection import Best
+    from ..mending.selection import FEWEST, Best
     from ..shortest_paths import cost_to_go
 
     # 1. options that exclude each other, and files that must be kept
@@ -168,7 +168,21 @@ def plan(
         doing = "mending, " if mend else "extending, " if chosen is not None else ""
         stages.begin(f"{doing}planning, certifying")
         measured = prior == DISTANCE or labels is None
-        field = cost_to_go(graph, given.goal) if measured else given.prior
+        field = given.prior
+        if measured or mend:
+            distance = cost_to_go(graph, given.goal)
+            lost = given.labels.vertices[np.isinf(distance[given.labels.vertices])]
+            if lost.size:
+                raise InputError(
+                    f"{given.names[lost[0]]!r} has a label, but the graph has no path from it to "
+                    "the goal: is an edge missing, or one-way?"
+                )
+            field = distance if measured else field
+        if mend and given.labels.vertices.size <= FEWEST:
+            raise InputError(
+                f"--mend needs labels at {FEWEST} states besides the goal, got "
+                f"{given.labels.vertices.size - 1}; wayfield mend --method smooth mends by fewer"
+            )
         how = AMLE(fill="flat") if labels is None else chosen  # corrects the distances by 0
         answer, held_out = solving.solve(graph, given.labels, given.goal, how, field, mending)
         if unreachable == "error" and not answer.plan.reachable.all():
@@ -183,7 +197,10 @@ def plan(
         more: dict[str, Any] = {"input": given.facts, **held_out}
         if proof is not None:
             stages.begin("writing the proof")
-            more["proof"] = str(answer.write_proof(proof))
+            try:
+                more["proof"] = str(answer.write_proof(proof))
+            except OSError as error:
+                more["no_proof"] = f"{error.strerror or error} ({proof})"
 
         def write(box: Outbox) -> dict[str, Any]:
             columns, no_parquet = value_columns(answer, given.names), missing("pyarrow", "files")

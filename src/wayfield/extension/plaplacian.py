@@ -53,7 +53,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, Option
 from ..graph import Graph
 from ..kernels._types import FloatArray
 from ..kernels.doubledouble import Pair
@@ -67,6 +67,8 @@ from ._scaling import Scaled
 from .amle import AMLE
 from .harmonic import Harmonic, SharedSystem, System, shared_interior, solve_block
 
+LIMIT = Option("method", "amle", python="AMLE()")
+"""The extension for p = inf."""
 LARGEST_P = 65_536.0
 FINEST_TOLERANCE = 1e-15
 DETAILS = ("equation", "gap", "width", "factorisations")
@@ -120,10 +122,10 @@ class PLaplacian:
         if isinstance(p, bool) or not isinstance(p, int | float | np.integer | np.floating):
             raise InputError(f"p must be a number, got {p!r}")
         if p == np.inf:
-            raise InputError("p must be finite, got inf: the extension for p = inf is AMLE()")
+            raise InputError("p must be finite, got inf: the extension for p = inf is ", LIMIT)
         if not 2.0 <= p <= LARGEST_P:
-            hint = "; nearer to p = inf use AMLE()" if p > LARGEST_P else ""
-            raise InputError(f"p must be from 2 to {LARGEST_P:.0f}, got {p}{hint}")
+            hint = ("; nearer to p = inf use ", LIMIT) if p > LARGEST_P else ()
+            raise InputError(f"p must be from 2 to {LARGEST_P:.0f}, got {p}", *hint)
         if not FINEST_TOLERANCE <= self.tolerance < 1.0:
             raise InputError(
                 f"tolerance must be at least {FINEST_TOLERANCE}, the finest that doubles resolve, "

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ..errors import InputError
-from ._text import BLANKS, SEP, TextFile, cut, is_nothing
+from ._text import BLANKS, SEP, Rows, TextFile, cut, is_nothing
 
 _SAMPLE = 200
 """Lines that are looked at."""
@@ -106,6 +106,8 @@ def guess_dialect(
     header = tuple(cell.strip() for cell in rows[0]) if found else None
     body = tuple(tuple(row) for row in rows[int(found) :])
     if not body:
+        for _ in Rows(file, delimiter):  # a row that cannot be cut raises here, with its number
+            pass
         raise InputError(f"{file.path} has a header but no rows")
     return Dialect(delimiter, header, body)
 

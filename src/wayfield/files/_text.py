@@ -13,6 +13,7 @@ import bz2
 import codecs
 import csv
 import gzip
+import io
 import lzma
 import re
 import zlib
@@ -78,8 +79,8 @@ class TextFile:
     def __post_init__(self) -> None:
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError as error:
+                io.TextIOWrapper(io.BytesIO(), self.encoding)  # refuses base64: no codec of text
+            except (LookupError, ValueError) as error:
                 raise InputError(f"unknown encoding {self.encoding!r}") from error
 
     def lines(self, progress: Progress | None = None) -> Iterator[str]:

@@ -144,7 +144,8 @@ class Best(MendMethod):
         count = problem.costs.size
         if count < FEWEST:
             raise InputError(
-                f"Best() needs at least {FEWEST} labels or trips, got {count}: name one method "
+                Option("method", "best", python="Best()"),
+                f" needs at least {FEWEST} labels or trips, got {count}: name one method "
                 "instead, such as ",
                 Option("method", "smooth", python="Smooth()"),
             )
