@@ -84,7 +84,7 @@ def compare(
     from ..mending.selection import Best
     from ..names import shown
 
-    if maze is None and labels is None or maze is not None and edges is not None:
+    if (maze is None and labels is None) or (maze is not None and edges is not None):
         raise InputError("compare needs either EDGES and LABELS, or --maze NAME")
     chosen: list[Method | MendMethod] = [
         Best() if word == MEND else parse_method(word) for word in method or ()
