@@ -252,7 +252,7 @@ def test_maze_whose_picture_cannot_be_written(
         (["maze", "umaze", "--goal", "9999"], "goal 9999 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 4000], "goal 10^4000 is not a vertex"),
         (["maze", "umaze", "--goal", "9" * 5000], "'--goal'"),
-        (["compare", "--maze", "umaze", "--goal", "9" * 5000], "the number of a vertex, got '999"),
+        (["compare", "--maze", "umaze", "--goal", "9" * 5000], "must be a vertex number, got '999"),
         (["maze", "umaze", "--picture", "/no/such/folder/x.png"], "there is no folder"),
         (["maze", "umaze", "--picture", "field.nonsense"], "cannot write field.nonsense"),
     ],
