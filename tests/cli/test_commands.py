@@ -277,7 +277,7 @@ def test_extras_keep_their_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     answer = wayfield("maze", "umaze", "--picture", "field.png")
-    assert "pip install wayfield[plots]" in answer.err
+    assert "pip install 'wayfield[plots]'" in answer.err
 
 
 # ------------------------------------------------------------------ compare
