@@ -45,9 +45,7 @@ def transitions_of(replay: Replay, by: By, strength: float = 0.0) -> Transitions
     if by == "action":
         done = replay.actions
         if done is None:
-            raise InputError(
-                "by='action' needs actions, but the buffer was read without actions"
-            )
+            raise InputError("by='action' needs actions, but the buffer was read without actions")
         return Transitions(
             done.state, done.action, done.next_state, done.count, done.cost, num_states=n
         )
