@@ -11,7 +11,8 @@ both envelopes take the labels' values and are L-Lipschitz, and every L-Lipschit
 these values, the AMLE among them, lies between the two.
 
 **The McShane envelope is no fair baseline.** With the goal labelled 0, exact labels, exact lengths
-and ``L = 1`` it *is* the true cost-to-go: the goal's own term is the distance to the goal. It uses the cost of every transition; the other extensions do not.
+and ``L = 1`` it *is* the true cost-to-go: the goal's own term is the distance to the goal. It uses
+the cost of every transition; the other extensions do not.
 
 The labels' own Lipschitz constant, ``max (Y(z) - Y(w)) / d(z, w)`` over pairs in one component, is
 the root of ``G(L) = max over z of Y(z) - min over w of (Y(w) + L d(z, w))``, which is convex and
