@@ -19,9 +19,11 @@ from matplotlib.text import Text
 from rich.console import Console
 
 import wayfield as wf
+from shell import wayfield
+from wayfield import cli
 from wayfield.cli import app
 from wayfield.cli._common import Stages, flag, in_flags
-from wayfield.cli._output import draw, report, show, why_not_drawn
+from wayfield.cli._output import draw, print_json, report, show, why_not_drawn
 from wayfield.cli._terminal import picture
 from wayfield.errors import Option
 from wayfield.pipeline import Answer
@@ -328,3 +330,28 @@ def test_progress_is_silent_in_a_pipe() -> None:
     with Stages(screen) as stages:
         stages.begin("reading")(1, 2)
     assert screen.file.getvalue().strip() == ""  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_commands_work_without_a_study_that_loads(
+    broken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Entry:
+        def load(self) -> None:
+            raise ModuleNotFoundError("No module named 'duckdb'")
+
+    app = typer.Typer()
+    app.command("version")(cli.version)
+    monkeypatch.setattr(cli, "app", app)
+    monkeypatch.setattr(cli, "entry_points", lambda group: [Entry()] if broken else [])
+    monkeypatch.setattr(cli, "_register_study", cli._register_study.__wrapped__)
+    said = "cannot be loaded: No module named 'duckdb'" if broken else "is not installed: run"
+    refusal = wayfield("reproduce", "--out", "x")
+    assert refusal.code == 2
+    assert said in refusal.err
+    assert wayfield("version").code == 0
+
+
+def test_json_without_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", None)
+    print_json({"a": 1})

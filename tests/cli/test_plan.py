@@ -1109,3 +1109,51 @@ def test_every_column_of_the_files_is_documented() -> None:
         with Path("out", file).open(encoding="utf-8", newline="") as text:
             header = next(csv.reader(text))
         assert [name for name in header if f"`{name}`" not in page] == []
+
+
+# -------------------------------------------------------------------- errors name flags and files
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--error", "-1"], "--error must be"),
+        (["--goal-value", "nan"], "--goal-value must be"),
+        (["--length-unit", "1e300"], "--length-unit 1e+300: "),
+        (["--method", "p=1e99"], "use --method amle"),
+        (["--mend"], "--mend needs labels at 3 states besides the goal, got 1"),
+        (["--encoding", "rot13"], "unknown encoding 'rot13'"),
+        (["--encoding", "\0"], "unknown encoding"),
+        (["--directed", "--mend"], "'Genève' has a label, but"),
+        (["--directed", "--prior", "distance"], "'Genève' has a label, but"),
+    ],
+)
+def test_errors_name_flags_and_vertices(folder: Path, words: list[str], said: str) -> None:
+    if "--directed" in words:
+        write("roads.csv", 'from,to\n"Zürich ""HB""",Genève\n')
+    assert said in refused("plan", "roads.csv", "known.csv", "--goal", GOAL, *words)
+
+
+def test_a_proof_that_cannot_be_written_costs_nothing_else(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", ".temporary")
+
+    monkeypatch.setattr(wf.pipeline.solving.Answer, "write_proof", fail)
+    words = ("roads.csv", "known.csv", "--goal", GOAL, "--out", "out", "--proof", "a.proof")
+    answer = wayfield("plan", *words)
+    assert answer.code == 1
+    assert "not written: No space left on device (a.proof)" in answer.out
+    assert Path("out", "values.csv").exists()
+
+
+def test_a_cell_that_is_too_long_is_named(folder: Path) -> None:
+    write("roads.csv", f"from,to,length\n{'x' * 200_000},b,1\n")
+    assert "row 2: a cell of over" in refused("plan", "roads.csv", "known.csv", "--goal", GOAL)
+
+
+def test_compare_refuses_edges_beside_a_maze(folder: Path) -> None:
+    assert "either EDGES and LABELS, or --maze" in refused(
+        "compare", "roads.csv", "--maze", "medium"
+    )

@@ -88,7 +88,7 @@ def main() -> None:
         code = _complain(str(error), BAD_INPUT)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        code = _complain(what, BAD_INPUT)
+        code = _complain(what, BAD_INPUT if error.filename else FAILED)
     except MemoryError:
         code = _complain("not enough memory for a graph of this size", FAILED)
     except Exception as error:
@@ -150,14 +150,6 @@ def version() -> None:
 _ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
-def _without_study(context: typer.Context) -> None:
-    """Explain how to install the studies."""
-    raise WayfieldError(
-        f"wayfield {context.info_name} is a command of wayfield-study, which is not installed: "
-        "run `make reproduce` in a clone of the repository, or `pip install ./study` there"
-    )
-
-
 app.callback(help=paragraphs(_wayfield.__doc__))(_wayfield)
 _COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (plan, _DATA),
@@ -176,10 +168,25 @@ for _command, _panel in _COMMANDS:
 
 @cache
 def _register_study() -> None:
-    """Add the commands of wayfield-study, once: at run time, since they import this package."""
-    added = [entry.load() for entry in entry_points(group="wayfield.commands")]
-    for register in added:
-        register(app)
-    if not added:
-        for name in _OF_THE_STUDY:
-            app.command(name, hidden=True, context_settings=_ANY_ARGUMENTS)(_without_study)
+    """Add the commands of wayfield-study, once: at run time, since they import this package.
+
+    If it is not there, or cannot be loaded, the other commands work all the same.
+    """
+    why = "not installed: run `make reproduce` in a clone of the repository, or `pip install "
+    why += "./study` there"
+    for entry in entry_points(group="wayfield.commands"):
+        try:
+            entry.load()(app)
+        except (ImportError, AttributeError) as error:  # of another version, or cut off
+            why = f"installed but cannot be loaded: {error}"
+        else:
+            return
+
+    def explain(context: typer.Context) -> None:
+        """Explain how to install the studies."""
+        raise WayfieldError(
+            f"wayfield {context.info_name} is a command of wayfield-study, which is {why}"
+        )
+
+    for name in _OF_THE_STUDY:
+        app.command(name, hidden=True, context_settings=_ANY_ARGUMENTS)(explain)

@@ -89,7 +89,8 @@ def report(
 
 def print_json(found: dict[str, Any]) -> None:
     """Print one JSON document on standard output, escaped if the encoding requires it."""
-    escaped = "utf" not in (sys.stdout.encoding or "utf-8").lower()
+    encoding = getattr(sys.stdout, "encoding", None)  # no stream at all if it is closed
+    escaped = "utf" not in (encoding or "utf-8").lower()
     text = json.dumps(found, ensure_ascii=escaped, indent=2, allow_nan=False)
     typer.echo(UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text))
 
