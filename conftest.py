@@ -12,7 +12,6 @@ collect_ignore = (
         "src/wayfield/plots/_walks.py",
         "src/wayfield/sim/mazes.py",
         "src/wayfield/sim/walking.py",
-        "src/wayfield/sim/wandering.py",
         "docs/how-to/closed-loop.md",
     ]
 )

@@ -1,4 +1,4 @@
-"""The least repair at 1e5 vertices, and beside HiGHS on small graphs.
+"""The least change at 1e5 vertices, and beside HiGHS on small graphs.
 
 Run with ``python -m benchmarks.mend [vertices]``. The promise: 2 % labels, 1e5 vertices, 2 seconds.
 Worlds: a grid with slow patches, where every arc stays under suspicion; a grid with false
@@ -122,10 +122,10 @@ def main(n: int) -> None:
         found = processor_seconds(lambda g=graph, y=labels: wf.contradictions(g, y))
         seconds = processor_seconds(lambda g=graph, y=labels: wf.mend(g, y, 0, wf.LeastChange()))
         mended = wf.mend(graph, labels, 0, wf.LeastChange())
-        (repair,) = mended.details["repairs"]
-        gap = abs(repair.gap) / max(repair.value, 1e-300)
+        (change,) = mended.details["changes"]
+        gap = abs(change.gap) / max(change.value, 1e-300)
         print(
-            f"{name:10} {graph.num_vertices:>9,} vertices: {seconds:.2f} s, {repair.pivots:,} "
+            f"{name:10} {graph.num_vertices:>9,} vertices: {seconds:.2f} s, {change.pivots:,} "
             f"pivots, gap {gap:.0e} of the value; contradictions alone {found:.2f} s"
         )
 

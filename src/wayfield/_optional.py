@@ -26,5 +26,5 @@ def need(module: str, extra: str) -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != package:
             raise  # the module is installed; one of its own imports is missing
         raise WayfieldError(
-            f"this needs {package}, which is not installed: pip install wayfield[{extra}]"
+            f"this needs {package}, which is not installed: pip install 'wayfield[{extra}]'"
         ) from error

@@ -323,15 +323,15 @@ class Comparison:
     def __repr__(self) -> str:
         wide = max(len(score.name) for score in self.scores)
         head = f"{'field':{wide}}  success  cost ratio    margin      left out   seconds"
-        told = [f"Comparison over {self.starts:,} starts", head]
+        table = [f"Comparison over {self.starts:,} starts", head]
         for score in self.scores:
             figures = f"{'out of time':>43}"
             if not score.out_of_time:
                 success, ratio = f"{score.success:.{DIGITS}f}", f"{score.cost_ratio:.{DIGITS}f}"
                 figures = f"{success:>7}  {ratio:>10}  {score.margin:8.3g}"
                 figures += f"  {left_out_text(score):>12}"
-            told.append(f"{score.name:{wide}}  {figures}  {score.seconds:8.3g}")
-        return "\n".join([*told, self.verdict, *self.remarks])
+            table.append(f"{score.name:{wide}}  {figures}  {score.seconds:8.3g}")
+        return "\n".join([*table, self.verdict, *self.remarks])
 
 
 def compare(

@@ -310,7 +310,7 @@ def test_what_cannot_be_proved_is_not_written(seed: int, is_written: bool, tmp_p
     if is_written:
         assert verify(field.write_proof(tmp_path / "field.proof"))
     else:
-        with pytest.raises(wf.InputError, match=r"cannot be written down|no bracket"):
+        with pytest.raises(wf.InputError, match=r"cannot be written as a proof|no bracket"):
             field.write_proof(tmp_path / "field.proof")
 
 
@@ -359,7 +359,7 @@ def test_the_command_line_writes_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert wayfield(*words, "road.proof").code == 0
     taken = wayfield(*words, "known.csv")
     assert taken.code == 2
-    assert "known.csv is no proof" in taken.err
+    assert "known.csv is not a proof" in taken.err
     assert wayfield(*words, "road.proof", "--method", "nearest").code == 2
 
 
@@ -411,7 +411,7 @@ def test_what_reaches_no_label_is_not_called_filled(tmp_path: Path) -> None:
 def test_labels_too_far_apart_to_be_written_down(method: wf.Method, tmp_path: Path) -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     field = wf.extend(path, wf.Labels([0, 2], [1e6, 1e-305]), method)
-    with pytest.raises(wf.InputError, match="cannot be written down"):
+    with pytest.raises(wf.InputError, match="cannot be written as a proof"):
         field.write_proof(tmp_path / "field.proof")
     verify(
         wf.extend(path, wf.Labels([0, 2], [1e6, 1e-290]), method).write_proof(tmp_path / "a.proof")

@@ -631,5 +631,5 @@ def test_networkx_gets_the_mended_lengths() -> None:
         found.to_networkx(networkx.path_graph(3))
     one_way = wf.Graph.from_edges([1], [0], directed=True)
     found = wf.mend(one_way, wf.Trips([1], [0], [2.0]), method=wf.LeastChange())
-    with pytest.raises(wf.InputError, match="source has an edge from 0 to 1, which the graph"):
+    with pytest.raises(wf.InputError, match="source has an edge from 0 to 1 that the graph"):
         found.to_networkx(networkx.path_graph(2))

@@ -1070,7 +1070,7 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no values.parquet: this needs pyarrow, which is not installed" in answer.out
     assert Path("plain/values.csv").exists()
     complaint = refused("plan", "edges.parquet", "known.csv", "--goal", GOAL)
-    assert "pip install wayfield[files]" in complaint
+    assert "pip install 'wayfield[files]'" in complaint
 
 
 def test_margins_are_the_certificates(folder: Path) -> None:

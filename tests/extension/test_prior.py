@@ -236,7 +236,7 @@ def test_bad_priors_of_many_are_named() -> None:
     sets = [wf.Labels([0], [0.0]), wf.Labels([2], [2.0])]
     with pytest.raises(wf.InputError, match="prior must have 2 rows, got 3"):
         wf.extend_many(path, sets, wf.AMLE(), prior=np.zeros((3, 3)))
-    with pytest.raises(wf.InputError, match=r"labels_list\[1\]: prior\[2\] = inf"):
+    with pytest.raises(wf.InputError, match=r"labels_list\[1\]: prior\[2\] must be finite"):
         wf.extend_many(path, sets, wf.AMLE(), prior=[0.0, 1.0, np.inf])
     with pytest.raises(wf.InputError, match="beyond"):
         wf.extend(path, wf.Labels([0], [1e100]), wf.AMLE(), prior=[-1e100, 0.0, 0.0])

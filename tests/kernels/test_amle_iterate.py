@@ -11,15 +11,15 @@ import wayfield as wf
 from exact import contains
 from exact_amle import exact_amle
 from wayfield.kernels._jit import uncompiled
-from wayfield.kernels.amle import Fixing, bracket, fix, fixing, proof
+from wayfield.kernels.amle import Fixing, bracket, divide, fix, proof
 from worlds import random_graph
 
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small graphs are iterated on too, whether kernels are compiled or not."""
-    monkeypatch.setattr(fixing, "FEW", 0)
-    monkeypatch.setattr(uncompiled(fixing.__name__), "FEW", 0)
+    monkeypatch.setattr(divide, "FEW_UNLABELLED", 0)
+    monkeypatch.setattr(uncompiled(divide.__name__), "FEW_UNLABELLED", 0)
 
 
 def problem(seed: int) -> tuple[wf.Graph, wf.Labels]:
@@ -63,7 +63,7 @@ def test_both_methods_agree(lengths: str, monkeypatch: pytest.MonkeyPatch) -> No
     found = fixed_by(graph, labels)
     assert found.rounds > 0
     assert bracket(graph.arcs, graph.reverse_arcs, found).width <= 1e-9
-    monkeypatch.setattr(fixing, "FEW", 10_000)
+    monkeypatch.setattr(divide, "FEW_UNLABELLED", 10_000)
     divided = fixed_by(graph, labels)
     assert divided.rounds == 0
     np.testing.assert_allclose(found.values, divided.values, rtol=0, atol=1e-13)
@@ -94,9 +94,9 @@ def test_uncompiled_kernels_give_the_same_bits(directed: bool) -> None:
         values[labelled] = rng.random(9) if seed % 2 else rng.integers(0, 5, 9) / 4.0
         given = graph.arcs, graph.reverse_arcs, labelled, values, directed
         with np.errstate(all="ignore"):
-            plain = uncompiled(fixing.__name__).fix(*given)
+            plain = uncompiled(divide.__name__).fix(*given)
             proved = uncompiled(proof.__name__).bracket(*given[:2], plain)
-        compiled = fixing.fix(*given)
+        compiled = divide.fix(*given)
         assert type(plain) is type(compiled)
         for one, other in zip(plain[:6], compiled[:6], strict=True):
             np.testing.assert_array_equal(one, other)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import wayfield as wf
-from wayfield.kernels.amle import fix, fixing
+from wayfield.kernels.amle import divide, fix
 
 GROWTH = 1.1
 
@@ -110,7 +110,7 @@ def test_work_is_near_linear_where_labels_say_nothing(
     maker: Callable[[int], wf.Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight times the vertices, at most 8^1.1 times the visits of the divide and conquer."""
-    monkeypatch.setattr(fixing, "FEW", 10_000)
+    monkeypatch.setattr(divide, "FEW_UNLABELLED", 10_000)
     few, many = (work_of_amle(graph, labels_of(graph, "random"))[1] for graph in map(maker, (1, 2)))
     assert many <= 8**1.1 * few
 

@@ -296,7 +296,7 @@ def test_an_embedding_leaves_out_what_does_not_matter() -> None:
         ({"distance": lambda a, b: np.full((len(a), len(b)), np.nan)}, "distance returned nan"),
         ({"embed": lambda rows: rows[:5]}, "embed returned 5 rows"),
         ({"embed": lambda rows: rows * np.nan}, "is not a finite number"),
-        ({"distance": euclid, "embed": lambda rows: rows}, "distance or embed, not both"),
+        ({"distance": euclid, "embed": lambda rows: rows}, "distance or embed, got both"),
     ],
 )
 def test_bad_functions_are_refused(options: dict[str, Any], message: str) -> None:
@@ -442,7 +442,7 @@ def test_terminals_that_do_not_fit() -> None:
 
 
 def test_terminals_that_are_missing() -> None:
-    with pytest.raises(wf.InputError, match="nothing says where episodes end"):
+    with pytest.raises(wf.InputError, match="to mark where episodes end, got none"):
         wf.Planner({"observations": BUFFER["observations"]})
     with pytest.raises(wf.InputError, match="does not say where episodes end"):
         wf.Planner(BUFFER["observations"])

@@ -211,7 +211,7 @@ def test_an_undirected_graph_stays_one() -> None:
         ({"lengths": [1.0, 0.0]}, r"lengths\[1\] = 0.0 is not positive"),
         ({"lengths": [np.nan, 1.0]}, r"lengths\[0\] = nan"),
         ({"lengths": [np.inf, np.inf]}, "nothing to attach to"),
-        ({"role": "start"}, "both ways"),
+        ({"role": "start"}, "role must be 'both'"),
         ({"k": None}, "pass k, radius or both"),
         ({"graph": [[0, 1]]}, "graph"),
     ],

@@ -161,8 +161,8 @@ def changed(**entries: Any) -> dict[str, Any]:
     [
         ({}, "dataset must have observations, got only nothing"),
         ({"obs": [1]}, "dataset must have observations, got only obs"),
-        (changed(terminals=None), "nothing says where episodes end"),
-        ({**RAW, "terminals": None}, "nothing says where episodes end"),
+        (changed(terminals=None), "to mark where episodes end, got none"),
+        ({**RAW, "terminals": None}, "to mark where episodes end, got none"),
         ({**RAW, "observations": None}, "observations are None"),
         (changed(terminals=False), "terminals must have one entry per observation, got False"),
         (changed(terminals=RAW["terminals"][:5]), "8 observations but 5 terminals: is it cut off"),
@@ -187,7 +187,7 @@ def changed(**entries: Any) -> dict[str, Any]:
         ),
         ([{"observations": np.eye(2)}, {"observations": np.eye(3)}], "episodes differ"),
         (np.eye(3), "does not say where episodes end"),
-        (7, "not int"),
+        (7, "got int"),
         ("walks.hdf5", "h5py"),
     ],
 )

@@ -39,7 +39,7 @@ wayfield plan roads.csv known.csv --goal Bern --start Genève
 
 wayfield compare roads.csv known.csv --goal Bern
 
-wayfield mend roads.csv trips.csv
+wayfield mend network.csv trips.csv --positions places.csv
 
 wayfield maze medium --method harmonic --picture field.png
 

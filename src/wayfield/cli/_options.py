@@ -260,7 +260,7 @@ class Solving:
     drop_false_sinks: Annotated[
         bool,
         typer.Option(
-            "--drop-false-sinks", help="Drop labels that are lower than all their neighbours."
+            "--drop-false-sinks", help="Drop labels from which no arc leads to a smaller value."
         ),
     ] = False
     error: Annotated[

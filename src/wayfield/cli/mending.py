@@ -126,7 +126,7 @@ def mend(
     given or the graph has up to 5,000 vertices. --osrm FILE also writes from,to,km/h of every arc,
     for lengths in metres, costs in seconds and OpenStreetMap's ids as names.
 
-    Example: wayfield mend roads.csv trips.csv
+    Example: wayfield mend network.csv trips.csv --positions places.csv
 
     Example: wayfield mend roads.csv known.csv --goal Bern --start Genève
     """

@@ -49,7 +49,7 @@ from .._arrays import as_choice
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Bracket, Fixing, bracket, fix
 from ..kernels.doubledouble import Pair
-from ..kernels.midrange import imbalance
+from ..kernels.fields import imbalance
 from ._base import Problem, Solution, Status
 from ._deadline import check_time
 from ._evidence import Retraced, Steepest

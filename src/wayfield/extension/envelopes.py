@@ -10,9 +10,9 @@ One Dijkstra pass each, so there is no stopping rule. Guarantee: if the labels a
 both envelopes take the labels' values and are L-Lipschitz, and every L-Lipschitz function with
 these values, the AMLE among them, lies between the two.
 
-**The McShane envelope is an oracle, never a baseline.** With the goal labelled 0, exact labels,
-exact lengths and ``L = 1`` it *is* the true cost-to-go: the goal's own term is the distance to the
-goal. It uses the cost of every transition; the other extensions do not.
+**The McShane envelope is no fair baseline.** With the goal labelled 0, exact labels, exact lengths
+and ``L = 1`` it *is* the true cost-to-go: the goal's own term is the distance to the goal. It uses
+the cost of every transition; the other extensions do not.
 
 The labels' own Lipschitz constant, ``max (Y(z) - Y(w)) / d(z, w)`` over pairs in one component, is
 the root of ``G(L) = max over z of Y(z) - min over w of (Y(w) + L d(z, w))``, which is convex and
@@ -66,7 +66,7 @@ class NearestLabel:
 
 @dataclass(frozen=True)
 class McShane:
-    """The largest extension with Lipschitz constant L: an oracle for cost-to-go, not a baseline.
+    """The largest extension with Lipschitz constant L; no fair baseline for cost-to-go.
 
     With exact labels, the goal's 0 among them, and ``lipschitz=1.0`` it is the true cost-to-go.
 

@@ -24,17 +24,6 @@ class Arcs(NamedTuple):
     lengths: FloatArray
 
 
-def read_only(arcs: Arcs) -> Arcs:
-    """Return the same arcs as arrays that cannot be written, as those of graphs are.
-
-    To Numba they are other types: kernels are compiled for one of them alone.
-    """
-    views = Arcs(*(array.view() for array in arcs))
-    for view in views:
-        view.flags.writeable = False
-    return views
-
-
 @njit(cache=True, nogil=True)
 def group_edges(
     tails: IntArray, heads: IntArray, lengths: FloatArray, both_ways: bool, rows: Arcs

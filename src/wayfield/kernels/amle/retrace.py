@@ -33,6 +33,17 @@ from ..heap import Heap, drop_least, push
 NONE = -1
 
 
+def read_only(arcs: Arcs) -> Arcs:
+    """Return the same arcs as arrays that cannot be written, as those of graphs are.
+
+    To Numba they are other types: kernels are compiled for one of them alone.
+    """
+    views = Arcs(*(array.view() for array in arcs))
+    for view in views:
+        view.flags.writeable = False
+    return views
+
+
 class Along(NamedTuple):
     """Where vertices lie on walks of unit lengths."""
 

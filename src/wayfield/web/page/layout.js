@@ -94,7 +94,7 @@ export function pageHtml(palettes) {
     </section>
     <section>
       <h2>Is the graph wrong?</h2>
-      <div class="buttons">${button("contradictions", "Contradictions", "Labels and edges that cannot both be right")}${button("mend", "Repaired lengths", "Fit the lengths to the labels, and name edges that stand out")}${button("sinks", "Drop false sinks", "Drop labels from which there is no way down")}</div>
+      <div class="buttons">${button("contradictions", "Contradictions", "Labels and edges that cannot both be right")}${button("mend", "Mended lengths", "Fit the lengths to the labels, and name edges that stand out")}${button("sinks", "Drop false sinks", "Drop labels from which there is no way down")}</div>
       <p class="finding" data-role="finding"></p>
     </section>
     <section data-maze-only>

@@ -47,7 +47,7 @@ class Recheck:
     Attributes
     ----------
     proved : int
-        Certificates that were written again and proved.
+        Proofs that were written again and checked.
     faults : tuple of str
         What did not agree, or was not proved.
     """
