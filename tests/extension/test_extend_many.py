@@ -161,7 +161,7 @@ def test_bad_input_is_named_by_position(maze: wf.Graph, goals: list[wf.Labels]) 
         wf.extend_many(maze, [goals[0], beyond], wf.Harmonic())
     with pytest.raises(wf.InputError, match=r"^labels_list\[0\]: labels must be wayfield.Labels"):
         wf.extend_many(maze, [[0, 1]], wf.Harmonic())  # type: ignore[list-item]
-    with pytest.raises(wf.InputError, match="list of Labels"):
+    with pytest.raises(wf.InputError, match="labels_list must be a list, got Labels"):
         wf.extend_many(maze, goals[0], wf.Harmonic())  # type: ignore[arg-type]
     split = wf.Graph.from_edges([0, 2], [1, 3])
     with pytest.raises(wf.InputError, match=r"^labels_list\[0\]: the component of vertex 2"):

@@ -60,7 +60,7 @@ def test_spelling_a_name_twice_changes_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "\u200b", 1.5, None, True, ("a", "b")])
 def test_names_that_are_none(name: Any) -> None:
-    with pytest.raises(wf.InputError, match=r"a name (is|must be)"):
+    with pytest.raises(wf.InputError, match=r"a name must"):
         wf.Names(["a", name])
 
 

@@ -388,7 +388,7 @@ def test_prices_of_another_graph_are_refused() -> None:
     labels = wf.Labels([0, 3], [0.0, 9.0])
     with pytest.raises(wf.InputError, match="price has 2 entries, expected 6"):
         wf.mend(path(4), labels, 0, wf.LeastChange([1.0, 2.0]))  # type: ignore[arg-type]
-    with pytest.raises(wf.InputError, match=r"price\[0\] = 2.0, but the opposite arc"):
+    with pytest.raises(wf.InputError, match=r"got price\[0\] = 2.0 and price\[1\] = 1.0"):
         wf.mend(path(4), labels, 0, wf.LeastChange([2.0, 1, 1, 1, 1, 1]))  # type: ignore[arg-type]
 
 

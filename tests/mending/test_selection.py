@@ -283,7 +283,7 @@ def test_too_few_costs_to_hold_any_out(count: int) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"candidates": ()}, "empty"),
+        ({"candidates": ()}, "at least one mend method, got none"),
         ({"candidates": (wf.Smooth,)}, "mend methods such as Smooth"),
         ({"candidates": ("smooth",)}, "mend methods such as Smooth"),
         ({"folds": 1}, "folds"),

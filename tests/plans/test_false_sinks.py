@@ -185,7 +185,7 @@ def test_it_ends_for_any_method(method: wf.extension.Method) -> None:
 def test_bad_input_is_named() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     labels = wf.Labels([0, 2], [0.0, 2.0])
-    with pytest.raises(wf.InputError, match="the goal 1 is not labelled"):
+    with pytest.raises(wf.InputError, match="the goal must be labelled, got no label at vertex 1"):
         wf.drop_false_sinks(path, labels, 1, wf.AMLE())
     with pytest.raises(wf.InputError, match="goal 3 is not a vertex"):
         wf.drop_false_sinks(path, labels, 3, wf.AMLE())

@@ -346,7 +346,7 @@ def test_missing_matplotlib_is_explained(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     graph, _ = maze_problem()
-    with pytest.raises(wf.WayfieldError, match=r"pip install wayfield\[plots\]"):
+    with pytest.raises(wf.WayfieldError, match=r"pip install 'wayfield\[plots\]'"):
         plots.field(graph, np.zeros(graph.num_vertices))
 
 

@@ -360,13 +360,13 @@ def test_a_port_that_is_taken_is_said() -> None:
 
 
 BAD = {
-    "every address": (["--host", "0.0.0.0"], "an address of this machine"),
+    "every address": (["--host", "0.0.0.0"], "one address of this machine"),
     "an address of another machine": (["--host", "192.0.2.1"], "cannot listen at 192.0.2.1"),
     "an unknown map": (["larg"], "did you mean 'large'?"),
     "a file that is not there": (["none.txt"], "cannot read none.txt"),
     "a scene that is not there": (["none.json"], "none.json"),
-    "three arguments": (["a.csv", "b.csv", "c.csv"], "not 3 arguments"),
-    "a goal that is no number": (["umaze", "--goal", "Bern"], "number of a vertex, not 'Bern'"),
+    "three arguments": (["a.csv", "b.csv", "c.csv"], "got 3 arguments"),
+    "a goal that is no number": (["umaze", "--goal", "Bern"], "a vertex number, got 'Bern'"),
     "a goal that is no vertex": (["umaze", "--goal", "99999"], "goal 99999 is not a vertex"),
     "an unknown method": (["umaze", "--method", "magic"], "unknown method 'magic'"),
     "a maze that is too fine": (["giant", "--refinement", "64"], "more than 50,000"),

@@ -96,5 +96,5 @@ def test_labels_that_are_none() -> None:
 def test_a_field_that_does_not_take_its_labels() -> None:
     path = wf.Graph.from_edges([0, 1], [1, 2])
     truth = wf.cost_to_go(path, 0)
-    with pytest.raises(wf.InputError, match=r"the field is 2.0 at vertex 2, .* labelled 2.5"):
+    with pytest.raises(wf.InputError, match=r"the field is 2.0 at vertex 2, but its label is 2.5"):
         extension_error(path, wf.Labels([0, 2], [0.0, 2.5]), truth, truth, 0)

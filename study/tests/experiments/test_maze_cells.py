@@ -24,7 +24,7 @@ def test_the_paper_has_120_cells_of_24_configurations() -> None:
 
 @pytest.mark.parametrize("goals", [0, -1, 513])
 def test_number_of_goals(goals: int) -> None:
-    with pytest.raises(wf.InputError, match=f"from 1 to 512, not {goals}"):
+    with pytest.raises(wf.InputError, match=f"from 1 to 512, got {goals}"):
         MazeCell("medium", 4, 0.02, 54, goals)
 
 
