@@ -182,6 +182,19 @@ def test_what_hangs_on_a_walk_takes_its_value(loop: bool) -> None:
     )
 
 
+def test_balance_to_rounding_is_not_taken_for_a_solution() -> None:
+    """Between arcs that are 1e17 long any value is in balance; the field is linear all the same."""
+    n, rng = 12_001, np.random.default_rng(0)
+    lengths = rng.uniform(1.0, 2.0, n - 1)
+    lengths[:4] = 1e17, 1.0, 2e17, 1.0
+    vertices = np.arange(0, n, 4)
+    path = wf.Graph.from_edges(np.arange(n - 1), np.arange(1, n), lengths)
+    labels = wf.Labels(vertices, rng.random(vertices.size))
+    field = wf.extend(path, labels, wf.AMLE(bracket=False))
+    first, last = labels.values[:2]
+    assert field.values[1:3] == pytest.approx((2.0 * first + last) / 3.0, rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_hostile_lengths_never_make_a_false_bracket(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -88,6 +88,8 @@ FEW_UNLABELLED = 4000
 """Up to this many unlabelled vertices the divide and conquer is quicker than the iteration."""
 FEWEST_LABELS = 5000
 """So it is with fewer than one label for this many vertices."""
+WIDEST = 1e12
+"""Largest ratio of lengths to iterate on: beyond 1/eps wrong fields are in balance to rounding."""
 PINNED = 1e-14
 """Where the cones are no further apart they have met."""
 
@@ -120,7 +122,11 @@ def fix(
     out = read_only(out)
     into = out if undirected else read_only(into)
     slope = 0.0
-    if not leave_flat and np.count_nonzero(~labelled) > FEW_UNLABELLED and out.indices.size:
+    if (
+        not leave_flat
+        and np.count_nonzero(~labelled) > FEW_UNLABELLED
+        and 0.0 < out.lengths.max(initial=0.0) <= WIDEST * out.lengths.min(initial=np.inf)
+    ):
         slopes = np.empty(labelled.size)
         slopes = slopes[: steepest_pairs(out, labelled, labels, slopes)]
         slope = float(slopes.max(initial=0.0))
