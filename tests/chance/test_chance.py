@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from dataclasses import replace
 from math import inf, nan
 
 import numpy as np
@@ -659,3 +660,10 @@ def test_doubt_is_not_less_because_draws_could_not_be_verified() -> None:
     doubt = field.doubt(draws=10)
     assert (doubt.cost_low >= 0.0).all()
     assert doubt.cost_high[0] >= 1e24  # the doors are at least two
+
+
+def test_width_is_that_of_the_widest_bracket() -> None:
+    moves = wf.Transitions([1, 2], [0, 0], [0, 1], [1, 1])
+    found = wf.expected_cost(moves, 0)
+    lower = found.values - np.array([0.0, 0.25, 0.125])
+    assert replace(found, lower=lower, upper=found.values).width == 0.25

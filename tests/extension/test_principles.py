@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -182,3 +184,10 @@ def test_a_large_offset_costs_its_own_rounding(method: Method) -> None:
         far.values - 1e6, near.values, rtol=0, atol=near.width + np.spacing(1e6)
     )
     assert far.width <= near.width + 3 * np.spacing(1e6)
+
+
+def test_width_is_that_of_the_widest_bracket() -> None:
+    path = wf.Graph.from_edges([0, 1], [1, 2])
+    field = wf.extend(path, wf.Labels([0, 2], [0.0, 2.0]), wf.Harmonic())
+    lower = field.values - np.array([0.0, 0.25, 0.125])
+    assert replace(field, lower=lower, upper=field.values).width == 0.25
