@@ -15,6 +15,7 @@ import pytest
 import wayfield as wf
 from wayfield._text import margin_text, number_of, percent, quoted, seconds_text
 from wayfield.pipeline import Answer
+from wayfield.pipeline.text import _tolerates
 
 PATH = wf.Graph.from_edges(range(4), range(1, 5))
 GOOD = wf.Labels([0, 4], [0.0, 4.0])
@@ -490,3 +491,11 @@ def test_lifting_needs_a_label_that_stays() -> None:
     with pytest.raises(wf.InputError, match="no label is in reach of the goal 3"):
         wf.solve(path, wf.Labels([1], [2.0]), 3, lift=True)
     assert "label it" in wf.solve(path, wf.Labels([1], [2.0]), 0).summary()
+
+
+@pytest.mark.parametrize(
+    ("margin", "text"),
+    [(None, "tolerates no error"), (1e-12, "tolerates no error"), (0.5, "errors below 0.5")],
+)
+def test_a_margin_of_rounding_tolerates_nothing(margin: float | None, text: str) -> None:
+    assert text in _tolerates(margin)
