@@ -15,10 +15,10 @@ from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, small_graphs
 from wayfield_study.experiments.small_graphs import FITS, Fit, FittedWitness
 from wayfield_study.experiments.witnesses import SevenNodes, run
+from wayfield_study.paper import rules
 from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, value
 from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
 from wayfield_study.paper.measures import measures as measures_of
-from wayfield_study.paper.rules import KINDS, close
 
 R, LF = (4, 8, 12), ("0.02", "0.05", "0.08", "0.12")
 MAZES = ("medium", "large")
@@ -661,6 +661,6 @@ def test_rows_group_and_align() -> None:
 
 def test_close_ends_at_the_tolerance() -> None:
     figure = FIGURES["main/harmonic/success"]
-    kind = KINDS[figure.kind]
-    assert close(figure, figure.value + kind.tolerance)
-    assert not close(figure, figure.value + 1.5 * kind.tolerance)
+    kind = rules.KINDS[figure.kind]
+    assert rules.close(figure, figure.value + kind.tolerance)
+    assert not rules.close(figure, figure.value + 1.5 * kind.tolerance)
