@@ -83,7 +83,7 @@ QUANTILE = 0.7
 UNBOUNDED = -2.0
 """See `_propagate_both`."""
 STRETCH = 200_000
-"""After so many visits `advance` returns, so that an interrupt is seen."""
+"""`_advance` returns after this many visits, so that an interrupt is seen."""
 FEW_UNLABELLED = 4000
 """Up to this many unlabelled vertices the divide and conquer is quicker than the iteration."""
 FEWEST_LABELS = 5000
@@ -202,7 +202,7 @@ def divide(work: Workspace, slope: float, pause: Callable[[], object]) -> bool:
 
 @njit(cache=True, nogil=True, allocates=False)
 def _advance(work: Workspace, until: int) -> None:
-    """Work on frames until none is left, or so many vertices have been visited."""
+    """Work on frames until none is left, or the limit of visits is reached."""
     spans, floors, counts = work.spans, work.floors, work.counts
     while counts[HEIGHT] > 0 and counts[VISITS] < until:
         # the last frame pushed is taken first, so that whatever is steeper is fixed before the

@@ -51,13 +51,13 @@ ROUNDING = 2e-15
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
 STRETCH = 1_000_000
-"""After so many updates a kernel returns, so that an interrupt is seen."""
+"""A kernel returns after this many updates, so that an interrupt is seen."""
 FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
 SHARE = 0.05
 """If no more vertices than this share are out of balance, rounds are local."""
 MOST_SWEEPS, MOST_ROUNDS = 160, 60
-"""Give up after so many sweeps over all vertices, or as much work in local rounds; and rounds."""
+"""Give up after this many sweeps over all vertices, or as much work in local rounds; and rounds."""
 SLOW = 0.85
 """Give up if a round on all vertices leaves more than this share of the bad ones bad."""
 
