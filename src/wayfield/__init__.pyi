@@ -9,6 +9,7 @@ from . import replay as replay
 from . import sim as sim
 from . import sklearn as sklearn
 from .certificates import certify as certify
+from .certificates import next_labels as next_labels
 from .chance import Transitions as Transitions
 from .chance import expected_cost as expected_cost
 from .comparison import compare as compare

@@ -64,6 +64,9 @@ class Plan:
     error: Sequence[float] | None
     """A bound on the error of the values; None where no moves are certified."""
     optimal: Sequence[bool]
+    label_error: float | None
+    """The labels' error that the interval test allows for; None where it proves no moves."""
+    proved: Sequence[bool]
 
 
 @dataclass(frozen=True)
@@ -285,9 +288,15 @@ def _plan(sections: _Sections, n: int, unit: bool) -> Plan:
         error = sections.doubles("erro", count) * (n // count)
         _require(all(e >= 0.0 for e in error), "an error bound is negative or not a number")
         optimal = sections.bits("opti", n)
+    label_error, proved = None, [False] * n
+    if sections.has("intv"):
+        (label_error,) = sections.unpack("intv", "<d")
+        _require(0.0 <= label_error < math.inf, "the labels' error is not a number of at least 0")
+        proved = sections.bits("prov", n)
     return Plan(
-        int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal
-    )
+        int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal,
+        label_error, proved,
+    )  # fmt: skip
 
 
 def _finite(numbers: array[float]) -> array[float]:

@@ -32,6 +32,7 @@ class Numbers:
         ]  # fmt: skip
         if plan is not None:
             doubles += [plan.cost or (), plan.lifted or (), plan.error or ()]
+            doubles.append(() if plan.label_error is None else (plan.label_error,))
         s = max(self._length_places, *map(_places, doubles))
         if isinstance(reasons, Barriers):
             parts = (reasons.base, *reasons.below, *reasons.above)

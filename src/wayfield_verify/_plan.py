@@ -12,6 +12,7 @@ less.
   is no move, or goes round.
 - **Costs.** The lengths walked are added up exactly; the file's cost of a start may be off by one
   rounding per step, and is infinite where the goal is not reached.
+- **Proved moves.** Those that the interval test proves (`_intervals`).
 - **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
   by more than e_b + e_c is the one optimal move (the half-gap lemma). This is checked for every u
   between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted values are taken as they
@@ -25,6 +26,7 @@ from collections.abc import Sequence
 
 from ._field import NotProved, number_of, reached_from
 from ._file import Plan, Proof
+from ._intervals import require_proved
 from ._numbers import Numbers
 
 ROUNDING = 1 << 50
@@ -90,6 +92,8 @@ def prove_plan(proof: Proof, plan: Plan, numbers: Numbers) -> list[str]:
         exact[x] = exact[successor[x]] + moves[x] * numbers.length_unit
         if stated == math.inf or abs(numbers.whole(stated) - exact[x]) << 52 > hops[x] * exact[x]:
             raise NotProved(f"the cost of the walk from vertex {x} is not what its moves cost")
+
+    require_proved(proof, plan, numbers, out, into)
 
     # optimal moves, given the file's bounds on the error of the values
     able = reached_from([goal], [into], n)
@@ -179,6 +183,14 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
         if plan.rule == "slope":
             best = "descends most steeply, or rises least where none descends"
         found.append(f"Every move is one that {best}, up to rounding.")
+    if plan.label_error is not None:
+        count = sum(plan.proved) - plan.proved[goal]
+        right = "right" if plan.label_error == 0.0 else f"within {plan.label_error:.6g}"
+        found.append(
+            f"If the labels are {right} and no arc is false or costs more than its length, "
+            f"{number_of(count, 'move')} of the plan {'is' if count == 1 else 'are'} optimal. "
+            "This supposition is not proved here."
+        )
     if plan.error is not None:
         count, most = sum(plan.optimal) - plan.optimal[goal], max(plan.error)
         supposed = (

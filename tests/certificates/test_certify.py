@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import gcd, inf, nan, nextafter
+from math import inf, nan, nextafter
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -14,17 +13,14 @@ from hypothesis import strategies as st
 
 import wayfield as wf
 from exact_amle import exact_amle
-from methods import methods
 from wayfield.certificates import certify
 from wayfield.extension import Extension
-from wayfield.kernels.certificates import period
 from worlds import (
     ENDS,
     PATH,
     WHOLE,
     any_fields,
     labelled_graphs,
-    labels_near_truth,
     maze_problem,
     random_graph,
     rows,
@@ -282,7 +278,7 @@ def test_a_certified_cycle_refutes_the_error() -> None:
     assert cert.first_weak.tolist() == [-1, -1, -1, -1]
     assert cert.start_certified.tolist() == [True, True, False, False]
     assert cert.refuted
-    assert "error refuted" in repr(cert)
+    assert "error is refuted" in repr(cert)
 
 
 # -------------------------------------------------------------------- brackets
@@ -359,10 +355,8 @@ def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     moved[name] = values
     there = wf.Labels(name[labels.vertices], labels.values, labels.error)
     other = certificate(renamed, moved, int(name[0]), error, rule="q", labels=there)
-    for field in ("gap", "certified", "start_margin"):
+    for field in ("gap", "certified", "start_margin", "proved", "route_proved"):
         assert np.array_equal(getattr(cert, field), getattr(other, field)[name])
-    assert np.array_equal(cert.by_distance.bound, other.by_distance.bound[name])
-    assert cert.by_distance.gap_bound == other.by_distance.gap_bound
 
     unit = 2.0**power
     scaled = replace(graph, lengths=graph.lengths * unit)
@@ -372,11 +366,6 @@ def test_units_and_names_do_not_matter(seed, directed, power) -> None:
     assert np.array_equal(cert.start_margin * unit, big.start_margin)
     for field in ("certified", "weakest", "first_weak", "start_certified"):
         assert np.array_equal(getattr(cert, field), getattr(big, field))
-    for field in ("bound", "local", "round_trip", "gap_bound"):
-        assert np.array_equal(
-            getattr(cert.by_distance, field) * unit, getattr(big.by_distance, field)
-        )
-    assert cert.by_distance.lipschitz == big.by_distance.lipschitz
 
 
 # -------------------------------------------------------------------- values that are none
@@ -405,8 +394,6 @@ def test_a_move_into_a_state_that_cannot_reach_the_goal_is_not_certified() -> No
         cert = certify(one_way(), labels, field, plan, error)
         assert cert.gap.tolist() == [-inf, inf, -inf]
         assert cert.certified.tolist() == [False, True, False]
-        assert cert.by_distance.certified.tolist() == [False, True, False]
-    assert cert.by_distance.bound[2] == inf
 
 
 def test_a_component_without_the_goal_is_not_certified() -> None:
@@ -416,8 +403,6 @@ def test_a_component_without_the_goal_is_not_certified() -> None:
     field = wf.extend(apart, labels, wf.AMLE())
     cert = certify(apart, labels, field, wf.plan(apart, field.values, 0))
     assert cert.certified.tolist() == [True, True, False, False]
-    assert cert.by_distance.certified.tolist() == [True, True, False, False]
-    assert cert.by_distance.bound.tolist() == [0.0, 2.0, inf, inf]
     assert not cert.refuted
 
 
@@ -437,8 +422,6 @@ def test_nan_counts_as_out_of_reach() -> None:
     cert = certify(apart, labels, field, plan)
     assert cert.gap.tolist() == [inf, inf, -inf, -inf]
     assert cert.start_certified.tolist() == [True, True, False, False]
-    assert cert.by_distance.bound.tolist() == [0.0, 2.0, 0.0, 0.0]
-    assert not cert.by_distance.certified[2:].any()
 
 
 def test_goal_dead_end_and_only_move() -> None:
@@ -476,223 +459,6 @@ def test_values_too_large_to_subtract_certify_nothing() -> None:
     assert cert.gap[0] == np.finfo(float).max
 
 
-# -------------------------------------------------------------------- the fill distance
-
-
-def check_by_distance(graph, goal, truth, labels, field):
-    """The bound holds, and what is certified by it is optimal; returns how far the error got."""
-    plan = wf.plan(graph, field, goal, rule="q")
-    cert = certify(graph, labels, field, plan)
-    fill = cert.by_distance
-    able = np.isfinite(truth)
-    error = np.abs(plan.values[able] - truth[able])
-    assert (error <= fill.bound[able] + 1e-9).all()
-    assert (fill.bound[labels.vertices] == labels.error).all()
-    for s, row in rows(graph).items():
-        assert fill.local[s] == max((fill.bound[y] for y in row), default=0.0)
-    optimal = optimal_moves(graph, truth, plan)
-    assert not (fill.certified & ~optimal & able).any()
-    assert np.array_equal(plan.cost[fill.start_certified], truth[fill.start_certified])
-    sharper = certify(graph, labels, field, plan, error=fill.bound)
-    assert not (sharper.certified & ~optimal & able).any()
-    room = np.isfinite(fill.bound[able]) & (fill.round_trip[able] > 0)
-    return (error[room] / fill.bound[able][room]).max(initial=0.0), fill
-
-
-@methods(any_labels=True)
-@pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_the_distance_bound_holds(method, noise) -> None:
-    rng = np.random.default_rng(11)
-    closest, certified = 0.0, 0
-    for _ in range(60):
-        graph = random_graph(rng, 30, WHOLE, edges=90)
-        truth, labels = labels_near_truth(rng, graph, 0, noise)
-        field = wf.extend(graph, labels, method, unreachable="nan")
-        used, fill = check_by_distance(graph, 0, truth, labels, field)
-        closest, certified = max(closest, used), certified + int(fill.certified.sum()) - 1
-        if isinstance(method, wf.AMLE) and noise == 0.0:
-            assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
-    if noise or method != wf.McShane(None):  # which makes no error from exact labels
-        assert closest > (0.2 if isinstance(method, wf.NearestLabel) else 0.5)
-    assert certified > 0
-
-
-@methods(directed=True)
-@pytest.mark.parametrize("noise", [0.0, 0.25])
-def test_the_distance_bound_holds_on_directed_graphs(method, noise) -> None:
-    rng = np.random.default_rng(12)
-    closest = 0.0
-    for _ in range(60):
-        graph = random_graph(rng, 30, WHOLE, edges=90, directed=True)
-        graph = replace(graph.symmetrised(), directed=True) if rng.random() < 0.2 else graph
-        truth, labels = labels_near_truth(rng, graph, 0, noise)
-        field = wf.extend(graph, labels, method, unreachable="nan")
-        used, fill = check_by_distance(graph, 0, truth, labels, field)
-        closest = max(closest, used)
-        if noise == 0.0:
-            assert fill.lipschitz == pytest.approx(1.0, abs=1e-12)
-    assert closest > 0.5
-
-
-def test_round_trips_by_hand() -> None:
-    hill = wf.Graph.from_edges([0, 1, 1, 2, 3], [1, 0, 2, 1, 2], [3, 1, 5, 2, 1], directed=True)
-    labels = wf.Labels([0], [0.0])
-    field = wf.extend(hill, labels, wf.AMLE())
-    cert = certify(hill, labels, field, wf.plan(hill, field.values, 0))
-    assert cert.by_distance.round_trip.tolist() == [0.0, 4.0, 11.0, inf]
-    assert cert.by_distance.bound.tolist() == [0.0, 4.0, 11.0, inf]
-
-
-def test_label_errors_add_to_the_distance() -> None:
-    labels = wf.Labels([0], [0.0], error=0.5)
-    field = wf.extend(PATH, labels, wf.AMLE())
-    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
-    assert fill.bound.tolist() == [0.5, 2.5, 4.5, 6.5]
-    assert fill.local.tolist() == [2.5, 4.5, 6.5, 4.5]
-    assert (fill.label_error, fill.lipschitz) == (0.5, 1.0)
-
-
-def test_label_errors_of_half_the_true_gap_certify_nothing() -> None:
-    """Below it all is well; at it, two errors turn a move round (here by a tie)."""
-    for error, wrong in ((0.75, False), (1.0, True)):
-        values = [0.0, 1.0 + error, 2.0, 3.0 - error]
-        labels = wf.Labels([0, 1, 2, 3], values, error)
-        cert = certificate(PATH, values, 0, labels=labels)
-        assert cert.by_distance.gap_bound == 2.0
-        assert cert.by_distance.certified[2] == (not wrong)
-        assert (cert.gap[2] > 0.0) == (not wrong)
-
-
-def test_a_corrected_prior_is_as_steep_as_it_is() -> None:
-    """Its method is an AMLE as well, but of the correction: L = 1 would be a lie."""
-    labels = wf.Labels([0], [0.0])
-    field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, 3.0, 6.0, 9.0])
-    assert field.values.tolist() == [0.0, 3.0, 6.0, 9.0]
-    cert = certify(PATH, labels, field, wf.plan(PATH, field.values, 0))
-    assert cert.by_distance.lipschitz == pytest.approx(3.0)
-    assert (np.abs(field.values - [0.0, 1.0, 2.0, 3.0]) <= cert.by_distance.bound).all()
-
-
-@pytest.mark.parametrize("fill", [None, "flat"])
-def test_the_classical_amle_may_be_asked_for_by_name(fill: wf.extension.amle.Fill | None) -> None:
-    """Noisy labels make it steeper than 1; the bound rests on the truth's slope all the same."""
-    labels = wf.Labels([0, 1], [0.0, 1.5], error=0.5)
-    field = wf.extend(PATH, labels, wf.AMLE(fill=fill))
-    assert certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance.lipschitz == 1.0
-
-
-def test_a_prior_with_gaps_bounds_nothing() -> None:
-    labels = wf.Labels([0, 3], [0.0, 3.0])
-    field = wf.extend(PATH, labels, wf.AMLE(), prior=[0.0, inf, 2.0, 3.0])
-    fill = certify(PATH, labels, field, wf.plan(PATH, field.values, 0)).by_distance
-    assert fill.lipschitz == inf
-    assert fill.bound.tolist() == [0.0, inf, inf, 0.0]
-    assert fill.certified.tolist() == [True, False, False, False]
-
-
-def test_on_a_maze_it_certifies_what_is_surrounded_by_labels() -> None:
-    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.9, seed=1)
-    field = wf.extend(graph, labels, wf.AMLE())
-    cert = certify(graph, labels, field, wf.plan(graph, field.values, 5))
-    fill = cert.by_distance
-    known = labels.mask(graph)
-    surrounded = np.array([known[graph.neighbours(s)].all() for s in range(graph.num_vertices)])
-    assert fill.graph_kind == "unit bipartite"
-    assert fill.gap_bound == 2.0
-    assert np.array_equal(fill.certified, surrounded | (np.arange(surrounded.size) == 5))
-    assert 1 < fill.certified.sum() < surrounded.size
-    assert f"{fill.certified.sum():,} of {surrounded.size:,} states certified" in repr(fill)
-
-
-def test_a_move_off_the_least_q_needs_more_room() -> None:
-    """The slope rule may take an arc that is not the least Q; how far it is from that counts."""
-    ways = wf.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [2.0, 10.0, 6.0, 2.0], directed=True)
-    assert wf.cost_to_go(ways, 3).tolist() == [8.0, 6.0, 2.0, 0.0]
-    values = [6.75, 6.0, 2.0, 0.0]
-    labels = wf.Labels([0, 1, 2, 3], values, error=1.25)
-    cert = certificate(ways, values, 3, labels=labels)
-    assert cert.plan.successor[0] == 2  # wrong: 10 + 2 by there, 2 + 6 by 1
-    assert cert.gap[0] == -4.0
-    assert 2 * cert.by_distance.local[0] < cert.by_distance.gap_bound == 4.0
-    assert not cert.by_distance.certified[0]
-    assert certificate(ways, values, 3, labels=labels, rule="q").by_distance.certified[0]
-
-
-# -------------------------------------------------------------------- the graph's own gap bound
-
-
-def chosen_from(lengths):
-    return lambda rng, count: rng.choice(lengths, count)
-
-
-def true_gap(graph, truth, goal):
-    """Least distance of a move that is not optimal from the best one, over all states."""
-    least = inf
-    for s, row in rows(graph).items():
-        costs = [length + truth[y] for y, length in row.items() if truth[y] < inf]
-        if s != goal and costs:
-            least = min([least, *(c - min(costs) for c in costs if c > min(costs))])
-    return least
-
-
-@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15]]))
-def test_the_gap_bound_is_below_every_true_gap(seed, directed, lengths) -> None:
-    rng = np.random.default_rng(seed)
-    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths), directed=directed)
-    bound = period(graph.arcs, graph.reverse_arcs)
-    for goal in range(graph.num_vertices):
-        assert true_gap(graph, wf.cost_to_go(graph, goal), goal) >= bound
-
-
-@given(st.integers(0, 2**32 - 1), st.sampled_from([[1], [1, 2], [4, 6], [3, 9, 15], [2, 4]]))
-def test_twice_the_common_divisor_if_all_cycles_are_even(seed, lengths) -> None:
-    rng = np.random.default_rng(seed)
-    graph = random_graph(rng, int(rng.integers(3, 14)), chosen_from(lengths))
-    edges = nx.from_scipy_sparse_array(graph.to_scipy())
-    common = gcd(*(int(v) for v in graph.lengths))
-    pieces = nx.Graph()
-    for x, y, data in edges.edges(data=True):
-        nx.add_path(pieces, [x, *((x, y, i) for i in range(1, int(data["weight"]) // common)), y])
-    expected = common * (2 if nx.is_bipartite(pieces) else 1) if common else inf
-    assert period(graph.arcs, graph.reverse_arcs) == expected
-
-
-@pytest.mark.parametrize(
-    ("arcs", "lengths", "expected"),
-    [
-        ([(0, 1), (1, 2), (2, 0)], [1, 1, 1], 3.0),
-        ([(0, 1), (1, 2), (2, 3), (3, 0), (0, 3)], [1, 1, 1, 1, 1], 2.0),
-        ([(0, 1), (0, 2), (1, 3), (2, 3)], [1, 2, 2, 1], inf),
-        ([(0, 1), (0, 2), (1, 3), (2, 3)], [1, 2, 2, 2.5], 1.5),
-        ([(0, 1), (1, 2), (2, 0)], [0.1, 0.2, 0.4], 0.0),
-    ],
-)
-def test_periods_by_hand(arcs, lengths, expected) -> None:
-    graph = wf.Graph.from_edges(*zip(*arcs, strict=True), lengths, directed=True)
-    assert period(graph.arcs, graph.reverse_arcs) == expected
-
-
-@pytest.mark.parametrize(
-    ("graph", "kind", "bound"),
-    [
-        (PATH, "unit bipartite", 2.0),
-        (wf.Graph.from_edges([0, 1, 2], [1, 2, 0]), "unit", 1.0),
-        (wf.Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True), "unit, period 3", 3.0),
-        (wf.Graph.from_edges([0, 1], [1, 2], [4.0, 6.0]), "lengths of period 4", 4.0),
-        (wf.Graph.from_edges([2, 1], [1, 0], directed=True), "walks equally long", inf),
-        (wf.Graph.from_edges([0, 1, 2], [1, 2, 0], [0.1, 0.2, 0.4]), "general lengths", 0.0),
-        (wf.Graph.from_edges([0, 0], [1, 2], [0.1, 0.3]), "general lengths", 0.0),
-        (wf.Graph.from_edges([0, 1], [1, 2], [0.5, 0.75]), "lengths of period 0.5", 0.5),
-    ],
-)
-def test_kinds_of_graphs(graph, kind, bound) -> None:
-    truth = wf.cost_to_go(graph, 0)
-    labels = wf.Labels(np.arange(truth.size), truth)
-    fill = certificate(graph, truth, 0, labels=labels).by_distance
-    assert (fill.graph_kind, fill.gap_bound) == (kind, bound)
-    assert fill.certified.tolist() == [True] + [bound > 0.0] * (truth.size - 1)
-
-
 # -------------------------------------------------------------------- what is said, what is refused
 
 
@@ -700,10 +466,12 @@ def test_what_it_says() -> None:
     labels = wf.Labels([0, 3], [0.0, 3.0])
     field = wf.extend(PATH, labels, wf.AMLE())
     plan = wf.plan(PATH, field.values, 0)
-    expected = "Certificate(4 states: 50 % certified, 25 % of starts, error 1)"
+    proved = "Certificate(4 states: 100 % of moves and 100 % of routes proved optimal"
+    assert repr(certify(PATH, labels, field, plan)) == f"{proved})"
+    expected = f"{proved}; 50 % and 25 % for values with errors of 1)"
     assert repr(certify(PATH, labels, field, plan, 1)) == expected
     errors = [0.0, 0.5, 0.0, 2.0]
-    assert "errors 0 to 2" in repr(certify(PATH, labels, field, plan, errors))
+    assert "errors of 0 to 2" in repr(certify(PATH, labels, field, plan, errors))
     with pytest.raises(ValueError, match="read-only"):
         certify(PATH, labels, field, plan).gap[0] = 1.0
 
@@ -761,15 +529,3 @@ def test_an_infinite_error_is_one_that_is_not_known() -> None:
     everywhere = certificate(PATH, [0.0, 1.0, 2.0, 3.0], 0, error=[inf] * 4)
     assert anywhere.certified.tolist() == everywhere.certified.tolist() == [True] + 3 * [False]
     assert repr(anywhere) == repr(everywhere)
-
-
-def test_labels_that_are_not_all_of_those_extended() -> None:
-    """The field climbs 5 a step to a label that is withheld: the bound takes its own slope."""
-    line, labels = wf.Graph.from_edges([0, 1], [1, 2]), wf.Labels([0, 2], [0.0, 10.0])
-    field = wf.extend(line, labels, wf.AMLE())
-    plan = wf.plan(line, field.values, 0)
-    fill = certify(line, wf.Labels([0], [0.0]), field, plan).by_distance
-    assert fill.lipschitz == pytest.approx(5.0)
-    assert (np.abs(field.values - wf.cost_to_go(line, 0)) <= fill.bound).all()
-    noisy = wf.Labels([0, 2], [0.0, 10.0], error=8.0)
-    assert certify(line, noisy, field, plan).by_distance.lipschitz == 1.0

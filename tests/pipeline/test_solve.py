@@ -420,7 +420,7 @@ def test_copies_are_read_only_too() -> None:
         "cycles": pickle.loads(pickle.dumps(answer.plan)).cycles[0],
         "path": pickle.loads(pickle.dumps(answer.route(1))).path,
         "margin": pickle.loads(pickle.dumps(answer.certificate)).margin,
-        "bound": pickle.loads(pickle.dumps(answer.certificate)).by_distance.bound,
+        "bound": pickle.loads(pickle.dumps(answer.certificate)).error_bound,
         "lifted": pickle.loads(pickle.dumps(found.lifted)).values,
         "predicted": pickle.loads(pickle.dumps(wf.cross_validate(path, noisy, 0))).predicted,
     }

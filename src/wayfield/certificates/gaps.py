@@ -48,7 +48,6 @@ import struct
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,9 +62,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..kernels.certificates import along_walks, decisions
 from ..labels import Labels, check_labels, check_takes
 from ..plans import Plan
-
-if TYPE_CHECKING:
-    from .distance import DistanceCertificate
+from .intervals import Intervals, interval_test
 
 RULES = ("slope", "q")
 """The planner's rules, in the order of their numbers in a file."""
@@ -73,7 +70,10 @@ RULES = ("slope", "q")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate(KeepsReadOnly):
-    """What the field proves about the plan's moves, given a bound on the field's error.
+    """Which of the plan's moves are proved optimal: by the labels, or given the field's error.
+
+    `proved` and `route_proved` rest on the labels and the graph's distances (the interval test);
+    the attributes below on the field and a bound on its error.
 
     Attributes
     ----------
@@ -138,18 +138,38 @@ class Certificate(KeepsReadOnly):
         return bool((~self.plan.reached & (self.first_weak < 0)).any())
 
     @cached_property
-    def by_distance(self) -> DistanceCertificate:
-        """What the density of the labels alone proves; computed on first use."""
-        from .distance import distance_certificate  # rarely used
+    def intervals(self) -> Intervals:
+        """What labels and distances prove, whatever the field; computed on first use."""
+        return interval_test(self.plan.graph, self.field.labels or self.labels, self.plan)
 
-        return distance_certificate(self.labels, self.extension, self.plan, self.gap)
+    @property
+    def proved(self) -> BoolArray:
+        """(n,) bool: whether each move is proved optimal by the interval test.
+
+        This assumes that labels are right within their error, and that no arc is false or too
+        cheap. No bound on the error of the field is needed.
+        """
+        return self.intervals.proved
+
+    @property
+    def route_proved(self) -> BoolArray:
+        """(n,) bool: whether the whole route from each start is proved optimal."""
+        return self.intervals.route_proved
+
+    @cached_property
+    def error_bound(self) -> FloatArray:
+        """(n,) bound on the difference between field and true cost-to-go, from the intervals."""
+        ext = self.extension
+        lower = ext.values if ext.lower is None else ext.lower
+        upper = ext.values if ext.upper is None else ext.upper
+        return frozen(self.intervals.error_bound(lower, upper))
 
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
-        """Write the field, its proof, the plan and its certified moves into one file.
+        """Write the field, its proof, the plan, its proved and its certified moves into one file.
 
         Like `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows
-        every start, sums its cost, and proves the certified moves again. For a lifted plan, the
-        lifted values are written as well. Returns the path.
+        every start, sums its cost, and proves these moves again. For a lifted plan, the lifted
+        values are written as well. Returns the path.
 
         Examples
         --------
@@ -179,29 +199,37 @@ class Certificate(KeepsReadOnly):
             found.append(proof_file.doubles("lift", plan.values))
         found.append(proof_file.doubles("erro", np.atleast_1d(self.error)))
         found.append(proof_file.bits("opti", self.certified))
+        if self.proved.any():
+            found.append(("intv", struct.pack("<d", self.intervals.label_error)))
+            found.append(proof_file.bits("prov", self.proved))
         return found
 
     def __repr__(self) -> str:
-        states, starts = percent(self.certified.mean()), percent(self.start_certified.mean())
-        size = f"{self.gap.size:,} states: {states} certified, {starts} of starts"
-        least, most = np.min(self.error), np.max(self.error)
-        error = f"error {most:g}" if least == most else f"errors {least:g} to {most:g}"
-        notes = "" if self.bracketed else ", no bracket"
-        notes += ", error refuted by a certified cycle" if self.refuted else ""
-        return f"Certificate({size}, {error}{notes})"
+        moves, routes = percent(self.proved.mean()), percent(self.route_proved.mean())
+        text = f"{moves} of moves and {routes} of routes proved optimal"
+        if self.intervals.refuted:
+            text = "labels and graph contradict each other, so nothing is proved"
+        if np.max(self.error) > 0.0:
+            states, starts = percent(self.certified.mean()), percent(self.start_certified.mean())
+            least, most = np.min(self.error), np.max(self.error)
+            error = f"errors of {most:g}" if least == most else f"errors of {least:g} to {most:g}"
+            text += f"; {states} and {starts} for values with {error}"
+        text += "" if self.bracketed else "; no bracket"
+        text += "; this error is refuted by a certified cycle" if self.refuted else ""
+        return f"Certificate({self.gap.size:,} states: {text})"
 
 
 def certify(
     graph: Graph, labels: Labels, ext: Extension, plan: Plan, error: ArrayLike = 0.0
 ) -> Certificate:
-    """Certify the moves of a plan from its field alone, given a bound on the field's error.
+    """Prove moves of a plan optimal, from the labels, and given a bound on the field's error.
 
     Parameters
     ----------
     graph : Graph
         The graph that was planned on.
     labels : Labels
-        All labels that were extended: `Certificate.by_distance` relies on it.
+        All labels that were extended: `Certificate.proved` relies on them.
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan
@@ -220,16 +248,18 @@ def certify(
     >>> plan = wf.plan(path, ext.values, goal=0)
     >>> cert = certify(path, labels, ext, plan, error=0.9)
     >>> cert
-    Certificate(6 states: 100 % certified, 100 % of starts, error 0.9)
+    Certificate(6 states: 100 % of moves and 100 % of routes proved optimal; 100 % and 100 % ...)
     >>> cert.gap, cert.start_margin
     (array([inf, 2., 2., 2., 2., inf]), array([inf, 1., 1., 1., 1., 1.]))
     >>> certify(path, labels, ext, plan, error=1.0).first_weak
     array([-1,  1,  2,  3,  4,  4])
 
-    The labels' own bound on the error, vertex by vertex:
+    Between these labels the true cost-to-go is known, so the moves are optimal in any case:
 
-    >>> certify(path, labels, ext, plan, error=cert.by_distance.bound).certified
-    array([ True, False, False, False, False,  True])
+    >>> cert.intervals.lower, cert.intervals.upper
+    (array([0., 1., 2., 3., 4., 5.]), array([0., 1., 2., 3., 4., 5.]))
+    >>> cert.proved
+    array([ True,  True,  True,  True,  True,  True])
     """
     # check that all parts belong together
     check_graph(graph)

@@ -1,4 +1,7 @@
-"""Shortest paths from a set of sources: breadth first on unit lengths, Dijkstra otherwise."""
+"""Shortest paths from a set of sources: breadth first on unit lengths, Dijkstra otherwise.
+
+`cone` rounds all sums up, so that its result is an upper bound on the exact one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import numpy as np
 from ._jit import njit
 from ._types import FloatArray, IntArray
 from .csr import Arcs
+from .doubledouble import two_sum
 from .heap import Heap, drop_least, push
 
 
@@ -49,7 +53,7 @@ def dijkstra(
     Unreached vertices have inf and -1. Of sources with the same outcome the lowest vertex is kept.
     `slope` must not be negative.
     """
-    best, origin, _ = _search(arcs, sources, offsets, slope, True)
+    best, origin, _ = _search(arcs, sources, offsets, slope, True, False)
     return best, origin
 
 
@@ -62,14 +66,58 @@ def shortest_tree(
     The slot of the arc a shortest path arrives by is -1 at sources that nothing reaches sooner and
     at unreached vertices. Going back by these arcs always ends, however small the lengths.
     """
-    return _search(arcs, sources, offsets, 1.0, False)
+    return _search(arcs, sources, offsets, 1.0, False, False)
+
+
+@njit(cache=True, nogil=True)
+def cone(arcs: Arcs, sources: IntArray, offsets: FloatArray, unit: bool) -> FloatArray:
+    """Upper bound on the least ``offset(source) + length`` over paths; inf where there is none.
+
+    Sources must be sorted by offset. Each sum is rounded up, so it is exact if it is a double.
+    """
+    if not unit:
+        return _search(arcs, sources, offsets, 1.0, False, True)[0]
+    # With unit lengths no heap is needed: keys enter the queue in ascending order, so the least one
+    # is at its head, or is that of the next source.
+    n = arcs.indptr.size - 1
+    best = np.full(n, np.inf)
+    done = np.zeros(n, np.bool_)
+    queue = np.empty(n + sources.size, np.int32)
+    for i in range(sources.size):
+        best[sources[i]] = min(best[sources[i]], offsets[i])
+    head = tail = given = 0
+    while head < tail or given < sources.size:
+        if head == tail or (given < sources.size and offsets[given] <= best[queue[head]]):
+            x = sources[given]
+            given += 1
+        else:
+            x = np.int64(queue[head])
+            head += 1
+        # a source may have been reached at less before its turn came
+        if done[x]:
+            continue
+        done[x] = True
+        onward, rest = two_sum(best[x], 1.0)
+        if rest > 0.0:
+            onward = np.nextafter(onward, np.inf)
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            y = arcs.indices[e]
+            # a vertex is queued once, by the least key that reaches it, unless it is a source
+            if onward < best[y]:
+                best[y] = onward
+                queue[tail] = y
+                tail += 1
+    return best
 
 
 @njit(cache=True, nogil=True)
 def _search(
-    arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float, lowest: bool
+    arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float, lowest: bool, up: bool
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex."""
+    """Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex.
+
+    With `up`, sums are rounded up.
+    """
     n = arcs.indptr.size - 1
     best = np.full(n, np.inf)
     origin = np.full(n, -1, np.int64)
@@ -93,6 +141,8 @@ def _search(
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             candidate = key + slope * arcs.lengths[e]
+            if up and two_sum(key, slope * arcs.lengths[e])[1] > 0.0:
+                candidate = np.nextafter(candidate, np.inf)
             if candidate < best[y]:
                 best[y] = candidate
                 origin[y] = origin[x]

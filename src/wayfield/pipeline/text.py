@@ -16,7 +16,7 @@ from ..extension import AMLE
 from ..names import Caller, Naming
 from ..plans import Outcome
 from ..sinks import TrimmedLabels
-from .solving import DISTANCE, Answer
+from .solving import DISTANCE, FLAT, Answer
 
 if TYPE_CHECKING:
     from ..kernels._types import FloatArray
@@ -111,13 +111,19 @@ def facts(answer: Answer, names: Naming | None, starts: Iterable[int]) -> dict[s
                 "states": certificate.certified.mean(),
                 "starts": certificate.start_certified.mean(),
             },
+            "proved": {
+                "moves": int(certificate.proved.sum()) - int(certificate.proved[answer.goal]),
+                "routes": int(certificate.route_proved.sum())
+                - int(certificate.route_proved[answer.goal]),
+                "refuted": certificate.intervals.refuted,
+            },
             "value_error_bound": {"largest": None, "median": None},
             "routes": [_route_facts(answer, call, start) for start in starts],
         }
     )
     if answer.lifted is None or answer.lifted.unchanged:
         # possible error of the values if labels and graph are right
-        bound: FloatArray = certificate.by_distance.bound[moves.reachable]
+        bound: FloatArray = certificate.error_bound[moves.reachable]
         median = np.quantile(bound, 0.5, method="lower")
         found["value_error_bound"] = plain({"largest": bound.max(), "median": median})
     return found | {"advice": advise(answer, found, IN_PYTHON)}
@@ -287,7 +293,12 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         say("raised", f"{number_of(raised['count'], 'values')}: {_some(up, raised['count'])}")
 
     # how far to trust it
-    certified, bound = facts["certified"], facts["value_error_bound"]
+    certified, bound, proved = facts["certified"], facts["value_error_bound"], facts["proved"]
+    if proved["moves"]:
+        text = f"{proved['moves']:,} moves and {proved['routes']:,} routes are optimal"
+        say("proved", f"{text}, if labels are right and no edge is false or too cheap")
+    elif proved["refuted"]:
+        say("proved", "nothing: labels and graph contradict each other")
     if made["reach"]:
         say("margin", _margin(facts["margin"]))
     if certified["error"] != 0.0:  # None is infinite
@@ -301,6 +312,8 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     if bound["largest"] is not None and bound["largest"] < half and not rewards:
         text = f"values are within {short(bound['largest'])} of the true cost-to-go"
         middle = f"half of them within {short(bound['median'])}"
+        if bound["median"] <= FLAT * max(1.0, labels["largest"]):
+            middle = "half of them exactly"
         say("bound", f"{text} ({middle}), if graph and labels are right")
     if facts.get("held_out"):
         say("held out", facts["held_out"]["verdict"])

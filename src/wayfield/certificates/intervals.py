@@ -1,0 +1,218 @@
+"""The interval test: which moves the labels alone prove optimal, and where to measure next.
+
+**Premise.** Every label Y(z) is within ε of the true cost-to-go V(z), the goal costs 0, and every
+arc of the graph can be walked at no more than its length. The world may have arcs that the graph
+lacks: V is the cost-to-go in the world.
+
+**Intervals.** With d(x → z) the length of the shortest path on the graph, put
+
+    M(x) = min over labels z of  Y(z) + ε + d(x → z),
+    W(x) = max(0, max over labels z of  Y(z) − ε − d(z → x)).
+
+Then W ≤ V ≤ M. *Proof.* V(x) ≤ d(x → z) + V(z) and V(z) ≤ d(z → x) + V(x), and costs are not
+negative. ∎
+
+**Interval test.** *The plan moves from s to c. If ℓ(s, c) + M(c) ≤ ℓ(s, b) + W(b) for every other
+arc s → b, then c is an optimal move among the arcs of s, provided these cost what the graph says.*
+*Proof.* ℓ_c + V(c) ≤ ℓ_c + M(c) ≤ ℓ_b + W(b) ≤ ℓ_b + V(b). ∎ Ties are proved too, which no lead of
+the field can do. If all states of a route are proved, the route is optimal (`certificates.gaps`).
+
+**Error of any field.** |u − V| ≤ max(M − u, u − W). For the AMLE of exact labels on an undirected
+graph W ≤ u ≤ M, so this is at most M − W. Let Γ be the set where M = W. It contains the labels and
+every shortest path between labels z and w with Y(z) − Y(w) = d(z, w), so all shortest paths from
+labels to a labelled goal if the graph is right. As M − W is 2-Lipschitz, |u − V| ≤ 2 d(x, Γ). The
+paper's lemma on the AMLE's local extension error has the distance to the labels in place of Γ.
+
+**Ends.** Let the graph be right, and call x an *end* if no neighbour y has V(y) = V(x) + ℓ. *If
+the goal and all ends are labelled, M = W everywhere, so every 1-Lipschitz extension is V.*
+*Proof.* From any x go on to such neighbours: V rises, so an end z comes, and x lies on a shortest
+path from z to the goal. ∎ A maze has a dozen ends. `next_labels` finds them: M − W is wide there.
+
+**Refutation.** If W > M somewhere, the premise is false: labels contradict each other or the graph
+(`wayfield.contradictions` says which). Then nothing is proved. The converse does not hold: labels
+may agree with a graph that is wrong elsewhere.
+
+**Rounding.** M is rounded up and W down, sum by sum. Labels are rounded as well: a path summed in
+doubles is off by up to n · 2⁻⁵³ of its length. So unless all lengths and labels are multiples of
+2⁻²⁰ and at most 2³², where sums are exact, ε is the labels' error plus n · 2⁻⁵² · max |Y|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import KeepsReadOnly, as_vertex, as_whole, frozen
+from .._text import percent
+from ..errors import InputError
+from ..graph import Graph, check_graph
+from ..kernels._types import BoolArray, FloatArray
+from ..kernels.certificates import along_walks, decisions
+from ..kernels.shortest import cone
+from ..labels import Labels, check_labels
+from ..plans import Plan
+
+GRAIN, MOST = 2.0**-20, 2.0**32
+"""Sums of multiples of the first are exact while they stay below 2³³, twice the second."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervals(KeepsReadOnly):
+    """Intervals around the true cost-to-go, and what they prove about a plan.
+
+    Attributes
+    ----------
+    lower, upper : (n,) float arrays
+        W and M: the true cost-to-go lies between them. +inf above where no label can be reached.
+    proved : (n,) bool array
+        Whether the plan's move is optimal. True at the goal, False where there is no move.
+    route_proved : (n,) bool array
+        Whether the plan leads from here to the goal by proved moves alone.
+    label_error : float
+        ε: the error of the labels that was allowed for, their rounding included.
+    refuted : bool
+        Whether labels and graph contradict each other; then nothing is proved.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> ring = wf.Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
+    >>> answer = wf.solve(ring, wf.Labels([0, 2], [0.0, 2.0]), goal=0)
+    >>> found = answer.certificate.intervals
+    >>> found.lower, found.upper
+    (array([0., 1., 2., 1., 0., 0.]), array([0., 1., 2., 3., 2., 1.]))
+    >>> found.proved
+    array([ True,  True,  True,  True,  True,  True])
+
+    From 3 both ways cost 3, and both are proved optimal: a tie.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    proved: BoolArray
+    route_proved: BoolArray
+    label_error: float
+    refuted: bool
+
+    def error_bound(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
+        """(n,) bound on the error of a field between these bounds; +inf where nothing is known."""
+        if self.refuted:
+            return np.full(self.lower.size, np.inf)
+        with np.errstate(invalid="ignore"):  # inf - inf: a field that is +inf says nothing here
+            worst = np.maximum(self.upper - lower, upper - self.lower)
+        return np.where(np.isnan(worst), np.inf, np.nextafter(np.maximum(worst, 0.0), np.inf))
+
+    def __repr__(self) -> str:
+        if self.refuted:
+            return "Intervals(refuted: labels and graph contradict each other)"
+        moves, routes = percent(self.proved.mean()), percent(self.route_proved.mean())
+        return f"Intervals({moves} of moves proved optimal, {routes} of routes)"
+
+
+def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
+    """Prove moves of a plan optimal from labels and distances alone."""
+    error = _label_error(graph, labels)
+    lower, upper = _intervals(graph, labels, plan.goal, error)
+    refuted = bool((lower > upper).any())
+    proved = np.zeros(lower.size, dtype=bool)
+    if not refuted:
+        no_error = frozen(np.zeros(lower.size))
+        gap, _ = decisions(graph.arcs, lower, upper, no_error, plan.successor, plan.goal)
+        proved = (gap >= 0.0) & np.isfinite(upper[plan.successor])
+    _, _, first_weak = along_walks(plan.successor, plan.goal, upper, proved)
+    return Intervals(
+        lower=lower,
+        upper=upper,
+        proved=frozen(proved),
+        route_proved=frozen(plan.reached & (first_weak < 0) & (not refuted)),
+        label_error=error,
+        refuted=refuted,
+    )
+
+
+def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[np.int64]:
+    """Return the k states whose costs-to-go are worth measuring next, the best one first.
+
+    Each is the state with the widest interval around its true cost-to-go. The next one is chosen as
+    if the middle of that interval had been measured, so measure one at a time where you can. This
+    is for graphs that are right: on a wrong one, distances do not bound the cost.
+
+    Parameters
+    ----------
+    graph : Graph
+        State graph; no arc costs more than its length.
+    labels : Labels
+        What was measured so far.
+    goal : int
+        The goal.
+    k : int
+        Number of states. Fewer are returned once all costs-to-go are known.
+
+    Examples
+    --------
+    On a path the farthest end determines everything:
+
+    >>> import wayfield as wf
+    >>> path = wf.Graph.from_edges(range(9), range(1, 10))
+    >>> wf.next_labels(path, wf.Labels([3], [0.0]), goal=3)
+    array([9])
+    >>> wf.next_labels(path, wf.Labels([0, 3, 9], [3.0, 0.0, 6.0]), goal=3, k=2)
+    array([], dtype=int64)
+    """
+    n = check_graph(graph).num_vertices
+    check_labels(labels, graph)
+    goal, k = as_vertex(goal, "goal", n), as_whole(k, "k", least=1)
+    lower, upper = (
+        side.copy() for side in _intervals(graph, labels, goal, _label_error(graph, labels))
+    )
+    if (lower > upper).any():
+        raise InputError(
+            f"labels contradict the graph, for example around vertex {np.argmax(lower - upper)}, "
+            "so no distance can be relied on: see wayfield.contradictions, or mend the graph"
+        )
+    chosen: list[int] = []
+    for _ in range(min(k, n)):
+        width = np.where(np.isfinite(upper), upper - lower, 0.0)
+        x = int(np.argmax(width))
+        # an interval as narrow as the labels' own error cannot be narrowed
+        if width[x] <= 2.0 * labels.error + 1e-9 * abs(upper[x]):
+            break
+        chosen.append(x)
+        source, middle = np.array([x]), 0.5 * (lower[x] + upper[x])
+        above = cone(graph.reverse_arcs, source, np.array([middle]), graph.is_unit)
+        below = -cone(graph.arcs, source, np.array([-middle]), graph.is_unit)
+        upper, lower = np.minimum(upper, above), np.maximum(lower, below)
+        lower = np.minimum(lower, upper)  # the middle need not agree with all labels
+    return np.array(chosen, dtype=np.int64)
+
+
+def _intervals(
+    graph: Graph, labels: Labels, goal: int, error: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return W and M."""
+    vertices, values, slack = labels.vertices, labels.values, np.full(len(labels), error)
+    if goal not in vertices:
+        # the goal costs 0, whether that was measured or not
+        vertices, values = np.append(vertices, goal), np.append(values, 0.0)
+        slack = np.append(slack, 0.0)
+    sides = []
+    for arcs, sign in ((graph.arcs, -1.0), (graph.reverse_arcs, 1.0)):
+        offsets = sign * values + slack
+        if error > 0.0:
+            offsets = np.nextafter(offsets, np.inf)
+        order = np.argsort(offsets, kind="stable")
+        sides.append(sign * cone(arcs, vertices[order], offsets[order], graph.is_unit))
+    return frozen(np.maximum(sides[0], 0.0)), frozen(sides[1] + 0.0)
+
+
+def _label_error(graph: Graph, labels: Labels) -> float:
+    """Return the labels' error, with that of their rounding unless all sums are exact."""
+    numbers = np.concatenate([graph.lengths, labels.values]) if not graph.is_unit else labels.values
+    largest = float(np.abs(numbers).max())
+    whole = bool((numbers == GRAIN * np.rint(numbers / GRAIN)).all()) and largest <= MOST
+    if whole and graph.lengths.sum() <= MOST:
+        return labels.error
+    rounding = graph.num_vertices * 2.0**-52 * float(np.abs(labels.values).max())
+    return float(np.nextafter(labels.error + rounding, np.inf))

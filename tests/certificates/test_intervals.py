@@ -1,0 +1,308 @@
+"""The interval test: in rationals, in worlds with more arcs than the graph, and its corners."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wayfield as wf
+import wayfield_verify
+from wayfield.certificates import next_labels
+from wayfield.certificates.intervals import interval_test
+from worlds import ANY_LENGTH, PATH, maze_problem, path, random_graph, rows
+
+
+def exact_distances(graph: wf.Graph, source: int, *, back: bool = False) -> dict[int, Fraction]:
+    """Distances from a vertex, or to it, in rationals: Bellman and Ford's algorithm."""
+    found = {source: Fraction(0)}
+    for _ in range(graph.num_vertices):
+        for x, row in rows(graph).items():
+            for y, length in row.items():
+                a, b = (y, x) if back else (x, y)
+                if a in found and found.get(b, inf) > found[a] + Fraction(length):
+                    found[b] = found[a] + Fraction(length)
+    return found
+
+
+def a_wider_world(rng: np.random.Generator, graph: wf.Graph) -> wf.Graph:
+    """The graph, with arcs that it lacks, and some of its arcs cheaper."""
+    n, more = graph.num_vertices, rng.integers(0, 4)
+    tails = np.append(graph.tails, rng.integers(0, n, more))
+    heads = np.append(graph.indices, rng.integers(0, n, more))
+    lengths = np.append(graph.lengths, rng.integers(1, 4, more))
+    apart = tails != heads
+    pairs = {}
+    for x, y, length in zip(tails[apart], heads[apart], lengths[apart], strict=True):
+        pairs[x, y] = min(pairs.get((x, y), inf), length)
+    ends = np.array(list(pairs))
+    return wf.Graph.from_edges(ends[:, 0], ends[:, 1], list(pairs.values()), n, directed=True)
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.0, 0.5]))
+def test_whatever_is_proved_is_optimal_in_a_wider_world(seed, directed, error) -> None:
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, int(rng.integers(3, 16)), ANY_LENGTH, directed=directed)
+    goal = int(rng.integers(graph.num_vertices))
+    world = a_wider_world(rng, graph)
+    exact = exact_distances(world, goal, back=True)
+    truth = np.array([float(exact.get(x, inf)) for x in range(graph.num_vertices)])
+    able = np.flatnonzero(np.isfinite(truth))
+    drawn = np.union1d(rng.choice(able, rng.integers(1, able.size + 1)), [goal])
+    noise = error * rng.uniform(-0.99, 0.99, drawn.size) * (drawn != goal)
+    labels = wf.Labels(drawn, truth[drawn] + noise, error)
+    answer = wf.solve(graph, labels, goal, wf.AMLE(fill="cost" if directed else "flat"))
+    found, moves = answer.certificate.intervals, answer.plan.successor
+    assert not found.refuted
+    for x in range(graph.num_vertices):
+        least = exact.get(x, inf)
+        assert found.lower[x] <= least <= found.upper[x]
+        if x in exact:
+            assert (
+                abs(Fraction(float(answer.values[x])) - least) <= answer.certificate.error_bound[x]
+                if np.isfinite(answer.values[x])
+                else answer.certificate.error_bound[x] == inf
+            )
+        if found.proved[x] and x != goal:
+            row = rows(graph)[x]
+            costs = {y: Fraction(length) + exact[y] for y, length in row.items() if y in exact}
+            assert costs[int(moves[x])] == min(costs.values())
+        if found.route_proved[x]:
+            # the graph's own distance may be longer than the world's: the route is the graph's best
+            assert answer.plan.reached[x]
+
+
+def test_the_intervals_are_those_of_the_definition() -> None:
+    rng = np.random.default_rng(5)
+    for directed in (False, True):
+        for _ in range(5):
+            graph = random_graph(rng, 14, ("unit", "whole"), directed=directed)
+            goal = 0
+            truth = wf.cost_to_go(graph, goal)
+            able = np.flatnonzero(np.isfinite(truth))
+            drawn = np.union1d(rng.choice(able, min(4, able.size), replace=False), [goal])
+            plan = wf.plan(graph, truth, goal)
+            found = interval_test(graph, wf.Labels(drawn, truth[drawn]), plan)
+            for x in range(graph.num_vertices):
+                to, back = exact_distances(graph, x), exact_distances(graph, x, back=True)
+                upper = min((truth[z] + float(to[z]) for z in drawn if z in to), default=inf)
+                lower = max([0.0, *(truth[z] - float(back[z]) for z in drawn if z in back)])
+                assert (found.lower[x], found.upper[x]) == (lower, upper)
+
+
+def test_ties_are_proved() -> None:
+    square = wf.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3])
+    answer = wf.solve(square, wf.Labels([0, 1, 2, 3], [0.0, 1.0, 1.0, 2.0]), goal=0)
+    assert answer.certificate.gap[3] == 0.0
+    assert answer.certificate.proved.all()
+    assert answer.certificate.route_proved.all()
+
+
+def test_a_wrong_move_is_not_proved() -> None:
+    """Among unit arcs the rule by slope is right; on these lengths it takes the costly one."""
+    ways = wf.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [2.0, 10.0, 6.0, 2.0], directed=True)
+    values = np.array([8.0, 6.0, 2.0, 0.0])
+    plan = replace(wf.plan(ways, values, 3, rule="q"), successor=np.array([2, 3, 3, 3]))
+    found = interval_test(ways, wf.Labels([0, 1, 2, 3], values), plan)
+    assert found.proved.tolist() == [False, True, True, True]
+    assert found.route_proved.tolist() == [False, True, True, True]
+
+
+def test_labels_that_contradict_the_graph_prove_nothing() -> None:
+    for values in ([0.0, 3.5], [0.0, -0.5]):
+        answer = wf.solve(PATH, wf.Labels([0, 3], values), goal=0, check=False)
+        found = answer.certificate.intervals
+        assert found.refuted
+        assert not found.proved.any()
+        assert not found.route_proved.any()
+        assert (answer.certificate.error_bound == inf).all()
+        assert "contradict" in repr(found)
+        assert "contradict" in repr(answer.certificate)
+        assert "proved    nothing: labels and graph contradict each other" in answer.summary()
+    # within their error the same labels agree
+    assert not wf.solve(PATH, wf.Labels([0, 3], [0.0, 3.5], 0.5), 0).certificate.intervals.refuted
+
+
+def test_labels_summed_in_doubles_do_not_contradict_their_graph() -> None:
+    """Paths of lengths like 0.1 are summed in another order here than by whoever measured them."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        graph = random_graph(rng, 300, "real", backbone="tree")
+        goal = int(rng.integers(300))
+        truth = np.array(_summed_backwards(graph, goal))
+        drawn = np.union1d(rng.choice(300, 40, replace=False), [goal])
+        answer = wf.solve(graph, wf.Labels(drawn, truth[drawn]), goal)
+        assert not answer.certificate.intervals.refuted
+        assert 0.0 < answer.certificate.intervals.label_error < 1e-10
+        assert answer.certificate.proved.mean() > 0.2
+
+
+def _summed_backwards(graph: wf.Graph, goal: int) -> list[float]:
+    """Costs-to-go along shortest paths, each summed from the vertex on."""
+    plan = wf.plan(graph, wf.cost_to_go(graph, goal), goal, rule="q")
+    arcs = rows(graph)
+    return [
+        sum(arcs[a][b] for a, b in pairwise(plan.rollout(x).path.tolist()))
+        for x in range(graph.num_vertices)
+    ]
+
+
+def test_the_goal_costs_nothing_whether_labelled_or_not() -> None:
+    plan = wf.plan(PATH, np.arange(4.0), 0)
+    found = interval_test(PATH, wf.Labels([3], [3.0]), plan)
+    assert found.upper.tolist() == found.lower.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_state_that_reaches_no_label_is_not_proved() -> None:
+    one_way = wf.Graph.from_edges([0, 2, 2], [1, 1, 3], directed=True)
+    found = interval_test(one_way, wf.Labels([1], [0.0]), wf.plan(one_way, [1.0, 0, 1, 5], 1))
+    assert found.upper.tolist() == [1.0, 0.0, 1.0, inf]
+    # 3 may lead on in the world, at no cost that the graph knows, but a move costs 1 at least
+    assert found.proved.tolist() == [True, True, True, False]
+
+
+def test_the_shares_of_the_large_maze() -> None:
+    graph, labels = maze_problem("large", 8, goal=40, fraction=0.02, seed=54)
+    answer = wf.solve(graph, labels, goal=40)
+    truth = wf.cost_to_go(graph, 40)
+    assert answer.certificate.proved.mean() > 0.7
+    falls = truth[answer.plan.successor] < truth
+    assert falls[answer.certificate.proved & (truth > 0.0)].all()
+    cost = answer.plan.cost[answer.certificate.route_proved]
+    assert np.array_equal(cost, truth[answer.certificate.route_proved])
+
+
+def test_what_is_surrounded_by_labels_is_proved() -> None:
+    """The paper's corollary on mazes: 2 · (2h) < 2 leaves the states whose neighbours are labelled.
+
+    In general, an error below half the true gap leaves M = W = V, as all three are lengths of walks
+    with the same ends, so the interval test proves whatever the corollary does.
+    """
+    graph, labels = maze_problem("medium", 3, goal=5, fraction=0.5, seed=1)
+    known = labels.mask(graph)
+    surrounded = np.array([known[graph.neighbours(s)].all() for s in range(graph.num_vertices)])
+    answer = wf.solve(graph, labels, goal=5)
+    truth = wf.cost_to_go(graph, 5)
+    right = truth[answer.plan.successor] + 1.0 == truth
+    assert surrounded.sum() > 20
+    assert answer.certificate.proved[surrounded & right].all()
+
+
+# -------------------------------------------------------------------- what labels cannot say
+
+
+def test_no_rule_can_vouch_for_one_move_from_labels_alone() -> None:
+    """Two worlds with the same graph and labels, and different best moves at the same state.
+
+    In the open a shortest path avoids any one neighbour c. If what leaves c costs more than the
+    graph says, no label but c's own shows it, and the move to c is wrong. So a rule that sees graph
+    and labels alone cannot state the risk of one move; the interval test supposes that no arc is
+    too cheap.
+    """
+    square = wf.Graph.from_edges([0, 0, 1, 2, 1, 2], [1, 2, 3, 3, 4, 4], directed=False)
+    labels = wf.Labels([0, 3, 4], [0.0, 2.0, 2.0])
+    honest = wf.cost_to_go(square, 0)
+    arcs = np.column_stack([square.tails, square.indices])
+    c = int(wf.solve(square, labels, goal=0).plan.successor[3])
+    slow = np.where(arcs[:, 0] == c, 9.0, 1.0)
+    world = wf.Graph.from_edges(arcs[:, 0], arcs[:, 1], slow, directed=True)
+    truth = wf.cost_to_go(world, 0)
+    assert np.array_equal(truth[labels.vertices], honest[labels.vertices])
+    assert truth[c] > honest[c]
+    assert 1.0 + truth[c] > truth[3]  # the plan's move is wrong there, and right in the graph
+    assert wf.solve(square, labels, goal=0).certificate.proved[3]
+
+
+# -------------------------------------------------------------------- where to measure next
+
+
+def test_labelling_goal_and_ends_makes_every_extension_exact() -> None:
+    graph, _ = maze_problem("medium", 4, goal=7, fraction=0.1, seed=0)
+    truth = wf.cost_to_go(graph, 7)
+    ends = [x for x, row in rows(graph).items() if not any(truth[y] > truth[x] for y in row)]
+    labels = wf.Labels([7, *ends], truth[[7, *ends]])
+    answer = wf.solve(graph, labels, goal=7)
+    assert np.allclose(answer.values, truth)
+    assert answer.certificate.proved.all()
+    assert len(next_labels(graph, labels, 7, k=3)) == 0
+
+
+def test_measuring_where_intervals_are_wide_finds_the_truth_soon() -> None:
+    graph, _ = maze_problem("medium", 6, goal=11, fraction=0.1, seed=0)
+    truth = wf.cost_to_go(graph, 11)
+    labels = wf.Labels([11], [0.0])
+    for _ in range(12):
+        x = int(next_labels(graph, labels, 11)[0])
+        assert x not in labels.vertices
+        labels = wf.Labels(np.append(labels.vertices, x), truth[np.append(labels.vertices, x)])
+    assert wf.solve(graph, labels, 11).certificate.proved.mean() > 0.9
+    batch = next_labels(graph, wf.Labels([11], [0.0]), 11, k=12)
+    assert len(set(batch.tolist())) == 12
+    known = wf.Labels([11, *batch], truth[[11, *batch]])
+    random = wf.sample_labels(graph, 11, count=13, seed=1)
+    errors = [np.abs(wf.extend(graph, y, wf.AMLE()).values - truth).mean() for y in (known, random)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"goal": 9}, "goal 9 is not a vertex"),
+        ({"k": 0}, "k must be"),
+        ({"labels": [0]}, "labels must be wayfield.Labels"),
+        ({"labels": wf.Labels([0, 3], [0.0, 9.0])}, "labels contradict the graph"),
+    ],
+)
+def test_bad_questions_about_the_next_label(change, message) -> None:
+    call = {"graph": PATH, "labels": wf.Labels([0], [0.0]), "goal": 0, "k": 1}
+    with pytest.raises(wf.InputError, match=message):
+        next_labels(**(call | change))
+
+
+def test_on_one_way_arcs_an_unreached_state_counts_from_zero() -> None:
+    lane = wf.Graph.from_edges([1, 2, 3], [0, 1, 2], directed=True)
+    assert next_labels(lane, wf.Labels([0], [0.0]), 0).tolist() == [3]
+
+
+# -------------------------------------------------------------------- files
+
+
+def test_a_file_proves_the_moves_again_and_no_others(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    checked = spoiled = 0
+    for trial in range(30):
+        graph = random_graph(rng, 12, ("unit", "whole", "real"), backbone="tree", edges=12)
+        truth = wf.cost_to_go(graph, 0)
+        drawn = np.union1d(rng.choice(12, 4, replace=False), [0])
+        answer = wf.solve(graph, wf.Labels(drawn, truth[drawn]), goal=0)
+        sentences = wayfield_verify.verify(answer.write_proof(tmp_path / "a.proof"))
+        count = int(answer.certificate.proved.sum()) - 1
+        assert any(f"{count} move" in one and "no arc is false" in one for one in sentences)
+        checked += count
+        unproved = np.flatnonzero(~answer.certificate.proved)
+        if unproved.size:
+            lie = answer.certificate.proved.copy()
+            lie[unproved[trial % unproved.size]] = True
+            certificate = replace(answer.certificate)
+            certificate.__dict__["intervals"] = replace(answer.certificate.intervals, proved=lie)
+            with pytest.raises(wayfield_verify.NotProved, match="intervals"):
+                wayfield_verify.verify(certificate.write_proof(tmp_path / "b.proof"))
+            spoiled += 1
+    assert checked > 100
+    assert spoiled > 10
+
+
+def test_a_file_whose_labels_contradict_the_graph_proves_no_moves(tmp_path: Path) -> None:
+    answer = wf.solve(path(5), wf.Labels([0, 2, 4], [0.0, 2.0, 4.0]), goal=0)
+    false = wf.solve(path(5), wf.Labels([0, 2, 4], [0.0, 2.0, 5.0]), goal=0)
+    certificate = replace(false.certificate)
+    certificate.__dict__["intervals"] = answer.certificate.intervals
+    with pytest.raises(wayfield_verify.NotProved, match="contradict each other"):
+        wayfield_verify.verify(certificate.write_proof(tmp_path / "c.proof"))
