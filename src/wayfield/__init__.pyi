@@ -8,6 +8,7 @@ from . import plots as plots
 from . import replay as replay
 from . import sim as sim
 from . import sklearn as sklearn
+from .certificates import audit_decisions as audit_decisions
 from .certificates import certify as certify
 from .certificates import next_labels as next_labels
 from .chance import Transitions as Transitions

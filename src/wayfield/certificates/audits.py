@@ -1,0 +1,256 @@
+"""Audited decisions: look at a few moves, and certify many at a stated risk.
+
+The decisions are the plan's moves at all states but the goal with a path to it: N of them. A move
+is *right* if it is optimal in the world. To *audit* a state is to find out whether its move is. An
+audit of m states certifies a set of moves of which at most the share α is wrong.
+
+Moves are ranked by the slope of the plan's move, (u(s) − u(c)) / ℓ: the steepest come first. On
+mazes these are right more often than those that lead their rivals by most, since in the open two
+moves tie and both are right. The ranking decides how much is certified, never whether the statement
+holds. The P moves proved by the interval test (`certificates.intervals`) are taken as right and are
+not ranked; this needs its premise, so leave them out where the graph may have false or too cheap
+arcs.
+
+**With confidence 1 − δ** (stratified audits). Cut the ranking into m slices of q moves and audit
+one in each, drawn uniformly. Let R_j be the share of wrong moves in the first j slices, and K_j the
+number of wrong audits there. The first j slices and the proved moves together have a share of at
+most α if R_j ≤ α_j = α (P + j q) / (j q).
+
+    *If R_j > α_j and k ≤ j α_j − 1, then P(K_j ≤ k) ≤ P(Bin(j, α_j) ≤ k).*
+
+*Proof.* K_j is a sum of independent indicators with mean j R_j. By Hoeffding [1]_ (theorem 4),
+P(K_j ≥ k + 1) ≥ P(Bin(j, R_j) ≥ k + 1) for k + 1 ≤ j R_j, and the binomial law is monotone in its
+rate. ∎ So the right side is a p-value of R_j > α_j. A few values of j, fixed beforehand, are tested
+in ascending order until one fails: that the largest set that passed has a larger share is as likely
+as δ at most. Audits belong to the ranking they were drawn by.
+
+**In expectation** (conformal selection [2]_). Audit m of the N moves that are not proved, drawn
+without replacement. In the first t of the ranking let there be U unaudited moves, V of them wrong,
+and W wrong audits. Certify the largest t with
+
+    (1 + W) / (m + 1) · (N − m) / (P + U) ≤ α.
+
+*The share of wrong moves among those certified is at most α in the mean over the draw.*
+*Proof.* Let t shrink past a wrong move. It is an audited one with probability W / (V + W), so
+V / (1 + W) is a supermartingale, and the chosen t a stopping time. At t = N the mean of V / (1 + W)
+is at most (N − m) / (m + 1), by the hypergeometric law. Now V / (P + U) ≤ V / (1 + W) · α (m + 1) /
+(N − m). ∎ It certifies more than the first, but nothing bounds the share in a single audit.
+
+Nothing is assumed about graph, labels or field but where moves count as proved. No statement is
+made about one move: labels and graph cannot tell (``docs/proved-and-measured.md``).
+
+References
+----------
+.. [1] W. Hoeffding, "On the distribution of the number of successes in independent trials", Annals
+   of Mathematical Statistics 27 (1956).
+.. [2] Y. Jin, E. J. Candès, "Selection by prediction with conformal p-values", JMLR 24 (2023).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binom
+
+from .._arrays import KeepsReadOnly, as_flag, as_real, as_whole, frozen
+from .._text import percent
+from ..errors import InputError
+from ..kernels._types import BoolArray
+
+if TYPE_CHECKING:
+    from ..pipeline import Answer
+
+POINTS, FIRST = 4, 0.4
+"""Number of sets that are tested, and the share of the slices in the first of them."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditedDecisions(KeepsReadOnly):
+    """Moves certified at a risk.
+
+    Attributes
+    ----------
+    certified : (n,) bool array
+        The certified moves, the proved ones among them; audited moves that were wrong are not.
+    share : float
+        Their share of all decisions.
+    risk : float
+        At most this share of the certified moves is wrong.
+    confidence : float or None
+        Probability of that, over the draw of the audit. None: the share is a mean over the draw.
+    """
+
+    certified: BoolArray
+    share: float
+    risk: float
+    confidence: float | None
+
+    def __repr__(self) -> str:
+        how = "on average" if self.confidence is None else f"confidence {self.confidence:g}"
+        count = f"{int(self.certified.sum()):,} moves certified, {percent(self.share)} of all"
+        return f"AuditedDecisions({count}; at most {percent(self.risk)} of them wrong, {how})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(KeepsReadOnly):
+    """States to audit, drawn from a ranking of the plan's moves.
+
+    Attributes
+    ----------
+    states : (m,) int64 array
+        States whose moves to judge in the world.
+    moves : (m,) int64 array
+        The plan's moves there.
+    proved : (n,) bool array
+        Moves that count as right without an audit.
+    """
+
+    states: NDArray[np.int64]
+    moves: NDArray[np.int64]
+    proved: BoolArray
+    ranking: NDArray[np.int64]
+    slice_size: int
+    risk: float
+    confidence: float | None
+
+    def certify(self, right: ArrayLike) -> AuditedDecisions:
+        """Certify moves, given whether each audited move is right: (m,) bool, as `states`."""
+        judged = np.asarray(right, dtype=None if self.states.size else bool)
+        if judged.dtype != bool or judged.shape != self.states.shape:
+            raise InputError(
+                f"right must be {self.states.size} booleans, one per audited state, "
+                f"got {judged.dtype} of shape {judged.shape}"
+            )
+        wrong, proved = ~judged, int(self.proved.sum())
+        if self.confidence is None:
+            top = self._in_expectation(wrong, proved)
+        else:
+            top = self._with_confidence(wrong, proved, self.confidence)
+        certified = self.proved.copy()
+        certified[self.ranking[:top]] = True
+        certified[self.states[wrong]] = False
+        share = float(certified.sum() / (proved + self.ranking.size))
+        return AuditedDecisions(frozen(certified), share, self.risk, self.confidence)
+
+    def _with_confidence(self, wrong: BoolArray, proved: int, confidence: float) -> int:
+        """Return the size of the largest top set that passes the fixed sequence of tests."""
+        m, top = self.states.size, 0
+        slices = np.arange(1, m + 1)
+        size = slices * self.slice_size
+        # many proved moves would allow for a set that is all wrong: let half be the most
+        allowed = np.minimum(0.5, self.risk * (proved + size) / size)
+        # tests that could pass without a wrong audit; the others are not begun with
+        able = np.flatnonzero((1.0 - allowed) ** slices <= 1.0 - confidence)
+        if not able.size:
+            return 0
+        first = max(able[0] + 1, FIRST * m)
+        found = np.cumsum(wrong)
+        for j in np.unique(np.round(np.linspace(first, m, POINTS)).astype(int)):
+            k, rate = found[j - 1], allowed[j - 1]
+            fits = k == 0 or k <= j * rate - 1.0
+            if not (fits and binom.cdf(k, j, rate) <= 1.0 - confidence):
+                break
+            top = int(size[j - 1])
+        return top
+
+    def _in_expectation(self, wrong: BoolArray, proved: int) -> int:
+        """Return the size of the top set that conformal selection takes."""
+        m, count = self.states.size, self.ranking.size
+        audited = np.isin(self.ranking, self.states)
+        is_wrong = np.isin(self.ranking, self.states[wrong])
+        unaudited = proved + np.cumsum(~audited)
+        estimate = (1.0 + np.cumsum(is_wrong)) / (m + 1.0) * (count - m) / np.maximum(unaudited, 1)
+        passed = np.flatnonzero(estimate <= self.risk)
+        return int(passed[-1]) + 1 if passed.size else 0
+
+    def __repr__(self) -> str:
+        done = f"{int(self.proved.sum()):,} moves proved"
+        return f"Audit({self.states.size} of {self.ranking.size:,} moves to audit, {done})"
+
+
+def audit_decisions(
+    answer: Answer,
+    m: int = 30,
+    risk: float = 0.1,
+    confidence: float | None = 0.9,
+    *,
+    use_proved: bool = True,
+    seed: int = 0,
+) -> Audit:
+    """Propose states whose moves to audit, so that many more can be certified.
+
+    Parameters
+    ----------
+    answer : Answer
+        Field and plan, from `wayfield.solve`.
+    m : int
+        Number of audits.
+    risk : float
+        Largest share of wrong moves among those that will be certified.
+    confidence : float or None
+        Probability with which that holds, over the draw of the audits. None certifies more moves:
+        the share then holds on average.
+    use_proved : bool
+        Count moves as right that the interval test proves. Pass False if the graph may have false
+        or too cheap arcs.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    Audit
+        Judge ``audit.moves`` at ``audit.states`` in the world, and call ``audit.certify(right)``.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> maze = wf.grid_graph(wf.load_layout("antmaze-medium"), refinement=8)
+    >>> answer = wf.solve(maze, wf.sample_labels(maze, 40, fraction=0.02, seed=54), goal=40)
+    >>> audit = wf.audit_decisions(answer)
+    >>> truth = wf.cost_to_go(maze, 40)  # in place of an audit in the world
+    >>> audit.certify(truth[audit.moves] + 1.0 == truth[audit.states])
+    AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
+    """
+    from ..pipeline import Answer  # built on this room
+
+    if not isinstance(answer, Answer):
+        raise InputError(f"answer must be from wayfield.solve, got {type(answer).__name__}")
+    m = as_whole(m, "m", least=1)
+    chances = [("risk", as_real(risk, "risk"))]
+    chances += [] if confidence is None else [("confidence", as_real(confidence, "confidence"))]
+    for name, chance in chances:
+        if not 0.0 < chance < 1.0:
+            raise InputError(f"{name} must be between 0 and 1, got {chance}")
+    rng = np.random.default_rng(as_whole(seed, "seed", least=0))
+    plan, graph, u = answer.plan, answer.graph, answer.values
+    decided = plan.reachable & (plan.successor != np.arange(u.size))
+    decided[plan.goal] = False
+    proved = decided & answer.certificate.proved & as_flag(use_proved, "use_proved")
+    rest = np.flatnonzero(decided & ~proved)
+
+    # the slope of each move; equal slopes in random order
+    arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
+    length = np.ones(u.size)
+    length[graph.tails[arcs]] = graph.lengths[arcs]
+    with np.errstate(invalid="ignore"):
+        slope = np.round((u - u[plan.successor]) / length, 9)
+    ranking = rest[np.lexsort((rng.random(rest.size), -np.nan_to_num(slope[rest])))]
+
+    m = min(m, ranking.size)
+    size = ranking.size // m if m else 0
+    if confidence is None:
+        states = np.sort(rng.choice(ranking, m, replace=False))
+    else:
+        states = ranking[np.arange(m) * size + rng.integers(0, max(size, 1), m)]
+    return Audit(
+        states=frozen(states),
+        moves=frozen(plan.successor[states].astype(np.int64)),
+        proved=frozen(proved),
+        ranking=frozen(ranking),
+        slice_size=size,
+        risk=float(risk),
+        confidence=confidence,
+    )

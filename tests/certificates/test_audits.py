@@ -1,0 +1,181 @@
+"""Audited decisions: every draw of small populations, populations made to break them, and mazes."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+import wayfield as wf
+from wayfield.certificates import Audit
+from worlds import PATH, maze_problem
+
+
+def audit_of(ranking, states, *, proved=0, risk, confidence, size=1) -> Audit:
+    """An audit of states by hand; proved moves come after all others."""
+    n = len(ranking) + proved
+    return Audit(
+        states=np.asarray(states),
+        moves=np.asarray(states),
+        proved=np.arange(n) >= len(ranking),
+        ranking=np.asarray(ranking),
+        slice_size=size,
+        risk=risk,
+        confidence=confidence,
+    )
+
+
+def share_wrong(audit: Audit, wrong) -> float:
+    """Share of wrong moves among those certified, 0 if there are none."""
+    everywhere = np.append(wrong, np.zeros(audit.proved.sum(), bool))
+    certified = audit.certify(~everywhere[audit.states]).certified
+    return float(everywhere[certified].mean()) if certified.any() else 0.0
+
+
+@pytest.mark.parametrize("proved", [0, 3])
+def test_conformal_selection_holds_on_average_over_every_draw(proved: int) -> None:
+    rng = np.random.default_rng(1)
+    closest = 0.0
+    for _ in range(15):
+        wrong = rng.random(8) < rng.random()
+        for risk in (0.2, 0.5):
+            shares = [
+                share_wrong(
+                    audit_of(range(8), draw, proved=proved, risk=risk, confidence=None), wrong
+                )
+                for draw in combinations(range(8), 3)
+            ]
+            assert np.mean(shares) <= risk + 1e-12
+            closest = max(closest, float(np.mean(shares)) / risk)
+    assert closest > 0.3
+
+
+@pytest.mark.parametrize("proved", [0, 6])
+def test_stratified_audits_fail_no_more_often_than_stated(proved: int) -> None:
+    """All 3^6 draws of one move from each of six slices, for many patterns of wrong moves."""
+    rng = np.random.default_rng(2)
+    size, m, risk, confidence = 3, 6, 0.35, 0.75
+    worst = 0.0
+    draws = np.array(list(product(range(size), repeat=m))) + size * np.arange(m)
+    for _ in range(12):
+        wrong = rng.random(size * m) < np.linspace(*rng.random(2), size * m)
+        failed = 0
+        # audits with the same findings certify the same set, but for the wrong ones found
+        known: dict[bytes, float] = {}
+        for draw in draws:
+            found = wrong[draw].tobytes()
+            if found not in known:
+                audit = audit_of(
+                    range(size * m), draw, proved=proved, risk=risk, confidence=confidence,
+                    size=size,
+                )  # fmt: skip
+                everywhere = np.append(wrong, np.zeros(proved, bool))
+                top = audit._with_confidence(wrong[draw], proved, confidence)
+                known[found] = wrong[:top].sum() / max(top + everywhere[size * m :].size, 1)
+            failed += known[found] > risk
+        worst = max(worst, failed / len(draws))
+    assert 0.0 < worst <= 1.0 - confidence
+
+
+@pytest.mark.parametrize("proved", [0, 500])
+@pytest.mark.parametrize("pattern", ["even", "rising", "clumps"])
+def test_populations_made_to_break_it(pattern: str, proved: int) -> None:
+    """The share of wrong moves is just above the risk, in whatever order."""
+    rng = np.random.default_rng(3)
+    count, m, risk = 900, 30, 0.1
+    wrong_moves = int(risk * (count + proved)) + 1
+    failures = runs = 0
+    for _ in range(250):
+        place = {
+            "even": np.linspace(0, count - 1, wrong_moves).astype(int),
+            "rising": (count * np.sqrt(rng.random(3 * wrong_moves))).astype(int),
+            "clumps": (np.repeat(rng.integers(0, count, 9), 60) + np.tile(np.arange(60), 9))
+            % count,
+        }[pattern]
+        wrong = np.zeros(count, bool)
+        wrong[rng.permutation(np.unique(place))[:wrong_moves]] = True
+        states = np.arange(m) * (count // m) + rng.integers(0, count // m, m)
+        audit = audit_of(
+            range(count), states, proved=proved, risk=risk, confidence=0.9, size=count // m
+        )
+        failures += share_wrong(audit, wrong) > risk
+        runs += 1
+    # three standard errors above a tenth
+    assert failures / runs <= 0.1 + 3 * np.sqrt(0.09 / runs)
+
+
+def test_thirty_audits_certify_most_moves_of_a_maze() -> None:
+    graph, labels = maze_problem("medium", 8, goal=40, fraction=0.02, seed=54)
+    answer = wf.solve(graph, labels, goal=40)
+    truth = wf.cost_to_go(graph, 40)
+    right = truth[answer.plan.successor] + 1.0 == truth
+    shares = {}
+    for use_proved in (True, False):
+        for confidence in (0.9, None):
+            found = []
+            for seed in range(5):
+                audit = wf.audit_decisions(
+                    answer, 30, 0.1, confidence, use_proved=use_proved, seed=seed
+                )
+                assert np.array_equal(audit.moves, answer.plan.successor[audit.states])
+                done = audit.certify(right[audit.states])
+                assert (~right & done.certified).sum() <= 0.2 * done.certified.sum()
+                assert done.certified[audit.proved].all()
+                assert not done.certified[40]
+                found.append(done.share)
+            shares[use_proved, confidence] = np.mean(found)
+    assert shares[True, 0.9] > 0.8
+    assert shares[True, 0.9] >= shares[False, 0.9] > 0.5
+    assert shares[True, None] >= shares[True, 0.9]
+
+
+def test_what_was_found_wrong_is_not_certified() -> None:
+    graph, labels = maze_problem("medium", 4, goal=4, fraction=0.05, seed=1)
+    answer = wf.solve(graph, labels, goal=4)
+    audit = wf.audit_decisions(answer, 40, 0.3)
+    right = np.ones(40, bool)
+    right[[3, 30]] = False
+    done = audit.certify(right)
+    assert done.certified[audit.states[right]].all()
+    assert not done.certified[audit.states[~right]].any()
+    assert f"{done.certified.sum():,} moves certified" in repr(done)
+    nothing = audit.certify(np.zeros(40, bool))
+    assert np.array_equal(nothing.certified, audit.proved)
+
+
+def test_few_decisions_or_none() -> None:
+    answer = wf.solve(PATH, wf.Labels([0, 3], [0.0, 3.0]), goal=0)
+    audit = wf.audit_decisions(answer)
+    assert audit.states.size == 0
+    assert audit.certify([]).share == 1.0
+    bare = wf.audit_decisions(answer, use_proved=False)
+    assert sorted(bare.states) == [1, 2, 3]
+    assert bare.certify([True, True, True]).certified.tolist() == [False] * 4
+    # of ten moves that were all looked at, none is left to chance; but three audits prove little
+    again = wf.audit_decisions(answer, use_proved=False, seed=5)
+    assert np.array_equal(np.sort(again.states), np.sort(bare.states))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answer": None}, "answer must be from wayfield.solve, got NoneType"),
+        ({"m": 0}, "m must be"),
+        ({"risk": 0.0}, "risk must be between 0 and 1, got 0.0"),
+        ({"confidence": 1.0}, "confidence must be between 0 and 1, got 1.0"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_input_is_named(change, message) -> None:
+    call = {"answer": wf.solve(PATH, wf.Labels([0], [0.0]), goal=0)}
+    with pytest.raises(wf.InputError, match=message):
+        wf.audit_decisions(**(call | change))
+
+
+@pytest.mark.parametrize("right", [[True], [1, 0, 1], "yes"])
+def test_findings_of_another_shape_are_refused(right) -> None:
+    answer = wf.solve(PATH, wf.Labels([0], [0.0]), goal=0)
+    audit = wf.audit_decisions(answer, m=3, use_proved=False)
+    with pytest.raises(wf.InputError, match="right must be 3 booleans"):
+        audit.certify(right)
