@@ -49,7 +49,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,12 +59,19 @@ from .._arrays import KeepsReadOnly, as_flag, as_real, as_whole, frozen
 from .._text import percent
 from ..errors import InputError
 from ..kernels._types import BoolArray
-
-if TYPE_CHECKING:
-    from ..pipeline import Answer
+from .gaps import Certificate
 
 POINTS, FIRST = 4, 0.4
 """Number of sets that are tested, and the share of the slices in the first of them."""
+
+
+class Certified(Protocol):
+    """Anything with a certified plan, such as the answer of `wayfield.solve`."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of the plan."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +179,7 @@ class Audit(KeepsReadOnly):
 
 
 def audit_decisions(
-    answer: Answer,
+    answer: Certified | Certificate,
     m: int = 30,
     risk: float = 0.1,
     confidence: float | None = 0.9,
@@ -184,8 +191,8 @@ def audit_decisions(
 
     Parameters
     ----------
-    answer : Answer
-        Field and plan, from `wayfield.solve`.
+    answer : Answer or Certificate
+        From `wayfield.solve` or `wayfield.certify`.
     m : int
         Number of audits.
     risk : float
@@ -214,9 +221,8 @@ def audit_decisions(
     >>> audit.certify(truth[audit.moves] + 1.0 == truth[audit.states])
     AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
     """
-    from ..pipeline import Answer  # built on this room
-
-    if not isinstance(answer, Answer):
+    certificate = getattr(answer, "certificate", answer)
+    if not isinstance(certificate, Certificate):
         raise InputError(f"answer must be from wayfield.solve, got {type(answer).__name__}")
     m = as_whole(m, "m", least=1)
     chances = [("risk", as_real(risk, "risk"))]
@@ -225,10 +231,10 @@ def audit_decisions(
         if not 0.0 < chance < 1.0:
             raise InputError(f"{name} must be between 0 and 1, got {chance}")
     rng = np.random.default_rng(as_whole(seed, "seed", least=0))
-    plan, graph, u = answer.plan, answer.graph, answer.values
+    plan, graph, u = certificate.plan, certificate.plan.graph, certificate.plan.values
     decided = plan.reachable & (plan.successor != np.arange(u.size))
     decided[plan.goal] = False
-    proved = decided & answer.certificate.proved & as_flag(use_proved, "use_proved")
+    proved = decided & certificate.proved & as_flag(use_proved, "use_proved")
     rest = np.flatnonzero(decided & ~proved)
 
     # the slope of each move; equal slopes in random order
