@@ -7,11 +7,14 @@ Boundary condition
     V = 0 at goals; V equals the label at labelled states, which end the walk as goals do. A free
     state without any action has V = g.
 Without giving up
-    g = +inf. Since costs are positive, V(s) is finite exactly where some policy arrives with
-    probability 1. This depends only on the graph of moves. V = +inf elsewhere. On the other states
-    it is a stochastic shortest path problem with a proper policy, and improper ones cost
-    infinitely much (every end component costs at least its least cost per move). So the equation
-    has one solution, and value iteration converges to it from any start [1]_.
+    g = +inf. V(s) is finite exactly where some policy arrives with probability 1. This depends only
+    on the graph of moves. V = +inf elsewhere. On the other states it is a stochastic shortest path
+    problem with a proper policy, and improper ones cost infinitely much (every end component costs
+    at least its least cost per move). So the equation has one solution, and value iteration
+    converges to it from any start [1]_.
+Free moves
+    Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
+    walk that goes round for ever at no cost is not one of them (`chance._free`).
 Method
     Policy iteration from above, by sweeps in place while the policy is poor, and by linear systems
     among strongly connected parts of the policy's moves; refined in double-doubles.
@@ -54,7 +57,8 @@ from ..errors import InputError, NotConverged
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
-from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
+from ._free import least_cost
+from ._solver import Boundary, Solved, arrival, cost_bounds, value_of
 from .transitions import Transitions
 
 LEAST_ODDS = 1e-12
@@ -150,6 +154,9 @@ class ExpectedCost(KeepsReadOnly):
         Wall-clock time of the solve.
     transitions, goal, labels, give_up
         Inputs of the solve; `goal` as an array of states.
+    optimal : bool
+        Whether the bracket is around the least expected cost. If not, the plan was given (`under`),
+        and the bracket is around its own.
 
     Examples
     --------
@@ -177,6 +184,7 @@ class ExpectedCost(KeepsReadOnly):
     status: Status
     iterations: int
     seconds: float
+    optimal: bool = True
 
     @property
     def width(self) -> float:
@@ -419,6 +427,7 @@ def _packaged(
         status=status,
         iterations=solved.rounds,
         seconds=time.perf_counter() - start,
+        optimal=sure,
     )
     if check and not status.good:
         raise NotConverged(str(status), max(solved.below, solved.above), result.width)
