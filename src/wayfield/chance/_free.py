@@ -25,7 +25,7 @@ from ..kernels.chance import Process, choice_figures, reversed_outcomes
 from ..kernels.chance_proof import approach, mean_falls
 from ..kernels.doubledouble import Pair
 from . import _solver
-from ._solver import FREE, MOST_ROUNDS, Boundary, Solved, evaluate
+from ._solver import FREE, MOST_ROUNDS, Boundary, Solved, counting_moves, evaluate
 
 ROUGH = 0.01
 """Relative accuracy of the expected number of free moves."""
@@ -108,25 +108,25 @@ def relieved_everywhere(
     process: Process, free: BoolArray, fixed: BoolArray
 ) -> tuple[Process, FloatArray]:
     """Return a process without free end components with relief for all choices, and the barrier."""
-    n, total = fixed.size, np.add.reduceat(process.counts, process.ptr[:-1])
+    n = fixed.size
     moves = np.flatnonzero(free & (process.fee < np.inf) & ~fixed[process.owner])
     policy = np.full(n, -1, np.int64)
     policy[process.owner[moves]] = moves
-    steps = process._replace(costs=np.ones_like(process.costs))
+    steps, leaving = counting_moves(process)
     pair = Pair(np.zeros(n), np.zeros(n))
     everything = np.flatnonzero(process.fee < np.inf)
     for _ in range(MOST_ROUNDS):
         evaluate(steps, policy, pair, np.zeros(n), 1.0, ROUGH)
         barrier = np.maximum(pair.high, 0.0)
         falls = mean_falls(process, everything, Pair(barrier, np.zeros(n)))
-        share = falls[moves] / total[moves]
+        share = falls[moves] / leaving[moves]
         if not (share < 0.5).any():
             break
         # the choice of most moves at every state; where it is the policy's own, it stays
         order = np.lexsort((-share, process.owner[moves]))
         last = np.append(np.diff(process.owner[moves[order]]) != 0, True)
         worst = moves[order[last]]
-        better = falls[worst] / total[worst] < 0.5
+        better = falls[worst] / leaving[worst] < 0.5
         policy[process.owner[worst[better]]] = worst[better]
         pair.low[:] = 0.0
     # costly choices may raise the barrier: in the mean by half of what they cost at most

@@ -176,8 +176,20 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
     start = np.where(np.isfinite(begin), begin, 0.0)
     values.high[moving >= 0], values.high[~alive] = start[moving >= 0], np.inf
     process, barrier = relieved(process, moving)
+    if process.relief.any():
+        # roughly at first: a first correction in doubles is too coarse for the small relief
+        rough = process._replace(relief=process.relief / FREE)
+        evaluate(rough, moving, values, start, 1.0, STAGES[1])
     above, below = evaluate(process, moving, values, start, 1.0, STAGES[-1])
     return Solved(values, moving, below, _excess(above), 1, True, barrier)
+
+
+def counting_moves(process: Process) -> tuple[Process, FloatArray]:
+    """Return the process in which leaving a state costs 1, and each choice's counts of leaving."""
+    sizes = np.diff(process.ptr)
+    away = process.heads != np.repeat(process.owner, sizes)
+    leaving = np.add.reduceat(np.where(away, process.counts, 0.0), process.ptr[:-1])
+    return process._replace(costs=away.astype(np.float64)), leaving
 
 
 def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
@@ -190,9 +202,8 @@ def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     free = ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
     if not free[policy[moving]].any():
         return process, barrier
-    steps = process._replace(costs=np.ones_like(process.costs))
     pair = Pair(barrier.copy(), barrier.copy())
-    evaluate(steps, policy, pair, np.zeros(policy.size), 1.0, PROVED)
+    evaluate(counting_moves(process)[0], policy, pair, np.zeros(policy.size), 1.0, PROVED)
     barrier = FREE * np.maximum(pair.high, 0.0)
     falls = mean_falls(process, policy[moving], Pair(barrier, np.zeros(policy.size)))
     # a barrier that does not fall proves nothing, and NaN passes no check
@@ -326,14 +337,17 @@ def arrival(
         return Bounded(values, values, values), True
     moves = np.full_like(policy, -1)
     moves[open_] = policy[open_]
-    process, extra = relieved(process, moves)
-    barrier, above, rank = solved.pair, solved.above, solved.pair.high
+    extra, rank = np.zeros(values.size), solved.pair.high
     if sure:
-        # of these moves alone, with their own barrier
-        above = _excess(policy_check(process, moves, open_, barrier, 1.0)[1])
+        process, extra = relieved(process, moves)
+        barrier = solved.pair
+        above = policy_check(process, moves, open_, barrier, 1.0)[1]
     else:
-        barrier, floor = Pair(np.zeros(values.size), np.zeros(values.size)), 0.0
-        above = _excess(evaluate(process, moves, barrier, rank, 1.0, PROVED)[0])
+        # where costs may be infinite, the expected number of moves is the barrier
+        process, barrier = counting_moves(process)[0], Pair(extra.copy(), extra.copy())
+        floor = 0.0
+        above, _ = evaluate(process, moves, barrier, rank, 1.0, PROVED)
+    above = _excess(above)
     pair = Pair(values.copy(), np.zeros(values.size))
     accuracy = STAGES[-1] / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
