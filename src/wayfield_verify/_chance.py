@@ -45,9 +45,11 @@ class Process:
 
     least: bool
     """Whether the claim is the least expected cost; if not, it is the cost of this plan."""
+    endless: bool
+    """Whether the term with e" is absent."""
     give_up: float
     exponents: Sequence[int]
-    """e, e', e" as above, 0 for a term that is absent; then f, f', f"."""
+    """e, e', e", f, f', f" as above."""
     first: Sequence[int]
     """State x has the choices first[x] to first[x + 1]."""
     outcomes: Sequence[int]
@@ -87,10 +89,10 @@ def read_process(sections: Sections) -> Process:
     """Read a proof of expected costs."""
     n, num_choices, num_outcomes, num_ends = map(int, sections.unpack("proc", "<4Q"))
     claim, give_up, *exponents = sections.unpack("clai", "<Bd6h")
-    require(claim in (0, 1), "its claim is unknown")
+    require(claim < 4, "its claim is unknown")
+    least, endless = not int(claim) & 1, bool(int(claim) & 2)
     require(give_up >= 0.0, "the cost of giving up is negative or not a number")
-    require(all(0 <= e <= LARGEST_EXPONENT for e in exponents[:3]), "an exponent is out of range")
-    require(all(abs(e) <= LARGEST_EXPONENT for e in exponents[3:]), "an exponent is out of range")
+    require(all(abs(e) <= LARGEST_EXPONENT for e in exponents), "an exponent is out of range")
     # sizes are added up before anything is built of them
     per_state = sections.counts("choi", n)
     require(sum(per_state) == num_choices, "the choices of the states do not add up")
@@ -127,7 +129,7 @@ def read_process(sections: Sections) -> Process:
     lower, upper = _bounds(sections, values, "lowr", "uppr")
     reach, chances = None, [float(v < math.inf) for v in values]
     reach_lower = reach_upper = chances
-    if claim or give_up < math.inf:
+    if not least or give_up < math.inf:
         reach = finite(sections.doubles("reac", n))
         reach_lower, reach_upper = _bounds(sections, reach, "rlor", "rupr")
     low = finite(sections.floats("vlow", n))
@@ -140,7 +142,7 @@ def read_process(sections: Sections) -> Process:
     sections.finish()
     first, outcomes = [0, *accumulate(per_state)], [0, *accumulate(per_choice)]
     return Process(
-        not claim, give_up, [int(e) for e in exponents], first, outcomes, heads, counts, costs,
+        least, endless, give_up, [int(e) for e in exponents], first, outcomes, heads, counts, costs,
         ends, end_values, names, plan, values, lower, upper, reach, reach_lower, reach_upper,
         low, reach_low, layers, ranks, for_all, for_plan,
     )  # fmt: skip
@@ -183,7 +185,7 @@ def prove_process(it: Process) -> list[str]:
     all_barrier, plan_barrier = it.for_all or [0.0] * n, it.for_plan or [0.0] * n
     doubles = (it.values, it.low, it.lower, it.upper, it.end_values, it.costs, [it.give_up])
     s = max(
-        max(map(places, doubles)) + max(e_low, e_up),
+        max(map(places, doubles)) + max(e_low, e_up, 0),
         places(all_barrier) - f_low,
         places(plan_barrier) - f_up,
     )
@@ -195,9 +197,12 @@ def prove_process(it: Process) -> list[str]:
     rows = zip(v, all_barrier, plan_barrier, strict=True)
     below, above = [], []
     for x, b_all, b_plan in rows:
-        height = x - floor
-        below.append(x - (height >> e_low if e_low else 0) - whole(b_all, s + f_low))
-        above.append(x + (height >> e_up if e_up else 0) + whole(b_plan, s + f_up))
+        # heights are multiples of 2^e_low and of 2^e_up, so the shifts are exact
+        down = up = x - floor
+        down = down >> e_low if e_low >= 0 else down << -e_low
+        up = up >> e_up if e_up >= 0 else up << -e_up
+        below.append(x - down - whole(b_all, s + f_low))
+        above.append(x + up + whole(b_plan, s + f_up))
     price = whole(it.give_up, s) if stops else None
 
     # ends, and where there is no move
@@ -308,7 +313,7 @@ def _require_arrival(
         exact = low == 0.0 and high in (0.0, 1.0) and it.reach_lower[x] == it.reach_upper[x]
         if not exact:
             slack = whole(barrier[x], t + f)
-            slack += height[x] << t - s - e if e and layer_of[x] < 0 else 0
+            slack += height[x] << t - s - e if layer_of[x] < 0 and not it.endless else 0
         below.append(number - slack)
         above.append(number + slack)
     for x in range(len(reach)):

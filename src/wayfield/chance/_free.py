@@ -59,6 +59,17 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
     return replace(solved, pair=pair, policy=policy, barrier=barrier[part])
 
 
+def barrier_for_all(
+    process: Process, fixed: BoolArray, free: BoolArray
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return a barrier for all free choices, and the free components with the choices inside."""
+    part, inside = free_components(process, fixed, free)
+    small, kept = _collapsed(process, part)
+    firsts = np.unique(part, return_index=True)[1]
+    _, barrier = relieved_everywhere(small, free[kept], fixed[firsts])
+    return barrier[part], part, inside
+
+
 def free_components(
     process: Process, fixed: BoolArray, free: BoolArray
 ) -> tuple[IntArray, BoolArray]:

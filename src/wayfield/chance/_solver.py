@@ -192,22 +192,27 @@ def counting_moves(process: Process) -> tuple[Process, FloatArray]:
     return process._replace(costs=away.astype(np.float64)), leaving
 
 
+def moves_barrier(process: Process, policy: IntArray) -> FloatArray:
+    """Return `FREE` times the expected number of moves of a proper policy."""
+    pair = Pair(np.zeros(policy.size), np.zeros(policy.size))
+    evaluate(counting_moves(process)[0], policy, pair, np.zeros(policy.size), 1.0, PROVED)
+    return FREE * np.maximum(pair.high, 0.0)
+
+
 def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
     """Return the process with relief for the moves of a proper policy, and the barrier behind it.
 
-    The barrier is `FREE` times the expected number of moves; 0 if no move is free.
+    0 if no move is free.
     """
     barrier = np.zeros(policy.size)
-    moving = np.flatnonzero(policy >= 0)
+    chosen = policy[policy >= 0]
     free = ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
-    if not free[policy[moving]].any():
+    if not free[chosen].any():
         return process, barrier
-    pair = Pair(barrier.copy(), barrier.copy())
-    evaluate(counting_moves(process)[0], policy, pair, np.zeros(policy.size), 1.0, PROVED)
-    barrier = FREE * np.maximum(pair.high, 0.0)
-    falls = mean_falls(process, policy[moving], Pair(barrier, np.zeros(policy.size)))
+    barrier = moves_barrier(process, policy)
+    falls = mean_falls(process, chosen, Pair(barrier, np.zeros(policy.size)))
     # a barrier that does not fall proves nothing, and NaN passes no check
-    falls[policy[moving]] = np.where(falls[policy[moving]] > 0.0, falls[policy[moving]], np.nan)
+    falls[chosen] = np.where(falls[chosen] > 0.0, falls[chosen], np.nan)
     return process._replace(relief=falls), barrier
 
 

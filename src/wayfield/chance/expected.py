@@ -35,13 +35,17 @@ References
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _proof_file as proof_file
 from .._arrays import (
     LARGEST,
     KeepsReadOnly,
@@ -307,6 +311,41 @@ class ExpectedCost(KeepsReadOnly):
             level=level,
             draws=draws,
         )
+
+    def write_proof(
+        self, path: str | os.PathLike[str], names: Sequence[str] | None = None
+    ) -> Path:
+        """Write values, plan, arrival and their proof into one file, and return its path.
+
+        ``python -m wayfield_verify FILE`` proves them again, in exact arithmetic and using nothing
+        but the file. It claims the least expected cost, or this plan's if the plan was given
+        (`under`). Where the barriers of the file prove a little less than the bracket, the file's
+        bounds are wider. Format and proofs: the page "Proofs of expected cost".
+
+        Parameters
+        ----------
+        path : path
+            The file; an older one is replaced.
+        names : sequence of str, optional
+            A name for each state; the checker names states by them where a proof fails.
+
+        Raises
+        ------
+        InputError
+            If there is no proof: the bracket could not be verified, or is not that of the plan.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import wayfield as wf
+        >>> field = wf.expected_cost(wf.Transitions([0, 0], [0, 0], [0, 1], count=[1, 3]), goal=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     field.write_proof(f"{folder}/cost.proof", names=["street", "home"]).name
+        'cost.proof'
+        """
+        from .proofs import cost_sections  # which imports this module
+
+        return proof_file.write(path, cost_sections(self, names))
 
     def __repr__(self) -> str:
         known = np.isfinite(self.values)

@@ -26,7 +26,7 @@ def worst_ratio(
     """Largest ratio of side · balance to the cost of a choice, errors of rounding included.
 
     To the cost, `relief` of the choice is added. A free choice between states of equal value has
-    balance 0 exactly. The result is NaN, or inf, if a ratio is.
+    balance 0 exactly. The result is inf or NaN if nothing is proved.
     """
     worst = 0.0
     for k in choices:
@@ -42,7 +42,8 @@ def worst_ratio(
             continue
         high, error, paid = balance(process, k, values, costs)
         error += SLACK * (abs(high) + error)
-        ratio = (error + side * high) / (paid + relief[k])
+        cost = paid + relief[k]
+        ratio = (error + side * high) / cost if cost > 0.0 else np.inf
         # a NaN must not pass for a good fit
         worst = ratio if not ratio <= worst else worst
     return worst
