@@ -32,9 +32,10 @@ from itertools import accumulate, pairwise
 from operator import mul
 
 from ._field import NotProved, number_of
-from ._file import LARGEST_EXPONENT, Sections, finite, moved, require
+from ._file import Sections, finite, moved, require
 from ._numbers import places, whole
 
+LARGEST_EXPONENT = 512
 LONGEST_NAME = 40
 """Letters of a state's name that a message shows."""
 
@@ -56,6 +57,7 @@ class Process:
     """Choice k has the outcomes outcomes[k] to outcomes[k + 1]."""
     heads: Sequence[int]
     counts: Sequence[float]
+    """Of every outcome, or one for all; likewise `costs`."""
     costs: Sequence[float]
     ends: Sequence[int]
     end_values: Sequence[float]
@@ -110,8 +112,7 @@ def read_process(sections: Sections) -> Process:
     weights = []
     for tag in ("coun", "cost"):
         size = sections.width(tag, 8, (1, num_outcomes))
-        numbers = finite(sections.doubles(tag, size))
-        weights.append(numbers * (num_outcomes // size if size else 1))
+        weights.append(finite(sections.doubles(tag, size)))
     counts, costs = weights
     require(all(w > 0.0 for w in counts), "a count is not positive")
     require(all(c >= 0.0 for c in costs), "a cost is negative")
@@ -238,6 +239,10 @@ def prove_process(it: Process) -> list[str]:
     count_places, cost_places = places(it.counts), places(it.costs)
     weights = [whole(w, count_places) for w in it.counts]
     fees = [whole(c, cost_places) for c in it.costs]
+    if len(weights) < len(it.heads):  # all counts are equal, so they may be 1
+        weights = [1] * len(it.heads)
+    if len(fees) < len(it.heads):
+        fees *= len(it.heads)
     scale, lost_somewhere, ranks = s - cost_places, any(infinite), it.ranks
     for x in range(n):
         if is_end[x]:

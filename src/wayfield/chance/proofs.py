@@ -110,8 +110,9 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
     pair, inner = _normalised(known, low), np.flatnonzero(finite & ~fixed)
     if field.optimal and price < np.inf:
         # the lower barrier must not exceed what giving up costs
-        excess = np.maximum((pair.high - boundary.give_up) + pair.low, 0.0)[inner]
-        share = _rounded_up(excess) / np.maximum(pair.high[inner] - floor, excess)
+        excess = (pair.high - boundary.give_up) + pair.low
+        over = inner[excess[inner] > 0.0]
+        share = _rounded_up(excess[over]) / np.maximum(pair.high[over] - floor, excess[over])
         below = max(below, float(share.max(initial=0.0)))
     e_low, e_up, bounds = _power(below), _power(above), []
     sides = ((field.lower, e_low, for_all, -1.0), (field.upper, e_up, for_plan, 1.0))
