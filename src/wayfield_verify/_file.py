@@ -25,9 +25,12 @@ MAGIC = b"wayfield proof 1"
 START = len(MAGIC) + hashlib.sha256().digest_size
 FILLS = (None, "cost", "flat", "lower")
 RULES = ("slope", "q")
+LARGEST_P = 65536
 LARGEST_EXPONENT = 2000
 LONGEST_WHOLE = 4096
 """Bytes of a numerator or denominator."""
+MOST_WORK = 64
+"""Bytes of the exact values at the ends of all arcs, per byte of the file."""
 WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """Unsigned integers by their number of bytes."""
 
@@ -109,7 +112,7 @@ def read_field(sections: Sections) -> Proof:
     n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
     directed, fill, p = sections.unpack("kind", "<BBd")
     require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
-    require(p >= 2.0, f"p = {p} is not at least 2")
+    require(2.0 <= p <= LARGEST_P or p == math.inf, f"p = {p} is neither from 2 to {LARGEST_P} nor inf")
     require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
     require(bool(fill) or not directed, "on a directed graph something is filled")
     require(not fill or p == math.inf, "only the AMLE fills")
@@ -139,6 +142,13 @@ def read_field(sections: Sections) -> Proof:
     upper = [moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
     fixed = sections.bits("fixd", n) if fill else None
     reasons = _reasons(sections, n, fixed)
+    if fixed is not None and not isinstance(reasons, Barriers):
+        # every arc subtracts the values at its ends
+        given = iter(reasons)
+        exact = [next(given) if is_fixed else Fraction(0) for is_fixed in fixed]
+        digits = [x.numerator.bit_length() + x.denominator.bit_length() for x in exact]
+        work = sum(digits[x] + digits[y] for x, y in edges) // 8
+        require(work <= MOST_WORK * sections.size, "its exact values are too long for its arcs")
     plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
     sections.finish()
     return Proof(
@@ -153,6 +163,7 @@ class Sections:
     def __init__(self, body: bytes) -> None:
         self._body = memoryview(body)
         self._at = 0
+        self.size = len(body)
 
     def _next(self) -> tuple[str, int]:
         """Tag of the next section and its number of bytes; an empty tag at the end."""
