@@ -84,7 +84,7 @@ class Process:
         if self.names is None:
             return f"state {x}"
         shown = self.names[x].decode()[:LONGEST_NAME]
-        return f"state {x} ({ascii(shown)})"
+        return f"state {x} ({shown!a})"
 
 
 def read_process(sections: Sections) -> Process:
@@ -182,7 +182,7 @@ def prove_process(it: Process) -> list[str]:
         raise NotProved("a value is infinite, although one may give up")
 
     # values and barriers for costs in units of 2^-s, such that all of them are whole
-    e_low, e_up, e_reach, f_low, f_up, f_reach = it.exponents
+    e_low, e_up, _, f_low, f_up, _ = it.exponents
     all_barrier, plan_barrier = it.for_all or [0.0] * n, it.for_plan or [0.0] * n
     doubles = (it.values, it.low, it.lower, it.upper, it.end_values, it.costs, [it.give_up])
     s = max(
@@ -376,9 +376,7 @@ def _sentences(it: Process, infinite: Sequence[bool]) -> list[str]:
     where = "at every state" if not lost else f"at {number_of(n - lost, 'state')}"
     price = f" or by giving up, which costs {it.give_up:g}," if stops else ""
     ends = number_of(len(it.ends), "goal or label", "goals and labels")
-    found = [
-        f"A process of {size}. A walk ends at one of {ends}{price} at the values in the file."
-    ]
+    found = [f"A process of {size}. A walk ends at one of {ends}{price} at the values in the file."]
     if it.least:
         found += [
             f"The least expected cost of a policy that surely ends lies between the file's bounds "

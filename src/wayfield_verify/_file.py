@@ -112,7 +112,9 @@ def read_field(sections: Sections) -> Proof:
     n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
     directed, fill, p = sections.unpack("kind", "<BBd")
     require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
-    require(2.0 <= p <= LARGEST_P or p == math.inf, f"p = {p} is neither from 2 to {LARGEST_P} nor inf")
+    require(
+        2.0 <= p <= LARGEST_P or p == math.inf, f"p = {p} is neither from 2 to {LARGEST_P} nor inf"
+    )
     require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
     require(bool(fill) or not directed, "on a directed graph something is filled")
     require(not fill or p == math.inf, "only the AMLE fills")
@@ -251,9 +253,7 @@ def moved(number: float, steps: int) -> float:
     return found
 
 
-def _reasons(
-    sections: Sections, n: int, fixed: Sequence[bool] | None
-) -> Barriers | list[Fraction]:
+def _reasons(sections: Sections, n: int, fixed: Sequence[bool] | None) -> Barriers | list[Fraction]:
     if fixed is not None and sections.has("rati"):
         return list(_rationals(sections.take("rati", None), sum(fixed)))
     offset, exponent = sections.unpack("shif", "<dq")

@@ -312,9 +312,7 @@ class ExpectedCost(KeepsReadOnly):
             draws=draws,
         )
 
-    def write_proof(
-        self, path: str | os.PathLike[str], names: Sequence[str] | None = None
-    ) -> Path:
+    def write_proof(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Path:
         """Write values, plan, arrival and their proof into one file, and return its path.
 
         ``python -m wayfield_verify FILE`` proves them again, in exact arithmetic and using nothing

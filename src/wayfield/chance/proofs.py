@@ -62,7 +62,9 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
     finite = np.isfinite(solved.pair.high)
     if (finite != np.isfinite(values)).any():
         s = int(np.argmax(finite != np.isfinite(values)))
-        raise InputError(f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof")
+        raise InputError(
+            f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof"
+        )
     chosen = policy[finite & (policy >= 0)]
     used = np.zeros(process.owner.size, dtype=bool)
     used[policy[policy >= 0]] = True
@@ -199,9 +201,7 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
     return [*head, *answer, *reasons]
 
 
-def _low_parts(
-    rest: FloatArray, exponent: int, error: Callable[[FloatArray], float]
-) -> FloatArray:
+def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], float]) -> FloatArray:
     """Round low parts to single precision, in units of 2^exponent, if that does little harm."""
     with np.errstate(over="ignore", under="ignore"):
         single = np.ldexp(rest, exponent).astype(np.float32).astype(np.float64)

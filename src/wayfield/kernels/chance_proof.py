@@ -121,9 +121,7 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
 
 
 @njit(cache=True, nogil=True)
-def approach(
-    process: Process, usable: BoolArray, targets: BoolArray
-) -> tuple[IntArray, IntArray]:
+def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
     """Fewest moves by usable choices to a target, and the choice of the first one.
 
     One outcome of the choice is nearer to the target. 0 and -1 at targets, and where there is no
