@@ -166,11 +166,11 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
         stops = (policy < 0) & (price < np.inf)
         layer = infinite_layers(process, fixed | stops, allowed)
         reasons.append(proof_file.counts("laye", layer[~finite]))
-    for tag, numbers in (("rank", rank), ("ball", for_all), ("bpla", for_plan)):
+    if rank.any():
+        reasons.append(proof_file.counts("rank", rank))
+    for tag, numbers in (("ball", for_all), ("bpla", for_plan)):
         if numbers.any():
-            reasons.append(
-                proof_file.counts(tag, numbers) if tag == "rank" else _floats(tag, numbers)
-            )
+            reasons.append(_floats(tag, numbers))
 
     # the process, and what is claimed of it
     sizes, ends = np.diff(moves.indptr), np.flatnonzero(fixed)
