@@ -178,8 +178,6 @@ def prove_process(it: Process) -> list[str]:
     """Prove values, plan and arrival, and return what was proved; or raise `NotProved`."""
     n, stops = len(it.values), it.give_up < math.inf
     infinite = [v == math.inf for v in it.values]
-    if it.least and stops and any(infinite):
-        raise NotProved("a value is infinite, although one may give up")
 
     # values and barriers for costs in units of 2^-s, such that all of them are whole
     e_low, e_up, _, f_low, f_up, _ = it.exponents

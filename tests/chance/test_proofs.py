@@ -309,3 +309,59 @@ def test_labels_of_a_file_are_its_own(tmp_path: Path) -> None:
     file.put("endy", np.array([3.0, 0.0]))
     with pytest.raises(NotProved, match="the value of state 1 is not its own"):
         verify(file.write(path))
+
+
+def one_move(path: Path, give_up: float | None = None, cost: float = 1.0) -> File:
+    """State 0 moves to the goal, state 1."""
+    moves = wf.Transitions([0], [0], [1], cost=cost)
+    file = File(wf.expected_cost(moves, 1, give_up).write_proof(path))
+    verify(path)
+    return file
+
+
+@pytest.mark.parametrize(("value", "tag", "shift"), [(5.0, "ball", -4.0), (0.5, "bpla", -0.5)])
+def test_a_barrier_off_the_goals_value_lifts_or_lowers_all_others(
+    value: float, tag: str, shift: float, tmp_path: Path
+) -> None:
+    file = one_move(tmp_path / "a.proof")
+    claim = struct.unpack("<Bd6h", file.sections["clai"])
+    file.sections["clai"] = struct.pack("<Bd6h", *claim[:2], 100, 100, 1, 0, 0, 0)
+    file.put("valu", np.array([value, 0.0]))
+    file.sections |= {"lowr": bytes([1, 0]), "uppr": bytes([1, 0])}
+    file.put(tag, np.array([0.0, shift]))
+    assert not is_true(file)
+    with pytest.raises(NotProved, match="do not enclose the value of state 1"):
+        verify(file.write(tmp_path / "a.proof"))
+
+
+@pytest.mark.parametrize(
+    ("plan", "value", "reach", "message"),
+    [
+        (1, 5.0, 1.0, "giving up undercuts the lower barrier of state 0"),
+        (0, 1.0, 0.0, "exclude the cost of giving up"),
+        (0, 3.0, 0.5, "stops at state 0, and does not arrive"),
+        (0, 3.0, 1.0, "stops at state 0, and does not arrive"),
+        (0, np.inf, 0.0, "gives up at state 0, which costs no more"),
+        (1, np.inf, 0.0, "yet the plan moves"),
+    ],
+)
+def test_lies_about_giving_up(
+    plan: int, value: float, reach: float, message: str, tmp_path: Path
+) -> None:
+    """Moving costs 5, giving up 3."""
+    file = one_move(tmp_path / "a.proof", give_up=3.0, cost=5.0)
+    file.sections["plan"] = bytes([plan, 0])
+    file.put("valu", np.array([value, 0.0]))
+    file.put("reac", np.array([reach, 1.0]))
+    if value == np.inf:
+        file.sections |= {"lowr": bytes(2), "uppr": bytes(2), "laye": bytes(1)}
+    assert not is_true(file)
+    with pytest.raises(NotProved, match=message):
+        verify(file.write(tmp_path / "a.proof"))
+
+
+def test_an_end_is_arrived_at(tmp_path: Path) -> None:
+    file = one_move(tmp_path / "a.proof", give_up=3.0)
+    file.put("reac", np.array([0.0, 0.0]))
+    with pytest.raises(NotProved, match="state 1 is an end"):
+        verify(file.write(tmp_path / "a.proof"))
