@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ import wayfield as wf
 from chance_proofs import accepted, counts_of, is_true, ordered, process_of, random_field, tally
 from exact_chance import least_expected_cost, of_plan
 from proofs import File
+from wayfield.kernels.chance import surely_arriving
+from wayfield.kernels.chance_proof import approach, infinite_layers, mean_falls, worst_ratio
+from wayfield.kernels.doubledouble import Pair
 from wayfield_verify import NotProved, Unreadable, verify
 from wayfield_verify.__main__ import main
 
@@ -365,3 +369,78 @@ def test_an_end_is_arrived_at(tmp_path: Path) -> None:
     file.put("reac", np.array([0.0, 0.0]))
     with pytest.raises(NotProved, match="state 1 is an end"):
         verify(file.write(tmp_path / "a.proof"))
+
+
+# ---------------------------------------------------------------- kernels beside naive twins
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_figures_of_choices_bound_the_exact_ones(seed: int) -> None:
+    moves = random_field(seed, "free").transitions
+    process, n = moves._process, moves.num_states
+    rng = np.random.default_rng(seed)
+    values = Pair(rng.uniform(0, 9, n), rng.uniform(-1, 1, n) * 2.0**-55)
+    chosen = np.flatnonzero(rng.random(moves.num_choices) < 0.7)
+    relief = rng.uniform(0.1, 1.0, moves.num_choices)
+    exact = [
+        Fraction(a) + Fraction(b) for a, b in zip(*map(np.ndarray.tolist, values), strict=True)
+    ]
+    falls = mean_falls(process, chosen, values)
+    worst = {-1.0: Fraction(0), 1.0: Fraction(0)}
+    for k in chosen:
+        s, rows = process.owner[k], range(process.ptr[k], process.ptr[k + 1])
+        counts = [Fraction(float(process.counts[e])) for e in rows]
+        change = sum(
+            (w * (exact[process.heads[e]] - exact[s]) for w, e in zip(counts, rows, strict=True)),
+            Fraction(0),
+        )
+        paid = sum(
+            (w * Fraction(float(process.costs[e])) for w, e in zip(counts, rows, strict=True)),
+            Fraction(0),
+        )
+        assert 0 <= -change - Fraction(falls[k]) <= Fraction(1, 2**40)
+        for side in worst:
+            ratio = int(side) * (paid + change) / (paid + Fraction(relief[k]))
+            worst[side] = max(worst[side], ratio)
+    for side, ratio in worst.items():
+        found = worst_ratio(process, chosen, values, 1.0, side, relief)
+        assert ratio <= found <= float(ratio) * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_layers_and_ranks_are_what_they_say(seed: int) -> None:
+    moves = random_field(seed, "free").transitions
+    process, n = moves._process, moves.num_states
+    rng = np.random.default_rng(seed)
+    ends, allowed = rng.random(n) < 0.3, process.fee < np.inf
+    alive = surely_arriving(process, ends, allowed.copy())
+    layer = infinite_layers(process, ends, allowed.copy())
+    assert ((layer < 0) == alive).all()
+    reached = [{int(y) for y in np.flatnonzero(ends)}]
+    for k, x in enumerate(process.owner):
+        heads = process.heads[process.ptr[k] : process.ptr[k + 1]]
+        if layer[x] >= 0:
+            lower = (layer[heads] >= 0) & (layer[heads] < layer[x])
+            assert lower.any() or (layer[heads] == layer[x]).all()
+    # ranks, breadth first
+    usable = rng.random(moves.num_choices) < 0.8
+    rank, choice = approach(process, usable, ends)
+    while reached[-1]:
+        near = set().union(*reached)
+        reached.append(
+            {
+                int(x)
+                for k, x in enumerate(process.owner)
+                if usable[k]
+                and int(x) not in near
+                and near & set(process.heads[process.ptr[k] : process.ptr[k + 1]].tolist())
+            }
+        )
+    for distance, states in enumerate(reached):
+        for x in states:
+            assert rank[x] == distance
+            if distance:
+                heads = process.heads[process.ptr[choice[x]] : process.ptr[choice[x] + 1]]
+                assert process.owner[choice[x]] == x
+                assert min(rank[y] for y in heads if y in set().union(*reached)) == distance - 1
+    assert (choice >= 0).sum() == sum(map(len, reached[1:]))
