@@ -364,6 +364,16 @@ def test_lies_about_giving_up(
         verify(file.write(tmp_path / "a.proof"))
 
 
+@pytest.mark.parametrize("tag", ["lowr", "uppr"])
+def test_an_infinite_cost_has_no_other_bounds(tag: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.proof"
+    file = File(wf.expected_cost(wf.Transitions([0, 1], [0, 0], [0, 2]), goal=2).write_proof(path))
+    assert counts_of(file, "laye", 1) == [0]
+    file.sections[tag] = bytes([1, 2, 0])
+    with pytest.raises(NotProved, match="the cost of state 0 is infinite, yet it has bounds"):
+        verify(file.write(path))
+
+
 def test_an_end_is_arrived_at(tmp_path: Path) -> None:
     file = one_move(tmp_path / "a.proof", give_up=3.0)
     file.put("reac", np.array([0.0, 0.0]))
