@@ -220,6 +220,29 @@ def test_what_cannot_be_proved_is_not_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("exponent", [-90, -45, -30, 30, 45, 90])
+@pytest.mark.parametrize("seed", range(6))
+def test_costs_in_other_units_are_proved(seed: int, exponent: int, tmp_path: Path) -> None:
+    """Low parts may be beyond single precision, barriers of arrival far from costs."""
+    field = random_field(seed, "free")
+    moves = field.transitions
+    row = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
+    unit = 10.0**exponent
+    scaled = wf.Transitions(
+        moves.states[row],
+        moves.actions[row],
+        moves.next_states,
+        moves.counts,
+        moves.costs * unit,
+        moves.num_states,
+    )
+    price = None if field.give_up is None else field.give_up * unit
+    again = wf.expected_cost(scaled, field.goal, price)
+    file = File(again.write_proof(tmp_path / "a.proof"))
+    verify(tmp_path / "a.proof")
+    assert is_true(file)
+
+
 def test_bytes_are_the_same_every_time(tmp_path: Path) -> None:
     field = random_field(3, "free")
     first = field.write_proof(tmp_path / "a.proof").read_bytes()

@@ -205,6 +205,8 @@ def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], fl
     """Round low parts to single precision, in units of 2^exponent, if that does little harm."""
     with np.errstate(over="ignore", under="ignore"):
         single = np.ldexp(rest, exponent).astype(np.float32).astype(np.float64)
+    if not np.isfinite(single).all():
+        return rest
     single = np.ldexp(single, -exponent)
     return single if error(single) <= max(SINGLE, 2.0 * error(rest)) else rest
 
