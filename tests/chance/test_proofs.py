@@ -285,12 +285,12 @@ def given(
 
 
 def test_arrival_from_where_the_plan_goes_round_for_ever(tmp_path: Path) -> None:
-    """States 0 and 1 lead to each other: 1 is a consistent probability, and false."""
+    """States 0 and 1 lead to each other: any probability is consistent, and only 0 is true."""
     path = tmp_path / "a.proof"
     file = given([0, 0, -1], [(0, 0, 1, 1.0), (1, 0, 0, 1.0), (1, 1, 2, 1.0)], path)
     assert accepted(path)
     assert is_true(file)
-    for number in (1.0, 0.25):
+    for number in (1.0, 0.25, -0.5):
         for ranks in ((0, 0, 0), (2, 1, 0), (1, 2, 0), (255, 255, 0)):
             file.put("reac", np.array([number, number, 1.0]))
             file.sections["rank"] = bytes(ranks)
