@@ -2,7 +2,8 @@
 
 Run with ``python -m benchmarks.proofs [fields] [vertices …]``. First that many random fields,
 half of them with a plan: each is written, solved again by its definition, checked, and corrupted in
-every way that provably leaves no proof (``tests/certificates.py``). Then grids of so many vertices:
+every way that provably leaves no proof (``tests/proofs.py``). So are random processes with chance
+(``tests/chance_proofs.py``). Then grids of so many vertices:
 what writing a certificate costs, as a multiple of the bracket too and beside taking the digest of
 its bytes and writing them to a file, what checking it costs, and its bytes per vertex beyond the
 graph. The bracket is what a solve takes longer with it than without. Seconds are those of the
@@ -32,6 +33,7 @@ from wayfield_verify import NotProved, Unreadable, verify
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
+from chance_proofs import tally
 from proofs import File, Original, proved_fields, random_plan, spoiled, unharmed
 
 METHODS = (wf.AMLE(), wf.AMLE(fill="cost"), wf.Harmonic(), wf.PLaplacian(8))
@@ -52,7 +54,7 @@ def verdicts(count: int, file: Path) -> None:
     wrong: Counter[str] = Counter()
     harmless: Counter[str] = Counter()
     for seed, field in islice(proved_fields(), count):
-        (random_plan(seed, field) if seed % 2 else field.certificate)(file)
+        (random_plan(seed, field) if seed % 2 else field).write_proof(file)
         tried["as written"] += 1
         wrong["as written"] += not accepted(file)
         given = Original.of(file)
@@ -75,6 +77,19 @@ def verdicts(count: int, file: Path) -> None:
     print(f"{harmless.total():,} harmless: {sum(wrong[kind] for kind in harmless):,} rejected")
     for kind, number in (tried + harmless).most_common():
         print(f"{number:8,}  {kind}" + (f": {wrong[kind]} wrong" if wrong[kind] else ""))
+
+
+def chance_verdicts(count: int, file: Path) -> None:
+    """Print for `count` random processes of each kind how many proofs and lies are accepted.
+
+    A corrupted file counts as a lie if what it claims is false, by policy iteration in rationals.
+    """
+    for kind in ("costs", "free", "given"):
+        found = tally(range(count), kind, file)
+        lies = sum(number for what, number in found.items() if "FALSE" in what)
+        taken = sum(number for what, number in found.items() if "ACCEPTED" in what)
+        true = found["true, accepted"]
+        print(f"{kind}: {true:,} of {count:,} proofs, {taken:,} of {lies:,} lies accepted")
 
 
 def turns(*works: Callable[[], object]) -> list[list[float]]:
@@ -142,6 +157,7 @@ def main(fields: int, sizes: list[int]) -> None:
         file = Path(folder) / "field.proof"
         if fields:
             verdicts(fields, file)
+            chance_verdicts(fields, file)
         if sizes:
             print(
                 " vertices graph    method             solved bracket written ratio  bytes "

@@ -13,8 +13,10 @@ Odds = list[tuple[int, Fraction]]
 Choice = tuple[Fraction, Odds]
 
 
-def choices_of(moves: wf.Transitions) -> list[dict[int, Choice]]:
+def choices_of(moves: wf.Transitions | list[dict[int, Choice]]) -> list[dict[int, Choice]]:
     """For every state its actions, each with its mean cost and the odds of what follows."""
+    if isinstance(moves, list):
+        return moves
     out: list[dict[int, Choice]] = [{} for _ in range(moves.num_states)]
     for k in range(moves.num_choices):
         rows = range(moves.outcome_indptr[k], moves.outcome_indptr[k + 1])
@@ -77,7 +79,9 @@ def linear(rows: dict[int, Choice], known: Mapping[int, Value]) -> dict[int, Fra
 
 
 def least_expected_cost(
-    moves: wf.Transitions, ends: Mapping[int, float], give_up: float | None
+    moves: wf.Transitions | list[dict[int, Choice]],
+    ends: Mapping[int, float],
+    give_up: float | None,
 ) -> list[Value]:
     """Howard's policy iteration from a proper policy; `ends` are goals and labels."""
     choices = choices_of(moves)
@@ -131,7 +135,10 @@ def _improved(
 
 
 def of_plan(
-    moves: wf.Transitions, plan: list[int], ends: Mapping[int, float], give_up: float | None
+    moves: wf.Transitions | list[dict[int, Choice]],
+    plan: list[int],
+    ends: Mapping[int, float],
+    give_up: float | None,
 ) -> tuple[list[Value], list[Fraction]]:
     """Expected cost of a plan, and the probability that it ends in `ends`."""
     choices = choices_of(moves)

@@ -189,7 +189,7 @@ class File:
         """Lower bound, value and upper bound of every vertex."""
         values = self.doubles("valu").tolist()
         down, up = self.wholes("lowr").tolist(), self.wholes("uppr").tolist()
-        return [(_moved(u, -a), u, _moved(u, b)) for u, a, b in zip(values, down, up, strict=True)]
+        return [(moved(u, -a), u, moved(u, b)) for u, a, b in zip(values, down, up, strict=True)]
 
     def state(self, x: int, lower: float, value: float, upper: float) -> None:
         """State other bounds and another value of a vertex."""
@@ -228,7 +228,7 @@ def _place(number: float) -> int:
     return place if place >= 0 else -(2**63) - place
 
 
-def _moved(number: float, steps: int) -> float:
+def moved(number: float, steps: int) -> float:
     if not steps:
         return number
     place = _place(number) + steps

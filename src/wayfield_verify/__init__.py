@@ -2,9 +2,10 @@
 
 It shares no code with wayfield and uses only the standard library. A proof is a file written by
 ``write_proof`` of a field, a certificate or an answer. It holds a graph, labels, a field with
-bounds, perhaps a plan, and what is needed to prove them. `verify` proves all of it again in exact
+bounds, perhaps a plan, and what is needed to prove them; or a process with chance, a plan, its
+expected cost and its probability of arrival. `verify` proves all of it again in exact
 arithmetic, or says where the proof fails. It relies only on the mathematics on wayfield's
-documentation page "Proofs that travel", and on Python's integers.
+documentation page "Proofs that travel" and "Proofs of expected cost", and on Python's integers.
 
 On the command line: ``python -m wayfield_verify FILE``.
 """
@@ -13,8 +14,9 @@ from __future__ import annotations
 
 import os
 
+from ._chance import prove_process, read_process
 from ._field import NotProved, prove_field
-from ._file import Unreadable, read
+from ._file import Unreadable, read_field, sections_of
 from ._numbers import Numbers
 from ._plan import prove_plan
 
@@ -31,7 +33,10 @@ def verify(path: str | os.PathLike[str]) -> list[str]:
     Unreadable
         If the file is not a complete proof.
     """
-    proof = read(path)
+    sections = sections_of(path)
+    if sections.has("proc"):
+        return prove_process(read_process(sections))
+    proof = read_field(sections)
     numbers = Numbers(proof)
     sentences = prove_field(proof, numbers)
     if proof.plan is not None:

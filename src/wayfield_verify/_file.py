@@ -25,9 +25,12 @@ MAGIC = b"wayfield proof 1"
 START = len(MAGIC) + hashlib.sha256().digest_size
 FILLS = (None, "cost", "flat", "lower")
 RULES = ("slope", "q")
+LARGEST_P = 65536
 LARGEST_EXPONENT = 2000
 LONGEST_WHOLE = 4096
 """Bytes of a numerator or denominator."""
+MOST_WORK = 64
+"""Bytes of the exact values at the ends of all arcs, per byte of the file."""
 WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """Unsigned integers by their number of bytes."""
 
@@ -92,8 +95,8 @@ class Proof:
     plan: Plan | None
 
 
-def read(path: str | os.PathLike[str]) -> Proof:
-    """Read a proof; raise `Unreadable` or `OSError` if that is not possible."""
+def sections_of(path: str | os.PathLike[str]) -> Sections:
+    """Open a proof; raise `Unreadable` or `OSError` if that is not possible."""
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise Unreadable("it is not a regular file")
     with Path(path).open("rb") as file:
@@ -104,40 +107,53 @@ def read(path: str | os.PathLike[str]) -> Proof:
         if hashlib.file_digest(file, "sha256").digest() != start[len(MAGIC) :]:
             raise Unreadable("its bytes do not have the digest it states: it was changed or cut")
         file.seek(START)
-        sections = _Sections(file.read())
+        return Sections(file.read())
+
+
+def read_field(sections: Sections) -> Proof:
+    """Read the proof of a field, and of a plan if there is one."""
     n, num_edges, num_labels = map(int, sections.unpack("size", "<3Q"))
     directed, fill, p = sections.unpack("kind", "<BBd")
-    _require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
-    _require(p >= 2.0, f"p = {p} is not at least 2")
-    _require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
-    _require(bool(fill) or not directed, "on a directed graph something is filled")
-    _require(not fill or p == math.inf, "only the AMLE fills")
+    require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
+    require(
+        2.0 <= p <= LARGEST_P or p == math.inf, f"p = {p} is neither from 2 to {LARGEST_P} nor inf"
+    )
+    require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
+    require(bool(fill) or not directed, "on a directed graph something is filled")
+    require(not fill or p == math.inf, "only the AMLE fills")
     tails, heads = sections.indices("tail", num_edges), sections.indices("head", num_edges)
     edges = list(zip(tails, heads, strict=True))
-    _require(all(x < n and y < n for x, y in edges), "an edge leads to no vertex")
-    _require(all(a < b for a, b in pairwise(edges)), "edges are not in ascending order")
+    require(all(x < n and y < n for x, y in edges), "an edge leads to no vertex")
+    require(all(a < b for a, b in pairwise(edges)), "edges are not in ascending order")
     if directed:
-        _require(all(x != y for x, y in edges), "an arc leads to where it begins")
+        require(all(x != y for x, y in edges), "an arc leads to where it begins")
     else:
-        _require(all(x < y for x, y in edges), "an edge does not begin at its lower end")
+        require(all(x < y for x, y in edges), "an edge does not begin at its lower end")
     lengths = sections.doubles("leng", num_edges) if sections.has("leng") else None
-    _require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
-    _require(num_labels > 0, "it has no label")
+    require(all(0.0 < x < math.inf for x in lengths or ()), "a length is not positive")
+    require(num_labels > 0, "it has no label")
     vertices = sections.indices("labv", num_labels)
-    _require(all(x < n for x in vertices), "a label is at no vertex")
-    _require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")
-    labels = dict(zip(vertices, _finite(sections.doubles("laby", num_labels)), strict=True))
+    require(all(x < n for x in vertices), "a label is at no vertex")
+    require(all(x < y for x, y in pairwise(vertices)), "labels are not in ascending order")
+    labels = dict(zip(vertices, finite(sections.doubles("laby", num_labels)), strict=True))
     prior, corrections = None, labels
     if sections.has("prio"):
         prior = sections.doubles("prio", n)
-        _require(all(x > -math.inf for x in prior), "the prior is neither a number nor +inf")
-        numbers = _finite(sections.doubles("corr", num_labels))
+        require(all(x > -math.inf for x in prior), "the prior is neither a number nor +inf")
+        numbers = finite(sections.doubles("corr", num_labels))
         corrections = dict(zip(vertices, numbers, strict=True))
     values = sections.doubles("valu", n)
-    lower = [_moved(u, -steps) for u, steps in zip(values, sections.counts("lowr", n), strict=True)]
-    upper = [_moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
+    lower = [moved(u, -steps) for u, steps in zip(values, sections.counts("lowr", n), strict=True)]
+    upper = [moved(u, steps) for u, steps in zip(values, sections.counts("uppr", n), strict=True)]
     fixed = sections.bits("fixd", n) if fill else None
     reasons = _reasons(sections, n, fixed)
+    if fixed is not None and not isinstance(reasons, Barriers):
+        # every arc subtracts the values at its ends
+        given = iter(reasons)
+        exact = [next(given) if is_fixed else Fraction(0) for is_fixed in fixed]
+        digits = [x.numerator.bit_length() + x.denominator.bit_length() for x in exact]
+        work = sum(digits[x] + digits[y] for x, y in edges) // 8
+        require(work <= MOST_WORK * sections.size, "its exact values are too long for its arcs")
     plan = _plan(sections, n, lengths is None) if sections.has("goal") else None
     sections.finish()
     return Proof(
@@ -146,12 +162,13 @@ def read(path: str | os.PathLike[str]) -> Proof:
     )  # fmt: skip
 
 
-class _Sections:
+class Sections:
     """The sections in order: each must be requested by name and read completely."""
 
     def __init__(self, body: bytes) -> None:
         self._body = memoryview(body)
         self._at = 0
+        self.size = len(body)
 
     def _next(self) -> tuple[str, int]:
         """Tag of the next section and its number of bytes; an empty tag at the end."""
@@ -193,6 +210,11 @@ class _Sections:
     def doubles(self, tag: str, count: int) -> array[float]:
         return _unpacked("d", self.take(tag, 8 * count))
 
+    def floats(self, tag: str, count: int) -> array[float]:
+        """Return doubles, or numbers of single precision: the section's length tells which."""
+        width = self.width(tag, count, (8, 4))
+        return _unpacked("d" if width == 8 else "f", self.take(tag, width * count))
+
     def indices(self, tag: str, count: int) -> array[int]:
         return _unpacked("I", self.take(tag, 4 * count))
 
@@ -221,35 +243,30 @@ def _unpacked(kind: str, payload: memoryview) -> array:  # type: ignore[type-arg
     return numbers
 
 
-def _moved(number: float, steps: int) -> float:
+def moved(number: float, steps: int) -> float:
     """Return the double that many places further up in the order of all doubles."""
     if steps == 0:
         return number
     (place,) = struct.unpack("<q", struct.pack("<d", number))
     # the doubles from 0 up are ordered as their bits are, those below it the other way round
     place = (place if place >= 0 else -(2**63) - place) + steps
-    _require(abs(place) < 2**63, "a bound is beyond all doubles")
+    require(abs(place) < 2**63, "a bound is beyond all doubles")
     bits = place if place >= 0 else 2**63 - place
     found: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
     return found
 
 
-def _reasons(
-    sections: _Sections, n: int, fixed: Sequence[bool] | None
-) -> Barriers | list[Fraction]:
+def _reasons(sections: Sections, n: int, fixed: Sequence[bool] | None) -> Barriers | list[Fraction]:
     if fixed is not None and sections.has("rati"):
         return list(_rationals(sections.take("rati", None), sum(fixed)))
     offset, exponent = sections.unpack("shif", "<dq")
-    _require(math.isfinite(offset), "the offset is not a number")
-    _require(abs(exponent) <= LARGEST_EXPONENT, "the exponent is out of range")
+    require(math.isfinite(offset), "the offset is not a number")
+    require(abs(exponent) <= LARGEST_EXPONENT, "the exponent is out of range")
     base = sections.doubles("base", n) if sections.has("base") else array("d", bytes(8 * n))
     parts = []
     for high, low in (("subh", "subl"), ("suph", "supl")):
-        first = _finite(sections.doubles(high, n))
-        width = sections.width(low, n, (8, 4))
-        rest = _unpacked("d" if width == 8 else "f", sections.take(low, width * n))
-        parts.append((first, _finite(rest)))
-    return Barriers(offset, int(exponent), _finite(base), *parts)
+        parts.append((finite(sections.doubles(high, n)), finite(sections.floats(low, n))))
+    return Barriers(offset, int(exponent), finite(base), *parts)
 
 
 def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
@@ -257,36 +274,36 @@ def _rationals(payload: memoryview, count: int) -> Iterator[Fraction]:
     for _ in range(count):
         parts = []
         for _ in range(2):
-            _require(at + 4 <= len(payload), "the exact values end early")
+            require(at + 4 <= len(payload), "the exact values end early")
             (size,) = struct.unpack_from("<I", payload, at)
-            _require(size <= LONGEST_WHOLE, "an exact value is too long")
-            _require(at + 4 + size <= len(payload), "the exact values end early")
+            require(size <= LONGEST_WHOLE, "an exact value is too long")
+            require(at + 4 + size <= len(payload), "the exact values end early")
             parts.append(bytes(payload[at + 4 : at + 4 + size]))
             at += 4 + size
         numerator = int.from_bytes(parts[0], "little", signed=True)
         denominator = int.from_bytes(parts[1], "little")
-        _require(denominator > 0, "an exact value has the denominator 0")
+        require(denominator > 0, "an exact value has the denominator 0")
         yield Fraction(numerator, denominator)
-    _require(at == len(payload), "there are more exact values than fixed vertices")
+    require(at == len(payload), "there are more exact values than fixed vertices")
 
 
-def _plan(sections: _Sections, n: int, unit: bool) -> Plan:
+def _plan(sections: Sections, n: int, unit: bool) -> Plan:
     goal, rule, tolerance = sections.unpack("goal", "<IBd")
-    _require(goal < n, "the goal is no vertex")
-    _require(rule < len(RULES), "its rule is unknown")
-    _require(0.0 <= tolerance < math.inf, "the tie tolerance is not a number of at least 0")
+    require(goal < n, "the goal is no vertex")
+    require(rule < len(RULES), "its rule is unknown")
+    require(0.0 <= tolerance < math.inf, "the tie tolerance is not a number of at least 0")
     successor = sections.indices("succ", n)
-    _require(all(y < n for y in successor), "a move leads to no vertex")
+    require(all(y < n for y in successor), "a move leads to no vertex")
     hops = sections.counts("hops", n)
     cost = None if unit else sections.doubles("cost", n)
-    _require(all(c >= 0.0 for c in cost or ()), "a cost is negative or not a number")
+    require(all(c >= 0.0 for c in cost or ()), "a cost is negative or not a number")
     lifted = sections.doubles("lift", n) if sections.has("lift") else None
-    _require(all(u > -math.inf for u in lifted or ()), "a lifted value is no number, nor +inf")
+    require(all(u > -math.inf for u in lifted or ()), "a lifted value is no number, nor +inf")
     error, optimal = None, [False] * n
     if sections.has("erro"):
         count = sections.width("erro", 8, (1, n))
         error = sections.doubles("erro", count) * (n // count)
-        _require(all(e >= 0.0 for e in error), "an error bound is negative or not a number")
+        require(all(e >= 0.0 for e in error), "an error bound is negative or not a number")
         optimal = sections.bits("opti", n)
     label_error, proved = None, [False] * n
     if sections.has("intv"):
@@ -299,11 +316,11 @@ def _plan(sections: _Sections, n: int, unit: bool) -> Plan:
     )  # fmt: skip
 
 
-def _finite(numbers: array[float]) -> array[float]:
-    _require(all(map(math.isfinite, numbers)), "a number is infinite or none")
+def finite(numbers: array[float]) -> array[float]:
+    require(all(map(math.isfinite, numbers)), "a number is infinite or none")
     return numbers
 
 
-def _require(condition: bool, otherwise: str) -> None:
+def require(condition: bool, otherwise: str) -> None:
     if not condition:
         raise Unreadable(otherwise)

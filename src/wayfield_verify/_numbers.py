@@ -25,7 +25,7 @@ class Numbers:
 
     def __init__(self, proof: Proof) -> None:
         reasons, plan = proof.reasons, proof.plan
-        self._length_places = _places(proof.lengths or ())
+        self._length_places = places(proof.lengths or ())
         doubles: list[Iterable[float]] = [
             proof.labels.values(), proof.corrections.values(),
             proof.values, proof.lower, proof.upper, proof.prior or (),
@@ -33,17 +33,16 @@ class Numbers:
         if plan is not None:
             doubles += [plan.cost or (), plan.lifted or (), plan.error or ()]
             doubles.append(() if plan.label_error is None else (plan.label_error,))
-        s = max(self._length_places, *map(_places, doubles))
+        s = max(self._length_places, *map(places, doubles))
         if isinstance(reasons, Barriers):
             parts = (reasons.base, *reasons.below, *reasons.above)
-            s = max(s, _places([reasons.offset]), max(map(_places, parts)) - reasons.exponent)
+            s = max(s, places([reasons.offset]), max(map(places, parts)) - reasons.exponent)
         self._s = s
         self.length_unit = 1 << s - self._length_places
 
     def whole(self, number: float) -> int:
         """Return a finite double as a multiple of 2^−s."""
-        top, bottom = number.as_integer_ratio()
-        return top << self._s - bottom.bit_length() + 1
+        return whole(number, self._s)
 
     def barrier(self, barriers: Barriers, parts: tuple[Iterable[float], ...]) -> list[Number]:
         """Return offset + 2^exponent · (base + high + low), by vertex."""
@@ -63,18 +62,23 @@ class Numbers:
 
     def arcs(self, proof: Proof) -> tuple[Arcs, Arcs]:
         """Arcs out of every vertex, and into it; one list for both if the graph is undirected."""
-        n, edges, places = proof.num_vertices, proof.edges, self._length_places
+        n, edges, unit = proof.num_vertices, proof.edges, self._length_places
         out: Arcs = [[] for _ in range(n)]
         into: Arcs = [[] for _ in range(n)] if proof.directed else out
         for (x, y), number in zip(edges, proof.lengths or [1.0] * len(edges), strict=True):
-            top, bottom = number.as_integer_ratio()
-            length = top << places - bottom.bit_length() + 1
+            length = whole(number, unit)
             out[x].append((y, length))
             into[y].append((x, length))
         return out, into
 
 
-def _places(numbers: Iterable[float]) -> int:
+def whole(number: float, s: int) -> int:
+    """Return a finite double as a multiple of 2^−s, of which it has to be one."""
+    top, bottom = number.as_integer_ratio()
+    return top << s - bottom.bit_length() + 1
+
+
+def places(numbers: Iterable[float]) -> int:
     """Return the least s such that 2^s times every finite one of them is whole."""
     finite = filter(math.isfinite, numbers)
     return max((x.as_integer_ratio()[1].bit_length() - 1 for x in finite), default=0)

@@ -132,19 +132,19 @@ def _require_best(
     move, here = plan.successor[x], values[x]
     if move == x:
         return
-    tolls: dict[int, tuple[int, int]] = {}
+    tolls: list[tuple[int, int, int]] = []
     for y, length in arcs:
         there = values[y]
         if there is None:
             continue
         if length_unit is None:
-            tolls[y] = there, 1
+            tolls.append((y, there, 1))
         elif plan.rule == "q" or here is None:
-            tolls[y] = length * length_unit + there, 1
+            tolls.append((y, length * length_unit + there, 1))
         else:
-            tolls[y] = there - here, length * length_unit
-    mine, over = tolls[move]
-    for y, (toll, length) in tolls.items():
+            tolls.append((y, there - here, length * length_unit))
+    mine, over = next((toll, length) for y, toll, length in tolls if y == move)
+    for y, toll, length in tolls:
         # toll / length < mine / over, by more than rounding
         lead, slack = mine * length - toll * over, 0
         if length_unit is not None:
@@ -211,19 +211,23 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
 def _of_the_lost(plan: Plan, lost: list[int]) -> list[str]:
     """Describe how starts that do not arrive end: in loops, or at vertices without a move."""
     found = []
-    loops, seen = [], dict.fromkeys(lost, -1)
-    stuck: dict[int, bool] = {}
+    loops = []
+    seen = [False] * len(plan.successor)
+    stuck: list[bool | None] = [None] * len(seen)  # None: not known yet
     for start in lost:
         walk, x = [], start
-        while seen[x] < 0 and plan.successor[x] != x:
-            seen[x] = start
+        while not seen[x] and plan.successor[x] != x:
+            seen[x] = True
             walk.append(x)
             x = plan.successor[x]
-        stops = stuck.get(x, plan.successor[x] == x)
-        if not stops and x not in stuck:
-            loops.append(walk[walk.index(x) :])
-        stuck.update(dict.fromkeys((*walk, x), stops))
-    stopping = sum(stuck.values())
+        stops = stuck[x]
+        if stops is None:
+            stops = plan.successor[x] == x
+            if not stops:
+                loops.append(walk[walk.index(x) :])
+        for y in (*walk, x):
+            stuck[y] = stops
+    stopping = sum(map(bool, stuck))
     if loops:
         shown = []  # the first vertex at both ends; in ASCII, which every terminal has
         for loop in loops[:MOST_NAMED]:

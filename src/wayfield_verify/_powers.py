@@ -19,10 +19,11 @@ exactly, two and two, so that only the last few additions are of long numbers.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import groupby
 from math import isqrt
+from operator import itemgetter
 
 FEWEST_BITS, MOST_BITS = 128, 256
 LONGEST = 1 << 20
@@ -34,12 +35,16 @@ Enclosure = tuple[int, int, int]
 
 def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
     """Return the sign of Σ sign(s) |s|^q: 1, 0 or -1, or None if it is undecided."""
-    left = Counter(slopes)
-    ups = {s: left[s] - left[-s] for s in left if s > 0 and left[s] > left[-s]}
-    downs = {-s: left[s] - left[-s] for s in left if s < 0 and left[s] > left[-s]}
+    # Equal slopes are found by sorting. In a table, a file could make them collide.
+    ups: list[tuple[Fraction, int]] = []
+    downs: list[tuple[Fraction, int]] = []
+    for size, group in groupby(sorted(slopes, key=abs), key=abs):
+        signs = [_sign(s.numerator) for s in group]
+        if excess := sum(signs):
+            (ups if excess > 0 else downs).append((size, abs(excess)))
     if not (ups and downs):
         return int(bool(ups)) - int(bool(downs))
-    steepest = max(*ups, *downs)
+    steepest = max(ups[-1][0], downs[-1][0])
     bits = FEWEST_BITS
     while bits <= MOST_BITS:
         least_up, most_up = _sum_of_powers(ups, steepest, q, bits)
@@ -50,21 +55,23 @@ def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
             return -1
         bits *= 2
     # enclosures do not do: exactly, if that is not too long
-    bits = sum(max(s.numerator, s.denominator).bit_length() for s in (*ups, *downs))
+    bits = sum(max(s.numerator, s.denominator).bit_length() for s, _ in (*ups, *downs))
     if q.denominator != 1 or q * bits > LONGEST:
         return None
     whole = q.numerator
-    terms = [(count * s.numerator**whole, s.denominator**whole) for s, count in ups.items()]
-    terms += [(-count * s.numerator**whole, s.denominator**whole) for s, count in downs.items()]
+    terms = [(count * s.numerator**whole, s.denominator**whole) for s, count in ups]
+    terms += [(-count * s.numerator**whole, s.denominator**whole) for s, count in downs]
     return _sign(_total(terms)[0])
 
 
 def sign_of_sum(terms: Sequence[tuple[int, int]]) -> int | None:
     """Return the sign of Σ a / b over pairs of whole numbers, b > 0; None if it is undecided."""
-    by_length: dict[int, int] = {}
-    for a, b in terms:
-        by_length[b] = by_length.get(b, 0) + a
-    left = [(a, b) for b, a in by_length.items() if a]
+    # terms of equal b are added up, found by sorting: see above
+    left = [
+        (total, b)
+        for b, group in groupby(sorted(terms, key=itemgetter(1)), key=itemgetter(1))
+        if (total := sum(a for a, _ in group))
+    ]
     if len(left) > 1:
         # each quotient is cut off downwards, by less than 1
         shift = max(b for _, b in left).bit_length() + FEWEST_BITS
@@ -89,11 +96,11 @@ def _sign(number: int) -> int:
 
 
 def _sum_of_powers(
-    slopes: dict[Fraction, int], unit: Fraction, q: Fraction, bits: int
+    slopes: Sequence[tuple[Fraction, int]], unit: Fraction, q: Fraction, bits: int
 ) -> tuple[int, int]:
     """Whole numbers around 2^bits · Σ (s / unit)^q; no s exceeds the unit."""
     least = most = 0
-    for slope, count in slopes.items():
+    for slope, count in slopes:
         lo, hi, e = power(slope / unit, q, bits)
         # to whole multiples of 2^-bits, outward
         shift = e + bits

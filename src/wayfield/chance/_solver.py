@@ -1,4 +1,4 @@
-"""Policy iteration for positive costs, with a proof of the error of its values.
+"""Policy iteration, with a proof of the error of its values.
 
 Values v are double-doubles. Let C be the mean cost of a choice and R the mean change of v that it
 brings. Bellman's equation is min (C + R) = 0 over the choices of a state. Let m be the least
@@ -20,6 +20,11 @@ every move by the cost of the move, and it cannot fall for ever.
 **Arrival.** The probability h of arrival satisfies R = 0 for the policy, and if |R| ≤ δ' C for a
 computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a supersolution: v is the
 barrier.
+
+**Free choices.** Where C = 0 the ratios say nothing. Let b ≥ 0 be a field whose mean falls at free
+choices, and C̃ = C plus what its mean falls. If C̃ > 0, all of the above holds with C̃ in place of C,
+and v - m + b in place of v - m. For a policy, b is its expected number of moves (`relieved`); for
+all choices, see `chance._free`.
 """
 
 from __future__ import annotations
@@ -48,6 +53,7 @@ from ..kernels.chance import (
     surely_arriving,
     sweep,
 )
+from ..kernels.chance_proof import mean_falls
 from ..kernels.doubledouble import Pair
 from ..kernels.elimination import level_work
 
@@ -63,6 +69,8 @@ RTOL = 1e-9
 """Reduction of the residual by one correction."""
 PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
+FREE = 2.0**-20
+"""What a free move counts in a barrier, beside a largest cost between 1/2 and 1."""
 PATIENCE = 60
 """Steps of the linear iteration after which a factorisation is considered."""
 MOST_STEPS = 3_000
@@ -104,6 +112,8 @@ class Solved:
     above: float
     rounds: int
     settled: bool
+    barrier: FloatArray | float = 0.0
+    """The field b for free choices; 0 if there are none."""
 
     @property
     def status(self) -> Status:
@@ -165,8 +175,45 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
     moving = np.where(alive & ~ends, policy, -1)
     start = np.where(np.isfinite(begin), begin, 0.0)
     values.high[moving >= 0], values.high[~alive] = start[moving >= 0], np.inf
+    process, barrier = relieved(process, moving)
+    if process.relief.any():
+        # roughly at first: a first correction in doubles is too coarse for the small relief
+        rough = process._replace(relief=process.relief / FREE)
+        evaluate(rough, moving, values, start, 1.0, STAGES[1])
     above, below = evaluate(process, moving, values, start, 1.0, STAGES[-1])
-    return Solved(values, moving, below, _excess(above), 1, True)
+    return Solved(values, moving, below, _excess(above), 1, True, barrier)
+
+
+def counting_moves(process: Process) -> tuple[Process, FloatArray]:
+    """Return the process in which leaving a state costs 1, and each choice's counts of leaving."""
+    sizes = np.diff(process.ptr)
+    away = process.heads != np.repeat(process.owner, sizes)
+    leaving = np.add.reduceat(np.where(away, process.counts, 0.0), process.ptr[:-1])
+    return process._replace(costs=away.astype(np.float64)), leaving
+
+
+def moves_barrier(process: Process, policy: IntArray) -> FloatArray:
+    """Return `FREE` times the expected number of moves of a proper policy."""
+    pair = Pair(np.zeros(policy.size), np.zeros(policy.size))
+    evaluate(counting_moves(process)[0], policy, pair, np.zeros(policy.size), 1.0, PROVED)
+    return FREE * np.maximum(pair.high, 0.0)
+
+
+def relieved(process: Process, policy: IntArray) -> tuple[Process, FloatArray]:
+    """Return the process with relief for the moves of a proper policy, and the barrier behind it.
+
+    0 if no move is free.
+    """
+    barrier = np.zeros(policy.size)
+    chosen = policy[policy >= 0]
+    free = ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
+    if not free[chosen].any():
+        return process, barrier
+    barrier = moves_barrier(process, policy)
+    falls = mean_falls(process, chosen, Pair(barrier, np.zeros(policy.size)))
+    # a barrier that does not fall proves nothing, and NaN passes no check
+    falls[chosen] = np.where(falls[chosen] > 0.0, falls[chosen], np.nan)
+    return process._replace(relief=falls), barrier
 
 
 def evaluate(
@@ -268,7 +315,8 @@ def cost_bounds(solved: Solved, boundary: Boundary, most: float) -> Bounded:
     lower, upper = values.copy(), values.copy()
     free = np.flatnonzero(np.isfinite(values) & ~boundary.fixed)
     pair = Pair(values[free], solved.pair.low[free])
-    height = _rounded_up(np.abs(pair.high) + abs(floor))
+    extra = np.broadcast_to(solved.barrier, values.shape)[free]
+    height = _rounded_up(np.abs(pair.high) + abs(floor) + extra)
     # a factor that is no proof proves no more than what is trivial
     down = solved.below if solved.below < 1.0 else np.inf
     lower[free] = np.maximum(_shifted(pair, _times(down, height), -1.0), floor)
@@ -294,16 +342,23 @@ def arrival(
         return Bounded(values, values, values), True
     moves = np.full_like(policy, -1)
     moves[open_] = policy[open_]
-    barrier, above, rank = solved.pair, solved.above, solved.pair.high
-    if not sure:
-        barrier, floor = Pair(np.zeros(values.size), np.zeros(values.size)), 0.0
-        above = _excess(evaluate(process, moves, barrier, rank, 1.0, PROVED)[0])
+    extra, rank = np.zeros(values.size), solved.pair.high
+    if sure:
+        process, extra = relieved(process, moves)
+        barrier = solved.pair
+        above = policy_check(process, moves, open_, barrier, 1.0)[1]
+    else:
+        # where costs may be infinite, the expected number of moves is the barrier
+        process, barrier = counting_moves(process)[0], Pair(extra.copy(), extra.copy())
+        floor = 0.0
+        above, _ = evaluate(process, moves, barrier, rank, 1.0, PROVED)
+    above = _excess(above)
     pair = Pair(values.copy(), np.zeros(values.size))
     accuracy = STAGES[-1] / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
     factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
-    slack = _times(factor, _rounded_up(np.abs(barrier.high[open_]) + abs(floor)))
+    slack = _times(factor, _rounded_up(np.abs(barrier.high[open_]) + abs(floor) + extra[open_]))
     inner = Pair(pair.high[open_], pair.low[open_])
     lower, upper = values.copy(), values.copy()
     values[open_] = np.clip(inner.high, 0.0, 1.0)

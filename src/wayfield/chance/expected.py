@@ -7,11 +7,14 @@ Boundary condition
     V = 0 at goals; V equals the label at labelled states, which end the walk as goals do. A free
     state without any action has V = g.
 Without giving up
-    g = +inf. Since costs are positive, V(s) is finite exactly where some policy arrives with
-    probability 1. This depends only on the graph of moves. V = +inf elsewhere. On the other states
-    it is a stochastic shortest path problem with a proper policy, and improper ones cost
-    infinitely much (every end component costs at least its least cost per move). So the equation
-    has one solution, and value iteration converges to it from any start [1]_.
+    g = +inf. V(s) is finite exactly where some policy arrives with probability 1. This depends only
+    on the graph of moves. V = +inf elsewhere. On the other states it is a stochastic shortest path
+    problem with a proper policy, and improper ones cost infinitely much (every end component costs
+    at least its least cost per move). So the equation has one solution, and value iteration
+    converges to it from any start [1]_.
+Free moves
+    Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
+    walk that goes round for ever at no cost is not one of them (`chance._free`).
 Method
     Policy iteration from above, by sweeps in place while the policy is poor, and by linear systems
     among strongly connected parts of the policy's moves; refined in double-doubles.
@@ -32,13 +35,17 @@ References
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import _proof_file as proof_file
 from .._arrays import (
     LARGEST,
     KeepsReadOnly,
@@ -54,7 +61,8 @@ from ..errors import InputError, NotConverged
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
-from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
+from ._free import least_cost
+from ._solver import Boundary, Solved, arrival, cost_bounds, value_of
 from .transitions import Transitions
 
 LEAST_ODDS = 1e-12
@@ -150,6 +158,9 @@ class ExpectedCost(KeepsReadOnly):
         Wall-clock time of the solve.
     transitions, goal, labels, give_up
         Inputs of the solve; `goal` as an array of states.
+    optimal : bool
+        Whether the bracket is around the least expected cost. If not, the plan was given (`under`),
+        and the bracket is around its own.
 
     Examples
     --------
@@ -177,6 +188,7 @@ class ExpectedCost(KeepsReadOnly):
     status: Status
     iterations: int
     seconds: float
+    optimal: bool = True
 
     @property
     def width(self) -> float:
@@ -300,6 +312,39 @@ class ExpectedCost(KeepsReadOnly):
             draws=draws,
         )
 
+    def write_proof(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Path:
+        """Write values, plan, arrival and their proof into one file, and return its path.
+
+        ``python -m wayfield_verify FILE`` proves them again, in exact arithmetic and using nothing
+        but the file. It claims the least expected cost, or this plan's if the plan was given
+        (`under`). Where the barriers of the file prove a little less than the bracket, the file's
+        bounds are wider. Format and proofs: the page "Proofs of expected cost".
+
+        Parameters
+        ----------
+        path : path
+            The file; an older one is replaced.
+        names : sequence of str, optional
+            A name for each state; the checker names states by them where a proof fails.
+
+        Raises
+        ------
+        InputError
+            If there is no proof: the bracket could not be verified, or is not that of the plan.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import wayfield as wf
+        >>> field = wf.expected_cost(wf.Transitions([0, 0], [0, 0], [0, 1], count=[1, 3]), goal=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     field.write_proof(f"{folder}/cost.proof", names=["street", "home"]).name
+        'cost.proof'
+        """
+        from .proofs import cost_sections  # which imports this module
+
+        return proof_file.write(path, cost_sections(self, names))
+
     def __repr__(self) -> str:
         known = np.isfinite(self.values)
         parts = [f"{number_of(self.values.size, 'states')}: {self.status}"]
@@ -419,6 +464,7 @@ def _packaged(
         status=status,
         iterations=solved.rounds,
         seconds=time.perf_counter() - start,
+        optimal=sure,
     )
     if check and not status.good:
         raise NotConverged(str(status), max(solved.below, solved.above), result.width)

@@ -29,6 +29,7 @@ from scipy import sparse
 from .._arrays import (
     MOST_VERTICES,
     KeepsReadOnly,
+    as_floats,
     as_lengths,
     as_real,
     as_real_array,
@@ -49,7 +50,7 @@ SUMS_TO_ONE = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transitions(KeepsReadOnly):
-    """A finite Markov decision process with positive costs, from counts.
+    """A finite Markov decision process with costs of 0 or more, from counts.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Transitions(KeepsReadOnly):
     count : (k,) array or number
         Number of times, positive; need not be whole. 1 for a list of single transitions.
     cost : (k,) array or number, optional
-        Cost of the move, positive; 1 if not given.
+        Cost of the move, 0 or more; 1 if not given.
     num_states : int, optional
         One more than the largest state if not given.
 
@@ -178,7 +179,7 @@ class Transitions(KeepsReadOnly):
         if size == 0:
             raise InputError("transitions must hold at least one transition, got none")
         counts = _per_row(count, weight, size)
-        costs = np.ones(size) if cost is None else _per_row(cost, "cost", size)
+        costs = np.ones(size) if cost is None else _per_row(cost, "cost", size, zero=True)
         largest = int(max(origin.max(), following.max()))
         if num_states is None:
             if largest >= max(1_000_000, 100 * size):
@@ -280,16 +281,15 @@ class Transitions(KeepsReadOnly):
             return self
         factors = _pooling(self, pool)
 
-        def pooled(weights: FloatArray) -> sparse.csr_array[np.float64]:
-            size = (self.num_choices, self.num_states)
-            matrix = sparse.csr_array((weights, self.next_states, self.outcome_indptr), size)
-            for factor in reversed(factors):
-                matrix = (factor @ matrix).tocsr()
-            matrix.sort_indices()
-            return matrix
-
-        # both have the same pattern: no count is 0, so nothing cancels
-        counts, paid = pooled(self.counts), pooled(self.counts * self.costs)
+        # counts and costs are pooled as one complex number, whose sums are never 0
+        paid = self.counts * self.costs
+        size = (self.num_choices, self.num_states)
+        rows = (self.counts + 1j * paid, self.next_states, self.outcome_indptr)
+        both = sparse.csr_array(rows, size)
+        for factor in reversed(factors):
+            both = (factor @ both).tocsr()
+        both.sort_indices()
+        counts = both.real
         own = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))
         added = np.repeat(np.arange(self.num_choices), np.diff(counts.indptr))
         prior = strength * counts.data / counts.sum(axis=1)[added]
@@ -299,7 +299,7 @@ class Transitions(KeepsReadOnly):
             self.actions[choice],
             np.append(self.next_states, counts.indices),
             np.append(self.counts, prior),
-            np.append(self.costs, paid.data / counts.data),
+            np.append(self.costs, both.data.imag / counts.data),
             self.num_states,
         )
 
@@ -324,7 +324,8 @@ class Transitions(KeepsReadOnly):
         owner = self.states.astype(np.int32)
         fee, odds = choice_figures(*outcomes, owner)
         into = reversed_outcomes(self.num_states, *outcomes[:2], odds)
-        return Process(self.indptr, *outcomes, owner, fee, odds, *into)
+        relief = np.zeros(self.num_choices)
+        return Process(self.indptr, *outcomes, owner, fee, odds, *into, relief)
 
     def _reweighted(self, weights: FloatArray) -> Transitions:
         """Return the same outcomes with other odds, in proportion to these weights."""
@@ -362,12 +363,15 @@ class Transitions(KeepsReadOnly):
         return f"Transitions({', '.join(sizes)}, {odds})"
 
 
-def _per_row(data: ArrayLike, name: str, size: int) -> FloatArray:
-    """Return positive numbers, one for each row; a single number counts for all of them."""
+def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> FloatArray:
+    """Return positive numbers, or 0 if allowed, for each row; one number counts for all of them."""
     array = as_real_array(data, name)
     if array.ndim == 0:
-        return np.repeat(as_lengths(array[np.newaxis], name), size)
-    return as_lengths(array, name, size)
+        array = np.repeat(array, size)
+    numbers = as_floats(array, name, size)
+    refuse((numbers < 0.0) & zero, numbers, name, "is negative")
+    as_lengths(np.where((numbers == 0.0) & zero, 1.0, numbers), name)
+    return numbers
 
 
 def _pooling(

@@ -43,6 +43,8 @@ class Process(NamedTuple):
     into_ptr: IntArray
     into: IntArray
     into_odds: FloatArray
+    relief: FloatArray
+    """What a barrier falls in the mean, added to what a choice costs; 0 without free choices."""
 
 
 class Rows(NamedTuple):
@@ -385,7 +387,7 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
     """Σ counts · (costs · cost + value there - value here) over a choice's outcomes.
 
     Taken in double-doubles and rounded at the end; a bound on the error before that rounding; and
-    Σ counts · cost, rounded down. `costs` is 1, or 0 to leave the costs out.
+    Σ counts · cost plus `relief`, rounded down. `costs` is 1, or 0 to leave the costs out.
     """
     s = process.owner[k]
     here, here_low = -values.high[s], -values.low[s]
@@ -403,7 +405,7 @@ def balance(process: Process, k: int, values: Pair, costs: float) -> tuple[float
             high, low = add(high, low, a, b)
     terms = 2.0 * (process.ptr[k + 1] - process.ptr[k]) + 4.0
     error = 2.0 * terms * DD_ERROR * (size + paid) + UNDERFLOW
-    return high, error, paid * (1.0 - 2.0 * terms * ROUNDING)
+    return high, error, paid * (1.0 - 2.0 * terms * ROUNDING) + process.relief[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -467,7 +469,11 @@ def optimality_check(
             worst = under if not under <= worst else worst
             if k != policy[s] and under > least and -high > 4.0 * error and process.fee[k] < np.inf:
                 # by what the value would fall if this choice were made until it is left
-                gain = -high * process.fee[k] / paid
+                leaving = 0.0
+                for e in range(process.ptr[k], process.ptr[k + 1]):
+                    if process.heads[e] != s:
+                        leaving += process.counts[e]
+                gain = -high / leaving
                 if gain > best:
                     best = gain
                     choice = k

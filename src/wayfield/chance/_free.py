@@ -1,0 +1,153 @@
+"""Choices that cost nothing: least expected cost where costs may be 0.
+
+Only policies that end surely count. A set of states among which free choices can move for ever, and
+from each to each, is a free end component: all its states have the same expected cost, as the walk
+moves to any of them at no cost. Each largest one becomes a single state, with the choices of its
+members. Choices that stay inside are never needed: they leave the state as it is.
+
+After that no policy makes free moves for ever: the states and choices that it would use for ever
+form an end component. So policies that do not end cost infinitely much, as they do with positive
+costs, and policy iteration is the same. For its bounds (`chance._solver`) the barrier b is the
+largest expected number of free moves in a row, over all policies. It is computed by policy
+iteration too, and only roughly: its mean has to fall at every free choice by half a move at least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.chance import Process, choice_figures, reversed_outcomes
+from ..kernels.chance_proof import approach, mean_falls
+from ..kernels.doubledouble import Pair
+from . import _solver
+from ._solver import FREE, MOST_ROUNDS, Boundary, Solved, counting_moves, evaluate
+
+ROUGH = 0.01
+"""Relative accuracy of the expected number of free moves."""
+
+
+def free_choices(process: Process) -> BoolArray:
+    """Whether no outcome of a choice costs anything."""
+    return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
+
+
+def least_cost(process: Process, boundary: Boundary) -> Solved:
+    """Minimise the expected cost of ending on the boundary or giving up."""
+    free = free_choices(process)
+    if not free.any():
+        return _solver.least_cost(process, boundary)
+    part, inside = free_components(process, boundary.fixed, free)
+    small, kept = _collapsed(process, part)
+    firsts = np.unique(part, return_index=True)[1]
+    ends = Boundary(boundary.fixed[firsts], boundary.values[firsts], boundary.give_up)
+    small, barrier = relieved_everywhere(small, free[kept], ends.fixed)
+    solved = _solver.least_cost(small, ends)
+    # back to all states: members of a component move to the one that the policy leaves from
+    policy = np.full(part.size, -1, np.int64)
+    chosen = kept[solved.policy[solved.policy >= 0]]
+    leaving = np.zeros(part.size, dtype=bool)
+    leaving[process.owner[chosen]] = True
+    policy[process.owner[chosen]] = chosen
+    _, towards = approach(process, inside, leaving)
+    policy = np.where(leaving, policy, towards)
+    pair = Pair(solved.pair.high[part], solved.pair.low[part])
+    return replace(solved, pair=pair, policy=policy, barrier=barrier[part])
+
+
+def barrier_for_all(
+    process: Process, fixed: BoolArray, free: BoolArray
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return a barrier for all free choices, and the free components with the choices inside."""
+    part, inside = free_components(process, fixed, free)
+    small, kept = _collapsed(process, part)
+    firsts = np.unique(part, return_index=True)[1]
+    _, barrier = relieved_everywhere(small, free[kept], fixed[firsts])
+    return barrier[part], part, inside
+
+
+def free_components(
+    process: Process, fixed: BoolArray, free: BoolArray
+) -> tuple[IntArray, BoolArray]:
+    """Largest free end components: their number at every state, and the choices inside them.
+
+    Numbers ascend with the first state. A state in no component has a number of its own.
+    """
+    n, owner = fixed.size, process.owner
+    inside = free & ~fixed[owner]
+    while True:
+        # strong components by choices that may stay inside; those that may leave are none
+        edges = np.repeat(inside, np.diff(process.ptr))
+        tails = np.repeat(owner, np.diff(process.ptr))[edges]
+        arcs = (np.ones(tails.size), (tails, process.heads[edges]))
+        _, part = connected_components(
+            sparse.csr_array(arcs, (n, n)), directed=True, connection="strong"
+        )
+        same = np.logical_and.reduceat(
+            part[process.heads] == np.repeat(part[owner], np.diff(process.ptr)), process.ptr[:-1]
+        )
+        if not (inside & ~same).any():
+            break
+        inside &= same
+    _, first, number = np.unique(part, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return order[number], inside
+
+
+def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
+    """Return the process with a state for each part, and which choices its choices are."""
+    owner = part[process.owner]
+    kept = np.argsort(owner, kind="stable")
+    sizes = np.diff(process.ptr)
+    n = int(part.max()) + 1
+    first = np.searchsorted(owner[kept], np.arange(n + 1)).astype(np.int64)
+    ptr = np.append(0, np.cumsum(sizes[kept])).astype(np.int64)
+    rows = np.arange(ptr[-1]) + np.repeat(process.ptr[kept] - ptr[:-1], sizes[kept])
+    heads = part[process.heads[rows]].astype(np.int32)
+    outcomes = (ptr, heads, process.counts[rows], process.costs[rows])
+    owners = owner[kept].astype(np.int32)
+    fee, odds = choice_figures(*outcomes, owners)
+    into = reversed_outcomes(n, ptr, heads, odds)
+    return Process(first, *outcomes, owners, fee, odds, *into, np.zeros(kept.size)), kept
+
+
+def relieved_everywhere(
+    process: Process, free: BoolArray, fixed: BoolArray
+) -> tuple[Process, FloatArray]:
+    """Return a process without free end components with relief for all choices, and the barrier."""
+    n = fixed.size
+    moves = np.flatnonzero(free & (process.fee < np.inf) & ~fixed[process.owner])
+    policy = np.full(n, -1, np.int64)
+    policy[process.owner[moves]] = moves
+    steps, leaving = counting_moves(process)
+    pair = Pair(np.zeros(n), np.zeros(n))
+    everything = np.flatnonzero(process.fee < np.inf)
+    for _ in range(MOST_ROUNDS):
+        evaluate(steps, policy, pair, np.zeros(n), 1.0, ROUGH)
+        barrier = np.maximum(pair.high, 0.0)
+        falls = mean_falls(process, everything, Pair(barrier, np.zeros(n)))
+        share = falls[moves] / leaving[moves]
+        if not (share < 0.5).any():
+            break
+        # the choice of most moves at every state; where it is the policy's own, it stays
+        order = np.lexsort((-share, process.owner[moves]))
+        last = np.append(np.diff(process.owner[moves[order]]) != 0, True)
+        worst = moves[order[last]]
+        better = falls[worst] / leaving[worst] < 0.5
+        policy[process.owner[worst[better]]] = worst[better]
+        pair.low[:] = 0.0
+    # costly choices may raise the barrier: in the mean by half of what they cost at most
+    paid = np.add.reduceat(process.counts * process.costs, process.ptr[:-1])
+    scale = FREE
+    raised = everything[(falls[everything] < 0.0) & (paid[everything] > 0.0)]
+    if raised.size:
+        scale = min(scale, float((paid[raised] / -falls[raised]).min()) / 4)
+    scale = 2.0 ** np.floor(np.log2(scale))
+    relief = scale * falls
+    hopeless = everything[paid[everything] + relief[everything] <= 0.0]
+    relief[hopeless] = np.nan
+    return process._replace(relief=relief), scale * barrier

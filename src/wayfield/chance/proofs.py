@@ -1,0 +1,257 @@
+"""Proofs of expected cost as files.
+
+The values of the plan are computed again in double-doubles, v = value + low part. With m the least
+end value, the sub- and supersolutions of `chance._solver` follow from them by scaling:
+
+    l = v - 2^-e ((v - m) + a),   u = v + 2^-e' ((v - m) + b),
+    h ∓ 2^-e" ((v - m) + b)       for the probability h of arrival.
+
+The file holds the low parts and the powers of two, chosen such that the checker finds them
+sufficient in exact arithmetic; all rounding is bounded here. With positive costs a = b = 0. Where
+choices are free, a is the barrier of `chance._free`, and b counts the moves of the plan. Where the
+plan may walk on for ever, b alone is the barrier of arrival.
+
+The page ``docs/proofs-of-expected-cost.md`` has the theorems, their proofs and the file format.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import _proof_file as proof_file
+from .._proof_file import Section
+from ..errors import InputError
+from ..kernels._types import FloatArray, IntArray
+from ..kernels.chance import Process, policy_reaching
+from ..kernels.chance_proof import approach, infinite_layers, mean_falls, worst_ratio
+from ..kernels.doubledouble import Pair
+from ._free import barrier_for_all, free_choices
+from ._solver import (
+    STAGES,
+    _rounded_up,
+    _shifted,
+    evaluate,
+    moves_barrier,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from .expected import ExpectedCost
+
+SINGLE = 2.0**-56
+"""Low parts have single precision if the error is at most this, or twice that with doubles."""
+FINEST = 100
+"""Largest exponent of a scaled barrier."""
+
+
+def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Section]:
+    """Return the sections of a result and its proof; raise `InputError` if there is no proof."""
+    from .expected import _boundary  # which imports this module
+
+    moves, n = field.transitions, field.values.size
+    boundary = _boundary(moves, field.goal, field.labels, field.give_up)
+    process, exponent = moves._process, moves._cost_exponent
+    fixed, floor, policy = boundary.fixed, boundary.floor, moves._choices(field.plan)
+    price = np.inf if field.give_up is None else field.give_up
+    values = np.ldexp(field.values, -exponent)
+    solved = value_of(process, policy, boundary, values)
+    finite = np.isfinite(solved.pair.high)
+    if (finite != np.isfinite(values)).any():
+        s = int(np.argmax(finite != np.isfinite(values)))
+        raise InputError(
+            f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof"
+        )
+    chosen = policy[finite & (policy >= 0)]
+    used = np.zeros(process.owner.size, dtype=bool)
+    used[policy[policy >= 0]] = True
+    can = policy_reaching(process, policy, fixed)
+    may_fail = policy_reaching(process, policy, ~can | ((policy < 0) & ~fixed))
+    is_open = can & may_fail  # elsewhere arrival is 0 or 1: the graph of moves decides
+
+    # barriers for free choices of the plan, and where it may walk on for ever; and for all choices
+    free, zeros = free_choices(process), np.zeros(n)
+    endless = bool((is_open & ~finite).any())
+    for_plan, rank = zeros, np.zeros(n, np.int64)
+    if endless or free[chosen].any():
+        leaving = np.where(finite | is_open, policy, -1)
+        for_plan = _narrowed(process, moves_barrier(process, leaving), leaving[leaving >= 0])
+        needs = (finite & (policy >= 0) & free[policy]) | (is_open & ~finite)
+        rank, _ = approach(process, used, ~needs)
+    about, for_all, high, low = chosen, for_plan, solved.pair.high, solved.pair.low
+    if field.optimal:
+        leads_away = np.logical_or.reduceat(~finite[process.heads], process.ptr[:-1])
+        about = np.flatnonzero((finite & ~fixed)[process.owner] & ~leads_away)
+        for_all = zeros
+        if free[about].any():
+            for_all, part, inside = barrier_for_all(process, fixed, free)
+            for_all = _narrowed(process, for_all, about[free[about] & ~inside[about]])
+            # all states of a free component have one value, to the last digit
+            first = np.unique(part, return_index=True)[1][part]
+            high, low, values = high[first], low[first], values[first]
+    all_relief = mean_falls(process, about, Pair(for_all, zeros))
+    plan_relief = mean_falls(process, chosen, Pair(for_plan, zeros))
+
+    # low parts of the values, and powers of two that make barriers of them
+    known = np.where(finite, values, 0.0)
+    with np.errstate(invalid="ignore"):
+        rest = np.where(finite, (high - values) + low, 0.0)
+
+    def errors(low: FloatArray) -> tuple[float, float]:
+        """Relative errors below and above of the values with these low parts."""
+        pair = _normalised(known, low)
+        below = worst_ratio(process, about, pair, 1.0, -1.0, all_relief)
+        above = worst_ratio(process, chosen, pair, 1.0, 1.0, plan_relief)
+        return below, above / (1.0 - above) if above < 1.0 else np.inf
+
+    low = _low_parts(rest, exponent, lambda low: max(errors(low)))
+    below, above = errors(low)
+    pair, inner = _normalised(known, low), np.flatnonzero(finite & ~fixed)
+    if field.optimal and price < np.inf:
+        # the lower barrier must not exceed what giving up costs
+        excess = (pair.high - boundary.give_up) + pair.low
+        over = inner[excess[inner] > 0.0]
+        share = _rounded_up(excess[over]) / np.maximum(pair.high[over] - floor, excess[over])
+        below = max(below, float(share.max(initial=0.0)))
+    e_low, e_up, bounds = _power(below), _power(above), []
+    sides = ((field.lower, e_low, for_all, -1.0), (field.upper, e_up, for_plan, 1.0))
+    for stated, e, barrier, side in sides:
+        height = np.abs(pair.high) + abs(floor) + barrier
+        proved = np.ldexp(_moved(pair, height, e, side), exponent)
+        # where the barriers prove less than the bracket says, it is widened
+        worse = side * np.maximum(side * stated, side * proved)
+        bounds.append(np.where(finite & ~fixed, worse, stated))
+    plan = np.where(policy >= 0, policy - moves.indptr[:-1] + 1, 0)
+    answer = [
+        proof_file.counts("plan", plan),
+        *_bracketed(("valu", "lowr", "uppr"), field.values, *bounds),
+    ]
+    reasons = [_floats("vlow", np.ldexp(low, exponent))]
+
+    # arrival, with v - m and the plan's barrier as the barrier, or the latter alone
+    e_reach = 0
+    if not field.optimal or price < np.inf:
+        opened, height = policy[is_open], np.abs(pair.high) + abs(floor) + for_plan
+        judged, factor = process, (1.0 + above) * (1.0 + 2.0**-50)
+        if endless:
+            judged, height, factor = process._replace(costs=0.0 * process.costs), for_plan, 1.0
+        relief = mean_falls(judged, opened, Pair(for_plan, zeros))
+        chances = Pair((can & ~may_fail).astype(np.float64), zeros.copy())
+        accuracy = STAGES[-1] / max(1.0, float(height[is_open].max(initial=0.0)))
+        inside = np.where(is_open, policy, -1)
+        evaluate(judged._replace(relief=relief), inside, chances, high, 0.0, accuracy)
+
+        def error(low: FloatArray) -> float:
+            pair = _normalised(field.reach, low)
+            ratios = (worst_ratio(judged, opened, pair, 0.0, side, relief) for side in (-1.0, 1.0))
+            return factor * max(ratios)
+
+        low = _low_parts((chances.high - field.reach) + chances.low, 0, error)
+        e_reach, pair = _power(error(low)), _normalised(field.reach, low)
+        least = np.maximum(_moved(pair, height, e_reach, -1.0), 0.0)
+        most = np.minimum(_moved(pair, height, e_reach, 1.0), 1.0)
+        least = np.where(is_open, np.minimum(least, field.reach_lower), field.reach_lower)
+        most = np.where(is_open, np.maximum(most, field.reach_upper), field.reach_upper)
+        answer += _bracketed(("reac", "rlor", "rupr"), field.reach, least, most)
+        reasons.append(_floats("rlow", low))
+
+    # layers of infinite states, ranks and barriers
+    if not finite.all():
+        allowed = process.fee < np.inf
+        if not field.optimal:
+            allowed &= used
+        stops = (policy < 0) & (price < np.inf)
+        layer = infinite_layers(process, fixed | stops, allowed)
+        reasons.append(proof_file.counts("laye", layer[~finite]))
+    if rank.any():
+        reasons.append(proof_file.counts("rank", rank))
+    for tag, numbers in (("ball", for_all), ("bpla", for_plan)):
+        if numbers.any():
+            reasons.append(_floats(tag, numbers))
+
+    # the process, and what is claimed of it
+    sizes, ends = np.diff(moves.indptr), np.flatnonzero(fixed)
+    shifts = (exponent - e_low, exponent - e_up, -e_reach)
+    claim = (not field.optimal) + 2 * endless
+    head: list[Section] = [
+        ("proc", struct.pack("<4Q", n, moves.num_choices, moves.counts.size, ends.size)),
+        ("clai", struct.pack("<Bd6h", claim, price, e_low, e_up, e_reach + exponent, *shifts)),
+        proof_file.counts("choi", sizes),
+    ]
+    if (moves.actions != np.arange(moves.num_choices) - np.repeat(moves.indptr[:-1], sizes)).any():
+        head.append(proof_file.counts("acti", moves.actions))
+    head.append(proof_file.counts("outc", np.diff(moves.outcome_indptr)))
+    head.append(proof_file.counts("head", moves.next_states))
+    for tag, numbers in (("coun", moves.counts), ("cost", moves.costs)):
+        same = (numbers == numbers[0]).all()
+        head.append(proof_file.doubles(tag, numbers[:1] if same else numbers))
+    head.append(proof_file.counts("endv", ends))
+    head.append(proof_file.doubles("endy", np.ldexp(boundary.values[ends], exponent)))
+    if names is not None:
+        if len(names) != n:
+            raise InputError(f"names must be one for each of {n:,} states, got {len(names):,}")
+        words = [str(name).encode() for name in names]
+        if len(set(words)) < n:
+            raise InputError("names must differ: two states have the same name")
+        head.append(proof_file.counts("naml", np.array([len(word) for word in words])))
+        head.append(("name", b"".join(words)))
+    return [*head, *answer, *reasons]
+
+
+def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], float]) -> FloatArray:
+    """Round low parts to single precision, in units of 2^exponent, if that does little harm."""
+    with np.errstate(over="ignore", under="ignore"):
+        single = np.ldexp(rest, exponent).astype(np.float32).astype(np.float64)
+    if not np.isfinite(single).all():
+        return rest
+    single = np.ldexp(single, -exponent)
+    return single if error(single) <= max(SINGLE, 2.0 * error(rest)) else rest
+
+
+def _narrowed(process: Process, barrier: FloatArray, choices: IntArray) -> FloatArray:
+    """Round a barrier to single precision, unless that costs a tenth of its mean falls."""
+    zeros = np.zeros(barrier.size)
+    with np.errstate(over="ignore"):
+        single = barrier.astype(np.float32).astype(np.float64)
+    rounded, exact = (mean_falls(process, choices, Pair(b, zeros)) for b in (single, barrier))
+    return single if (rounded[choices] >= 0.9 * exact[choices]).all() else barrier
+
+
+def _normalised(high: FloatArray, low: FloatArray) -> Pair:
+    """Return the same sums as double-doubles, whose low parts are below half a unit."""
+    total = high + low
+    back = total - high
+    return Pair(total, (high - (total - back)) + (low - back))
+
+
+def _power(error: float) -> int:
+    """Return e with 2^-e at least the error; raise `InputError` if it is too large."""
+    if not error < 0.5:
+        raise InputError(
+            "the bracket of this result could not be verified: there is nothing to prove"
+        )
+    return min(-int(np.frexp(error)[1]), FINEST) if error > 0.0 else FINEST
+
+
+def _moved(pair: Pair, height: FloatArray, e: int, side: float) -> FloatArray:
+    return _shifted(pair, np.ldexp(_rounded_up(height), -e), side)
+
+
+def _bracketed(
+    tags: tuple[str, str, str], values: FloatArray, lower: FloatArray, upper: FloatArray
+) -> list[Section]:
+    return [
+        proof_file.doubles(tags[0], values),
+        proof_file.counts(tags[1], proof_file.doubles_between(lower, values)),
+        proof_file.counts(tags[2], proof_file.doubles_between(values, upper)),
+    ]
+
+
+def _floats(tag: str, numbers: FloatArray) -> Section:
+    """Return a section of single precision if that holds the numbers, or else of doubles."""
+    with np.errstate(over="ignore"):
+        single = (numbers.astype(np.float32) == numbers).all()
+    return proof_file.singles(tag, numbers) if single else proof_file.doubles(tag, numbers)
