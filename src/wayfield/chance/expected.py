@@ -38,6 +38,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from .._arrays import (
     LARGEST,
@@ -45,7 +46,6 @@ from .._arrays import (
     as_flag,
     as_real,
     as_vertices,
-    as_whole,
     frozen,
     refuse,
 )
@@ -55,29 +55,27 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
+from .doubt import beta_quantile, moments, optimism, posterior, propagated
 from .transitions import Transitions
 
-LEAST_ODDS = 1e-12
-"""Drawn odds are at least this: odds of 0 would be another process."""
+LEAST_LEFT = 0.02
+"""Share of the reach that the choice of the plan cannot explain away."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Doubt(KeepsReadOnly):
-    """Uncertainty of a plan's cost and reach because its odds rest on few counts.
+    """Where a plan's true cost and reach may lie, given that its odds rest on counts.
 
-    The odds of a choice with the outcomes y, counted n_y times, are Dirichlet with parameters n_y:
-    the posterior under the improper prior of no knowledge. Counts that were shrunk carry their
-    prior with them. Odds are drawn from it, independently at every choice, and the plan's expected
-    cost and arrival are computed for each draw. The bounds are quantiles over the draws.
+    Counted in are few samples, outcomes not yet seen, and that the plan was chosen on the same
+    counts. `chance.doubt` says how; the how-to "How sure is my agent?" says how often the truth
+    was inside.
 
     Attributes
     ----------
     cost_low, cost_high, reach_low, reach_high : (n,) float arrays
-        Quantiles of the expected cost and of the probability of arrival.
+        Bounds on the expected cost and on the probability of arrival.
     level : float
-        Share of the draws between them.
-    draws : int
-        Number of draws.
+        How often they should hold the truth, at a state. They are not simultaneous bounds.
 
     Examples
     --------
@@ -93,11 +91,10 @@ class Doubt(KeepsReadOnly):
     reach_low: FloatArray
     reach_high: FloatArray
     level: float
-    draws: int
 
     def __repr__(self) -> str:
         spread = float((self.reach_high - self.reach_low).max(initial=0.0))
-        return f"Doubt(level {self.level:g}, {self.draws} draws, reach within {spread:.2g})"
+        return f"Doubt(level {self.level:g}, reach within {spread:.2g})"
 
 
 @runtime_checkable
@@ -242,22 +239,21 @@ class ExpectedCost(KeepsReadOnly):
         question = (moves, self.goal, self.labels, self.give_up)
         return _packaged(question, boundary, solved, start, as_flag(check, "check"), self.plan)
 
-    def doubt(self, draws: int = 100, level: float = 0.9, seed: int = 0) -> Doubt:
-        """Return the uncertainty of this plan's cost and reach because counts are few.
+    def doubt(self, level: float = 0.95, support: Transitions | None = None) -> Doubt:
+        """Return where the plan's true cost and reach may lie, given how few the counts are.
 
-        Odds are drawn from their Dirichlet posterior, with the counts as parameters, and the plan
-        is evaluated under each draw. An outcome that was never seen has odds 0 in all of them.
-        Shrink the counts first (`Transitions.shrunk`) to make outcomes possible that were seen
-        nearby.
+        The truth is meant at a state: the plan's cost and probability of arrival from there, under
+        the odds from which the counts were drawn. Nothing is drawn at random up to 1,000 states;
+        beyond, standard deviations are estimated to 7 % with a fixed seed.
 
         Parameters
         ----------
-        draws : int
-            Number of draws, at least 2.
         level : float
-            Share of the draws between the bounds.
-        seed : int
-            Of the draws.
+            How often the bounds should hold the truth.
+        support : Transitions, optional
+            The possible outcomes of every action, if they are known. It must have all choices of
+            the counts; its odds are not used. By default an action may do what any action did at
+            the state, and with small odds something never seen there.
 
         Examples
         --------
@@ -267,37 +263,63 @@ class ExpectedCost(KeepsReadOnly):
         >>> doubt = field.doubt()
         >>> doubt.reach_low[0] < field.reach[0] < doubt.reach_high[0]
         np.True_
+
+        A move that never failed in ten trials may fail:
+
+        >>> sure = wf.expected_cost(wf.Transitions([0], [0], [1], count=[10]), 1, give_up=100)
+        >>> can_fail = wf.Transitions([0, 0], [0, 0], [1, 2])
+        >>> sure = wf.expected_cost(wf.Transitions([0], [0], [1], [10], num_states=3), 1, 100)
+        >>> sure.doubt(support=can_fail).reach_low.round(2)
+        array([0.89, 1.  , 0.  ])
         """
-        as_whole(draws, "draws", least=2)
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
             raise InputError(f"level must be between 0 and 1, got {level}")
+        if support is not None and not isinstance(support, Transitions):
+            raise InputError(f"support must be wayfield.Transitions, got {type(support).__name__}")
         moves = self.transitions
         moves._check_counted("doubted")
-        rng = np.random.default_rng(as_whole(seed, "seed", least=0))
-        sizes = np.diff(moves.outcome_indptr)
-        found = []
-        for _ in range(draws):
-            weights = rng.standard_gamma(moves.counts)
-            total = np.add.reduceat(weights, moves.outcome_indptr[:-1])
-            # all gammas of a choice may underflow; then its outcomes are equally likely
-            odds = weights / np.repeat(np.where(total > 0.0, total, 1.0), sizes)
-            drawn = moves._reweighted(np.maximum(odds, LEAST_ODDS))
-            found.append(self.under(drawn, check=False))
-        # Quantiles are draws themselves, not means of two draws: a cost may be infinite. They are
-        # taken of brackets: drawn odds may be too small for the values to be verified.
-        outside = int((1.0 - level) / 2 * draws)
 
-        def quantile(name: str, place: int) -> FloatArray:
-            return frozen(np.sort(np.stack([getattr(one, name) for one in found]), axis=0)[place])
+        # The plan under the posterior odds, where it can do what was not seen.
+        weighted = posterior(moves, support, sink=self.give_up is not None)
+        boundary = _boundary(weighted, self.goal, self.labels, self.give_up)
+        plan = np.append(self.plan, -1)
+        begin = np.ldexp(np.append(self.values, np.inf), -weighted._cost_exponent)
+        solved = value_of(weighted._process, weighted._choices(plan), boundary, begin)
+        question = (weighted, self.goal, self.labels, self.give_up)
+        wary = _packaged(question, boundary, solved, time.perf_counter(), False, plan)
 
+        # Means and standard deviations of both, and what the choice of the plan may have added.
+        tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, weighted._cost_exponent)
+        z = float(ndtri(1.0 - tail))
+        bounds = []
+        for field in (self, wary):
+            policy = field.transitions._choices(field.plan)
+            of = moments(field.transitions, field.values, field.reach)
+            added = lost = np.zeros(policy.size)
+            if field is wary:
+                added, lost = optimism(field.transitions, policy, of)
+            finite = (policy >= 0) & np.isfinite(field.values)
+            open_ = (policy >= 0) & (field.reach > 0.0) & (field.reach < 1.0)
+            args = (field.transitions, policy)
+            of_cost, of_reach = (of.cost_variance / of.size)[policy], (of.reach_variance / of.size)[policy]
+            spread, dearer = propagated(*args, finite, field.values, of_cost, added)
+            wobble, rarer = propagated(*args, open_, field.values, of_reach, lost)
+            height = field.values - floor
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                low = floor + height * np.exp(-z * spread / height)
+                high = floor + (height + dearer) * np.exp(z * spread / (height + dearer))
+            low, high = (np.where(finite, of, field.values) for of in (low, high))
+            least = np.maximum(field.reach + rarer, LEAST_LEFT * field.reach)
+            arrives = beta_quantile(least, wobble, tail), beta_quantile(field.reach, wobble, 1.0 - tail)
+            bounds.append(np.stack([low, high, *arrives])[:, : self.values.size])
+        counted, pessimist = bounds
         return Doubt(
-            quantile("lower", outside),
-            quantile("upper", -1 - outside),
-            quantile("reach_lower", outside),
-            quantile("reach_upper", -1 - outside),
+            frozen(np.fmin(np.fmin(counted[0], pessimist[0]), self.lower)),
+            frozen(np.fmax(pessimist[1], self.upper)),
+            frozen(np.fmin(pessimist[2], self.reach_lower)),
+            frozen(np.fmax(np.fmax(counted[3], pessimist[3]), self.reach_upper)),
             level=level,
-            draws=draws,
         )
 
     def __repr__(self) -> str:

@@ -326,12 +326,6 @@ class Transitions(KeepsReadOnly):
         into = reversed_outcomes(self.num_states, *outcomes[:2], odds)
         return Process(self.indptr, *outcomes, owner, fee, odds, *into)
 
-    def _reweighted(self, weights: FloatArray) -> Transitions:
-        """Return the same outcomes with other odds, in proportion to these weights."""
-        made = type(self).__new__(type(self))
-        made.__setstate__(self.__getstate__() | {"counts": weights, "counted": False})
-        return made
-
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""
         if not self.counted:
@@ -341,15 +335,21 @@ class Transitions(KeepsReadOnly):
         """Return the choice of every state that takes this action there; -1 stays -1."""
         taken = np.flatnonzero(actions >= 0)
         found = np.full(self.num_states, -1, np.int64)
-        span = int(max(self.actions.max(), actions.max())) + 1
-        keys, wanted = self.states * span + self.actions, taken * span + actions[taken]
+        found[taken] = self._index_of(taken, actions[taken])
+        return found
+
+    def _index_of(
+        self, states: NDArray[np.int64], actions: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the choice of every pair of a state and an action; raise if there is none."""
+        span = int(max(self.actions.max(), actions.max(initial=0))) + 1
+        keys, wanted = self.states * span + self.actions, states * span + actions
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
         missing = np.flatnonzero(keys[at] != wanted)
         if missing.size:
-            s = taken[missing[0]]
-            raise InputError(f"action {actions[s]} was never taken at state {s}")
-        found[taken] = at
-        return found
+            s, action = states[missing[0]], actions[missing[0]]
+            raise InputError(f"action {action} was never taken at state {s}")
+        return np.asarray(at, np.int64)
 
     def __repr__(self) -> str:
         low, high = self.counts.min(), self.counts.max()
