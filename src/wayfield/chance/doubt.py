@@ -46,20 +46,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse, special
 
-from .._text import number_of
-from ..errors import InputError
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Rows, policy_rows
 from ._solver import PolicySystem
-from .transitions import Transitions
+from .transitions import Transitions, spread_rows
 
-STRENGTH = 1 / 3
+STRENGTH = 1 / 2
 """Samples that the prior on outcomes seen at the state is worth."""
 UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
 SINK = 1 / 5
 """Share of that part that ends the walk."""
-FEWEST = 2.5
+FEWEST = 2.0
 """Number of choices up to which nothing is shrunk: 3 in the theorem of James and Stein."""
 DENSE = 1_000
 """Number of states up to which visits are computed exactly, by an inverse."""
@@ -82,7 +80,9 @@ def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) ->
     n, k = moves.num_states, moves.num_choices
     choices, states = np.arange(k), moves.states
     own = np.repeat(choices, np.diff(moves.outcome_indptr))
-    mean_cost = np.add.reduceat(moves.counts * moves.costs, moves.outcome_indptr[:-1]) / moves.totals
+    mean_cost = (
+        np.add.reduceat(moves.counts * moves.costs, moves.outcome_indptr[:-1]) / moves.totals
+    )
     rows = [(own, moves.next_states.astype(np.int64), moves.counts, moves.costs)]
     if support is None:
         # every outcome seen at a state, with its count, and what was paid for it
@@ -92,7 +92,9 @@ def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) ->
         seen.sum_duplicates()
         paid.sum_duplicates()
         pattern = sparse.csr_array((np.ones(seen.nnz), seen.indices, seen.indptr), (n, n))
-        once = np.bincount(np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n)
+        once = np.bincount(
+            np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n
+        )
         total = seen.sum(axis=1)
         mass = (UNSEEN * (once + 1.0) / (total + 1.0))[states] * moves.totals
         # states two moves away that did not follow here
@@ -101,34 +103,20 @@ def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) ->
         near = (near - pattern.multiply(near)).tocsr()
         near.eliminate_zeros()
         share = SINK if sink else 0.0
-        owner, at = _spread_rows(states, seen.indptr)
+        owner, at = spread_rows(states, seen.indptr)
         cost = paid.data[at] / seen.data[at]
         rows.append((owner, seen.indices[at], STRENGTH / np.diff(seen.indptr)[states[owner]], cost))
-        owner, at = _spread_rows(states, near.indptr)
+        owner, at = spread_rows(states, near.indptr)
         weight = (1.0 - share) * mass[owner] / np.diff(near.indptr)[states[owner]]
         rows.append((owner, near.indices[at], weight, mean_cost[owner]))
         if sink:
             rows.append((choices, np.full(k, n), share * mass, mean_cost))
     else:
-        if support.num_states != n:
-            raise InputError(
-                f"support must have {number_of(n, 'states')}, as the counts do, "
-                f"got {support.num_states:,}"
-            )
-        known = support._index_of(states, moves.actions)
-        size = np.diff(support.outcome_indptr)[known]
-        owner, at = _spread_rows(known, support.outcome_indptr)
-        rows.append((owner, support.next_states[at], STRENGTH / size[owner], support.costs[at]))
+        _, (choice, following, cost) = moves._on_support(support)
+        sizes = np.bincount(choice, minlength=k)
+        rows.append((choice, following, STRENGTH / sizes[choice], cost))
     choice, following, count, cost = (np.concatenate(part) for part in zip(*rows, strict=True))
     return Transitions(states[choice], moves.actions[choice], following, count, cost, n + 1)
-
-
-def _spread_rows(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
-    """Return, for a list of rows of a sparse matrix, the place in the list and the entry of each."""
-    sizes = np.diff(indptr)[rows]
-    owner = np.repeat(np.arange(rows.size), sizes)
-    within = np.arange(owner.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return owner, indptr[rows][owner] + within
 
 
 def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moments:

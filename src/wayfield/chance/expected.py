@@ -56,6 +56,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
 from .doubt import beta_quantile, moments, optimism, posterior, propagated
+from .intervals import solve
 from .transitions import Transitions
 
 LEAST_LEFT = 0.02
@@ -145,8 +146,9 @@ class ExpectedCost(KeepsReadOnly):
         Number of evaluated policies.
     seconds : float
         Wall-clock time of the solve.
-    transitions, goal, labels, give_up
-        Inputs of the solve; `goal` as an array of states.
+    transitions, goal, labels, give_up, odds
+        Inputs of the solve; `goal` as an array of states. With `odds`, all figures are those of the
+        worst or the best case: `reach` is the least, or the largest, of the plan.
 
     Examples
     --------
@@ -174,6 +176,7 @@ class ExpectedCost(KeepsReadOnly):
     status: Status
     iterations: int
     seconds: float
+    odds: str | None = None
 
     @property
     def width(self) -> float:
@@ -302,7 +305,10 @@ class ExpectedCost(KeepsReadOnly):
             finite = (policy >= 0) & np.isfinite(field.values)
             open_ = (policy >= 0) & (field.reach > 0.0) & (field.reach < 1.0)
             args = (field.transitions, policy)
-            of_cost, of_reach = (of.cost_variance / of.size)[policy], (of.reach_variance / of.size)[policy]
+            of_cost, of_reach = (
+                (of.cost_variance / of.size)[policy],
+                (of.reach_variance / of.size)[policy],
+            )
             spread, dearer = propagated(*args, finite, field.values, of_cost, added)
             wobble, rarer = propagated(*args, open_, field.values, of_reach, lost)
             height = field.values - floor
@@ -311,7 +317,10 @@ class ExpectedCost(KeepsReadOnly):
                 high = floor + (height + dearer) * np.exp(z * spread / (height + dearer))
             low, high = (np.where(finite, of, field.values) for of in (low, high))
             least = np.maximum(field.reach + rarer, LEAST_LEFT * field.reach)
-            arrives = beta_quantile(least, wobble, tail), beta_quantile(field.reach, wobble, 1.0 - tail)
+            arrives = (
+                beta_quantile(least, wobble, tail),
+                beta_quantile(field.reach, wobble, 1.0 - tail),
+            )
             bounds.append(np.stack([low, high, *arrives])[:, : self.values.size])
         counted, pessimist = bounds
         return Doubt(
@@ -339,6 +348,7 @@ def expected_cost(
     give_up: float | None = None,
     labels: Labels | None = None,
     *,
+    odds: str | None = None,
     check: bool = True,
 ) -> ExpectedCost:
     """Return the least expected cost of arriving, with a rigorous bracket, and the plan for it.
@@ -358,6 +368,9 @@ def expected_cost(
     labels : Labels, optional
         Known costs-to-go of states other than the goal, from a critic for example. They are not
         changed. A walk that reaches a label counts as arrived.
+    odds : {"worst", "best"}, optional
+        For odds that are known only to lie in intervals (`Transitions.from_intervals`): the plan
+        that is best against the worst odds, or with the best ones.
     check : bool
         Raise `NotConverged` if the bracket could not be verified. If False, the result is returned
         with bounds that still hold, and `status` says what was missed.
@@ -379,7 +392,9 @@ def expected_cost(
     >>> risky.values.round(2), risky.plan, risky.reach.round(2)
     (array([17.67, 25.  ,  0.  ]), array([ 0, -1, -1]), array([0.33, 0.  , 1.  ]))
     """
-    if isinstance(transitions, HasExpectedCost):
+    if odds not in (None, "worst", "best"):
+        raise InputError(f'odds must be "worst", "best" or None, got {odds!r}')
+    if isinstance(transitions, HasExpectedCost) and odds is None:
         return transitions.expected_cost(goal, give_up, labels, check=check)
     moves = _transitions(transitions)
     n = moves.num_states
@@ -398,8 +413,14 @@ def expected_cost(
         clash = np.isin(at, ends) & (labels.values != 0.0)
         refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")
     as_flag(check, "check")
+    if odds is not None:
+        moves._bounds  # noqa: B018  raises without intervals
+    elif moves.low is not None:
+        raise InputError('these odds are intervals: pass odds="worst" or odds="best"')
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
+    if odds is not None:
+        return _robust((moves, ends, labels, price), boundary, odds, start, check)
     solved = least_cost(moves._process, boundary)
     return _packaged((moves, ends, labels, price), boundary, solved, start, check, None)
 
@@ -444,6 +465,32 @@ def _packaged(
     )
     if check and not status.good:
         raise NotConverged(str(status), max(solved.below, solved.above), result.width)
+    return result
+
+
+def _robust(
+    question: Question, boundary: Boundary, odds: str, start: float, check: bool
+) -> ExpectedCost:
+    """Solve for the worst or the best odds, and package the result; raise `NotConverged`."""
+    moves = question[0]
+    found = solve(moves, boundary, worst=odds == "worst")
+    values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in found.cost)
+    stops = (found.policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
+    result = ExpectedCost(
+        *question,
+        values,
+        lower,
+        upper,
+        *map(frozen, found.reach),
+        plan=frozen(np.where(found.policy >= 0, moves.actions[found.policy], -1)),
+        gives_up=frozen(stops),
+        status=found.status,
+        iterations=found.rounds,
+        seconds=time.perf_counter() - start,
+        odds=odds,
+    )
+    if check and not found.status.good:
+        raise NotConverged(str(found.status), result.width, result.width)
     return result
 
 
