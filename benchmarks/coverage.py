@@ -1,12 +1,15 @@
-"""How often `doubt()` holds the truth: ``python -m benchmarks.coverage [worlds] [tuned|held-out]``.
+"""How often `doubt()` holds the truth: ``python -m benchmarks.coverage [worlds] [tuned|held]``.
 
-A true process is drawn, then n transitions for each of its actions. A plan is made from these counts
-alone, and `doubt(0.95)` bounds its cost and reach at the start. The truth is the same plan under the
-true odds. Printed are the share of worlds where the bounds hold it, the shares where it lies below
-and above them, and the mean width. Worlds whose plan gives up at the start are left out.
+A true process is drawn, then n transitions for each of its actions. A plan is made from these
+counts alone, and `doubt(0.95)` bounds its cost and reach at the start. The truth is the same plan
+under the true odds. Printed are the share of worlds where the bounds hold it, the shares where it
+lies below and above them, and the mean width. Worlds whose plan gives up at the start are left out.
 
-The constants of `wayfield.chance.doubt` were chosen on the first families. The others were written
-after that, and nothing was chosen on them.
+The rule in `wayfield.chance.doubt` was found in three rounds. It was chosen on five families and
+judged on nine others; of these, the queue and the dice were covered too rarely (.80 and .86). It was
+changed and judged on six more; of these, the gambler with ten samples was (.62). It was changed
+again. The last five families were written after that, and nothing was chosen on them. The word
+``known`` passes the true outcomes as `support`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -125,7 +129,7 @@ def ten_alike(rng: Rng) -> World:
     return world(rows, n, 0, n - 2, 60.0)
 
 
-# ------------------------------------------------------------------ held out
+# ------------------------------------------------------------------ tuned on, the second time
 
 
 def wind(rng: Rng) -> World:
@@ -162,13 +166,12 @@ def queue(rng: Rng) -> World:
     load = rng.uniform(0.5, 1.1)
     rows = []
     for s in range(1, n - 1):
-        for a, (served, breaks) in enumerate(
-            [(1, 0.0), (2, rng.uniform(0.005, 0.03)), (3, rng.uniform(0.02, 0.08))]
-        ):
+        rates = (0.0, rng.uniform(0.005, 0.03), rng.uniform(0.02, 0.08))
+        for a, breaks in enumerate(rates):
             rows.append((s, a, n, breaks))
             for new in range(5):
                 p = np.exp(-load) * load**new / [1, 1, 2, 6, 24][new]
-                rows.append((s, a, int(np.clip(s - served + new, 0, n - 1)), (1 - breaks) * p))
+                rows.append((s, a, int(np.clip(s - a - 1 + new, 0, n - 1)), (1 - breaks) * p))
     return world(rows, n + 1, n // 2, 0, 70.0)
 
 
@@ -261,8 +264,197 @@ def dice(rng: Rng) -> World:
     return world(rows, n + 1, 0, n - 1, 60.0)
 
 
-TUNED = (slippery_grid, random_moves, many_outcomes, rare_failures, ten_alike)
-HELD_OUT = (wind, cliff, queue, inventory, river, local_random, key_and_door, teleporters, dice)
+# ------------------------------------------------------------------ tuned on, the third time
+
+
+def gambler(rng: Rng) -> World:
+    """Reach a fortune by bets of three sizes; the casino may close."""
+    n = int(rng.integers(12, 25))
+    rows = []
+    for s in range(1, n - 1):
+        for a, stake in enumerate((1, 2, 4)):
+            wins, closed = rng.uniform(0.4, 0.65), rng.uniform(0.0, 0.02)
+            rows.append((s, a, min(s + stake, n - 1), (1 - closed) * wins))
+            rows.append((s, a, max(s - stake, 0), (1 - closed) * (1 - wins)))
+            rows.append((s, a, n, closed))
+    return world(rows, n + 1, n // 2, n - 1, 90.0)
+
+
+def bridge(rng: Rng) -> World:
+    """Cross a bridge of three lanes in gusts from one side; a ford goes round."""
+    w = int(rng.integers(5, 11))
+    water = 4 * w
+    rows = []
+    for s in range(4 * w):
+        lane, x = divmod(s, w)
+        gust = rng.uniform(0.02, 0.3)
+        for a, (dy, dx) in enumerate(((0, 1), (1, 0), (-1, 0))):
+            ahead = min(lane + dy, 3) if lane + dy >= 0 else 0
+            to = ahead * w + min(x + dx, w - 1)
+            blown = ahead - 1
+            sure = 1 - (gust if lane < 3 else 0.0)
+            stuck = 0.4 if lane == 3 else 0.0
+            rows.append((s, a, to, sure * (1 - stuck)))
+            rows.append((s, a, s, sure * stuck))
+            rows.append((s, a, water if blown < 0 else blown * w + x, 1 - sure))
+    return world(rows, 4 * w + 1, w, 2 * w - 1, 70.0)
+
+
+def machine(rng: Rng) -> World:
+    """Finish a number of parts; a worn machine breaks, and maintenance takes time."""
+    parts, wear = int(rng.integers(4, 8)), int(rng.integers(3, 6))
+    broken = parts * wear + 1
+    rows = []
+    for done in range(parts):
+        for worn in range(wear):
+            s = done * wear + worn
+            fails = rng.uniform(0.0, 0.05) * (1 + worn)
+            ages = rng.uniform(0.2, 0.6)
+            for more, p in ((0, 1 - ages), (1, ages)):
+                later = min(worn + more, wear - 1)
+                to = parts * wear if done + 1 == parts else (done + 1) * wear + later
+                rows.append((s, 0, to, (1 - fails) * p))
+            rows.append((s, 0, broken, fails))
+            good = rng.uniform(0.5, 0.95)
+            rows += [(s, 1, done * wear, good), (s, 1, s, 1 - good)]
+    return world(rows, broken + 1, 0, parts * wear, 50.0)
+
+
+def geometric(rng: Rng) -> World:
+    """Random places in a square; one heads for a neighbour and lands near it, or in a swamp."""
+    n = int(rng.integers(25, 50))
+    places = rng.random((n, 2))
+    places[0], places[n - 1] = 0.0, 1.0
+    far = np.linalg.norm(places[:, None] - places[None], axis=2)
+    swamps = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist())
+    rows = []
+    for s in set(range(n)) - swamps:
+        for a, aim in enumerate(np.argsort(far[s])[1:6]):
+            near = np.argsort(far[aim])[: int(rng.integers(2, 5))]
+            weight = np.exp(-far[aim, near] / rng.uniform(0.03, 0.1))
+            rows += [(s, a, int(y), p) for y, p in zip(near, weight / weight.sum(), strict=True)]
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def cards(rng: Rng) -> World:
+    """Draw cards up to a sum without going over, from a large or a small deck, or drop one."""
+    n = int(rng.integers(15, 26))
+    decks = [rng.dirichlet(np.ones(size)) for size in (4, 9)]
+    rows = []
+    for s in range(n - 1):
+        for a, deck in enumerate(decks):
+            for card, p in enumerate(deck):
+                rows.append((s, a, s + card + 1 if s + card + 1 < n else n, p))
+        rows += [(s, 2, max(s - 3, 0), 0.7), (s, 2, max(s - 6, 0), 0.3)]
+    return world(rows, n + 1, 0, n - 1, 40.0)
+
+
+def night_bus(rng: Rng) -> World:
+    """Walk home, or wait for buses that may not come; some streets are dangerous."""
+    n = int(rng.integers(8, 16))
+    rows = []
+    for s in range(n - 1):
+        danger = float(rng.choice([0.0, 0.01, 0.05]))
+        rows += [(s, 0, s + 1, 0.95 - danger), (s, 0, s, 0.05), (s, 0, n, danger)]
+        comes, wrong = rng.uniform(0.05, 0.4), rng.uniform(0.0, 0.1)
+        rows.append((s, 1, min(s + int(rng.integers(2, 6)), n - 1), comes * (1 - wrong)))
+        rows += [(s, 1, int(rng.integers(0, n)), comes * wrong), (s, 1, s, 1 - comes)]
+        rows += [(s, 2, min(s + 2, n - 1), 0.85), (s, 2, max(s - 1, 0), 0.1), (s, 2, n, 0.05)]
+    return world(rows, n + 1, 0, n - 1, 80.0)
+
+
+# ------------------------------------------------------------------ held out
+
+
+def pond(rng: Rng) -> World:
+    """A frog hops over lily pads in two rows: short or long, or across; pads sink, a pike waits."""
+    w = int(rng.integers(6, 12))
+    pike = 2 * w
+    sinks = rng.uniform(0.0, 0.15, 2 * w) * (rng.random(2 * w) < 0.6)
+    rows = []
+    for s in range(2 * w):
+        row, x = divmod(s, w)
+        for a, to in enumerate((x + 1, x + 2)):
+            for miss, p in ((0, 0.75), (-1, 0.15), (1, 0.1)):
+                pad = row * w + int(np.clip(to + miss, 0, w - 1))
+                rows += [(s, a, pad, p * (1 - sinks[pad])), (s, a, pike, p * sinks[pad])]
+        rows += [(s, 2, (1 - row) * w + x, 0.9), (s, 2, s, 0.1)]
+    return world(rows, 2 * w + 1, 0, w - 1, 45.0)
+
+
+def eight_ways(rng: Rng) -> World:
+    """A walled grid with eight directions; moves veer by 45 degrees, a few cells are holes."""
+    h, w = int(rng.integers(4, 7)), int(rng.integers(5, 8))
+    n = h * w
+    ways = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+    walls = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist())
+    holes = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist()) - walls
+    rows = []
+    for s in set(range(n)) - walls - holes:
+        veer = rng.uniform(0.05, 0.35)
+        for a in range(8):
+            for turn, p in ((0, 1 - veer), (1, veer / 2), (7, veer / 2)):
+                to = _step(s, h, w, *ways[(a + turn) % 8])
+                rows.append((s, a, s if to in walls else to, p))
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def server(rng: Rng) -> World:
+    """Send a file in pieces over one of four lines; retries pile up until one is locked out."""
+    pieces, tries = int(rng.integers(4, 9)), int(rng.integers(3, 6))
+    done, out = pieces * tries, pieces * tries + 1
+    rows = []
+    for s in range(done):
+        sent, failed = divmod(s, tries)
+        for a in range(4):
+            good = rng.uniform(0.5, 0.95)
+            further = (sent + 1) * tries if sent + 1 < pieces else done
+            rows.append((s, a, further, good))
+            rows.append((s, a, s + 1 if failed + 1 < tries else out, 1 - good))
+    return world(rows, out + 1, 0, done, 40.0)
+
+
+def glider(rng: Rng) -> World:
+    """Glide to a strip in falling air: steep, flat or turning; too low too early is the end."""
+    w, h = int(rng.integers(6, 10)), int(rng.integers(5, 9))
+    crash = w * h
+    rows = []
+    for x in range(w):
+        thermal = rng.uniform(0.0, 0.35)
+        for y in range(h):
+            s = x * h + y
+            for a, (dx, dy) in enumerate(((1, -2), (1, -1), (0, -1))):
+                for up, p in ((0, 1 - thermal - 0.1), (2, thermal), (-1, 0.1)):
+                    level = y + dy + up
+                    to = (x + dx) * h + min(level, h - 1)
+                    rows.append((s, a, crash if level < 0 or x + dx >= w else to, p))
+    goal = (w - 1) * h
+    return world(rows, w * h + 1, h - 2, goal, 35.0)
+
+
+def supply(rng: Rng) -> World:
+    """Convoys through a layered network: five roads a town, ambushes on some of them."""
+    layers, towns = int(rng.integers(4, 8)), int(rng.integers(3, 6))
+    n = layers * towns
+    rows = []
+    for s in range(n):
+        layer = s // towns
+        for a in range(5):
+            aim = int(rng.integers(towns))
+            ambush = float(rng.choice([0.0, 0.02, 0.1]))
+            lost = rng.uniform(0.0, 0.3)
+            ahead = n if layer + 1 == layers else (layer + 1) * towns + aim
+            rows += [(s, a, ahead, 1 - ambush - lost), (s, a, n + 1, ambush)]
+            rows.append((s, a, layer * towns + int(rng.integers(towns)), lost))
+    return world(rows, n + 2, 0, n, 50.0)
+
+
+TUNED = (
+    *(slippery_grid, random_moves, many_outcomes, rare_failures, ten_alike),
+    *(wind, cliff, queue, inventory, river, local_random, key_and_door, teleporters, dice),
+    *(gambler, bridge, machine, geometric, cards, night_bus),
+)
+HELD_OUT = (pond, eight_ways, server, glider, supply)
 SIZES = (10, 100, 1000)
 
 
@@ -280,7 +472,7 @@ def judged(
     rng = np.random.default_rng([seed, samples])
     truth, start, goal, give_up = make(rng)
     first = truth.outcome_indptr
-    parts = [truth.probabilities[a:b] for a, b in zip(first[:-1], first[1:], strict=True)]
+    parts = [truth.probabilities[a:b] for a, b in pairwise(first)]
     counts = np.concatenate([rng.multinomial(samples, p / p.sum()) for p in parts])
     choice = np.repeat(np.arange(truth.num_choices), np.diff(first))
     rows = (truth.states[choice], truth.actions[choice], truth.next_states, counts)

@@ -26,7 +26,8 @@ they are alike (the optimiser's curse). Where it takes the best of j choices wit
 the sample sizes n_k, their common mean m and their spread χ² = Σ n_k (Q_k - m)² / u about it, u the
 variance of one sample, James and Stein [1]_ shrink the best one towards m by the share (j - 3) / χ².
 Here it is (j - `FEWEST`) / χ², at most 1, for the j best choices of the state, with the j for which
-it is most. What it costs is added up along the plan, G b, on the pessimistic side only.
+it costs most. The odds of the plan's choice are mixed with those of the j in this share, and the
+plan is evaluated again. All this is for the pessimistic ends alone.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
@@ -59,6 +60,8 @@ SINK = 1 / 5
 """Share of that part that ends the walk."""
 FEWEST = 2.0
 """Number of choices up to which nothing is shrunk: 3 in the theorem of James and Stein."""
+MOST_SHRUNK = 0.999
+"""Largest share by which a choice is shrunk."""
 DENSE = 1_000
 """Number of states up to which visits are computed exactly, by an inverse."""
 PROBES = 100
@@ -66,12 +69,11 @@ PROBES = 100
 
 
 class Moments(NamedTuple):
-    """Per choice: mean cost to go and reach, their variances and covariance for one sample, size."""
+    """Per choice: mean cost to go, variance of cost and of reach in one sample, sample size."""
 
     cost: FloatArray
     cost_variance: FloatArray
     reach_variance: FloatArray
-    covariance: FloatArray
     size: FloatArray
 
 
@@ -132,87 +134,93 @@ def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moment
             mean,
             np.add.reduceat(odds * cost**2, first),
             np.add.reduceat(odds * arrived**2, first),
-            np.add.reduceat(odds * cost * arrived, first),
             moves.totals + 1.0,
         )
 
 
-def optimism(moves: Transitions, policy: IntArray, of: Moments) -> tuple[FloatArray, FloatArray]:
-    """Return by how much each choice of the policy looks too good: in cost, and in reach (≤ 0)."""
-    bias, lost = np.zeros(policy.size), np.zeros(policy.size)
+def sobered(moves: Transitions, policy: IntArray, of: Moments) -> Transitions:
+    """Return the process with the policy's choices shrunk towards those they were chosen from."""
     taken = policy[moves.states]
-    usable = (taken >= 0) & np.isfinite(of.cost_variance)
-    usable &= np.isfinite(of.cost_variance[taken])
-    choice = np.flatnonzero(usable)
+    choice = np.flatnonzero((taken >= 0) & np.isfinite(of.cost_variance))
+    choice = choice[np.isfinite(of.cost_variance[taken[choice]])]
     if choice.size == 0:
-        return bias, lost
+        return moves
     # choices of a state one after the other, the policy's own first, then by their cost
-    own = choice == taken[choice]
-    state = moves.states[choice]
-    order = np.lexsort((of.cost[choice], ~own, state))
-    choice, state = choice[order], state[order]
-    begins = np.flatnonzero(np.append(True, np.diff(state) != 0))
+    order = np.lexsort((of.cost[choice], choice != taken[choice], moves.states[choice]))
+    choice = choice[order]
+    own, size = taken[choice], of.size[choice]
+    begins = np.flatnonzero(np.append(True, np.diff(own) != 0))
     group = np.repeat(begins, np.diff(np.append(begins, choice.size)))
 
     def running(values: FloatArray) -> FloatArray:
         total = np.cumsum(values)
         return np.asarray(total - (total[group] - values[group]))
 
-    size = of.size[choice]
-    over = of.cost[choice] - of.cost[taken[choice]]
+    # the share by which the best of the first j choices is shrunk to their mean, and its effect
+    over = of.cost[choice] - of.cost[own]
     weight, first, second = running(size), running(size * over), running(size * over**2)
     within = running(size * of.cost_variance[choice]) / weight
-    mean = first / weight
-    members = np.arange(choice.size) - group + 1.0
+    members = np.arange(choice.size) - group + 1
     with np.errstate(divide="ignore", invalid="ignore"):
-        chi = (second - mean * first) / within
-        part = np.clip((members - FEWEST) / chi, 0.0, 1.0)
-    shift = np.where((within > 0.0) & (members > FEWEST), part * mean, 0.0)
-    bias[state[begins]] = np.maximum(np.maximum.reduceat(np.nan_to_num(shift), begins), 0.0)
-    moving = policy >= 0
-    variance = of.cost_variance[policy[moving]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(variance > 0.0, of.covariance[policy[moving]] / variance, 0.0)
-    lost[moving] = bias[moving] * np.minimum(np.nan_to_num(slope), 0.0)
-    return bias, lost
+        chi = np.maximum(second - first**2 / weight, 0.0) / within
+        share = np.minimum((members - FEWEST) / chi, MOST_SHRUNK)
+    share = np.where((within > 0.0) & (members > FEWEST), share, 0.0)
+    effect = share * first / weight
+    most = np.maximum.reduceat(effect, begins)
+    # the first place at which the effect is the largest ends the group that is used
+    last = np.minimum.reduceat(
+        np.where(
+            effect == most[np.searchsorted(begins, group)], np.arange(choice.size), choice.size
+        ),
+        begins,
+    )
+    last = last[np.searchsorted(begins, group)]
+    used = (np.arange(choice.size) <= last) & (effect[last] > 0.0)
+    choice, own, size, last = choice[used], own[used], size[used], last[used]
+    if choice.size == 0:
+        return moves
+    owner, at = spread_rows(choice, moves.outcome_indptr)
+    mixed = (share[last] * size / weight[last] * moves.totals[own])[owner] * moves.probabilities[at]
+    kept = np.ones(moves.num_choices)
+    kept[own] = 1.0 - share[last]
+    every = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
+    target = np.append(every, own[owner])
+    return Transitions(
+        moves.states[target],
+        moves.actions[target],
+        np.append(moves.next_states, moves.next_states[at]),
+        np.append(moves.counts * kept[every], mixed),
+        np.append(moves.costs, moves.costs[at]),
+        moves.num_states,
+    )
 
 
-def propagated(
-    moves: Transitions,
-    policy: IntArray,
-    inside: BoolArray,
-    rank: FloatArray,
-    variance: FloatArray,
-    shift: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return √(G² variance) and G shift for the policy's moves at the states `inside`; 0 elsewhere."""
-    spread, moved = np.zeros(policy.size), np.zeros(policy.size)
+def standard_deviations(
+    moves: Transitions, policy: IntArray, inside: BoolArray, rank: FloatArray, variance: FloatArray
+) -> FloatArray:
+    """Return √(G² variance) for the policy's moves at the states `inside`; 0 elsewhere."""
+    found = np.zeros(policy.size)
     states = np.flatnonzero(inside)
     if states.size == 0:
-        return spread, moved
+        return found
     order = states[np.argsort(rank[states], kind="stable")]
-    process = moves._process
-    moving = np.where(inside, policy, -1)
-    rows = Rows(*policy_rows(process, moving, order))
-    # `Rows` leave out what stays where it is: figures of one move become figures until it is left
+    rows = Rows(*policy_rows(moves._process, np.where(inside, policy, -1), order))
+    # `Rows` leave out what stays where it is: the noise of one move becomes that until it is left
     stays = np.repeat(moves.states, np.diff(moves.outcome_indptr)) == moves.next_states
     kept = np.add.reduceat(moves.probabilities * stays, moves.outcome_indptr[:-1])
-    leaving = 1.0 - kept[policy[order]]
-    noise, pull = np.sqrt(variance[order]) / leaving, shift[order] / leaving
+    noise = np.sqrt(variance[order]) / (1.0 - kept[policy[order]])
     if order.size <= DENSE:
         size = np.diff(rows.ptr)
         matrix = np.eye(order.size)
         np.subtract.at(matrix, (np.repeat(np.arange(order.size), size), rows.columns), rows.data)
-        visits = np.linalg.inv(matrix)
-        spread[order], moved[order] = np.sqrt(visits**2 @ noise**2), visits @ pull
-        return spread, moved
-    system = PolicySystem(rows)
-    rng = np.random.default_rng(0)
+        found[order] = np.sqrt(np.linalg.inv(matrix) ** 2 @ noise**2)
+        return found
+    system, rng = PolicySystem(rows), np.random.default_rng(0)
     squares = np.zeros(order.size)
     for _ in range(PROBES):
         squares += system.solve(noise * rng.choice([-1.0, 1.0], order.size), 1e-3) ** 2
-    spread[order], moved[order] = np.sqrt(squares / PROBES), system.solve(pull, 1e-6)
-    return spread, moved
+    found[order] = np.sqrt(squares / PROBES)
+    return found
 
 
 def beta_quantile(mean: FloatArray, spread: FloatArray, share: float) -> FloatArray:

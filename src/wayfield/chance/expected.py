@@ -55,12 +55,9 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
-from .doubt import beta_quantile, moments, optimism, posterior, propagated
+from .doubt import beta_quantile, moments, posterior, sobered, standard_deviations
 from .intervals import solve
 from .transitions import Transitions
-
-LEAST_LEFT = 0.02
-"""Share of the reach that the choice of the plan cannot explain away."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -283,45 +280,42 @@ class ExpectedCost(KeepsReadOnly):
         moves = self.transitions
         moves._check_counted("doubted")
 
-        # The plan under the posterior odds, where it can do what was not seen.
-        weighted = posterior(moves, support, sink=self.give_up is not None)
-        boundary = _boundary(weighted, self.goal, self.labels, self.give_up)
-        plan = np.append(self.plan, -1)
-        begin = np.ldexp(np.append(self.values, np.inf), -weighted._cost_exponent)
-        solved = value_of(weighted._process, weighted._choices(plan), boundary, begin)
-        question = (weighted, self.goal, self.labels, self.give_up)
-        wary = _packaged(question, boundary, solved, time.perf_counter(), False, plan)
+        # The plan under the posterior odds, where it can do what was not seen; then with its choices
+        # shrunk towards those that they were chosen from.
+        plan, start = np.append(self.plan, -1), time.perf_counter()
+        begin = np.append(self.values, np.inf)
+        wary, fields = posterior(moves, support, sink=self.give_up is not None), [self]
+        for step in range(2):
+            boundary = _boundary(wary, self.goal, self.labels, self.give_up)
+            policy = wary._choices(plan)
+            solved = value_of(
+                wary._process, policy, boundary, np.ldexp(begin, -wary._cost_exponent)
+            )
+            question = (wary, self.goal, self.labels, self.give_up)
+            field = _packaged(question, boundary, solved, start, False, plan)
+            if step == 0:
+                wary = sobered(wary, policy, moments(wary, field.values, field.reach))
+        fields.append(field)
 
-        # Means and standard deviations of both, and what the choice of the plan may have added.
-        tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, weighted._cost_exponent)
+        # Quantiles around the means of both.
+        tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, wary._cost_exponent)
         z = float(ndtri(1.0 - tail))
         bounds = []
-        for field in (self, wary):
+        for field in fields:
             policy = field.transitions._choices(field.plan)
             of = moments(field.transitions, field.values, field.reach)
-            added = lost = np.zeros(policy.size)
-            if field is wary:
-                added, lost = optimism(field.transitions, policy, of)
             finite = (policy >= 0) & np.isfinite(field.values)
             open_ = (policy >= 0) & (field.reach > 0.0) & (field.reach < 1.0)
-            args = (field.transitions, policy)
-            of_cost, of_reach = (
-                (of.cost_variance / of.size)[policy],
-                (of.reach_variance / of.size)[policy],
-            )
-            spread, dearer = propagated(*args, finite, field.values, of_cost, added)
-            wobble, rarer = propagated(*args, open_, field.values, of_reach, lost)
+            args, rank = (field.transitions, policy), field.values
+            cost, arrival_ = of.cost_variance / of.size, of.reach_variance / of.size
+            spread = standard_deviations(*args, finite, rank, cost[policy])
+            wobble = standard_deviations(*args, open_, rank, arrival_[policy])
             height = field.values - floor
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                low = floor + height * np.exp(-z * spread / height)
-                high = floor + (height + dearer) * np.exp(z * spread / (height + dearer))
-            low, high = (np.where(finite, of, field.values) for of in (low, high))
-            least = np.maximum(field.reach + rarer, LEAST_LEFT * field.reach)
-            arrives = (
-                beta_quantile(least, wobble, tail),
-                beta_quantile(field.reach, wobble, 1.0 - tail),
-            )
-            bounds.append(np.stack([low, high, *arrives])[:, : self.values.size])
+                ends = [floor + height * np.exp(side * z * spread / height) for side in (-1, 1)]
+            ends = [np.where(finite, end, field.values) for end in ends]
+            ends += [beta_quantile(field.reach, wobble, share) for share in (tail, 1.0 - tail)]
+            bounds.append(np.stack(ends)[:, : self.values.size])
         counted, pessimist = bounds
         return Doubt(
             frozen(np.fmin(np.fmin(counted[0], pessimist[0]), self.lower)),

@@ -143,10 +143,10 @@ def _iterate(
             every = np.flatnonzero(~boundary.fixed[process.owner]) if given is None else moving
             above = float(((found + error) / least)[moving].max(initial=0.0))
             below = float(((error - found) / least)[every].max(initial=0.0))
-        moved = np.abs(value - before) > NOTICEABLE * np.maximum(np.abs(value), np.abs(before))
-        # a NaN must not pass for a proof
-        if not moved[np.isfinite(value)].any() and rounds > 1:
+            moved = np.abs(value - before) > NOTICEABLE * np.abs(value)
+        if not (moved & (value < np.inf)).any() and rounds > 1:
             break
+    # a NaN must not pass for a proof
     above = above if above >= 0.0 else np.inf
     below = below if below >= 0.0 else np.inf
     return value, policy, above, below, rounds
