@@ -6,10 +6,10 @@ under the true odds. Printed are the share of worlds where the bounds hold it, t
 lies below and above them, and the mean width. Worlds whose plan gives up at the start are left out.
 
 The rule in `wayfield.chance.doubt` was found in three rounds. It was chosen on five families and
-judged on nine others; of these, the queue and the dice were covered too rarely (.80 and .86). It was
+judged on nine others; of these, the queue and the dice were covered too rarely (.80, .86). It was
 changed and judged on six more; of these, the gambler with ten samples was (.62). It was changed
-again. The last five families were written after that, and nothing was chosen on them. The word
-``known`` passes the true outcomes as `support`.
+again, with all twenty in view. The last five families were written after the gambler, and nothing
+was chosen on them. The word ``known`` passes the true outcomes as `support`.
 """
 
 from __future__ import annotations
@@ -519,9 +519,8 @@ def main() -> None:
                 print("  " + text, flush=True)
                 summary.append(figures)
             cover, width = np.mean(summary, axis=0)
-            print(
-                f"  mean of families: reach {cover:.3f}, width {width:.3f}; least {min(summary)[0]:.3f}"
-            )
+            least = min(summary)[0]
+            print(f"  mean of families: {cover:.3f}, width {width:.3f}; least {least:.3f}")
 
 
 if __name__ == "__main__":

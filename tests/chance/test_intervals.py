@@ -38,7 +38,9 @@ def random_choices(rng: np.random.Generator, free: int) -> list[list[Choice]]:
             odds = rng.multinomial(32, rng.dirichlet(np.ones(size)))
             room = rng.integers(0, 9, (2, size))
             low, high = np.maximum(odds - room[0], 0) / 32, np.minimum(odds + room[1], 32) / 32
-            mine.append((heads, low.tolist(), high.tolist(), rng.choice([0.5, 1, 2], size).tolist()))
+            mine.append(
+                (heads, low.tolist(), high.tolist(), rng.choice([0.5, 1, 2], size).tolist())
+            )
         out.append(mine)
     return out
 
@@ -160,7 +162,9 @@ def test_boxes_from_counts_hold_the_odds_and_grow_with_the_level() -> None:
     assert each.high[3] == pytest.approx(1 - 0.025**0.1)
     assert each.low[3] == 0.0
     assert each.high[2] == 1.0
-    known = moves.with_intervals(support=wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 0], num_states=3))
+    known = moves.with_intervals(
+        support=wf.Transitions([0, 0, 0], [0, 1, 1], [1, 1, 0], num_states=3)
+    )
     assert known.next_states.tolist() == [1, 2, 0, 1]
     field = wf.expected_cost(moves, 1, give_up=20.0)
     worst = wf.expected_cost(jointly, 1, give_up=20.0, odds="worst")

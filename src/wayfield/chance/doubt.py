@@ -2,10 +2,10 @@
 
 Three things are not known to somebody who has counts, and each has its part here.
 
-**Few samples.** A choice with the posterior weights w_y (counts and prior), of total A, has Dirichlet
-odds. The mean of a field f over its outcomes then has the variance (Σ p f² - (Σ p f)²) / (A + 1),
-p = w / A. Let G be the expected number of visits, the inverse of I - P under the plan. To first
-order in the odds the plan's field h varies with
+**Few samples.** A choice with the posterior weights w_y (counts and prior), of total A, has
+Dirichlet odds. The mean of a field f over its outcomes then has the variance
+(Σ p f² - (Σ p f)²) / (A + 1), p = w / A. Let G be the expected number of visits, the inverse of
+I - P under the plan. To first order in the odds the plan's field h varies with
 
     Var h(s) = Σ_x G(s, x)² Var_x .
 
@@ -15,29 +15,29 @@ single move. Cost has those of a log-normal one, above the least value that a wa
 **Outcomes not yet seen.** The prior of a choice is worth `STRENGTH` samples, spread evenly over all
 outcomes that any action had at the state. Something never seen there may follow, too. By Good and
 Turing its odds are near (number of outcomes seen once) / (number of samples). A part of this mass,
-`UNSEEN`, goes to the states two moves away, and of that part the share `SINK` to giving up. None of it
-is used if the possible outcomes are given (`support`).
+`UNSEEN`, goes to the states two moves away, and of that part the share `SINK` to giving up. None of
+it is used if the possible outcomes are given (`support`).
 
-The prior makes a plan look worse, never better. So the low end of reach and the high end of cost
-are those of the posterior. The other ends are the farther ones of the posterior and the plain counts.
+The prior mostly makes a plan look worse. So the low end of reach and the high end of cost are those
+of the posterior. The other ends are the farther ones of the posterior and the plain counts.
 
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
-they are alike (the optimiser's curse). Where it takes the best of j choices with the means Q_k and
-the sample sizes n_k, their common mean m and their spread χ² = Σ n_k (Q_k - m)² / u about it, u the
-variance of one sample, James and Stein [1]_ shrink the best one towards m by the share (j - 3) / χ².
-Here it is (j - `FEWEST`) / χ², at most 1, for the j best choices of the state, with the j for which
-it costs most. The odds of the plan's choice are mixed with those of the j in this share, and the
-plan is evaluated again. All this is for the pessimistic ends alone.
+they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
+sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ n_k (Q_k - m)² / u.
+Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
+noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice is mixed
+with the j in this share, odds and sample sizes, for the j at which this costs most, and the plan
+is evaluated again. All this is for the pessimistic ends alone.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`chance.intervals`). The four constants were chosen on slippery grids and
-    random processes. Coverage on other families, never looked at before, is in the how-to
-    "How sure is my agent?"; `benchmarks/coverage.py` measures it.
+    they are vacuous (`chance.intervals`). The constants were chosen on twenty families of
+    processes. Coverage on five others, written afterwards, is in the how-to "How sure is my
+    agent?"; `benchmarks/coverage.py` measures it.
 
 References
 ----------
-.. [1] W. James, C. Stein, Estimation with quadratic loss, Fourth Berkeley Symposium, 1961.
+.. [1] R. DerSimonian, N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7, 1986.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
 SINK = 1 / 5
 """Share of that part that ends the walk."""
-FEWEST = 2.0
-"""Number of choices up to which nothing is shrunk: 3 in the theorem of James and Stein."""
-MOST_SHRUNK = 0.999
-"""Largest share by which a choice is shrunk."""
+DIFFERENT = 0.1
+"""Level of the test of χ² below which choices count as different, and are mixed less."""
+MOST_MIXED, LEAST_MIXED = 0.999, 1e-6
+"""Largest share by which a choice is mixed with others, and the least that matters."""
 DENSE = 1_000
 """Number of states up to which visits are computed exactly, by an inverse."""
 PROBES = 100
@@ -139,7 +139,7 @@ def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moment
 
 
 def sobered(moves: Transitions, policy: IntArray, of: Moments) -> Transitions:
-    """Return the process with the policy's choices shrunk towards those they were chosen from."""
+    """Return the process with the policy's choices mixed with those they were chosen from."""
     taken = policy[moves.states]
     choice = np.flatnonzero((taken >= 0) & np.isfinite(of.cost_variance))
     choice = choice[np.isfinite(of.cost_variance[taken[choice]])]
@@ -156,33 +156,32 @@ def sobered(moves: Transitions, policy: IntArray, of: Moments) -> Transitions:
         total = np.cumsum(values)
         return np.asarray(total - (total[group] - values[group]))
 
-    # the share by which the best of the first j choices is shrunk to their mean, and its effect
+    # the share in which the best of the first j choices is mixed with them, and what that costs
     over = of.cost[choice] - of.cost[own]
     weight, first, second = running(size), running(size * over), running(size * over**2)
     within = running(size * of.cost_variance[choice]) / weight
     members = np.arange(choice.size) - group + 1
     with np.errstate(divide="ignore", invalid="ignore"):
         chi = np.maximum(second - first**2 / weight, 0.0) / within
-        share = np.minimum((members - FEWEST) / chi, MOST_SHRUNK)
-    share = np.where((within > 0.0) & (members > FEWEST), share, 0.0)
+        share = np.minimum((members - 1.0) / chi, MOST_MIXED)
+        share = share * np.minimum(special.chdtrc(members - 1.0, chi) / DIFFERENT, 1.0)
+    share = np.where((within > 0.0) & (members > 1) & (share > LEAST_MIXED), share, 0.0)
     effect = share * first / weight
-    most = np.maximum.reduceat(effect, begins)
     # the first place at which the effect is the largest ends the group that is used
-    last = np.minimum.reduceat(
-        np.where(
-            effect == most[np.searchsorted(begins, group)], np.arange(choice.size), choice.size
-        ),
-        begins,
-    )
-    last = last[np.searchsorted(begins, group)]
-    used = (np.arange(choice.size) <= last) & (effect[last] > 0.0)
+    place, number = np.arange(choice.size), np.searchsorted(begins, group)
+    largest = effect == np.maximum.reduceat(effect, begins)[number]
+    last = np.minimum.reduceat(np.where(largest, place, choice.size), begins)[number]
+    used = (place <= last) & (effect[last] > 0.0)
     choice, own, size, last = choice[used], own[used], size[used], last[used]
     if choice.size == 0:
         return moves
+    # what is mixed borrows samples from the others: its size grows with the share
     owner, at = spread_rows(choice, moves.outcome_indptr)
-    mixed = (share[last] * size / weight[last] * moves.totals[own])[owner] * moves.probabilities[at]
+    part, whole = share[last], weight[last] - 1.0
+    total = (1.0 - part) * moves.totals[own] + part * whole
+    mixed = (part * size / weight[last] * total)[owner] * moves.probabilities[at]
     kept = np.ones(moves.num_choices)
-    kept[own] = 1.0 - share[last]
+    kept[own] = (1.0 - part) * total / moves.totals[own]
     every = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
     target = np.append(every, own[owner])
     return Transitions(

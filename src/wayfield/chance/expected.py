@@ -81,7 +81,7 @@ class Doubt(KeepsReadOnly):
     >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
     >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
     >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
-    (array([0.64, 1.  , 0.  ]), array([1., 1., 0.]))
+    (array([0.63, 1.  , 0.  ]), array([1., 1., 0.]))
     """
 
     cost_low: FloatArray
@@ -266,11 +266,10 @@ class ExpectedCost(KeepsReadOnly):
 
         A move that never failed in ten trials may fail:
 
-        >>> sure = wf.expected_cost(wf.Transitions([0], [0], [1], count=[10]), 1, give_up=100)
         >>> can_fail = wf.Transitions([0, 0], [0, 0], [1, 2])
         >>> sure = wf.expected_cost(wf.Transitions([0], [0], [1], [10], num_states=3), 1, 100)
         >>> sure.doubt(support=can_fail).reach_low.round(2)
-        array([0.89, 1.  , 0.  ])
+        array([0.84, 1.  , 0.  ])
         """
         level = as_real(level, "level")
         if not 0.0 < level < 1.0:
@@ -280,8 +279,8 @@ class ExpectedCost(KeepsReadOnly):
         moves = self.transitions
         moves._check_counted("doubted")
 
-        # The plan under the posterior odds, where it can do what was not seen; then with its choices
-        # shrunk towards those that they were chosen from.
+        # The plan under the posterior odds, where it can do what was not seen; then with its
+        # choices mixed with those that they were chosen from.
         plan, start = np.append(self.plan, -1), time.perf_counter()
         begin = np.append(self.values, np.inf)
         wary, fields = posterior(moves, support, sink=self.give_up is not None), [self]

@@ -5,8 +5,8 @@ Setting
     them, for each choice by itself. Between choices nothing is coupled, so bounds are conservative
     where true odds hang together.
 Equation
-    V(s) = min( g, min_a ext_p Σ_y p_y (c_y + V(y)) ), where ext is the maximum (odds="worst") or the
-    minimum (odds="best") over the odds p of the choice. The inner one sorts outcomes.
+    V(s) = min( g, min_a ext_p Σ_y p_y (c_y + V(y)) ), where ext is the maximum (odds="worst") or
+    the minimum (odds="best") over the odds p of the choice. The inner one sorts outcomes.
 Without giving up
     Some policy must end surely whatever the odds (worst), or for some odds (best). Both sets are
     found from the bounds alone: a choice may be used if all it can lead to is inside (worst), or if
@@ -16,22 +16,22 @@ Method
     Hoffman and Karp [1]_: nature's odds for the current values; the least expected cost under these
     odds, by policy iteration; again, until nothing changes. Values rise (worst) or fall (best).
 
-**Theorem W.** Let E_k be the extreme of C + R over the odds of choice k, with C its mean cost and R the
-mean change of v. Let C⁻ > 0 be the least C. If E_k <= δ C⁻ for the policy's own choices, then
+**Theorem W.** Let E_k be the extreme of C + R over the odds of choice k, with C its mean cost and
+R the mean change of v. Let C⁻ > 0 be the least C. If E_k <= δ C⁻ for the policy's own choices, then
 m + (v - m) / (1 - δ) lies above V; if E_k >= -ε C⁻ for every choice, m + (1 - ε)(v - m) lies below.
 *Proof.* Worst, above: C + R <= δ C for every p, so for each of them the field lies above its image
 under the policy (`chance._solver`), falls in the mean with every move by its cost, and bounds the
 policy's cost; nature cannot do worse. Worst, below: for the one p that attains E, C + R >= -ε C at
 every choice, so no policy does better against it. Best: the same with the words exchanged. ∎
-**Reach** of the plan, the least (worst) or the largest (best): if the extreme F of R for a computed h has
-|F| <= δ' C⁻, then h ∓ δ' / (1 - δ) (w - m) are bounds, w being a field that falls under all odds:
-v itself in the worst case. In the best case it is the plan's worst expected cost; if that is
+**Reach** of the plan, the least (worst) or the largest (best): if the extreme F of R for a computed
+h has |F| <= δ' C⁻, then h ∓ δ' / (1 - δ) (w - m) are bounds. Here w falls under all odds: it is v
+itself in the worst case. In the best case it is the plan's worst expected cost; if that is
 infinite, the bound on the far side is trivial.
 
 Guarantee
     The ratios are measured in doubles with a bound on all rounding, for the intervals as they are
-    stored. So the bracket is wider than that of `expected_cost` with known odds: some 1e-14 times the
-    longest walk.
+    stored. So the bracket is wider than that of `expected_cost` with known odds: some 1e-14 times
+    the longest walk.
 
 A proof file needs, beyond that of known odds: low and high of every outcome, the odds that attain
 the extreme (or their order), which the checker verifies to lie between the bounds and to sum to 1,
@@ -51,6 +51,7 @@ import numpy as np
 
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels.chance import Process
 from ..kernels.intervals import extremes
 from ._solver import Boundary, Bounded, arrival, least_cost, value_of
 from .transitions import Transitions
@@ -75,7 +76,7 @@ class Robust:
 
 
 def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
-    """Return the least expected cost against (worst) or with (best) nature, and the plan's reach."""
+    """Return the least expected cost against (worst) or with (best) nature, and the reach."""
     sign = 1.0 if worst else -1.0
     alive = _surely_ending(moves, boundary, worst=worst)
     first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
@@ -97,14 +98,15 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
         return Robust(nothing, Bounded(ends, ends, ends), policy, 0, Status.CONVERGED)
     chosen = usable[choice] & (high > 0.0)
     game = moves._narrowed(chosen, np.minimum(moves._bounds[0], high)[chosen], high[chosen])
-    value, policy, above, below, rounds = _iterate(game, boundary, sign, None)
+    unit = moves._cost_exponent
+    value, policy, above, below, rounds = _iterate(game, unit, boundary, sign, None)
     cost = _bracket(value, boundary, above, below, boundary.give_up)
 
     # Reach: nature again, with the plan as it is; the barrier is a cost that falls under all odds.
     barrier, slope = value, above
     if not worst:
-        barrier, _, slope, _, _ = _iterate(game, boundary, 1.0, policy)
-    reach, close = _reach(game, boundary, policy, barrier, slope, worst=worst)
+        barrier, _, slope, _, _ = _iterate(game, unit, boundary, 1.0, policy)
+    reach, close = _reach(game, unit, boundary, policy, barrier, slope, worst=worst)
     good = max(above, below) <= PROVED and (close or not worst)
     status = Status.CONVERGED if good else Status.UNVERIFIED
     if rounds == MOST_ROUNDS and not good:
@@ -114,30 +116,28 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
 
 
 def _iterate(
-    game: Transitions, boundary: Boundary, sign: float, policy: IntArray | None
+    game: Transitions, unit: int, boundary: Boundary, sign: float, policy: IntArray | None
 ) -> tuple[FloatArray, IntArray, float, float, int]:
-    """Alternate nature and planner; return values, policy, the ratios of Theorem W and the rounds."""
-    process, (low, high) = game._process, game._bounds
-    shape = (process.ptr, process.heads, process.owner, low, high)
+    """Alternate nature and planner; return values, policy, the ratios of Theorem W, rounds."""
+    process, shape, costs = _arrays(game, unit)
     zero = np.zeros(game.num_states)
     odds = game.counts.copy()
-    mean, off = extremes(*shape, process.costs, zero, -1.0, np.empty(odds.size))
+    mean, off = extremes(*shape, costs, zero, -1.0, np.empty(odds.size))
     least = mean - off
     value, given = zero, policy
     for rounds in range(1, MOST_ROUNDS + 1):
-        fixed = game._with_odds(odds)
         before = value
+        fixed, there, shift = _with_odds(game, odds, boundary, unit)
         if given is None:
-            solved = least_cost(fixed._process, boundary)
+            solved = least_cost(fixed._process, there)
             policy = solved.policy
         else:
-            solved = value_of(fixed._process, given, boundary, value)
+            solved = value_of(fixed._process, given, there, np.ldexp(value, shift))
             policy = given
-        scale = fixed._cost_exponent - game._cost_exponent
-        value = np.ldexp(solved.pair.high, scale) if scale else solved.pair.high.copy()
+        value = np.ldexp(solved.pair.high, -shift)
         if given is not None and not np.isfinite(value).all():
             return value, policy, np.inf, np.inf, rounds
-        found, error = extremes(*shape, process.costs, value, sign, odds)
+        found, error = extremes(*shape, costs, value, sign, odds)
         with np.errstate(invalid="ignore"):
             moving = policy[policy >= 0]
             every = np.flatnonzero(~boundary.fixed[process.owner]) if given is None else moving
@@ -154,6 +154,7 @@ def _iterate(
 
 def _reach(
     game: Transitions,
+    unit: int,
     boundary: Boundary,
     policy: IntArray,
     barrier: FloatArray,
@@ -162,23 +163,22 @@ def _reach(
     worst: bool,
 ) -> tuple[Bounded, bool]:
     """Return the least or the largest probability of arrival of a policy, with its bracket."""
-    process, (low, high) = game._process, game._bounds
-    shape = (process.ptr, process.heads, process.owner, low, high)
-    free = np.zeros_like(process.costs)
+    _, shape, costs = _arrays(game, unit)
+    free = np.zeros_like(costs)
     moving = policy[policy >= 0]
     odds = game.counts.copy()
     reach = boundary.fixed.astype(np.float64)
     for _ in range(MOST_ROUNDS):
         before = reach
-        fixed = game._with_odds(odds)
-        solved = value_of(fixed._process, policy, boundary, np.zeros(game.num_states))
+        fixed, there, _ = _with_odds(game, odds, boundary, unit)
+        solved = value_of(fixed._process, policy, there, np.zeros(game.num_states))
         solved.policy = policy
-        bounded, _ = arrival(fixed._process, solved, boundary.fixed, boundary.floor, sure=False)
+        bounded, _ = arrival(fixed._process, solved, there.fixed, there.floor, sure=False)
         reach = bounded.values
         found, error = extremes(*shape, free, reach, -1.0 if worst else 1.0, odds)
         if np.abs(reach - before).max(initial=0.0) <= NOTICEABLE:
             break
-    mean, off = extremes(*shape, process.costs, np.zeros(reach.size), -1.0, np.empty(odds.size))
+    mean, off = extremes(*shape, costs, np.zeros(reach.size), -1.0, np.empty(odds.size))
     ratio = float(((np.abs(found) + error) / (mean - off))[moving].max(initial=0.0))
     slack = np.full(reach.size, np.inf)
     if slope < 1.0 and ratio < np.inf:
@@ -204,6 +204,25 @@ def _bracket(
     lower[free] = np.maximum(np.nextafter(value[free] - down, -np.inf), floor)
     upper[free] = np.minimum(np.nextafter(value[free] + up, np.inf), most)
     return Bounded(np.clip(value, lower, upper), lower, upper)
+
+
+def _arrays(
+    game: Transitions, unit: int
+) -> tuple[Process, tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray], FloatArray]:
+    """Return the process, what `extremes` takes, and costs in units of 2^unit."""
+    process, (low, high) = game._process, game._bounds
+    shape = (process.ptr, process.heads, process.owner, low, high)
+    return process, shape, np.ldexp(game.costs, -unit)
+
+
+def _with_odds(
+    game: Transitions, odds: FloatArray, boundary: Boundary, unit: int
+) -> tuple[Transitions, Boundary, int]:
+    """Return the process with these odds, the boundary in its units, and the shift of units."""
+    fixed = game._with_odds(odds)
+    shift = unit - fixed._cost_exponent
+    values = np.ldexp(boundary.values, shift)
+    return fixed, Boundary(boundary.fixed, values, float(np.ldexp(boundary.give_up, shift))), shift
 
 
 def _choice_of(moves: Transitions) -> IntArray:

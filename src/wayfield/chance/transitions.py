@@ -176,8 +176,8 @@ class Transitions(KeepsReadOnly):
     ) -> Self:
         """Build a process whose odds are known only to lie in intervals.
 
-        Those of a choice must be able to sum to 1; a deviation of 1e-9 counts as rounding. Solve it with ``expected_cost(…, odds="worst")``
-        or ``odds="best"``. `counts` are odds between the bounds.
+        Those of a choice must be able to sum to 1; a deviation of 1e-9 counts as rounding. Solve it
+        with ``expected_cost(…, odds="worst")`` or ``odds="best"``. `counts` lie between the bounds.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class Transitions(KeepsReadOnly):
         >>> import wayfield as wf
         >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1]).with_intervals()
         >>> moves.low.round(2), moves.high.round(2)
-        (array([0.52, 0.  ]), array([1.  , 0.48]))
+        (array([0.51, 0.  ]), array([1.  , 0.49]))
         """
         self._check_counted("given intervals")
         level = as_real(level, "level")
@@ -251,7 +251,7 @@ class Transitions(KeepsReadOnly):
     def _on_support(
         self, support: Transitions | None
     ) -> tuple[FloatArray, tuple[IntArray, IntArray, FloatArray]]:
-        """Return counts, 0 where never seen, over the possible outcomes: choice, next state, cost."""
+        """Return counts, 0 if never seen, over the possible outcomes: choice, next state, cost."""
         n, choices = self.num_states, np.arange(self.num_choices)
         own = np.repeat(choices, np.diff(self.outcome_indptr))
         if support is None:
@@ -529,7 +529,7 @@ class Transitions(KeepsReadOnly):
 
 
 def spread_rows(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
-    """Return, for a list of rows of a sparse matrix, the place in the list and the entry of each."""
+    """Return the entries of these rows of a sparse matrix: place in the list, and index."""
     sizes = np.diff(indptr)[rows]
     owner = np.repeat(np.arange(rows.size), sizes)
     within = np.arange(owner.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -61,7 +61,7 @@ def extremes(
             if odds[begin + i] > 0.0:
                 total += odds[begin + i] * gain[i]
         found[k] = total
-        # In units of 2⁻⁵³ · largest: 2 for a gain, twice, as it decides the order too; size + 1 for
-        # what is left of 1; size + 2 for odds, products and their sum. Second orders fit in between.
+        # In units of 2⁻⁵³ · largest: 2 for a gain, twice, as it decides the order too; size + 1
+        # for what is left of 1; size + 2 for odds, products and their sum.
         error[k] = 4.0 * (size + 4.0) * ROUNDING * largest
     return found, error
