@@ -31,7 +31,8 @@ def world() -> wf.Transitions:
                 y, x = s // WIDTH + dy, s % WIDTH + dx
                 to = y * WIDTH + x if 0 <= y < HEIGHT and 0 <= x < WIDTH else s
                 rows.append((s, a, to, p))
-    return wf.Transitions(*map(list, zip(*rows, strict=True)), num_states=HEIGHT * WIDTH)
+    state, action, following, odds = (list(column) for column in zip(*rows, strict=True))
+    return wf.Transitions(state, action, following, odds, num_states=HEIGHT * WIDTH)
 
 
 def main(path: Path = Path("how_sure.png")) -> None:
@@ -45,8 +46,10 @@ def main(path: Path = Path("how_sure.png")) -> None:
     for n, more in zip(sizes, np.diff(sizes, prepend=0), strict=True):
         counts += np.concatenate([rng.multinomial(more, p / p.sum()) for p in odds])
         seen = counts > 0
-        rows = (truth.states[choice], truth.actions[choice], truth.next_states, counts)
-        buffer = wf.Transitions(*(row[seen] for row in rows), num_states=truth.num_states)
+        state, action = truth.states[choice][seen], truth.actions[choice][seen]
+        buffer = wf.Transitions(
+            state, action, truth.next_states[seen], counts[seen], num_states=truth.num_states
+        )
         field = wf.expected_cost(buffer, goal, give_up=200)
         doubt, true = field.doubt(0.95), field.under(truth)
         lines.append((doubt.reach_low[0], doubt.reach_high[0], field.reach[0], true.reach[0]))

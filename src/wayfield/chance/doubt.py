@@ -27,7 +27,7 @@ sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
 noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice is mixed
 with the j in this share, odds and sample sizes, for the j at which this costs most, and the plan
-is evaluated again. All this is for the pessimistic ends alone.
+is evaluated again. This can move the pessimistic ends outwards, and nothing else.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
@@ -37,7 +37,8 @@ Guarantee
 
 References
 ----------
-.. [1] R. DerSimonian, N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7, 1986.
+.. [1] R. DerSimonian, N. Laird, Meta-analysis in clinical trials, Controlled Clinical Trials 7,
+   1986.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) ->
     mean_cost = (
         np.add.reduceat(moves.counts * moves.costs, moves.outcome_indptr[:-1]) / moves.totals
     )
-    rows = [(own, moves.next_states.astype(np.int64), moves.counts, moves.costs)]
+    rows: list[tuple[IntArray, IntArray, FloatArray, FloatArray]]
+    rows = [(own, moves.next_states, moves.counts, moves.costs)]
     if support is None:
         # every outcome seen at a state, with its count, and what was paid for it
         where = (states[own], moves.next_states)
@@ -97,7 +99,7 @@ def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) ->
         once = np.bincount(
             np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n
         )
-        total = seen.sum(axis=1)
+        total: FloatArray = np.asarray(seen.sum(axis=1))
         mass = (UNSEEN * (once + 1.0) / (total + 1.0))[states] * moves.totals
         # states two moves away that did not follow here
         near = (pattern @ pattern).tocsr()

@@ -291,12 +291,11 @@ class ExpectedCost(KeepsReadOnly):
                 wary._process, policy, boundary, np.ldexp(begin, -wary._cost_exponent)
             )
             question = (wary, self.goal, self.labels, self.give_up)
-            field = _packaged(question, boundary, solved, start, False, plan)
+            fields.append(_packaged(question, boundary, solved, start, False, plan))
             if step == 0:
-                wary = sobered(wary, policy, moments(wary, field.values, field.reach))
-        fields.append(field)
+                wary = sobered(wary, policy, moments(wary, fields[-1].values, fields[-1].reach))
 
-        # Quantiles around the means of both.
+        # Quantiles around the means of all three; good news comes from the first two alone.
         tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, wary._cost_exponent)
         z = float(ndtri(1.0 - tail))
         bounds = []
@@ -315,12 +314,12 @@ class ExpectedCost(KeepsReadOnly):
             ends = [np.where(finite, end, field.values) for end in ends]
             ends += [beta_quantile(field.reach, wobble, share) for share in (tail, 1.0 - tail)]
             bounds.append(np.stack(ends)[:, : self.values.size])
-        counted, pessimist = bounds
+        counted, prior, mixed = bounds
         return Doubt(
-            frozen(np.fmin(np.fmin(counted[0], pessimist[0]), self.lower)),
-            frozen(np.fmax(pessimist[1], self.upper)),
-            frozen(np.fmin(pessimist[2], self.reach_lower)),
-            frozen(np.fmax(np.fmax(counted[3], pessimist[3]), self.reach_upper)),
+            frozen(np.fmin(np.fmin(counted[0], prior[0]), self.lower)),
+            frozen(np.fmax(np.fmax(mixed[1], prior[1]), self.upper)),
+            frozen(np.fmin(np.fmin(mixed[2], prior[2]), self.reach_lower)),
+            frozen(np.fmax(np.fmax(counted[3], prior[3]), self.reach_upper)),
             level=level,
         )
 
@@ -474,7 +473,9 @@ def _robust(
         values,
         lower,
         upper,
-        *map(frozen, found.reach),
+        reach=frozen(found.reach.values),
+        reach_lower=frozen(found.reach.lower),
+        reach_upper=frozen(found.reach.upper),
         plan=frozen(np.where(found.policy >= 0, moves.actions[found.policy], -1)),
         gives_up=frozen(stops),
         status=found.status,

@@ -116,7 +116,7 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
 
 
 def _iterate(
-    game: Transitions, unit: int, boundary: Boundary, sign: float, policy: IntArray | None
+    game: Transitions, unit: int, boundary: Boundary, sign: float, given: IntArray | None
 ) -> tuple[FloatArray, IntArray, float, float, int]:
     """Alternate nature and planner; return values, policy, the ratios of Theorem W, rounds."""
     process, shape, costs = _arrays(game, unit)
@@ -124,7 +124,8 @@ def _iterate(
     odds = game.counts.copy()
     mean, off = extremes(*shape, costs, zero, -1.0, np.empty(odds.size))
     least = mean - off
-    value, given = zero, policy
+    value = zero
+    policy = np.full(game.num_states, -1, np.int64) if given is None else given
     for rounds in range(1, MOST_ROUNDS + 1):
         before = value
         fixed, there, shift = _with_odds(game, odds, boundary, unit)
@@ -133,7 +134,6 @@ def _iterate(
             policy = solved.policy
         else:
             solved = value_of(fixed._process, given, there, np.ldexp(value, shift))
-            policy = given
         value = np.ldexp(solved.pair.high, -shift)
         if given is not None and not np.isfinite(value).all():
             return value, policy, np.inf, np.inf, rounds
