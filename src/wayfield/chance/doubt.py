@@ -59,7 +59,7 @@ UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
 SINK = 1 / 5
 """Share of that part that ends the walk."""
-DIFFERENT = 0.1
+DIFFERENT = 0.01
 """Level of the test of χ² below which choices count as different, and are mixed less."""
 MOST_MIXED, LEAST_MIXED = 0.999, 1e-6
 """Largest share by which a choice is mixed with others, and the least that matters."""

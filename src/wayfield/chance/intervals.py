@@ -139,6 +139,11 @@ def _iterate(
             return value, policy, np.inf, np.inf, rounds
         found, error = extremes(*shape, costs, value, sign, odds)
         with np.errstate(invalid="ignore"):
+            if given is None:
+                # among choices that cost the same under the last odds, one that nature cannot spoil
+                order = np.lexsort((found, process.owner))
+                best = order[np.searchsorted(process.owner, np.flatnonzero(policy >= 0))]
+                policy[policy >= 0] = best
             moving = policy[policy >= 0]
             every = np.flatnonzero(~boundary.fixed[process.owner]) if given is None else moving
             above = float(((found + error) / least)[moving].max(initial=0.0))
