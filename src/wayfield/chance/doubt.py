@@ -32,7 +32,7 @@ is evaluated again. This can move the pessimistic ends outwards, and nothing els
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
     they are vacuous (`chance.intervals`). The constants were chosen on twenty families of
-    processes. Coverage on five others, written afterwards, is in the how-to "How sure is my
+    processes. Coverage on others, written afterwards, is in the how-to "How sure is my
     agent?"; `benchmarks/coverage.py` measures it.
 
 References
