@@ -308,7 +308,7 @@ def _plan(sections: Sections, n: int, unit: bool) -> Plan:
     label_error, proved = None, [False] * n
     if sections.has("intv"):
         (label_error,) = sections.unpack("intv", "<d")
-        _require(0.0 <= label_error < math.inf, "the labels' error is not a number of at least 0")
+        require(0.0 <= label_error < math.inf, "the labels' error is not a number of at least 0")
         proved = sections.bits("prov", n)
     return Plan(
         int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal,

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import wayfield as wf
 from exact_chance import least_expected_cost, of_plan
 from wayfield.chance import _solver
+from wayfield.chance import doubt as rule
 from wayfield.chance._solver import PolicySystem
 from wayfield.extension import Status
 from worlds import random_graph
@@ -85,7 +86,9 @@ def test_brackets_hold_the_exact_values_of_random_processes(batch: int, costs: s
         assert_between(field.lower, cost, field.upper)
         assert_between(field.reach_lower, reach, field.reach_upper)
         assert (field.reach_upper - field.reach_lower).max() <= 1e-14
-        others = moves._reweighted(rng.uniform(0.1, 1.0, moves.counts.size))
+        rows = list(rows_of(moves))
+        rows[3] = rng.uniform(0.1, 1.0, moves.counts.size)
+        others = wf.Transitions(*rows, num_states=moves.num_states)
         under = field.under(others)
         cost, reach = of_plan(others, field.plan.tolist(), ends, give_up)
         assert_between(under.lower, cost, under.upper)
@@ -439,27 +442,37 @@ def test_many_samples_outweigh_the_prior() -> None:
     assert moves.shrunk(10).probabilities[0] == pytest.approx(1.0, abs=1e-5)
 
 
-def test_doubt_narrows_with_the_sample() -> None:
-    spans = []
-    for size in (4, 40, 400):
-        moves = wf.Transitions([0, 0], [0, 0], [1, 2], [3 * size, size])
-        field = wf.expected_cost(moves, 1, give_up=10.0)
-        doubt = field.doubt(draws=60)
-        assert doubt.reach_low[0] < 0.75 < doubt.reach_high[0]
-        assert doubt.cost_low[0] < field.values[0] < doubt.cost_high[0]
-        spans.append(doubt.reach_high[0] - doubt.reach_low[0])
-    assert spans[0] > 2 * spans[1] > 4 * spans[2]
+@pytest.mark.parametrize("seed", range(40))
+def test_any_process_has_bounds_around_its_figures(seed: int) -> None:
+    """Dead ends, loops, labels, free and priced giving up: ordered, without NaN, the same twice."""
+    rng = np.random.default_rng(seed)
+    moves = random_moves(rng, int(rng.integers(2, 9)))
+    _, goal, give_up, labels = random_question(rng, moves)
+    field = wf.expected_cost(moves, goal, give_up, labels)
+    doubt, again = field.doubt(0.9), field.doubt(0.9)
+    assert (doubt.cost_low <= field.values).all()
+    assert (field.values <= doubt.cost_high).all()
+    assert (doubt.reach_low >= 0.0).all()
+    assert (doubt.reach_low <= field.reach).all()
+    assert (field.reach <= doubt.reach_high).all()
+    assert (doubt.reach_high <= 1.0).all()
+    for name in ("cost_low", "cost_high", "reach_low", "reach_high"):
+        assert np.array_equal(getattr(doubt, name), getattr(again, name))
+    wider = field.doubt(0.99)
+    assert (wider.reach_low <= doubt.reach_low).all()
+    assert (doubt.reach_high <= wider.reach_high).all()
 
 
-def test_doubt_is_that_of_the_beta_distribution() -> None:
-    from scipy.stats import beta
-
-    moves = wf.Transitions([0, 0], [0, 0], [1, 2], [9, 3])
-    field = wf.expected_cost(moves, 1, give_up=10.0)
-    doubt = field.doubt(draws=1000, level=0.8)
-    assert doubt.reach_low[0] == pytest.approx(beta(9, 3).ppf(0.1), abs=0.02)
-    assert doubt.reach_high[0] == pytest.approx(beta(9, 3).ppf(0.9), abs=0.02)
-    assert np.array_equal(field.doubt(draws=9).cost_high, field.doubt(draws=9).cost_high)
+def test_large_processes_are_estimated_closely(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    moves = random_moves(rng, 60, "real")
+    field = wf.expected_cost(moves, 0, give_up=20.0)
+    exact = field.doubt()
+    monkeypatch.setattr(rule, "DENSE", 0)
+    rough = field.doubt()
+    width = exact.reach_high - exact.reach_low
+    assert np.abs(rough.reach_low - exact.reach_low).max() <= 0.2 * width.max()
+    assert np.abs(rough.reach_high - exact.reach_high).max() <= 0.2 * width.max()
 
 
 # ------------------------------------------------------------------ bad input
@@ -621,14 +634,6 @@ def test_strengths_that_make_no_sense_are_refused(strength: float) -> None:
         chain(1, 1).shrunk(strength)
 
 
-def test_levels_and_draws_that_make_no_sense_are_refused() -> None:
-    field = wf.expected_cost(chain(1, 1), 0)
-    with pytest.raises(wf.InputError, match="level must be between 0 and 1, got"):
-        field.doubt(level=1.0)
-    with pytest.raises(wf.InputError, match="draws must be a whole number of at least 2"):
-        field.doubt(draws=1)
-
-
 def test_odds_of_single_precision_are_told_from_one() -> None:
     thirds = np.full(3, 1 / 3, np.float32)
     with pytest.raises(wf.InputError, match=r"sum to 1\.00000003, not 1"):
@@ -650,11 +655,22 @@ def test_values_that_could_not_be_verified_lie_in_their_bracket() -> None:
         assert (field.values <= field.upper).all()
 
 
-def test_doubt_is_not_less_because_draws_could_not_be_verified() -> None:
-    field = wf.expected_cost(hopeless(8), goal=8, check=False)
-    doubt = field.doubt(draws=10)
+def test_doubt_is_not_less_because_values_could_not_be_verified() -> None:
+    doubt = wf.expected_cost(hopeless(8), goal=8, check=False).doubt()
     assert (doubt.cost_low >= 0.0).all()
     assert doubt.cost_high[0] >= 1e24  # the doors are at least two
+
+
+def test_levels_and_supports_that_make_no_sense_are_refused() -> None:
+    field = wf.expected_cost(chain(1, 1), 0)
+    with pytest.raises(wf.InputError, match="level must be between 0 and 1, got"):
+        field.doubt(level=1.0)
+    with pytest.raises(wf.InputError, match=r"support must be wayfield\.Transitions, got int"):
+        field.doubt(support=3)  # type: ignore[arg-type]
+    with pytest.raises(wf.InputError, match="support must have 3 states, as the counts do, got 2"):
+        field.doubt(support=wf.Transitions([1], [0], [0]))
+    with pytest.raises(wf.InputError, match="action 0 was never taken at state 2"):
+        field.doubt(support=wf.Transitions([1], [0], [0], num_states=3))
 
 
 def test_width_is_that_of_the_widest_bracket() -> None:

@@ -25,6 +25,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.special import betaincinv
 
 from .._arrays import (
     MOST_VERTICES,
@@ -41,7 +42,7 @@ from .._arrays import (
 from .._text import number_of
 from ..errors import InputError
 from ..graph import Graph, check_graph
-from ..kernels._types import FloatArray, IntArray
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Process, choice_figures, reversed_outcomes
 
 SUMS_TO_ONE = 1e-9
@@ -78,6 +79,8 @@ class Transitions(KeepsReadOnly):
         Number of times it was seen, and its mean cost.
     counted : bool
         Whether `counts` are counts; probabilities have no sample size.
+    low, high : (num_outcomes,) float arrays, or None
+        Bounds on the odds of every outcome, where only these are known (`from_intervals`).
     merged : int
         Number of rows that repeated the state, action and next state of another one. Their counts
         are added and their costs averaged.
@@ -100,6 +103,8 @@ class Transitions(KeepsReadOnly):
     costs: FloatArray
     counted: bool = True
     merged: int = field(default=0)
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     def __init__(
         self,
@@ -158,6 +163,168 @@ class Transitions(KeepsReadOnly):
         arcs = check_graph(graph)
         rows = (arcs.tails, arcs.indices, arcs.indices, 1.0, arcs.lengths, arcs.num_vertices)
         return cls.from_probabilities(*rows)
+
+    @classmethod
+    def from_intervals(
+        cls,
+        state: ArrayLike,
+        action: ArrayLike,
+        next_state: ArrayLike,
+        low: ArrayLike,
+        high: ArrayLike,
+        cost: ArrayLike | None = None,
+        num_states: int | None = None,
+    ) -> Self:
+        """Build a process whose odds are known only to lie in intervals.
+
+        Those of a choice must be able to sum to 1; a deviation of 1e-9 counts as rounding. Solve it
+        with ``expected_cost(…, odds="worst")`` or ``odds="best"``. `counts` lie between the bounds.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> moves = wf.Transitions.from_intervals([0, 0], [0, 0], [1, 0], [0.5, 0.1], [0.9, 0.5])
+        >>> wf.expected_cost(moves, goal=1, odds="worst").values
+        array([2., 0.])
+        >>> wf.expected_cost(moves, goal=1, odds="best").values.round(3)
+        array([1.111, 0.   ])
+        """
+        made = cls.__new__(cls)
+        size = as_vertices(state, "state").size
+        bounds = []
+        for name, given in (("low", low), ("high", high)):
+            ends = np.asarray(as_real_array(given, name), np.float64)
+            ends = np.repeat(ends, size) if ends.ndim == 0 else ends
+            if ends.shape != (size,):
+                raise InputError(f"{name} has {ends.size} entries, expected {size}")
+            refuse(~((ends >= 0.0) & (ends <= 1.0)), ends, name, "is not between 0 and 1")
+            bounds.append(ends)
+        refuse(bounds[0] > bounds[1], bounds[0], "low", "is larger than high")
+        made._hold(state, action, next_state, 1.0, cost, num_states, "count")
+        if made.merged:
+            raise InputError(
+                f"{number_of(made.merged, 'outcomes')} given twice; each needs one row"
+            )
+        columns = (as_vertices(next_state, ""), as_vertices(action, ""), as_vertices(state, ""))
+        order = np.lexsort(columns)
+        return made._bounded(bounds[0][order], bounds[1][order])
+
+    def with_intervals(
+        self, level: float = 0.95, *, jointly: bool = True, support: Transitions | None = None
+    ) -> Transitions:
+        """Return intervals for the odds from counts, by Clopper and Pearson.
+
+        They hold without any assumption but that samples are independent, and they are wide: from
+        ten samples, reach is somewhere between nearly 0 and 1. `ExpectedCost.doubt` is much
+        narrower, and rests on more.
+
+        Parameters
+        ----------
+        level : float
+            How often the intervals hold the true odds.
+        jointly : bool
+            Whether all of them at once (Bonferroni), or each by itself.
+        support : Transitions, optional
+            The possible outcomes of every action. By default an action may do what any action did
+            at the state.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1]).with_intervals()
+        >>> moves.low.round(2), moves.high.round(2)
+        (array([0.51, 0.  ]), array([1.  , 0.49]))
+        """
+        self._check_counted("given intervals")
+        level = as_real(level, "level")
+        if not 0.0 < level < 1.0:
+            raise InputError(f"level must be between 0 and 1, got {level}")
+        count, rows = self._on_support(support)
+        choice, following, cost = rows
+        size = self.totals[choice]
+        tail = (1.0 - level) / 2 / (choice.size if jointly else 1)
+        with np.errstate(invalid="ignore"):
+            low = np.where(count > 0.0, betaincinv(count, size - count + 1.0, tail), 0.0)
+            high = np.where(count < size, betaincinv(count + 1.0, size - count, 1.0 - tail), 1.0)
+        where = (self.states[choice], self.actions[choice], following)
+        return Transitions.from_intervals(*where, low, high, cost, self.num_states)
+
+    def _on_support(
+        self, support: Transitions | None
+    ) -> tuple[FloatArray, tuple[IntArray, IntArray, FloatArray]]:
+        """Return counts, 0 if never seen, over the possible outcomes: choice, next state, cost."""
+        n, choices = self.num_states, np.arange(self.num_choices)
+        own = np.repeat(choices, np.diff(self.outcome_indptr))
+        if support is None:
+            first = self.shrunk(1.0)  # its outcomes are those of the state
+        else:
+            if support.num_states != n:
+                raise InputError(
+                    f"support must have {number_of(n, 'states')}, as the counts do, "
+                    f"got {support.num_states:,}"
+                )
+            known = support._index_of(self.states, self.actions)
+            owner, at = spread_rows(known, support.outcome_indptr)
+            choice = np.append(own, owner)
+            first = Transitions(
+                self.states[choice],
+                self.actions[choice],
+                np.append(self.next_states, support.next_states[at]),
+                np.append(self.counts, np.ones(at.size)),
+                np.append(self.costs, support.costs[at]),
+                n,
+            )
+        choice = np.repeat(choices, np.diff(first.outcome_indptr))
+        seen = np.searchsorted(choice * n + first.next_states, own * n + self.next_states)
+        count = np.zeros(choice.size)
+        count[seen] = self.counts
+        return count, (choice, first.next_states, first.costs)
+
+    def _bounded(self, low: FloatArray, high: FloatArray) -> Self:
+        """Set the bounds of every outcome, and odds between them."""
+        first, sizes = self.outcome_indptr[:-1], np.diff(self.outcome_indptr)
+        least, most = np.add.reduceat(low, first), np.add.reduceat(high, first)
+        wrong = np.flatnonzero((least > 1.0 + SUMS_TO_ONE) | (most < 1.0 - SUMS_TO_ONE))
+        if wrong.size:
+            k = wrong[0]
+            raise InputError(
+                f"the odds of action {self.actions[k]} at state {self.states[k]} cannot sum to 1: "
+                f"their bounds sum to {least[k]:.10g} and {most[k]:.10g}"
+            )
+        # what is rounding widens the intervals, so that some odds lie between them
+        high = high + np.repeat(np.where(most < 1.0, 1.0 - most + 2.0**-50, 0.0), sizes)
+        low = np.maximum(low - np.repeat(np.where(least > 1.0, least - 1.0, 0.0), sizes), 0.0)
+        least, most = np.add.reduceat(low, first), np.add.reduceat(high, first)
+        room = most - least
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(room > 0.0, (1.0 - least) / room, 0.0)
+        odds = low + np.repeat(share, sizes) * (high - low)
+        for name, value in (("low", low), ("high", high), ("counts", odds)):
+            object.__setattr__(self, name, frozen(np.asarray(value)))
+        object.__setattr__(self, "counted", False)
+        return self
+
+    @property
+    def _bounds(self) -> tuple[FloatArray, FloatArray]:
+        if self.low is None or self.high is None:
+            raise InputError(
+                "odds= is for intervals: make transitions with from_intervals or with_intervals"
+            )
+        return self.low, self.high
+
+    def _narrowed(self, chosen: BoolArray, low: FloatArray, high: FloatArray) -> Transitions:
+        """Return the process with these outcomes alone, and other bounds."""
+        choice = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))[chosen]
+        where = (self.states[choice], self.actions[choice], self.next_states[chosen])
+        made = type(self)(*where, 1.0, self.costs[chosen], self.num_states)
+        return made._bounded(low, high)
+
+    def _with_odds(self, odds: FloatArray) -> Transitions:
+        """Return the process with these odds; outcomes with odds 0 are left out."""
+        keep = odds > 0.0
+        choice = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))[keep]
+        where = (self.states[choice], self.actions[choice], self.next_states[keep], odds[keep])
+        return type(self)(*where, self.costs[keep], self.num_states)
 
     def _hold(
         self,
@@ -327,12 +494,6 @@ class Transitions(KeepsReadOnly):
         relief = np.zeros(self.num_choices)
         return Process(self.indptr, *outcomes, owner, fee, odds, *into, relief)
 
-    def _reweighted(self, weights: FloatArray) -> Transitions:
-        """Return the same outcomes with other odds, in proportion to these weights."""
-        made = type(self).__new__(type(self))
-        made.__setstate__(self.__getstate__() | {"counts": weights, "counted": False})
-        return made
-
     def _check_counted(self, what: str) -> None:
         """Raise `InputError` for probabilities, which have no sample size."""
         if not self.counted:
@@ -342,25 +503,38 @@ class Transitions(KeepsReadOnly):
         """Return the choice of every state that takes this action there; -1 stays -1."""
         taken = np.flatnonzero(actions >= 0)
         found = np.full(self.num_states, -1, np.int64)
-        span = int(max(self.actions.max(), actions.max())) + 1
-        keys, wanted = self.states * span + self.actions, taken * span + actions[taken]
+        found[taken] = self._index_of(taken, actions[taken])
+        return found
+
+    def _index_of(self, states: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the choice of every pair of a state and an action; raise if there is none."""
+        span = int(max(self.actions.max(), actions.max(initial=0))) + 1
+        keys, wanted = self.states * span + self.actions, states * span + actions
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
         missing = np.flatnonzero(keys[at] != wanted)
         if missing.size:
-            s = taken[missing[0]]
-            raise InputError(f"action {actions[s]} was never taken at state {s}")
-        found[taken] = at
-        return found
+            s, action = states[missing[0]], actions[missing[0]]
+            raise InputError(f"action {action} was never taken at state {s}")
+        return np.asarray(at, np.int64)
 
     def __repr__(self) -> str:
         low, high = self.counts.min(), self.counts.max()
         odds = f"counts {low:g} to {high:g}" if self.counted else "known odds"
+        odds = odds if self.low is None else "odds in intervals"
         sizes = (
             number_of(self.num_states, "states"),
             number_of(self.num_choices, "choices"),
             number_of(self.counts.size, "outcomes"),
         )
         return f"Transitions({', '.join(sizes)}, {odds})"
+
+
+def spread_rows(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the entries of these rows of a sparse matrix: place in the list, and index."""
+    sizes = np.diff(indptr)[rows]
+    owner = np.repeat(np.arange(rows.size), sizes)
+    within = np.arange(owner.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return owner, indptr[rows][owner] + within
 
 
 def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> FloatArray:

@@ -1,0 +1,574 @@
+"""How often `doubt()` holds the truth: ``python -m benchmarks.coverage [worlds] [tuned|held]``.
+
+A true process is drawn, then n transitions for each of its actions. A plan is made from these
+counts alone, and `doubt(0.95)` bounds its cost and reach at the start. The truth is the same plan
+under the true odds. Printed are the share of worlds where the bounds hold it, the shares where it
+lies below and above them, and the mean width. Worlds whose plan gives up at the start are left out.
+
+The rule in `wayfield.chance.doubt` was found in three rounds. It was chosen on five families and
+judged on nine others; of these, the queue and the dice were covered too rarely (.80, .86). It was
+changed and judged on six more; of these, the gambler with ten samples was (.62). It was changed
+again and judged on five more (least .92 with a hundred samples); then one constant was moved. The
+last three families were written after that, and nothing was chosen on them. The word ``known``
+passes the true outcomes as `support`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+import wayfield as wf
+
+Rng = np.random.Generator
+STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
+
+
+class World(NamedTuple):
+    """True odds, where to start and where to arrive, and the cost of giving up."""
+
+    truth: wf.Transitions
+    start: int
+    goal: int
+    give_up: float
+
+
+def world(
+    rows: Iterable[tuple[int, int, int, float]], size: int, start: int, goal: int, give_up: float
+) -> World:
+    """Add up the odds of rows (state, action, next state, odds) and scale them to 1."""
+    odds: dict[tuple[int, int, int], float] = defaultdict(float)
+    for s, a, y, p in rows:
+        if p > 0.0 and s != goal:
+            odds[s, a, y] += p
+    state, action, following = np.array(list(odds), dtype=np.int64).T
+    weights = wf.Transitions(state, action, following, list(odds.values()), num_states=size)
+    choice = np.repeat(np.arange(weights.num_choices), np.diff(weights.outcome_indptr))
+    where = (weights.states[choice], weights.actions[choice], weights.next_states)
+    probabilities = wf.Transitions.from_probabilities(*where, weights.probabilities, None, size)
+    return World(probabilities, start, goal, give_up)
+
+
+def _step(s: int, height: int, width: int, dy: int, dx: int) -> int:
+    """The cell next to s, or s itself at a wall."""
+    y, x = s // width + dy, s % width + dx
+    return y * width + x if 0 <= y < height and 0 <= x < width else s
+
+
+# ------------------------------------------------------------------ tuned on
+
+
+def slippery_grid(rng: Rng, height: int = 0, width: int = 0) -> World:
+    """Moves slide sideways, here more than there; some cells are pits."""
+    h, w = height or int(rng.integers(3, 7)), width or int(rng.integers(4, 8))
+    n = h * w
+    pits = set(rng.choice(np.arange(1, n - 1), max(2, n // 6), replace=False).tolist())
+    rows = []
+    for s in set(range(n)) - pits:
+        slip = rng.uniform(0.02, 0.4)
+        for a in range(4):
+            for turn, p in ((0, 1 - slip), (1, slip / 2), (3, slip / 2)):
+                rows.append((s, a, _step(s, h, w, *STEPS[(a + turn) % 4]), p))
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def random_moves(rng: Rng) -> World:
+    """A line of states; moves jump about on it at random, and some into a trap."""
+    n = int(rng.integers(15, 35))
+    rows = []
+    for s in range(n - 2):
+        for a in range(3):
+            also = n - 2 if rng.random() < 0.35 else s + 1
+            ends = np.unique(
+                np.append(np.clip(s + rng.integers(-3, 5, rng.integers(2, 5)), 0, n - 1), also)
+            )
+            odds = rng.dirichlet(np.ones(ends.size))
+            odds[(ends == n - 2) & (s + 5 < n - 2)] *= 0.15
+            rows += [(s, a, int(y), p) for y, p in zip(ends, odds, strict=True)]
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def many_outcomes(rng: Rng) -> World:
+    """Five to ten outcomes anywhere, three traps."""
+    n = int(rng.integers(20, 40))
+    traps = rng.choice(np.arange(1, n - 1), 3, replace=False)
+    rows = []
+    for s in set(range(n)) - set(traps.tolist()):
+        for a in range(2):
+            ends = rng.choice(n, int(rng.integers(5, 11)), replace=False)
+            odds = rng.dirichlet(np.full(ends.size, 0.6)) * np.where(np.isin(ends, traps), 0.3, 1.0)
+            rows += [(s, a, int(y), p) for y, p in zip(ends, odds, strict=True)]
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def rare_failures(rng: Rng) -> World:
+    """A corridor of nearly sure moves."""
+    n = int(rng.integers(10, 25))
+    rows = []
+    for s in range(n - 2):
+        for a in range(2):
+            fails = float(rng.choice([0, 0, 0.002, 0.01, 0.03, 0.06]))
+            rows.append((s, a, min(s + 1 + a, n - 2), 1 - fails))
+            rows.append((s, a, n - 1 if rng.random() < 0.5 else max(s - 3, 0), fails))
+    return world(rows, n, 0, n - 2, 60.0)
+
+
+def ten_alike(rng: Rng) -> World:
+    """Ten actions that differ little or not at all: the optimiser's curse."""
+    n = int(rng.integers(8, 14))
+    differ = float(rng.choice([0.0, 0.05]))
+    rows = []
+    for s in range(n - 2):
+        for a in range(10):
+            fails = float(np.clip(0.08 + differ * rng.standard_normal(), 0.01, 0.5))
+            rows += [(s, a, s + 1, 0.8 - fails), (s, a, n - 1, fails), (s, a, max(s - 1, 0), 0.2)]
+    return world(rows, n, 0, n - 2, 60.0)
+
+
+# ------------------------------------------------------------------ tuned on, the second time
+
+
+def wind(rng: Rng) -> World:
+    """A grid whose columns have winds of their own; the uppermost row is a sea."""
+    h, w = int(rng.integers(4, 7)), int(rng.integers(6, 10))
+    blows = rng.uniform(0.0, 0.35, w)
+    rows = []
+    for s in range(w, h * w):
+        for a in range(4):
+            meant = _step(s, h, w, *STEPS[a])
+            gust = blows[s % w]
+            rows.append((s, a, meant, 1 - gust))
+            rows.append((s, a, _step(meant, h, w, -1, 0), 0.7 * gust))
+            rows.append((s, a, _step(_step(meant, h, w, -1, 0), h, w, -1, 0), 0.3 * gust))
+    return world(rows, h * w, (h - 1) * w, h * w - 1, 80.0)
+
+
+def cliff(rng: Rng) -> World:
+    """Walk along a cliff: the lowest row between start and goal is deadly."""
+    h, w = int(rng.integers(3, 6)), int(rng.integers(6, 12))
+    slip = rng.uniform(0.03, 0.25)
+    deadly = set(range((h - 1) * w + 1, h * w - 1))
+    rows = []
+    for s in set(range(h * w)) - deadly:
+        for a in range(4):
+            rows.append((s, a, _step(s, h, w, *STEPS[a]), 1 - slip))
+            rows += [(s, a, _step(s, h, w, *step), slip / 4) for step in STEPS]
+    return world(rows, h * w, (h - 1) * w, h * w - 1, 100.0)
+
+
+def queue(rng: Rng) -> World:
+    """Empty a queue before it overflows; faster service breaks down at times."""
+    n = int(rng.integers(10, 20))
+    load = rng.uniform(0.5, 1.1)
+    rows = []
+    for s in range(1, n - 1):
+        rates = (0.0, rng.uniform(0.005, 0.03), rng.uniform(0.02, 0.08))
+        for a, breaks in enumerate(rates):
+            rows.append((s, a, n, breaks))
+            for new in range(5):
+                p = np.exp(-load) * load**new / [1, 1, 2, 6, 24][new]
+                rows.append((s, a, int(np.clip(s - a - 1 + new, 0, n - 1)), (1 - breaks) * p))
+    return world(rows, n + 1, n // 2, 0, 70.0)
+
+
+def inventory(rng: Rng) -> World:
+    """Fill a store against random demand, by three suppliers; empty means ruin."""
+    n = int(rng.integers(12, 22))
+    rows = []
+    for s in range(1, n - 1):
+        for a in range(3):
+            late = rng.uniform(0.05, 0.5)
+            demand = rng.dirichlet(np.array([2.0, 2.0, 1.0, 0.5]))
+            for d, p in enumerate(demand):
+                rows.append((s, a, int(np.clip(s - d + 1 + a, 0, n - 1)), (1 - late) * p))
+                rows.append((s, a, max(s - d, 0), late * p))
+    return world(rows, n, n // 3, n - 1, 50.0)
+
+
+def river(rng: Rng) -> World:
+    """Swim upstream; below the last bank there is a waterfall."""
+    n = int(rng.integers(6, 12))
+    rows = []
+    for s in range(1, n - 1):
+        up, down = rng.uniform(0.35, 0.6), rng.uniform(0.03, 0.2)
+        rows += [(s, 0, s + 1, up), (s, 0, s - 1, down), (s, 0, s, 1 - up - down)]
+        up, down = rng.uniform(0.1, 0.4), rng.uniform(0.0, 0.05)
+        rows += [(s, 1, s + 1, up), (s, 1, s - 1, down), (s, 1, s, 1 - up - down)]
+    return world(rows, n, n // 3 + 1, n - 1, 150.0)
+
+
+def local_random(rng: Rng) -> World:
+    """A ring of states, five actions with outcomes nearby, holes here and there."""
+    n = int(rng.integers(30, 60))
+    holes = set(rng.choice(np.arange(3, n - 3), n // 8, replace=False).tolist())
+    rows = []
+    for s in set(range(n)) - holes:
+        for a in range(5):
+            ends = (s + rng.choice(np.arange(-4, 6), int(rng.integers(2, 6)), replace=False)) % n
+            odds = rng.dirichlet(np.ones(ends.size)) * np.where(
+                np.isin(ends, list(holes)), 0.4, 1.0
+            )
+            rows += [(s, a, int(y), p) for y, p in zip(ends, odds, strict=True)]
+    return world(rows, n, 0, n // 2, 60.0)
+
+
+def key_and_door(rng: Rng) -> World:
+    """Fetch a key, then go to the door, on a slippery floor with trapdoors."""
+    h, w = int(rng.integers(3, 5)), int(rng.integers(4, 6))
+    n = h * w
+    slip, key = rng.uniform(0.05, 0.3), w - 1
+    traps = set(rng.choice(np.arange(1, n - 1), 2, replace=False).tolist()) - {key}
+    rows = []
+    for s in set(range(n)) - traps:
+        for a in range(4):
+            for turn, p in ((0, 1 - slip), (1, slip / 2), (3, slip / 2)):
+                to = _step(s, h, w, *STEPS[(a + turn) % 4])
+                rows.append((s, a, to + n if to == key else to, p))
+                rows.append((s + n, a, to + n, p))
+    return world(rows, 2 * n, (h - 1) * w, 2 * n - 1, 120.0)
+
+
+def teleporters(rng: Rng) -> World:
+    """A grid of sure moves; some cells throw one anywhere, and now and then out of the world."""
+    h, w = int(rng.integers(4, 7)), int(rng.integers(5, 8))
+    n = h * w
+    doors = {
+        int(d): rng.choice(n, 4, replace=False)
+        for d in rng.choice(np.arange(1, n - 1), n // 5, replace=False)
+    }
+    rows = []
+    for s in range(n):
+        for a in range(4):
+            to = _step(s, h, w, *STEPS[a])
+            lost = rng.uniform(0.0, 0.04)
+            rows.append((s, a, n, lost))
+            for y in doors.get(to, [to]):
+                rows.append((s, a, int(y), 1 - lost))
+    return world(rows, n + 1, 0, n - 1, 60.0)
+
+
+def dice(rng: Rng) -> World:
+    """A board with snakes and holes; choose one of three dice for every throw."""
+    n = int(rng.integers(25, 45))
+    special = rng.choice(np.arange(2, n - 1), n // 4, replace=False)
+    jump = {int(s): int(rng.integers(0, s)) if i % 2 else n for i, s in enumerate(special)}
+    rows = []
+    for s in range(n - 1):
+        for a, sides in enumerate((2, 4, 6)):
+            ends = [min(s + d, n - 1) for d in range(1, sides + 1)]
+            rows += [(s, a, jump.get(y, y), 1 / sides) for y in ends]
+    return world(rows, n + 1, 0, n - 1, 60.0)
+
+
+# ------------------------------------------------------------------ tuned on, the third time
+
+
+def gambler(rng: Rng) -> World:
+    """Reach a fortune by bets of three sizes; the casino may close."""
+    n = int(rng.integers(12, 25))
+    rows = []
+    for s in range(1, n - 1):
+        for a, stake in enumerate((1, 2, 4)):
+            wins, closed = rng.uniform(0.4, 0.65), rng.uniform(0.0, 0.02)
+            rows.append((s, a, min(s + stake, n - 1), (1 - closed) * wins))
+            rows.append((s, a, max(s - stake, 0), (1 - closed) * (1 - wins)))
+            rows.append((s, a, n, closed))
+    return world(rows, n + 1, n // 2, n - 1, 90.0)
+
+
+def bridge(rng: Rng) -> World:
+    """Cross a bridge of three lanes in gusts from one side; a ford goes round."""
+    w = int(rng.integers(5, 11))
+    water = 4 * w
+    rows = []
+    for s in range(4 * w):
+        lane, x = divmod(s, w)
+        gust = rng.uniform(0.02, 0.3)
+        for a, (dy, dx) in enumerate(((0, 1), (1, 0), (-1, 0))):
+            ahead = min(lane + dy, 3) if lane + dy >= 0 else 0
+            to = ahead * w + min(x + dx, w - 1)
+            blown = ahead - 1
+            sure = 1 - (gust if lane < 3 else 0.0)
+            stuck = 0.4 if lane == 3 else 0.0
+            rows.append((s, a, to, sure * (1 - stuck)))
+            rows.append((s, a, s, sure * stuck))
+            rows.append((s, a, water if blown < 0 else blown * w + x, 1 - sure))
+    return world(rows, 4 * w + 1, w, 2 * w - 1, 70.0)
+
+
+def machine(rng: Rng) -> World:
+    """Finish a number of parts; a worn machine breaks, and maintenance takes time."""
+    parts, wear = int(rng.integers(4, 8)), int(rng.integers(3, 6))
+    broken = parts * wear + 1
+    rows = []
+    for done in range(parts):
+        for worn in range(wear):
+            s = done * wear + worn
+            fails = rng.uniform(0.0, 0.05) * (1 + worn)
+            ages = rng.uniform(0.2, 0.6)
+            for more, p in ((0, 1 - ages), (1, ages)):
+                later = min(worn + more, wear - 1)
+                to = parts * wear if done + 1 == parts else (done + 1) * wear + later
+                rows.append((s, 0, to, (1 - fails) * p))
+            rows.append((s, 0, broken, fails))
+            good = rng.uniform(0.5, 0.95)
+            rows += [(s, 1, done * wear, good), (s, 1, s, 1 - good)]
+    return world(rows, broken + 1, 0, parts * wear, 50.0)
+
+
+def geometric(rng: Rng) -> World:
+    """Random places in a square; one heads for a neighbour and lands near it, or in a swamp."""
+    n = int(rng.integers(25, 50))
+    places = rng.random((n, 2))
+    places[0], places[n - 1] = 0.0, 1.0
+    far = np.linalg.norm(places[:, None] - places[None], axis=2)
+    swamps = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist())
+    rows = []
+    for s in set(range(n)) - swamps:
+        for a, aim in enumerate(np.argsort(far[s])[1:6]):
+            near = np.argsort(far[aim])[: int(rng.integers(2, 5))]
+            weight = np.exp(-far[aim, near] / rng.uniform(0.03, 0.1))
+            rows += [(s, a, int(y), p) for y, p in zip(near, weight / weight.sum(), strict=True)]
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def cards(rng: Rng) -> World:
+    """Draw cards up to a sum without going over, from a large or a small deck, or drop one."""
+    n = int(rng.integers(15, 26))
+    decks = [rng.dirichlet(np.ones(size)) for size in (4, 9)]
+    rows = []
+    for s in range(n - 1):
+        for a, deck in enumerate(decks):
+            for card, p in enumerate(deck):
+                rows.append((s, a, s + card + 1 if s + card + 1 < n else n, p))
+        rows += [(s, 2, max(s - 3, 0), 0.7), (s, 2, max(s - 6, 0), 0.3)]
+    return world(rows, n + 1, 0, n - 1, 40.0)
+
+
+def night_bus(rng: Rng) -> World:
+    """Walk home, or wait for buses that may not come; some streets are dangerous."""
+    n = int(rng.integers(8, 16))
+    rows = []
+    for s in range(n - 1):
+        danger = float(rng.choice([0.0, 0.01, 0.05]))
+        rows += [(s, 0, s + 1, 0.95 - danger), (s, 0, s, 0.05), (s, 0, n, danger)]
+        comes, wrong = rng.uniform(0.05, 0.4), rng.uniform(0.0, 0.1)
+        rows.append((s, 1, min(s + int(rng.integers(2, 6)), n - 1), comes * (1 - wrong)))
+        rows += [(s, 1, int(rng.integers(0, n)), comes * wrong), (s, 1, s, 1 - comes)]
+        rows += [(s, 2, min(s + 2, n - 1), 0.85), (s, 2, max(s - 1, 0), 0.1), (s, 2, n, 0.05)]
+    return world(rows, n + 1, 0, n - 1, 80.0)
+
+
+# ------------------------------------------------------------------ judged on, the third time
+
+
+def pond(rng: Rng) -> World:
+    """A frog hops over lily pads in two rows: short or long, or across; pads sink, a pike waits."""
+    w = int(rng.integers(6, 12))
+    pike = 2 * w
+    sinks = rng.uniform(0.0, 0.15, 2 * w) * (rng.random(2 * w) < 0.6)
+    rows = []
+    for s in range(2 * w):
+        row, x = divmod(s, w)
+        for a, to in enumerate((x + 1, x + 2)):
+            for miss, p in ((0, 0.75), (-1, 0.15), (1, 0.1)):
+                pad = row * w + int(np.clip(to + miss, 0, w - 1))
+                rows += [(s, a, pad, p * (1 - sinks[pad])), (s, a, pike, p * sinks[pad])]
+        rows += [(s, 2, (1 - row) * w + x, 0.9), (s, 2, s, 0.1)]
+    return world(rows, 2 * w + 1, 0, w - 1, 45.0)
+
+
+def eight_ways(rng: Rng) -> World:
+    """A walled grid with eight directions; moves veer by 45 degrees, a few cells are holes."""
+    h, w = int(rng.integers(4, 7)), int(rng.integers(5, 8))
+    n = h * w
+    ways = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+    walls = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist())
+    holes = set(rng.choice(np.arange(1, n - 1), n // 8, replace=False).tolist()) - walls
+    rows = []
+    for s in set(range(n)) - walls - holes:
+        veer = rng.uniform(0.05, 0.35)
+        for a in range(8):
+            for turn, p in ((0, 1 - veer), (1, veer / 2), (7, veer / 2)):
+                to = _step(s, h, w, *ways[(a + turn) % 8])
+                rows.append((s, a, s if to in walls else to, p))
+    return world(rows, n, 0, n - 1, 60.0)
+
+
+def server(rng: Rng) -> World:
+    """Send a file in pieces over one of four lines; retries pile up until one is locked out."""
+    pieces, tries = int(rng.integers(4, 9)), int(rng.integers(3, 6))
+    done, out = pieces * tries, pieces * tries + 1
+    rows = []
+    for s in range(done):
+        sent, failed = divmod(s, tries)
+        for a in range(4):
+            good = rng.uniform(0.5, 0.95)
+            further = (sent + 1) * tries if sent + 1 < pieces else done
+            rows.append((s, a, further, good))
+            rows.append((s, a, s + 1 if failed + 1 < tries else out, 1 - good))
+    return world(rows, out + 1, 0, done, 40.0)
+
+
+def glider(rng: Rng) -> World:
+    """Glide to a strip in falling air: steep, flat or turning; too low too early is the end."""
+    w, h = int(rng.integers(6, 10)), int(rng.integers(5, 9))
+    crash = w * h
+    rows = []
+    for x in range(w):
+        thermal = rng.uniform(0.0, 0.35)
+        for y in range(h):
+            s = x * h + y
+            for a, (dx, dy) in enumerate(((1, -2), (1, -1), (0, -1))):
+                for up, p in ((0, 1 - thermal - 0.1), (2, thermal), (-1, 0.1)):
+                    level = y + dy + up
+                    to = (x + dx) * h + min(level, h - 1)
+                    rows.append((s, a, crash if level < 0 or x + dx >= w else to, p))
+    goal = (w - 1) * h
+    return world(rows, w * h + 1, h - 2, goal, 35.0)
+
+
+def supply(rng: Rng) -> World:
+    """Convoys through a layered network: five roads a town, ambushes on some of them."""
+    layers, towns = int(rng.integers(4, 8)), int(rng.integers(3, 6))
+    n = layers * towns
+    rows = []
+    for s in range(n):
+        layer = s // towns
+        for a in range(5):
+            aim = int(rng.integers(towns))
+            ambush = float(rng.choice([0.0, 0.02, 0.1]))
+            lost = rng.uniform(0.0, 0.3)
+            ahead = n if layer + 1 == layers else (layer + 1) * towns + aim
+            rows += [(s, a, ahead, 1 - ambush - lost), (s, a, n + 1, ambush)]
+            rows.append((s, a, layer * towns + int(rng.integers(towns)), lost))
+    return world(rows, n + 2, 0, n, 50.0)
+
+
+# ------------------------------------------------------------------ held out
+
+
+def climb(rng: Rng) -> World:
+    """Climb a face: three routes a pitch, small slips and rare long falls."""
+    n = int(rng.integers(8, 16))
+    rows = []
+    for s in range(n - 1):
+        for a in range(3):
+            slips, falls = rng.uniform(0.05, 0.4), rng.uniform(0.0, 0.05)
+            rows += [(s, a, s + 1, 1 - slips - falls), (s, a, n, falls)]
+            rows.append((s, a, max(s - int(rng.integers(1, 4)), 0), slips))
+    return world(rows, n + 1, 0, n - 1, 60.0)
+
+
+def rooms(rng: Rng) -> World:
+    """Rooms with four doors each to random rooms; doors jam, and some rooms are cells."""
+    n = int(rng.integers(15, 40))
+    cells = set(rng.choice(np.arange(1, n - 1), max(1, n // 10), replace=False).tolist())
+    rows = []
+    for s in set(range(n)) - cells:
+        for a in range(4):
+            first, other = rng.integers(0, n, 2)
+            jams, strays = rng.uniform(0.0, 0.5), rng.uniform(0.0, 0.3)
+            rows += [(s, a, int(first), 1 - jams - strays), (s, a, int(other), strays)]
+            rows.append((s, a, s, jams))
+    return world(rows, n, 0, n - 1, 50.0)
+
+
+def ferry(rng: Rng) -> World:
+    """Cross a channel with a current: three headings, shoals on both sides."""
+    h, w = int(rng.integers(5, 8)), int(rng.integers(5, 9))
+    drift = rng.uniform(0.1, 0.4, w)
+    wreck = h * w
+    rows = []
+    for s in range(h * w):
+        y, x = divmod(s, w)
+        for a, dy in enumerate((-1, 0, 1)):
+            for more, p in ((0, 1 - drift[x]), (1, 0.8 * drift[x]), (-1, 0.2 * drift[x])):
+                level = y + dy + more
+                to = level * w + min(x + 1, w - 1)
+                rows.append((s, a, to if 0 <= level < h else wreck, p))
+    return world(rows, h * w + 1, (h // 2) * w, (h // 2) * w + w - 1, 40.0)
+
+
+TUNED = (
+    *(slippery_grid, random_moves, many_outcomes, rare_failures, ten_alike),
+    *(wind, cliff, queue, inventory, river, local_random, key_and_door, teleporters, dice),
+    *(gambler, bridge, machine, geometric, cards, night_bus),
+    *(pond, eight_ways, server, glider, supply),
+)
+HELD_OUT = (climb, rooms, ferry)
+SIZES = (10, 100, 1000)
+
+
+class Outcome(NamedTuple):
+    """Bounds and truth at the start: reach, then cost."""
+
+    reach: tuple[float, float, float]
+    cost: tuple[float, float, float]
+
+
+def judged(
+    make: Callable[[Rng], World], samples: int, seed: int, known: bool = False
+) -> Outcome | None:
+    """Draw a world and counts, plan, and bound; None if the plan gives up at the start."""
+    rng = np.random.default_rng([seed, samples])
+    truth, start, goal, give_up = make(rng)
+    first = truth.outcome_indptr
+    parts = [truth.probabilities[a:b] for a, b in pairwise(first)]
+    counts = np.concatenate([rng.multinomial(samples, p / p.sum()) for p in parts])
+    choice = np.repeat(np.arange(truth.num_choices), np.diff(first))
+    rows = (truth.states[choice], truth.actions[choice], truth.next_states, counts)
+    seen = counts > 0
+    moves = wf.Transitions(*(row[seen] for row in rows), num_states=truth.num_states)
+    field = wf.expected_cost(moves, goal, give_up)
+    if field.plan[start] < 0:
+        return None
+    true = field.under(truth, check=False)
+    doubt = field.doubt(0.95, support=truth if known else None)
+    return Outcome(
+        (doubt.reach_low[start], true.reach[start], doubt.reach_high[start]),
+        (doubt.cost_low[start], true.values[start], doubt.cost_high[start]),
+    )
+
+
+def line(name: str, found: list[Outcome]) -> tuple[str, float, float]:
+    """Return a line of the table, the coverage of reach and its mean width."""
+    cells = []
+    for part in ("reach", "cost"):
+        low, true, high = np.array([getattr(one, part) for one in found]).T
+        slack = 1e-9 * np.abs(true)
+        below, above = true < low - slack, true > high + slack
+        width = np.mean(high - low) if part == "reach" else np.median((high - low) / true)
+        cells.append((1 - below.mean() - above.mean(), below.mean(), above.mean(), width))
+    text = "  ".join(f"{c:.3f} (below {b:.3f}, above {a:.3f}) {w:5.3f}" for c, b, a, w in cells)
+    return f"{name:16s} {len(found):4d}  {text}", cells[0][0], cells[0][3]
+
+
+def main() -> None:
+    worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    only = sys.argv[2:]
+    for title, families, offset in (("tuned on", TUNED, 700_000), ("held out", HELD_OUT, 900_000)):
+        if only and title.split()[0] not in only[0]:
+            continue
+        for samples in SIZES:
+            print(
+                f"{title}, {samples} samples per action: worlds, reach, cost (median width / truth)"
+            )
+            summary = []
+            for make in families:
+                tries = (judged(make, samples, offset + i, "known" in only) for i in range(worlds))
+                text, *figures = line(make.__name__, [one for one in tries if one is not None])
+                print("  " + text, flush=True)
+                summary.append(figures)
+            cover, width = np.mean(summary, axis=0)
+            least = min(summary)[0]
+            print(f"  mean of families: {cover:.3f}, width {width:.3f}; least {least:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""How sure a plan can be: closed forms, principles, and coverage in worlds that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.coverage import cards, judged, rare_failures, slippery_grid
+from scipy.stats import beta
+
+import wayfield as wf
+from wayfield.chance import doubt as rule
+
+
+@pytest.mark.parametrize(("samples", "least", "widest"), [(10, 0.85, 0.6), (100, 0.85, 0.16)])
+def test_the_truth_is_inside(samples: int, least: float, widest: float) -> None:
+    """Before outcomes unseen and the choice of a plan counted, it was inside in .36 to .57."""
+    tries = [judged(make, samples, seed) for make in (slippery_grid, cards) for seed in range(30)]
+    found = [one for one in tries if one is not None]
+    low, true, high = np.array([one.reach for one in found]).T
+    assert len(found) > 50
+    assert ((low <= true) & (true <= high)).mean() >= least
+    assert (high - low).mean() <= widest
+    low, true, high = np.array([one.cost for one in found]).T
+    assert ((low <= true) & (true <= high)).mean() >= least
+
+
+def test_moves_that_never_failed_may_fail() -> None:
+    """Ten samples of rare failures: the counts alone say reach 1, and are wrong."""
+    tries = [judged(rare_failures, 10, seed) for seed in range(40)]
+    low, true, high = np.array([one.reach for one in tries if one is not None]).T
+    assert (true < 1.0).mean() > 0.5
+    assert ((low <= true) & (true <= high)).mean() >= 0.85
+
+
+def test_one_move_has_the_quantiles_of_a_beta_distribution() -> None:
+    """The upper end is that of the counts, the lower one that of counts and prior."""
+    moves = wf.Transitions([0, 0], [0, 0], [1, 2], [9, 3])
+    field = wf.expected_cost(moves, 1, give_up=10.0)
+    found = field.doubt(0.8, support=moves)
+    half = rule.STRENGTH / 2
+    assert found.reach_high[0] == pytest.approx(beta(9, 3).ppf(0.9), abs=1e-9)
+    assert found.reach_low[0] == pytest.approx(beta(9 + half, 3 + half).ppf(0.1), abs=1e-9)
+
+
+def test_doubt_narrows_with_the_sample() -> None:
+    spans = []
+    for size in (4, 40, 400):
+        moves = wf.Transitions([0, 0], [0, 0], [1, 2], [3 * size, size])
+        field = wf.expected_cost(moves, 1, give_up=10.0)
+        doubt = field.doubt()
+        assert doubt.reach_low[0] < 0.75 < doubt.reach_high[0]
+        assert doubt.cost_low[0] < field.values[0] < doubt.cost_high[0]
+        spans.append(doubt.reach_high[0] - doubt.reach_low[0])
+    assert spans[0] > 2 * spans[1] > 4 * spans[2]
+
+
+def test_a_choice_of_many_alike_is_doubted_more() -> None:
+    """The best of ten like actions was lucky; the same counts by themselves were not chosen."""
+    rng = np.random.default_rng(0)
+    won = rng.binomial(100, 0.8, 10)
+    state, action = np.zeros(20, int), np.repeat(np.arange(10), 2)
+    ends, counts = np.tile([1, 2], 10), np.stack([won, 100 - won], axis=1).ravel()
+    several = wf.expected_cost(wf.Transitions(state, action, ends, counts), 1, give_up=50.0)
+    best = int(np.argmax(won))
+    assert several.plan[0] == best
+    alone = wf.Transitions([0, 0], [best, best], [1, 2], [won[best], 100 - won[best]])
+    single = wf.expected_cost(alone, 1, give_up=50.0)
+    assert several.doubt().reach_low[0] < single.doubt().reach_low[0] - 0.01
+    assert several.doubt().reach_low[0] < 0.8
