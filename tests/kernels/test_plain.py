@@ -16,35 +16,52 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(
-    ("files", "chosen"),
-    [
-        (["graph/labels", "graph/shortest_paths", "kernels/amle_kernels", "kernels/following"], ""),
-        (["extension/sweeps", "extension/envelopes", "extension/harmonic"], ""),
-        (["plans/plan", "plans/lifting"], ""),
-        (["extension/amle_hostile"], "followed or hangs or never_make"),
-        (["extension/principles"], "Harmonic"),
-        (["graph/graph"], "twin or symmetr or components"),
-        (["certificates/certify"], "naive or rounding or periods or round_trips or gap_bound"),
-        (["audit/half_gap", "audit/ordering", "audit/mechanism"], ""),
-        (["audit/failures"], "twin or walker"),
-        (["experiments/energy_solvers"], "twin or level"),
-        (["chance/chance"], "tried or biased or teleporter or rare or distance or labels or lucky"),
-        (["package/fuzz"], "wild"),
-        (["replay/replay_counts"], "twin or order_of_time or either_sign or whatever or jumps"),
-        (["replay/replay_odds"], "suspect or around"),
-    ],
-    ids=str,
-)
-def test_kernels_without_the_compiler(files: list[str], chosen: str) -> None:
-    paths = []
-    for name in files:
-        file = f"{name.replace('/', '/test_')}.py"
-        paths.append(
-            next(p for p in (f"tests/{file}", f"study/tests/{file}") if (ROOT / p).exists())
-        )
-    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-k", chosen]
-    if all(path.startswith("tests/") for path in paths):
+GROUPS: dict[str, dict[str, str]] = {
+    "graphs": {
+        "graph/labels": "",
+        "graph/shortest_paths": "",
+        "graph/graph": "twin or symmetr or components",
+        "kernels/amle_kernels": "",
+        "kernels/following": "",
+        "plans/plan": "",
+        "plans/lifting": "",
+        "certificates/certify": "naive or rounding",
+        "certificates/intervals": "definition",
+    },
+    "fields": {
+        "extension/sweeps": "",
+        "extension/envelopes": "",
+        "extension/harmonic": "",
+        "extension/amle_hostile": "followed or hangs or never_make",
+        "extension/principles": "Harmonic",
+        "package/fuzz": "wild",
+    },
+    "chance": {
+        "chance/chance": "tried or biased or teleporter or rare or distance or labels or lucky",
+        "replay/replay_counts": "twin or order_of_time or either_sign or whatever or jumps",
+        "replay/replay_odds": "suspect or around",
+    },
+    "study": {
+        "audit/half_gap": "",
+        "audit/ordering": "",
+        "audit/mechanism": "",
+        "audit/failures": "twin or walker",
+        "experiments/energy_solvers": "twin or level",
+    },
+}
+"""Test files, and which of their tests to run; an empty text stands for all."""
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_kernels_without_the_compiler(group: str) -> None:
+    root, paths, chosen = ("study/tests" if group == "study" else "tests"), [], []
+    for name, some in GROUPS[group].items():
+        paths.append(f"{root}/{name.replace('/', '/test_')}.py")
+        file = f"{name.split('/')[1]}.py"
+        chosen.append(f"({file} and ({some}))" if some else file)
+    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
+    options += ["-k", " or ".join(chosen)]
+    if group != "study":
         options.append("--hypothesis-profile=few")
     command = [sys.executable, "-m", "pytest", *options, *paths]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
