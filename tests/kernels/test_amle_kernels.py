@@ -156,6 +156,5 @@ def test_iteration_reads_no_arc_of_a_last_vertex_that_has_none() -> None:
     """Uncompiled, where an index out of bounds raises; compiled code would read on."""
     arcs = PATH._replace(indptr=np.append(PATH.indptr, PATH.indptr[-1]))
     labelled = np.append(ENDS, False)
-    start = np.where(labelled, np.append(VALUES, 0.0), np.nan)
     twin = uncompiled("wayfield.kernels.amle.iterate")
-    assert twin.iterate(arcs, labelled, labelled, start, bool) is None
+    assert twin.iterate(arcs, labelled, np.append(VALUES, 0.0), bool) is None

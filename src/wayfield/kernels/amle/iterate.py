@@ -48,13 +48,15 @@ TIE = 1e-9
 """Slopes closer than this, relatively, belong to one chain."""
 ROUNDING = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
+PINNED = 1e-14
+"""Where cones are no further apart they have met."""
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
 STRETCH = 1_000_000
 """A kernel returns after this many updates, so that an interrupt is seen."""
 FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
-SHARE = 0.05
+SHARE = 0.1
 """If no more vertices than this share are out of balance, rounds are local."""
 MOST_SWEEPS, MOST_ROUNDS = 160, 60
 """Give up after this many sweeps over all vertices, or as much work in local rounds; and rounds."""
@@ -305,7 +307,7 @@ def _gather(
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: FloatArray) -> int:
+def _steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: FloatArray) -> int:
     """Steepest slopes from label to label through one vertex, where there are any; how many."""
     indptr, indices, lengths = arcs
     found = 0
@@ -325,12 +327,73 @@ def steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: 
     return found
 
 
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _narrow_cones(arcs: Arcs, where: IntArray, slope: float, cones: FloatArray) -> tuple[int, int]:
+    """Sweep each way over the cones of some vertices, and drop those where they have met.
+
+    The others move to the front of `where`. Returns how many these are, and how many changes.
+    """
+    indptr, indices, lengths = arcs
+    changed = 0
+    for k in range(2):
+        for i in range(where.size):
+            x = where[where.size - 1 - i] if k else where[i]
+            least, most = cones[x, 0], cones[x, 1]
+            for e in range(indptr[x], indptr[x + 1]):
+                y, fall = indices[e], slope * lengths[e]
+                if cones[y, 0] - fall > least:
+                    least = cones[y, 0] - fall
+                if cones[y, 1] + fall < most:
+                    most = cones[y, 1] + fall
+            if least > cones[x, 0] or most < cones[x, 1]:
+                changed += 1
+                cones[x, 0], cones[x, 1] = least, most
+    left = 0
+    for x in where:
+        if not abs(cones[x, 1] - cones[x, 0]) <= PINNED:
+            where[left] = x
+            left += 1
+    return left, changed
+
+
+def _start(
+    state: State, labelled: BoolArray, pause: Callable[[], object]
+) -> tuple[IntArray, BoolArray]:
+    """Put into the state where to begin; the vertices to solve, and which are known.
+
+    True distances have one slope: much of the field lies on walks of the steepest slope of all,
+    where the cones of that slope meet, below and above. Elsewhere their mean is a good start.
+    Whether labels are like that is seen where two of them are neighbours of one vertex.
+    """
+    arcs, unit, v, _ = state
+    everyone = np.flatnonzero(~labelled).astype(np.int32)
+    slopes = np.empty(v.size)
+    slopes = slopes[: _steepest_pairs(arcs, labelled, v, slopes)]
+    slope = float(slopes.max(initial=0.0))
+    tight = np.count_nonzero(slopes > (1.0 - 1e-6) * slope)
+    # a sweep over cones costs as much as one over values on unit lengths, else a tenth
+    if tight <= max(3.0, (0.9 if unit else 0.01) * slopes.size):
+        return everyone, labelled
+    cones = np.stack([v, v], axis=1)
+    cones[everyone] = -np.inf, np.inf
+    where, changed, times = everyone.copy(), v.size, 0
+    while changed > SHARE * v.size and times < MOST_SWEEPS:
+        pause()
+        left, changed = _narrow_cones(arcs, where, slope, cones)
+        where = where[:left]
+        times += 1
+    least, most = cones[where].T
+    # if some walk is steeper, cones of this slope say nothing
+    if (least > most).any():
+        return everyone, labelled
+    v[:] = 0.5 * (cones[:, 0] + cones[:, 1])
+    held = np.ones(v.size, np.bool_)
+    held[where] = False
+    return where, held
+
+
 def iterate(
-    arcs: Arcs,
-    labelled: BoolArray,
-    held: BoolArray,
-    start: FloatArray,
-    pause: Callable[[], object],
+    arcs: Arcs, labelled: BoolArray, labels: FloatArray, pause: Callable[[], object]
 ) -> Fixing | None:
     """Solve by iteration; None if that does not come to an end soon.
 
@@ -340,22 +403,20 @@ def iterate(
         An undirected graph, every component of which has a label.
     labelled : (n,) bool array
         Where values are given.
-    held : (n,) bool array
-        Labels, and vertices whose values are known but for rounding.
-    start : (n,) float array
-        The values of these, of magnitude at most 1. Those of others are where sweeps begin; NaN if
-        nothing is known.
+    labels : (n,) float array
+        The given values, of magnitude at most 1; not looked at elsewhere.
     pause : callable
         Called every few sweeps; it may raise.
     """
-    n, unit = held.size, bool((arcs.lengths == 1.0).all())
-    v = start.copy()
-    everyone = where = np.flatnonzero(~held).astype(np.int32)
+    n, unit = labelled.size, bool((arcs.lengths == 1.0).all())
+    v = np.where(labelled, labels, np.nan)
     hint = np.empty((0 if unit else n, 2), np.int32)
     if not unit:
         # a vertex without arcs may be the last one, where an arc of its own would be out of bounds
         hint[:] = np.minimum(arcs.indptr[:-1, None], arcs.indices.size - 1)
     state = State(arcs, unit, v, hint)
+    everyone, held = _start(state, labelled, pause)
+    where = everyone
     chains = Chains(
         np.empty((n, 4)),
         np.full((n, 2), KNOWN, np.int32),
