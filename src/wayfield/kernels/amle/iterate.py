@@ -38,6 +38,7 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
+from .pressure import UNFIXED
 from .retrace import Along, Fixing
 
 VALUE, SLOPE, UP, DOWN = range(4)
@@ -400,7 +401,7 @@ def iterate(
     Parameters
     ----------
     arcs : Arcs
-        An undirected graph, every component of which has a label.
+        An undirected graph. A component without a label is left unfixed.
     labelled : (n,) bool array
         Where values are given.
     labels : (n,) float array
@@ -440,7 +441,16 @@ def iterate(
             done = stop
         work += sweeps * where.size
         rounds += 1
-        if unknown or work > MOST_SWEEPS * everyone.size:
+        # what is too far from all labels to have a value yet; what gets none has no label to reach
+        while unknown and work <= MOST_SWEEPS * everyone.size:
+            pause()
+            blank = where[np.isnan(v[where])]
+            work += 2 * blank.size
+            unknown = _sweep(state, blank, 0, 2)
+            if unknown == blank.size:
+                everyone = where = where[~np.isnan(v[where])]
+                break
+        if work > MOST_SWEEPS * everyone.size:
             return None
         _freeze(state, where, chains)
         _follow(where, v, chains)
@@ -452,7 +462,7 @@ def iterate(
         if found == 0 and around is not everyone:
             found = _verify(state, everyone, bad)
         if found == 0 and held is not labelled:
-            held, everyone = labelled, np.flatnonzero(~labelled).astype(np.int32)
+            held, everyone = labelled, np.flatnonzero(~labelled & ~np.isnan(v)).astype(np.int32)
             found = _verify(state, everyone, bad)
         hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
@@ -480,5 +490,6 @@ def iterate(
         slopes = np.append(slopes, 0.0)
     # sums of ones are exact: they need not be added again with more digits
     along = Along(far, chains.ends) if unit else None
-    fixed = np.ones(n, np.bool_)
+    fixed = ~np.isnan(values)
+    batch[~fixed] = UNFIXED
     return Fixing(values, fixed, order, batch, slopes, True, rounds, along)
