@@ -80,7 +80,7 @@ STRETCH = 200_000
 FEW_UNLABELLED = 4000
 """Up to this many unlabelled vertices the divide and conquer is quicker than the iteration."""
 FEWEST_LABELS = 5000
-"""So it is with fewer than one label for this many vertices."""
+"""So it is with fewer than one label for this many vertices, unless all are close by."""
 WIDEST = 1e12
 """Largest ratio of lengths to iterate on: beyond 1/eps wrong fields are in balance to rounding."""
 
@@ -115,7 +115,7 @@ def fix(
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
-        and labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled)
+        and (labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled) or _spreads(out))
         and 0.0 < out.lengths.max(initial=0.0) <= WIDEST * out.lengths.min(initial=np.inf)
     ):
         found = iterate(out, labelled, labels, pause)
@@ -129,6 +129,18 @@ def fix(
     frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
     log = Fixing(values, fixed, order, work.batch, slopes, finished)
     return log._replace(frames=frames, visits=visits, pushes=pushes)
+
+
+def _spreads(arcs: Arcs) -> bool:
+    """Whether eight steps lead to thousands of vertices: on random graphs, not on grids."""
+    ball = reached = np.array([arcs.indptr.size // 2])
+    for _ in range(8):
+        rows = [arcs.indices[arcs.indptr[x] : arcs.indptr[x + 1]] for x in reached]
+        reached = np.setdiff1d(np.concatenate(rows), ball)
+        ball = np.concatenate([ball, reached])
+        if ball.size > 2000 or reached.size == 0:
+            break
+    return ball.size > 2000
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
