@@ -308,20 +308,24 @@ def _gather(
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: FloatArray) -> int:
-    """Steepest slopes from label to label through one vertex, where there are any; how many."""
+def _steepest_pairs(arcs: Arcs, v: FloatArray, slopes: FloatArray) -> int:
+    """Steepest slopes from label to label through one vertex, where there are any; how many.
+
+    Nothing but the labels has a value yet.
+    """
     indptr, indices, lengths = arcs
     found = 0
-    for x in range(labelled.size):
-        if labelled[x]:
+    for x in range(v.size):
+        if not np.isnan(v[x]):
             continue
         best = 0.0
         for e in range(indptr[x], indptr[x + 1]):
-            if labelled[indices[e]]:
+            if not np.isnan(v[indices[e]]):
                 for f in range(indptr[x], e):
-                    if labelled[indices[f]]:
-                        drop = abs(labels[indices[e]] - labels[indices[f]])
-                        best = max(best, drop / (lengths[e] + lengths[f]))
+                    slope = abs(v[indices[e]] - v[indices[f]]) / (lengths[e] + lengths[f])
+                    # which no NaN is
+                    if slope > best:
+                        best = slope
         if best > 0.0:
             slopes[found] = best
             found += 1
@@ -357,19 +361,51 @@ def _narrow_cones(arcs: Arcs, where: IntArray, slope: float, cones: FloatArray) 
     return left, changed
 
 
+@njit(cache=True, nogil=True, allocates=False)
+def _dead_ends(arcs: Arcs, labelled: BoolArray, degree: IntArray, dead: IntArray) -> int:
+    """Gather the unlabelled vertices with one neighbour left, again and again; how many.
+
+    What hangs on a graph by one vertex and has no label is constant, and sweeps get it right but
+    slowly: it is left out until the end.
+    """
+    found = 0
+    for root in range(labelled.size):
+        x = np.int64(root)
+        while degree[x] == 1 and not labelled[x]:
+            degree[x] = 0
+            dead[found] = x
+            found += 1
+            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                if degree[arcs.indices[e]] > 0:
+                    y = np.int64(arcs.indices[e])
+            degree[y] -= 1
+            x = y
+    return found
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _fill_dead_ends(arcs: Arcs, dead: IntArray, v: FloatArray) -> None:
+    """Give dead ends the value that they hang on, the last one first."""
+    for i in range(dead.size):
+        x = dead[dead.size - 1 - i]
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            # no other neighbour has a value yet
+            if not np.isnan(v[arcs.indices[e]]):
+                v[x] = v[arcs.indices[e]]
+
+
 def _start(
-    state: State, labelled: BoolArray, pause: Callable[[], object]
+    state: State, everyone: IntArray, labelled: BoolArray, pause: Callable[[], object]
 ) -> tuple[IntArray, BoolArray]:
-    """Put into the state where to begin; the vertices to solve, and which are known.
+    """Put into the state where to begin; the vertices to solve, and which are not among them.
 
     True distances have one slope: much of the field lies on walks of the steepest slope of all,
     where the cones of that slope meet, below and above. Elsewhere their mean is a good start.
     Whether labels are like that is seen where two of them are neighbours of one vertex.
     """
     arcs, unit, v, _ = state
-    everyone = np.flatnonzero(~labelled).astype(np.int32)
     slopes = np.empty(v.size)
-    slopes = slopes[: _steepest_pairs(arcs, labelled, v, slopes)]
+    slopes = slopes[: _steepest_pairs(arcs, v, slopes)]
     slope = float(slopes.max(initial=0.0))
     tight = np.count_nonzero(slopes > (1.0 - 1e-6) * slope)
     # a sweep over cones costs as much as one over values on unit lengths, else a tenth
@@ -416,7 +452,18 @@ def iterate(
         # a vertex without arcs may be the last one, where an arc of its own would be out of bounds
         hint[:] = np.minimum(arcs.indptr[:-1, None], arcs.indices.size - 1)
     state = State(arcs, unit, v, hint)
-    everyone, held = _start(state, labelled, pause)
+    dead = np.empty(n, np.int32)
+    dead = dead[: _dead_ends(arcs, labelled, np.diff(arcs.indptr), dead)]
+    # a maze: its loops that hang on by one vertex converge slowly too, and are not found here
+    if dead.size > SHARE * n:
+        return None
+    # vertices to leave alone: labels and dead ends, and at first those that cones give
+    still = labelled
+    if dead.size:
+        still = labelled.copy()
+        still[dead] = True
+    everyone = np.flatnonzero(~still).astype(np.int32)
+    everyone, held = _start(state, everyone, still, pause)
     where = everyone
     chains = Chains(
         np.empty((n, 4)),
@@ -461,8 +508,8 @@ def iterate(
         # once all around is in balance everyone is looked at, and at last what was held
         if found == 0 and around is not everyone:
             found = _verify(state, everyone, bad)
-        if found == 0 and held is not labelled:
-            held, everyone = labelled, np.flatnonzero(~labelled & ~np.isnan(v)).astype(np.int32)
+        if found == 0 and held is not still:
+            held, everyone = still, np.flatnonzero(~still & ~np.isnan(v)).astype(np.int32)
             found = _verify(state, everyone, bad)
         hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
@@ -476,6 +523,8 @@ def iterate(
             where = np.sort(queue[:size]) if 2 * size < n else everyone
             sweeps = min(2 * sweeps, 200) if stalled and last < SHARE * n else LOCAL
         last = found
+    _fill_dead_ends(arcs, dead, v)
+    dead = dead[~np.isnan(v[dead])]
     values = v.copy()
     _freeze(state, everyone, chains)
     count = _follow(everyone, v, chains)
@@ -483,10 +532,11 @@ def iterate(
     batch, slopes = chains.chain, chains.slopes[:count]
     # what is level comes last, in one batch of no slope
     level = ~(slopes > ROUNDING)
-    if level.any():
+    if dead.size or level.any():
         flat = level[batch[order]]
-        batch[order[flat]] = count
-        order, far = (np.concatenate([each[~flat], each[flat]]) for each in (order, far))
+        batch[order[flat]] = batch[dead] = count
+        order = np.concatenate([order[~flat], order[flat], dead])
+        far = np.concatenate([far[~flat], far[flat], np.zeros(dead.size)])
         slopes = np.append(slopes, 0.0)
     # sums of ones are exact: they need not be added again with more digits
     along = Along(far, chains.ends) if unit else None
