@@ -49,8 +49,8 @@ TIE = 1e-9
 """Slopes closer than this, relatively, belong to one chain."""
 ROUNDING = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
-PINNED = 1e-14
-"""Where cones are no further apart they have met."""
+PINNED = 1e-12
+"""Where cones are no further apart they have met: rounding adds up along them."""
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
 STRETCH = 1_000_000

@@ -374,6 +374,8 @@ def _spread_far(
             least = min(least, _nearest_source(work, x, side, alpha, sign))
     # nothing is spread from beyond the bar
     bar += SURE
+    if not least < bar:
+        return
     count = min(first.size, 16 + (frame[2] - frame[0]) // PER_BUCKET)
     if alpha * work.shortest * count > bar - least:
         count = max(1, int((bar - least) / (alpha * work.shortest)))
