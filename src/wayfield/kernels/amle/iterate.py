@@ -14,6 +14,9 @@
 5. *Local rounds*: otherwise repeat on the vertices out of balance and on what takes its value from
    them, by arcs as steep as a vertex has. More sweeps where a round did not help.
 
+Two things come first. Dead ends without a label are left out, and filled at the end. And with true
+distances the cones of the one slope they have give most values at once (`_start`).
+
 Sweeps find out fast who is steepest, and would take for ever to get the values right; the chains
 get the values right at once, if the pointers are. With labels that say nothing this takes a few
 rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` has to do it.
