@@ -62,6 +62,10 @@ FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
 SHARE = 0.1
 """If no more vertices than this share are out of balance, rounds are local."""
+MOST_HELD = 12
+"""Rounds in which what the cones give is held."""
+MAZE = 0.3
+"""A graph with a larger share of dead ends is left to the divide and conquer."""
 MOST_SWEEPS, MOST_ROUNDS = 160, 60
 """Give up after this many sweeps over all vertices, or as much work in local rounds; and rounds."""
 SLOW = 0.85
@@ -409,11 +413,12 @@ def _start(
     arcs, unit, v, _ = state
     slopes = np.empty(v.size)
     slopes = slopes[: _steepest_pairs(arcs, v, slopes)]
-    slope = float(slopes.max(initial=0.0))
-    tight = np.count_nonzero(slopes > (1.0 - 1e-6) * slope)
+    tight = slopes[slopes > (1.0 - 1e-6) * slopes.max(initial=0.0)]
     # a sweep over cones costs as much as one over values on unit lengths, else a tenth
-    if tight <= max(3.0, (0.9 if unit else 0.01) * slopes.size):
+    if tight.size <= max(3.0, (0.9 if unit else 0.01) * slopes.size):
         return everyone, labelled
+    # rounded labels have slopes above and below the true one, which adds up along a cone
+    slope = float(np.median(tight))
     cones = np.stack([v, v], axis=1)
     cones[everyone] = -np.inf, np.inf
     where, changed, times = everyone.copy(), v.size, 0
@@ -458,7 +463,7 @@ def iterate(
     dead = np.empty(n, np.int32)
     dead = dead[: _dead_ends(arcs, labelled, np.diff(arcs.indptr), dead)]
     # a maze: its loops that hang on by one vertex converge slowly too, and are not found here
-    if dead.size > SHARE * n:
+    if dead.size > MAZE * n:
         return None
     # vertices to leave alone: labels and dead ends, and at first those that cones give
     still = labelled
@@ -480,8 +485,8 @@ def iterate(
         ends=np.empty((n, 2), np.int32),
     )
     mark, bad, queue = np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n, np.int32)
-    sweeps, last, work, rounds, found = FIRST, n, 0, 0, n
-    while found:
+    sweeps, last, work, rounds = FIRST, n, 0, 0
+    while True:
         done = 0
         while done < sweeps:
             if rounds + done > 0:
@@ -503,17 +508,23 @@ def iterate(
         if work > MOST_SWEEPS * everyone.size:
             return None
         _freeze(state, where, chains)
-        _follow(where, v, chains)
+        count = _follow(where, v, chains)
         around = everyone
         if 2 * where.size < everyone.size:
             around = queue[: _gather(state, held, where, False, mark, queue)]
         found = _verify(state, around, bad)
-        # once all around is in balance everyone is looked at, and at last what was held
+        # once all around is in balance everyone is looked at, and at last what was held, which is
+        # right but for rounding: chains get it right
         if found == 0 and around is not everyone:
             found = _verify(state, everyone, bad)
-        if found == 0 and held is not still:
+        if held is not still and (found == 0 or rounds >= MOST_HELD):
             held, everyone = still, np.flatnonzero(~still & ~np.isnan(v)).astype(np.int32)
+            where, last = everyone, n
+            _freeze(state, where, chains)
+            count = _follow(where, v, chains)
             found = _verify(state, everyone, bad)
+        if found == 0:
+            break
         hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
             return None
@@ -529,8 +540,10 @@ def iterate(
     _fill_dead_ends(arcs, dead, v)
     dead = dead[~np.isnan(v[dead])]
     values = v.copy()
-    _freeze(state, everyone, chains)
-    count = _follow(everyone, v, chains)
+    # the chains of the last round, if these are all
+    if where is not everyone:
+        _freeze(state, everyone, chains)
+        count = _follow(everyone, v, chains)
     order, far = chains.order[: everyone.size], chains.far[: everyone.size]
     batch, slopes = chains.chain, chains.slopes[:count]
     # what is level comes last, in one batch of no slope
