@@ -69,6 +69,44 @@ def test_both_methods_agree(lengths: str, monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_allclose(found.values, divided.values, rtol=0, atol=1e-13)
 
 
+def with_tails(seed: int) -> tuple[wf.Graph, wf.Labels, int]:
+    """A graph that is iterated on, a long dead end, an isolated vertex and a path of no label."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, 6000, "unit", backbone="tree", edges=12_000)
+    once = graph.tails < graph.indices
+    tail, path = 6000 + rng.permutation(200), np.arange(6201, 6220)
+    tails = np.concatenate([graph.tails[once], [17], tail[:-1], path[:-1]])
+    heads = np.concatenate([graph.indices[once], tail[:1], tail[1:], path[1:]])
+    labels = wf.Labels(rng.choice(6000, 300, replace=False), rng.random(300))
+    return wf.Graph.from_edges(tails, heads, num_vertices=6220), labels, int(tail[-1])
+
+
+def test_dead_ends_are_constant_and_components_without_labels_have_no_values() -> None:
+    graph, labels, end = with_tails(4)
+    result = wf.extend(graph, labels, wf.AMLE(), unreachable="nan")
+    assert result.details["rounds"] > 0
+    assert np.isnan(result.values[6200:]).all()
+    assert np.isfinite(result.values[:6200]).all()
+    assert result.values[end] == result.values[17]
+    assert result.width <= 1e-12
+
+
+def test_true_distances_are_found_by_cones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without them, and where a few labels are far too steep for the others' cones."""
+    graph = wf.grid_graph(wf.Layout("open", np.ones((90, 90), bool)))
+    labels = wf.sample_labels(graph, goal=4000, fraction=0.03, seed=2)
+    wrong = labels.values.copy()
+    wrong[::60] += 50.0
+    for values in (labels.values, wrong):
+        given = wf.Labels(labels.vertices, values)
+        found = fixed_by(graph, given)
+        assert found.rounds > 0
+        with monkeypatch.context() as patch:
+            patch.setattr(divide, "FEW_UNLABELLED", 10_000)
+            divided = fixed_by(graph, given)
+        np.testing.assert_allclose(found.values, divided.values, rtol=0, atol=1e-13)
+
+
 def test_few_labels_are_handed_over() -> None:
     """On a square with three labels rounds stall, and the divide and conquer answers."""
     cells = np.arange(120 * 120).reshape(120, 120)

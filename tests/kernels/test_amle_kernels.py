@@ -156,6 +156,30 @@ def test_iteration_reads_no_arc_of_a_last_vertex_that_has_none() -> None:
     """Uncompiled, where an index out of bounds raises; compiled code would read on."""
     arcs = PATH._replace(indptr=np.append(PATH.indptr, PATH.indptr[-1]))
     labelled = np.append(ENDS, False)
-    start = np.where(labelled, np.append(VALUES, 0.0), np.nan)
     twin = uncompiled("wayfield.kernels.amle.iterate")
-    assert twin.iterate(arcs, labelled, labelled, start, bool) is None
+    found = twin.iterate(arcs, labelled, np.append(VALUES, 0.0), bool)
+    assert found.fixed[:-1].all()
+    assert not found.fixed[-1]
+
+
+def test_buckets_and_heaps_fix_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uncompiled, where every frame can be made to count as a large one."""
+    twin, pressure = (
+        uncompiled(f"wayfield.kernels.amle.{name}") for name in ("divide", "pressure")
+    )
+    rng = np.random.default_rng(8)
+    for _ in range(12):
+        n = int(rng.integers(20, 60))
+        ends = rng.integers(0, n, (2, 3 * n))
+        ends = np.unique(ends[:, ends[0] != ends[1]], axis=1)
+        lengths = rng.uniform(0.01, 1.0, ends.shape[1])
+        graph = wf.Graph.from_edges(*ends, lengths, n, directed=True)
+        labelled = rng.random(n) < 0.2
+        found = []
+        for many in (0, 10**9):
+            monkeypatch.setattr(pressure, "MANY", many)
+            found.append(
+                twin.fix(graph.arcs, graph.reverse_arcs, labelled, lengths[:n], leave_flat=True)
+            )
+        assert (found[0].fixed == found[1].fixed).all()
+        np.testing.assert_allclose(found[0].values, found[1].values, rtol=0, atol=1e-13)

@@ -18,7 +18,7 @@ made by `fill`. A vertex that can reach no label is +inf.
 *Iterate, freeze, follow, verify*: a few sweeps, values along the chains of steepest neighbours, and
 a check of every vertex; repeated where it fails. A field in balance everywhere is the AMLE, by the
 comparison principle. *Divide and conquer on slopes*: a direct method, on directed graphs, on small
-ones, with few labels, with true distances on unit lengths, and wherever the iteration stalls.
+ones, on mazes, with few labels on grids, and wherever the iteration stalls.
 `iterations` counts the rounds of the first or the frames of the second.
 
 **Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a

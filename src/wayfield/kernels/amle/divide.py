@@ -3,11 +3,6 @@
 Two methods: `iterate`, where labels are many and noisy, takes the time of a hundred sweeps; the
 divide and conquer of this module does everything else, directed graphs among it. `fix` chooses.
 
-True distances have one slope: most of the field lies on walks of the steepest slope of all, and a
-first propagation fixes it. Whether labels are like that is seen where two of them are neighbours of
-one vertex. If all such pairs are as steep as the steepest, the divide and conquer begins there, and
-is done after few frames.
-
 **Divide and conquer on slopes.**
 A walk between two fixed vertices through unfixed ones has a slope: the drop of u over its length.
 The AMLE is built by fixing the steepest walk (u falls along it at a constant rate), then the
@@ -51,7 +46,7 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray
 from ..csr import Arcs
-from .iterate import iterate, steepest_pairs
+from .iterate import iterate
 from .pressure import (
     BATCHES,
     FIXED,
@@ -80,18 +75,14 @@ FEW = 64
 """Up to this many vertices the pivot is the largest slope; above, a quantile of a sample."""
 QUANTILE = 0.7
 """Of these slopes."""
-UNBOUNDED = -2.0
-"""See `_propagate_both`."""
 STRETCH = 200_000
 """`_advance` returns after this many visits, so that an interrupt is seen."""
 FEW_UNLABELLED = 4000
 """Up to this many unlabelled vertices the divide and conquer is quicker than the iteration."""
 FEWEST_LABELS = 5000
-"""So it is with fewer than one label for this many vertices."""
+"""So it is with fewer than one label for this many vertices, unless all are close by."""
 WIDEST = 1e12
 """Largest ratio of lengths to iterate on: beyond 1/eps wrong fields are in balance to rounding."""
-PINNED = 1e-14
-"""Where the cones are no further apart they have met."""
 
 
 def fix(
@@ -121,76 +112,40 @@ def fix(
     undirected = into.indices is out.indices
     out = read_only(out)
     into = out if undirected else read_only(into)
-    slope = 0.0
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
+        and (labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled) or _spreads(out))
         and 0.0 < out.lengths.max(initial=0.0) <= WIDEST * out.lengths.min(initial=np.inf)
     ):
-        slopes = np.empty(labelled.size)
-        slopes = slopes[: steepest_pairs(out, labelled, labels, slopes)]
-        slope = float(slopes.max(initial=0.0))
-        tight = np.count_nonzero(slopes > (1.0 - 1e-6) * slope)
-        if tight <= 0.9 * slopes.size or slopes.size < 3:
-            coned = tight > max(3.0, 0.01 * slopes.size)
-            found = _iterated(out, labelled, labels, slope if coned else 0.0, pause)
-            slope = 0.0
-            if found is not None:
-                return found
+        found = iterate(out, labelled, labels, pause)
+        if found is not None:
+            return found
     work = make_workspace(out, into, labelled, labels, leave_flat)
-    finished = divide(work, slope, pause)
+    finished = divide(work, pause)
     fixed, values = work.record.tag == FIXED, work.record.value
     values[~fixed] = np.nan  # in place: a field of ten million vertices is large
     order, slopes = work.order[: work.counts[FIXES]], work.slopes[: work.counts[BATCHES]]
     frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
-    log = Fixing(values, fixed, order, work.batch, slopes, finished, 0, None)
-    if slope > 0.0 and work.unit and fixed.all():
-        # chains are quicker to retrace than the log of large frames
-        log = iterate(out, labelled, fixed, values, pause) or log
-    return log._replace(rounds=0, frames=frames, visits=visits, pushes=pushes)
+    log = Fixing(values, fixed, order, work.batch, slopes, finished)
+    return log._replace(frames=frames, visits=visits, pushes=pushes)
 
 
-def _iterated(
-    arcs: Arcs, labelled: BoolArray, labels: FloatArray, slope: float, pause: Callable[[], object]
-) -> Fixing | None:
-    """Solve by iteration; None with few labels, or if it did not come to an end.
-
-    If the `slope` of the steepest pair of labels is given, and lengths differ, much of the field
-    lies on walks of the steepest slope of all: begin with its cones.
-    """
-    if labelled.size > FEWEST_LABELS * np.count_nonzero(labelled):
-        return None
-    start, held = np.where(labelled, labels, np.nan), labelled
-    if slope > 0.0 and not (arcs.lengths == 1.0).all():
-        work = make_workspace(arcs, arcs, labelled, labels, False)
-        lower, upper = cones(work, (1.0 - 1e-12) * slope)
-        known = ~labelled & np.isfinite(lower) & np.isfinite(upper)
-        start[known] = 0.5 * (lower + upper)[known]
-        held = labelled | (known & (upper - lower <= PINNED))
-    return iterate(arcs, labelled, held, start, pause)
+def _spreads(arcs: Arcs) -> bool:
+    """Whether eight steps lead to thousands of vertices: on random graphs, not on grids."""
+    ball = reached = np.array([arcs.indptr.size // 2])
+    for _ in range(8):
+        rows = [arcs.indices[arcs.indptr[x] : arcs.indptr[x + 1]] for x in reached]
+        reached = np.setdiff1d(np.concatenate(rows), ball)
+        ball = np.concatenate([ball, reached])
+        if ball.size > 2000 or reached.size == 0:
+            break
+    return ball.size > 2000
 
 
-def cones(work: Workspace, slope: float) -> tuple[FloatArray, FloatArray]:
-    """Least and largest field, as far as these go, of the steepest slope of the whole graph.
-
-    Where they meet this is the AMLE. `slope` is that of some walk; nothing may be fixed yet.
-    """
-    members, record = work.members, work.record
-    on_rim = np.isfinite(record.near[:, members]).any(axis=0)
-    members[:] = np.concatenate([members[on_rim], members[~on_rim]])
-    record.value[members[:1]] = slope
-    frame = 0, int(np.count_nonzero(on_rim)), members.size
-    _propagate_both(work, frame, _propagate_steepest(work, frame), UNBOUNDED)
-    return -record.key[LO], record.key[HI].copy()
-
-
-def divide(work: Workspace, slope: float, pause: Callable[[], object]) -> bool:
-    """Fix what has pressure; whether that came to an end.
-
-    If a slope is given it is the first pivot: best the steepest of all, if most walks have it.
-    """
-    work.record.value[work.members] = slope
-    _push_components(work, 0, work.members.size, PIVOT if slope > 0.0 else ENTER, 0.0)
+def divide(work: Workspace, pause: Callable[[], object]) -> bool:
+    """Fix what has pressure; whether that came to an end."""
+    _push_components(work, 0, work.members.size, ENTER, 0.0)
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
     while work.counts[HEIGHT] > 0 and work.counts[FRAMES] <= cap:
@@ -360,16 +315,15 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
 def _propagate_both(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
     """Fill both sides of the record for the vertices of a frame.
 
-    They may be `known` at a positive slope that is not above α; if `UNBOUNDED` no side bounds the
-    other. With α < 0 instead, the nearest fixed vertex of each is looked up on an undirected
-    graph, where the one side is both.
+    They may be `known` at a positive slope that is not above α. With α < 0 instead, the nearest
+    fixed vertex of each is looked up on an undirected graph, where the one side is both.
     """
     near = alpha < 0.0
     for side in range(1 if near else 2):
         # with sign 0 all sources start at key 0: at slope 1 the key is the distance
         sign = 0.0 if near else 1.0 - 2.0 * side
-        bar = np.inf if near or known == UNBOUNDED else 0.0
-        bounded = known > 0.0 or (side == LO and bar == 0.0)
+        bar = np.inf if near else 0.0
+        bounded = known > 0.0 or side == LO
         propagate(work, frame, side, abs(alpha), sign, bar, bounded)
 
 

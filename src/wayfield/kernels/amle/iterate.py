@@ -14,6 +14,9 @@
 5. *Local rounds*: otherwise repeat on the vertices out of balance and on what takes its value from
    them, by arcs as steep as a vertex has. More sweeps where a round did not help.
 
+Two things come first. Dead ends without a label are left out, and filled at the end. And with true
+distances the cones of the one slope they have give most values at once (`_start`).
+
 Sweeps find out fast who is steepest, and would take for ever to get the values right; the chains
 get the values right at once, if the pointers are. With labels that say nothing this takes a few
 rounds. With few labels it may take hundreds: then `iterate` gives up, and `divide` has to do it.
@@ -38,6 +41,7 @@ import numpy as np
 from .._jit import njit
 from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
+from .pressure import UNFIXED
 from .retrace import Along, Fixing
 
 VALUE, SLOPE, UP, DOWN = range(4)
@@ -48,14 +52,20 @@ TIE = 1e-9
 """Slopes closer than this, relatively, belong to one chain."""
 ROUNDING = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
+PINNED = 1e-12
+"""Where cones are no further apart they have met: rounding adds up along them."""
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
 STRETCH = 1_000_000
 """A kernel returns after this many updates, so that an interrupt is seen."""
 FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
-SHARE = 0.05
+SHARE = 0.1
 """If no more vertices than this share are out of balance, rounds are local."""
+MOST_HELD = 12
+"""Rounds in which what the cones give is held."""
+MAZE = 0.3
+"""A graph with a larger share of dead ends is left to the divide and conquer."""
 MOST_SWEEPS, MOST_ROUNDS = 160, 60
 """Give up after this many sweeps over all vertices, or as much work in local rounds; and rounds."""
 SLOW = 0.85
@@ -305,57 +315,164 @@ def _gather(
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def steepest_pairs(arcs: Arcs, labelled: BoolArray, labels: FloatArray, slopes: FloatArray) -> int:
-    """Steepest slopes from label to label through one vertex, where there are any; how many."""
+def _steepest_pairs(arcs: Arcs, v: FloatArray, slopes: FloatArray) -> int:
+    """Steepest slopes from label to label through one vertex, where there are any; how many.
+
+    Nothing but the labels has a value yet.
+    """
     indptr, indices, lengths = arcs
     found = 0
-    for x in range(labelled.size):
-        if labelled[x]:
+    for x in range(v.size):
+        if not np.isnan(v[x]):
             continue
         best = 0.0
         for e in range(indptr[x], indptr[x + 1]):
-            if labelled[indices[e]]:
+            if not np.isnan(v[indices[e]]):
                 for f in range(indptr[x], e):
-                    if labelled[indices[f]]:
-                        drop = abs(labels[indices[e]] - labels[indices[f]])
-                        best = max(best, drop / (lengths[e] + lengths[f]))
+                    slope = abs(v[indices[e]] - v[indices[f]]) / (lengths[e] + lengths[f])
+                    # which no NaN is
+                    if slope > best:
+                        best = slope
         if best > 0.0:
             slopes[found] = best
             found += 1
     return found
 
 
+@njit(cache=True, nogil=True, allocates=False, error_model="numpy")
+def _narrow_cones(arcs: Arcs, where: IntArray, slope: float, cones: FloatArray) -> tuple[int, int]:
+    """Sweep each way over the cones of some vertices, and drop those where they have met.
+
+    The others move to the front of `where`. Returns how many these are, and how many changes.
+    """
+    indptr, indices, lengths = arcs
+    changed = 0
+    for k in range(2):
+        for i in range(where.size):
+            x = where[where.size - 1 - i] if k else where[i]
+            least, most = cones[x, 0], cones[x, 1]
+            for e in range(indptr[x], indptr[x + 1]):
+                y, fall = indices[e], slope * lengths[e]
+                if cones[y, 0] - fall > least:
+                    least = cones[y, 0] - fall
+                if cones[y, 1] + fall < most:
+                    most = cones[y, 1] + fall
+            if least > cones[x, 0] or most < cones[x, 1]:
+                changed += 1
+                cones[x, 0], cones[x, 1] = least, most
+    left = 0
+    for x in where:
+        if not abs(cones[x, 1] - cones[x, 0]) <= PINNED:
+            where[left] = x
+            left += 1
+    return left, changed
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _dead_ends(arcs: Arcs, labelled: BoolArray, degree: IntArray, dead: IntArray) -> int:
+    """Gather the unlabelled vertices with one neighbour left, again and again; how many.
+
+    What hangs on a graph by one vertex and has no label is constant, and sweeps get it right but
+    slowly: it is left out until the end.
+    """
+    found = 0
+    for root in range(labelled.size):
+        x = np.int64(root)
+        while degree[x] == 1 and not labelled[x]:
+            degree[x] = 0
+            dead[found] = x
+            found += 1
+            for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+                if degree[arcs.indices[e]] > 0:
+                    y = np.int64(arcs.indices[e])
+            degree[y] -= 1
+            x = y
+    return found
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _fill_dead_ends(arcs: Arcs, dead: IntArray, v: FloatArray) -> None:
+    """Give dead ends the value that they hang on, the last one first."""
+    for i in range(dead.size):
+        x = dead[dead.size - 1 - i]
+        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
+            # no other neighbour has a value yet
+            if not np.isnan(v[arcs.indices[e]]):
+                v[x] = v[arcs.indices[e]]
+
+
+def _start(
+    state: State, everyone: IntArray, labelled: BoolArray, pause: Callable[[], object]
+) -> tuple[IntArray, BoolArray]:
+    """Put into the state where to begin; the vertices to solve, and which are not among them.
+
+    True distances have one slope: much of the field lies on walks of the steepest slope of all,
+    where the cones of that slope meet, below and above. Elsewhere their mean is a good start.
+    Whether labels are like that is seen where two of them are neighbours of one vertex.
+    """
+    arcs, unit, v, _ = state
+    slopes = np.empty(v.size)
+    slopes = slopes[: _steepest_pairs(arcs, v, slopes)]
+    tight = slopes[slopes > (1.0 - 1e-6) * slopes.max(initial=0.0)]
+    # a sweep over cones costs as much as one over values on unit lengths, else a tenth
+    if tight.size <= max(3.0, (0.9 if unit else 0.01) * slopes.size):
+        return everyone, labelled
+    # rounded labels have slopes above and below the true one, which adds up along a cone
+    slope = float(np.median(tight))
+    cones = np.stack([v, v], axis=1)
+    cones[everyone] = -np.inf, np.inf
+    where, changed, times = everyone.copy(), v.size, 0
+    while changed > SHARE * v.size and times < MOST_SWEEPS:
+        pause()
+        left, changed = _narrow_cones(arcs, where, slope, cones)
+        where = where[:left]
+        times += 1
+    least, most = cones[where].T
+    # if some walk is steeper, cones of this slope say nothing
+    if (least > most).any():
+        return everyone, labelled
+    v[:] = 0.5 * (cones[:, 0] + cones[:, 1])
+    held = np.ones(v.size, np.bool_)
+    held[where] = False
+    return where, held
+
+
 def iterate(
-    arcs: Arcs,
-    labelled: BoolArray,
-    held: BoolArray,
-    start: FloatArray,
-    pause: Callable[[], object],
+    arcs: Arcs, labelled: BoolArray, labels: FloatArray, pause: Callable[[], object]
 ) -> Fixing | None:
     """Solve by iteration; None if that does not come to an end soon.
 
     Parameters
     ----------
     arcs : Arcs
-        An undirected graph, every component of which has a label.
+        An undirected graph. A component without a label is left unfixed.
     labelled : (n,) bool array
         Where values are given.
-    held : (n,) bool array
-        Labels, and vertices whose values are known but for rounding.
-    start : (n,) float array
-        The values of these, of magnitude at most 1. Those of others are where sweeps begin; NaN if
-        nothing is known.
+    labels : (n,) float array
+        The given values, of magnitude at most 1; not looked at elsewhere.
     pause : callable
         Called every few sweeps; it may raise.
     """
-    n, unit = held.size, bool((arcs.lengths == 1.0).all())
-    v = start.copy()
-    everyone = where = np.flatnonzero(~held).astype(np.int32)
+    n, unit = labelled.size, bool((arcs.lengths == 1.0).all())
+    v = np.where(labelled, labels, np.nan)
     hint = np.empty((0 if unit else n, 2), np.int32)
     if not unit:
         # a vertex without arcs may be the last one, where an arc of its own would be out of bounds
         hint[:] = np.minimum(arcs.indptr[:-1, None], arcs.indices.size - 1)
     state = State(arcs, unit, v, hint)
+    dead = np.empty(n, np.int32)
+    dead = dead[: _dead_ends(arcs, labelled, np.diff(arcs.indptr), dead)]
+    # a maze: its loops that hang on by one vertex converge slowly too, and are not found here
+    if dead.size > MAZE * n:
+        return None
+    # vertices to leave alone: labels and dead ends, and at first those that cones give
+    still = labelled
+    if dead.size:
+        still = labelled.copy()
+        still[dead] = True
+    everyone = np.flatnonzero(~still).astype(np.int32)
+    everyone, held = _start(state, everyone, still, pause)
+    where = everyone
     chains = Chains(
         np.empty((n, 4)),
         np.full((n, 2), KNOWN, np.int32),
@@ -368,8 +485,8 @@ def iterate(
         ends=np.empty((n, 2), np.int32),
     )
     mark, bad, queue = np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n, np.int32)
-    sweeps, last, work, rounds, found = FIRST, n, 0, 0, n
-    while found:
+    sweeps, last, work, rounds = FIRST, n, 0, 0
+    while True:
         done = 0
         while done < sweeps:
             if rounds + done > 0:
@@ -379,20 +496,35 @@ def iterate(
             done = stop
         work += sweeps * where.size
         rounds += 1
-        if unknown or work > MOST_SWEEPS * everyone.size:
+        # what is too far from all labels to have a value yet; what gets none has no label to reach
+        while unknown and work <= MOST_SWEEPS * everyone.size:
+            pause()
+            blank = where[np.isnan(v[where])]
+            work += 2 * blank.size
+            unknown = _sweep(state, blank, 0, 2)
+            if unknown == blank.size:
+                everyone = where = where[~np.isnan(v[where])]
+                break
+        if work > MOST_SWEEPS * everyone.size:
             return None
         _freeze(state, where, chains)
-        _follow(where, v, chains)
+        count = _follow(where, v, chains)
         around = everyone
         if 2 * where.size < everyone.size:
             around = queue[: _gather(state, held, where, False, mark, queue)]
         found = _verify(state, around, bad)
-        # once all around is in balance everyone is looked at, and at last what was held
+        # once all around is in balance everyone is looked at, and at last what was held, which is
+        # right but for rounding: chains get it right
         if found == 0 and around is not everyone:
             found = _verify(state, everyone, bad)
-        if found == 0 and held is not labelled:
-            held, everyone = labelled, np.flatnonzero(~labelled).astype(np.int32)
+        if held is not still and (found == 0 or rounds >= MOST_HELD):
+            held, everyone = still, np.flatnonzero(~still & ~np.isnan(v)).astype(np.int32)
+            where, last = everyone, n
+            _freeze(state, where, chains)
+            count = _follow(where, v, chains)
             found = _verify(state, everyone, bad)
+        if found == 0:
+            break
         hopeless = found > SHARE * n and rounds > 1 and found > SLOW * last
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
             return None
@@ -405,19 +537,25 @@ def iterate(
             where = np.sort(queue[:size]) if 2 * size < n else everyone
             sweeps = min(2 * sweeps, 200) if stalled and last < SHARE * n else LOCAL
         last = found
+    _fill_dead_ends(arcs, dead, v)
+    dead = dead[~np.isnan(v[dead])]
     values = v.copy()
-    _freeze(state, everyone, chains)
-    count = _follow(everyone, v, chains)
+    # the chains of the last round, if these are all
+    if where is not everyone:
+        _freeze(state, everyone, chains)
+        count = _follow(everyone, v, chains)
     order, far = chains.order[: everyone.size], chains.far[: everyone.size]
     batch, slopes = chains.chain, chains.slopes[:count]
     # what is level comes last, in one batch of no slope
     level = ~(slopes > ROUNDING)
-    if level.any():
+    if dead.size or level.any():
         flat = level[batch[order]]
-        batch[order[flat]] = count
-        order, far = (np.concatenate([each[~flat], each[flat]]) for each in (order, far))
+        batch[order[flat]] = batch[dead] = count
+        order = np.concatenate([order[~flat], order[flat], dead])
+        far = np.concatenate([far[~flat], far[flat], np.zeros(dead.size)])
         slopes = np.append(slopes, 0.0)
     # sums of ones are exact: they need not be added again with more digits
     along = Along(far, chains.ends) if unit else None
-    fixed = np.ones(n, np.bool_)
+    fixed = ~np.isnan(values)
+    batch[~fixed] = UNFIXED
     return Fixing(values, fixed, order, batch, slopes, True, rounds, along)

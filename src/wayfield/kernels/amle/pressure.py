@@ -48,6 +48,12 @@ FIXED = -1
 """Tag of a vertex that has its value."""
 SURE = 1e-9
 """Where lo lies this far below hi, rounding is not the reason."""
+MANY = 1024
+"""Above this many vertices a queue by buckets is quicker than a heap, on lengths other than 1."""
+PER_BUCKET = 1024
+"""About how many of them share a bucket."""
+END, OUT = -1, -2
+"""Of a list, and not in one."""
 BUCKETS = 2**16
 """Most buckets that sources are sorted into."""
 
@@ -111,6 +117,8 @@ class Workspace(NamedTuple):
     tol: float
     unit: bool
     """All lengths are 1."""
+    shortest: float
+    """The least length."""
     flat: bool
     """Undirected, and vertices of no pressure take the constant around them; else they are left
     unfixed."""
@@ -156,6 +164,7 @@ def make_workspace(
         sample=np.empty(SAMPLE),
         tol=(4.0 if unit else 32.0) * float(np.finfo(np.float64).eps),
         unit=unit,
+        shortest=float(out.lengths.min(initial=np.inf)),
         flat=not leave_flat,
     )
     work.counts[TAGS] = 1  # all members have tag 0
@@ -201,6 +210,8 @@ def propagate(
             bar = max(bar, sign * opposite[members[i]])
     if work.unit:
         _spread_unit(work, frame, side, alpha, sign, bar, bounded)
+    elif stop - start > MANY and bar < np.inf:
+        _spread_far(work, frame, side, alpha, sign, bar, bounded)
     else:
         _spread_lengths(work, frame, side, alpha, sign, bar, bounded)
 
@@ -272,6 +283,25 @@ def _spread_unit(
     work.counts[PUSHES] += sources
 
 
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def _nearest_source(work: Workspace, x: int, side: int, alpha: float, sign: float) -> float:
+    """Enter the fixed neighbour of the least key into the record of x; return that key."""
+    record = work.record
+    look = work.out if side == HI else work.into
+    best = np.inf
+    for e in range(look.indptr[x], look.indptr[x + 1]):
+        y = look.indices[e]
+        if record.tag[y] == FIXED:
+            candidate = sign * record.value[y] + alpha * look.lengths[e]
+            # the least key, not the least value: a nearer vertex may win over a lower one
+            if candidate < best:
+                best = candidate
+                record.source[side, x] = record.value[y]
+                record.distance[side, x] = look.lengths[e]
+    record.key[side, x] = best
+    return best
+
+
 @njit(cache=True, nogil=True, allocates=False)
 def _spread_lengths(
     work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
@@ -281,24 +311,14 @@ def _spread_lengths(
     Rounding is monotone, so the key of a successor is never below that of its predecessor: every
     vertex is settled once, and the heap sees at most one entry per arc and one per source.
     """
-    record, heap, tag, value = work.record, work.scratch.heap, work.record.tag, work.record.value
+    record, heap = work.record, work.scratch.heap
     key, source, distance = record.key[side], record.source[side], record.distance[side]
     other = record.key[1 - side]
-    look, back = (work.out, work.into) if side == HI else (work.into, work.out)
+    back = work.into if side == HI else work.out
     size = 0
     for i in range(frame[0], frame[1]):
         x = work.members[i]
-        best = np.inf
-        for e in range(look.indptr[x], look.indptr[x + 1]):
-            y = look.indices[e]
-            if tag[y] == FIXED:
-                candidate = sign * value[y] + alpha * look.lengths[e]
-                # the least key, not the least value: a nearer vertex may win over a lower one
-                if candidate < best:
-                    best = candidate
-                    source[x] = value[y]
-                    distance[x] = look.lengths[e]
-        key[x] = best
+        best = _nearest_source(work, x, side, alpha, sign)
         if best < np.inf and not (bounded and best > SURE - other[x]):
             size = push(heap, size, best, x)
     visits = 0
@@ -327,3 +347,100 @@ def _spread_lengths(
                 pushes += 1
     work.counts[VISITS] += visits
     work.counts[PUSHES] += pushes
+
+
+@njit(cache=True, nogil=True, allocates=False)
+def _spread_far(
+    work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
+) -> None:
+    """Propagate over many vertices of general lengths: buckets of keys, first in, first out.
+
+    A heap takes vertices from all over the graph by turns, and memory is slow at that. In a bucket
+    they keep the order of the frame, roughly, where neighbours are close. A vertex that is improved
+    after its turn takes another: that is seldom where a bucket is no wider than an arc.
+    """
+    record, members = work.record, work.members
+    key, source, distance = record.key[side], record.source[side], record.distance[side]
+    other = record.key[1 - side]
+    back = work.into if side == HI else work.out
+    # lists linked both ways, so that a vertex can leave one; `OUT` is in none
+    after, before = work.scratch.queue, work.scratch.heap.vertices
+    first, last = work.scratch.buckets[0], work.scratch.buckets[1]
+    least = np.inf
+    for i in range(frame[0], frame[2]):
+        x = members[i]
+        after[x] = OUT
+        if i < frame[1]:
+            least = min(least, _nearest_source(work, x, side, alpha, sign))
+    # nothing is spread from beyond the bar
+    bar += SURE
+    if not least < bar:
+        return
+    count = min(first.size, 16 + (frame[2] - frame[0]) // PER_BUCKET)
+    if alpha * work.shortest * count > bar - least:
+        count = max(1, int((bar - least) / (alpha * work.shortest)))
+    per_unit = count / (bar - least)
+    first[:count] = END
+    pushes = 0
+    visits = 0
+    for i in range(frame[0], frame[1]):
+        x = members[i]
+        if key[x] <= min(bar, SURE - other[x] if bounded else bar):
+            _append(first, last, after, before, min(count - 1, int((key[x] - least) * per_unit)), x)
+            pushes += 1
+    for bucket in range(count):
+        while first[bucket] != END:
+            x = first[bucket]
+            _remove(first, last, after, before, bucket, x)
+            if bounded and key[x] > SURE - other[x]:
+                continue
+            visits += 1
+            from_value = source[x]
+            from_distance = distance[x]
+            for e in range(back.indptr[x], back.indptr[x + 1]):
+                y = back.indices[e]
+                far = from_distance + back.lengths[e]
+                candidate = sign * from_value + alpha * far
+                if candidate < key[y]:
+                    if after[y] != OUT:
+                        was = min(count - 1, int((key[y] - least) * per_unit))
+                        _remove(first, last, after, before, was, y)
+                    key[y] = candidate
+                    source[y] = from_value
+                    distance[y] = far
+                    if candidate <= bar:
+                        now = min(count - 1, int((candidate - least) * per_unit))
+                        _append(first, last, after, before, now, y)
+                        pushes += 1
+    work.counts[VISITS] += visits
+    work.counts[PUSHES] += pushes
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def _append(
+    first: IntArray, last: IntArray, after: IntArray, before: IntArray, bucket: int, x: int
+) -> None:
+    """Append x to the list of a bucket."""
+    if first[bucket] == END:
+        first[bucket] = x
+    else:
+        after[last[bucket]] = x
+        before[x] = last[bucket]
+    last[bucket] = x
+    after[x] = END
+
+
+@njit(cache=True, nogil=True, allocates=False, inline="always")
+def _remove(
+    first: IntArray, last: IntArray, after: IntArray, before: IntArray, bucket: int, x: int
+) -> None:
+    """Take x out of the list of a bucket."""
+    if first[bucket] == x:
+        first[bucket] = after[x]
+    else:
+        after[before[x]] = after[x]
+    if last[bucket] == x:
+        last[bucket] = before[x]
+    else:
+        before[after[x]] = before[x]
+    after[x] = OUT

@@ -122,12 +122,14 @@ def _proved_margin(
 ) -> FloatArray:
     """How far below the field the AMLE can lie, flattening as much as needed and no more."""
     margin = np.where(piece >= 0, np.inf, 0.0)
-    # flat spots ask for a curvature beyond all bounds: nothing is proved until they are out
-    hopeless = curvature.max(initial=0.0) > 1.0
-    unproved = hopeless or _margins(sides, piece, count, field, field, curvature, margin)
+    unproved = _margins(sides, piece, count, field, field, curvature, margin)
+    # flat spots ask for a curvature beyond all bounds: no level below theirs takes them out
+    least = _least_flat(sides, piece, count, field, curvature, margin) if unproved else 0.0
     for flat in FLAT_LEVELS:
         if not unproved:
             break
+        if flat < least and flat < FLAT_LEVELS[-1]:
+            continue
         touched = np.zeros(piece.size, np.bool_)
         used = flattened(sides, piece, field, flat, touched)
         # in place, for a field of ten million vertices is large: what it was is put back
@@ -243,6 +245,29 @@ def _margins(
 
 
 @njit(cache=True, nogil=True)
+def _least_flat(
+    sides: Sides,
+    piece: IntArray,
+    count: int,
+    field: Pair,
+    curvature: FloatArray,
+    margin: FloatArray,
+) -> float:
+    """Least level at which every vertex that asks for too much is flat, in some unproved piece."""
+    level = np.full(count, np.inf)
+    for x in range(piece.size):
+        c = piece[x]
+        if c < 0 or margin[x] < np.inf:
+            continue
+        if level[c] == np.inf:
+            level[c] = 0.0
+        # the range of a piece is at most 2, and what it allows at least a quarter
+        if curvature[x] > 0.2:
+            level[c] = max(level[c], _largest_drop(sides, field, x, np.inf))
+    return level.min()
+
+
+@njit(cache=True, nogil=True)
 def pieces(sides: Sides, free: BoolArray) -> tuple[IntArray, int]:
     """Components of the free vertices, numbered by their first one; -1 elsewhere."""
     piece = np.empty(free.size, np.int32)
@@ -338,7 +363,7 @@ def _flatten(
     # decided for the field as it was: what changes below must not make further vertices flat
     is_flat = np.zeros(piece.size, np.bool_)
     for x in range(piece.size):
-        is_flat[x] = piece[x] >= 0 and _is_flat(sides, field, x, flat)
+        is_flat[x] = piece[x] >= 0 and _largest_drop(sides, field, x, flat) <= flat
     queue = np.empty(piece.size, np.int32)
     for root in range(piece.size):
         if not is_flat[root]:
@@ -373,15 +398,19 @@ def _flatten(
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _is_flat(sides: Sides, field: Pair, x: int, flat: float) -> bool:
-    """Whether no neighbour of x differs from it by more than `flat`."""
+def _largest_drop(sides: Sides, field: Pair, x: int, enough: float) -> float:
+    """Return by how much a neighbour of x differs from it most, or more than `enough`."""
     high, low = field
+    most = 0.0
     for arcs in sides.around:
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
-            if abs((high[y] - high[x]) + (low[y] - low[x])) > flat:
-                return False
-    return True
+            drop = abs((high[y] - high[x]) + (low[y] - low[x]))
+            if drop > most:
+                most = drop
+                if drop > enough:
+                    return most
+    return most
 
 
 @njit(cache=True, nogil=True, allocates=False)
