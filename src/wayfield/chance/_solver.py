@@ -35,11 +35,14 @@ from ..extension import Status
 from ..extension._linear import SMALL, STEP_COST, Direct
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
+    Choices,
     Process,
     Rows,
+    chosen_rows,
     components,
     correct,
     first_policy,
+    numbered,
     optimality_check,
     policy_check,
     policy_reaching,
@@ -51,10 +54,16 @@ from ..kernels.chance import (
 from ..kernels.doubledouble import Pair
 from ..kernels.elimination import level_work
 
-STAGES = (1e-2, 1e-6, 2.0**-58)
-"""Relative accuracy of policy evaluation: rough while the policy is poor, then to the end."""
+FINEST = 2.0**-56
+"""Relative error of expected costs by default: far below the last place of a double."""
+EXACT = 2.0**-58
+"""Relative accuracy of the evaluation of a given policy."""
+ROUGH = 0.01
+"""Reduction of the residual by one evaluation of a policy that is still to be improved."""
 SWEEPS = 20
 """Largest number of sweeps between two evaluations."""
+ATTEMPTS = 2
+"""Largest number of corrections in a row that do not halve the error."""
 MOST_ROUNDS = 200
 """Largest number of evaluations."""
 REFINEMENTS = 12
@@ -113,9 +122,9 @@ class Solved:
         return Status.UNVERIFIED if self.settled else Status.BUDGET
 
 
-def least_cost(process: Process, boundary: Boundary) -> Solved:
+def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> Solved:
     """Minimise the expected cost of ending on the boundary or giving up."""
-    fixed, give_up, floor = boundary.fixed, boundary.give_up, boundary.floor
+    fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
     alive = np.ones_like(fixed)
     if give_up == np.inf:
@@ -123,36 +132,98 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
     free = np.flatnonzero(alive & ~fixed)
     values = Pair(boundary.values.copy(), np.zeros(fixed.size))
     policy = first_policy(process, fixed, allowed, values.high, give_up)
-    first = values.high.copy()
-    stage = 0
-    for rounds in range(1, MOST_ROUNDS + 1):
-        stopped = free[policy[free] < 0]
-        values.high[stopped], values.low[stopped] = give_up, 0.0
-        above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[stage] / 8)
-        proper = policy.copy()
-        options = (process, allowed, free, give_up, values, policy)
-        below, changed = optimality_check(*options, STAGES[stage])
-        if not changed and stage == len(STAGES) - 1:
-            return Solved(values, policy, below, _excess(above), rounds, True)
-        if not changed:
-            stage += 1
-            continue
-        if stage < len(STAGES) - 1:
-            values.low[:] = 0.0
-            # if all states have given up so far, reconsider them in the order of first values
-            order = free[np.lexsort((first[free], values.high[free]))]
-            for _ in range(SWEEPS):
-                change = sweep(process, order, allowed, give_up, floor, values.high, policy)
-                if change < STAGES[stage]:
+    gaps = np.zeros(process.owner.size)
+    order = free[np.argsort(values.high[free], kind="stable")]
+    improvement = Improvement(process, allowed, give_up, order, policy)
+    best = Solved(values, policy, np.inf, np.inf, 0, False)
+    attempts = 0
+    while True:
+        above, below = optimality_check(process, allowed, free, give_up, values, policy, gaps)
+        error, least = max(below, _excess(above)), max(best.below, best.above)
+        attempts = 0 if error < least / 2 else attempts + 1
+        if error < least:
+            kept = Pair(values.high.copy(), values.low.copy())
+            best = Solved(kept, policy.copy(), below, _excess(above), 0, True)
+        if error <= rtol or attempts > ATTEMPTS or improvement.rounds >= MOST_ROUNDS:
+            break
+        improvement.correct(values, policy, gaps, rtol / 4)
+    best.rounds = improvement.rounds
+    best.settled = improvement.rounds < MOST_ROUNDS
+    return best
+
+
+class Improvement:
+    """Policy iteration in doubles on the change d that values v still need.
+
+    With the gaps C + R of all choices at v, Bellman's equation for v + d is one of the same kind,
+
+        d(s) = min( g - v(s), min_k gap_k + Σ_y P_k(y) d(y) ),
+
+    and d is small. So what doubles lose is small too, and ties that v cannot tell apart are told
+    by the gaps, which are measured in double-doubles. Each round evaluates the policy by a linear
+    system, roughly, and then sweeps: a front of near-ties moves by one state with an evaluation,
+    and by many with a sweep.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        allowed: BoolArray,
+        give_up: float,
+        order: IntArray,
+        policy: IntArray,
+    ) -> None:
+        self._process, self._allowed, self._give_up = process, allowed, give_up
+        self._order, self._proper = order, policy.copy()
+        self._choices = Choices(*numbered(process, allowed, order))
+        self.rounds = 0
+
+    def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
+        """Improve values and policy in place, as far as doubles go or until the accuracy."""
+        change, latest = np.zeros(policy.size), np.inf
+        slow = False
+        while self.rounds < MOST_ROUNDS:
+            # Only rounding can make a policy cycle for ever. There, use the moves of the previous
+            # policy: it stops, or leads to states from which the new policy stops.
+            stuck = ~policy_reaching(self._process, policy, policy < 0)
+            policy[stuck] = self._proper[stuck]
+            self._proper[:] = policy
+            if slow:  # values have become a better order than at first, parts of the graph too
+                part = components(self._process, policy)[self._order]
+                height = values.high[self._order] + change[self._order]
+                self._order = self._order[np.lexsort((height, part))]
+                self._choices = Choices(*numbered(self._process, self._allowed, self._order))
+            order, choices = self._order, self._choices
+            place = np.empty(gaps.size + 1, dtype=np.int64)
+            place[choices.which], place[-1] = np.arange(choices.which.size), -1
+            stops = self._give_up - values.high[order] - values.low[order]
+            problem = (choices, gaps[choices.which], stops)
+            d, own = change[order], place[policy[order]]
+            # evaluate
+            rows, residual, most = chosen_rows(*problem, d, own)
+            if most > accuracy:
+                self.rounds += 1
+                system = PolicySystem(Rows(*rows))
+                step = system.solve(residual, max(ROUGH, accuracy / most), rough=self.rounds <= 3)
+                d += step
+                slow = system.slow
+            # sweep
+            changes = 0
+            before = np.inf
+            for sweeps in range(SWEEPS):
+                most, changed = sweep(*problem, d, own)
+                changes += changed
+                if most <= accuracy or (sweeps > 2 and most > 0.6 * before):
                     break
-        # Only rounding can make a policy cycle for ever. There, use the moves of the previous
-        # policy: it stops, or leads to states from which the new policy stops.
-        stuck = ~policy_reaching(process, policy, policy < 0)
-        policy[stuck] = proper[stuck]
-    stopped = free[policy[free] < 0]
-    values.high[stopped], values.low[stopped] = give_up, 0.0
-    above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[-1])
-    return Solved(values, policy, np.inf, _excess(above), MOST_ROUNDS, False)
+                before = most
+            change[order] = d
+            policy[order] = np.where(own >= 0, choices.which[own], -1)
+            if most <= accuracy or (changes == 0 and most > latest / 2):
+                break
+            latest = most
+        correct(values, self._order, change[self._order])
+        stopped = self._order[policy[self._order] < 0]
+        values.high[stopped], values.low[stopped] = self._give_up, 0.0
 
 
 def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
@@ -165,7 +236,7 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
     moving = np.where(alive & ~ends, policy, -1)
     start = np.where(np.isfinite(begin), begin, 0.0)
     values.high[moving >= 0], values.high[~alive] = start[moving >= 0], np.inf
-    above, below = evaluate(process, moving, values, start, 1.0, STAGES[-1])
+    above, below = evaluate(process, moving, values, start, 1.0, EXACT)
     return Solved(values, moving, below, _excess(above), 1, True)
 
 
@@ -215,6 +286,7 @@ class PolicySystem:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._factors: Direct | None = None
+        self.slow = False
 
     @cached_property
     def _matrix(self) -> sparse.csr_array[np.float64]:
@@ -238,8 +310,11 @@ class PolicySystem:
         work = level_work(pattern.indptr + np.arange(size + 1), indices)
         return bool(work > STEP_COST * MOST_STEPS * indices.size)
 
-    def solve(self, rhs: FloatArray, rtol: float) -> FloatArray:
-        """Solve to the relative tolerance; callers must check the residual."""
+    def solve(self, rhs: FloatArray, rtol: float, *, rough: bool = False) -> FloatArray:
+        """Solve to the relative tolerance; callers must check the residual.
+
+        If `rough`, do what a short iteration does, or nothing if it does harm.
+        """
         found = np.zeros_like(rhs)
         scale = np.abs(rhs).max()  # squares of its entries could underflow
         if not 0.0 < scale < np.inf:
@@ -247,6 +322,9 @@ class PolicySystem:
         if self._factors is None:
             rest = rhs / scale
             left = solve_rows(self._rows, rest, found, rtol, PATIENCE)
+            self.slow = not left <= rtol
+            if rough:
+                return np.asarray(found * scale) if left < 1.0 else np.zeros_like(rhs)
             if left > rtol and self._fills_in:
                 left *= solve_rows(self._rows, rest, found, rtol / left, MOST_STEPS)
             if left <= rtol:
@@ -299,7 +377,7 @@ def arrival(
         barrier, floor = Pair(np.zeros(values.size), np.zeros(values.size)), 0.0
         above = _excess(evaluate(process, moves, barrier, rank, 1.0, PROVED)[0])
     pair = Pair(values.copy(), np.zeros(values.size))
-    accuracy = STAGES[-1] / max(1.0, float(np.abs(barrier.high[open_]).max()))
+    accuracy = EXACT / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
     factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)
