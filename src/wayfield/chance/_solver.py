@@ -72,8 +72,10 @@ RTOL = 1e-9
 """Reduction of the residual by one correction."""
 PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
-PATIENCE = 60
+PATIENCE = 40
 """Steps of the linear iteration after which a factorisation is considered."""
+REUSE = 0.5
+"""Factors of a previous policy are used as long as they reduce the residual to this share."""
 MOST_STEPS = 3_000
 """Steps after which the linear iteration has failed and the matrix is factored."""
 
@@ -176,6 +178,7 @@ class Improvement:
         self._process, self._allowed, self._give_up = process, allowed, give_up
         self._order, self._proper = order, policy.copy()
         self._choices = Choices(*numbered(process, allowed, order))
+        self._system: PolicySystem | None = None
         self.rounds = 0
 
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
@@ -203,17 +206,19 @@ class Improvement:
             rows, residual, most = chosen_rows(*problem, d, own)
             if most > accuracy:
                 self.rounds += 1
-                system = PolicySystem(Rows(*rows))
-                step = system.solve(residual, max(ROUGH, accuracy / most), rough=self.rounds <= 3)
-                d += step
-                slow = system.slow
+                self._system = PolicySystem(Rows(*rows), self._system)
+                enough = max(ROUGH, accuracy / most)
+                d += self._system.solve(residual, enough, rough=self.rounds <= 3)
+                slow = False
             # sweep
             changes = 0
             before = np.inf
-            for sweeps in range(SWEEPS):
+            factored = self._system is not None and self._system.factored
+            share = 0.95 if factored else 0.8
+            for sweeps in range(80 if factored else 20):
                 most, changed = sweep(*problem, d, own)
                 changes += changed
-                if most <= accuracy or (sweeps > 2 and most > 0.6 * before):
+                if most <= accuracy or (sweeps > 2 and most > share * before):
                     break
                 before = most
             change[order] = d
@@ -280,13 +285,14 @@ class PolicySystem:
 
     The iteration is preconditioned by a Gauss-Seidel sweep in the order of the policy's moves. It
     takes a dozen steps where moves mostly succeed, whatever the pattern. Where they mostly fail, it
-    takes thousands. Then the matrix is factored, unless the factors would fill in.
+    takes thousands. Then the matrix is factored, unless the factors would fill in. The factors of a
+    `previous` policy on the same states are tried first: few moves differ.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, previous: PolicySystem | None = None) -> None:
         self._rows = rows
         self._factors: Direct | None = None
-        self.slow = False
+        self._nearly = previous._factors or previous._nearly if previous else None
 
     @cached_property
     def _matrix(self) -> sparse.csr_array[np.float64]:
@@ -296,7 +302,7 @@ class PolicySystem:
         return sparse.csr_array(sparse.eye_array(size) - moves)
 
     @cached_property
-    def _fills_in(self) -> bool:
+    def fills_in(self) -> bool:
         """Whether a factorisation would cost more than the longest iteration."""
         size = self._rows.ptr.size - 1
         if size <= SMALL:
@@ -310,25 +316,42 @@ class PolicySystem:
         work = level_work(pattern.indptr + np.arange(size + 1), indices)
         return bool(work > STEP_COST * MOST_STEPS * indices.size)
 
+    @property
+    def factored(self) -> bool:
+        return self._factors is not None
+
     def solve(self, rhs: FloatArray, rtol: float, *, rough: bool = False) -> FloatArray:
         """Solve to the relative tolerance; callers must check the residual.
 
-        If `rough`, do what a short iteration does, or nothing if it does harm.
+        If `rough`, an iteration that takes long is left early, and what it has found is returned
+        if it is any better than 0.
         """
         found = np.zeros_like(rhs)
         scale = np.abs(rhs).max()  # squares of its entries could underflow
         if not 0.0 < scale < np.inf:
             return found
-        if self._factors is None:
+        if self._factors is None and self._nearly is not None:
+            rest = rhs / scale
+            before = 1.0
+            while True:
+                found += self._nearly.solve(rest)
+                rest = rhs / scale - self._matrix @ found
+                left = float(np.abs(rest).max())
+                if left <= rtol:
+                    return np.asarray(found * scale)
+                if not left < REUSE * before:
+                    break
+                before = left
+        elif self._factors is None:
             rest = rhs / scale
             left = solve_rows(self._rows, rest, found, rtol, PATIENCE)
-            self.slow = not left <= rtol
-            if rough:
-                return np.asarray(found * scale) if left < 1.0 else np.zeros_like(rhs)
-            if left > rtol and self._fills_in:
+            if not left <= rtol and self.fills_in:
+                if rough:
+                    return np.asarray(found * scale) if left < 1.0 else np.zeros_like(rhs)
                 left *= solve_rows(self._rows, rest, found, rtol / left, MOST_STEPS)
             if left <= rtol:
                 return np.asarray(found * scale)
+        if self._factors is None:
             self._factors = Direct(self._matrix)
         return self._factors.solve(rhs)
 

@@ -87,6 +87,7 @@ def biconjugate_gradients(
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
     p_hat, s_hat = np.empty(n), np.empty(n)
+    swept = _divided(matrix) if moves else Swept(matrix, matrix.indptr, x)
     size = largest(r)
     shadow_square = 0.0
     rho = alpha = omega = 1.0
@@ -101,8 +102,7 @@ def biconjugate_gradients(
             beta = (rho / before) * (alpha / omega)
             for i in range(n):
                 direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-        _precondition(matrix, moves, direction, p_hat)
-        _product(matrix, moves, p_hat, v)
+        _precondition_and_product(swept, moves, direction, p_hat, v)
         alpha = rho / _dot(shadow, v)
         for i in range(n):
             r[i] -= alpha * v[i]
@@ -110,8 +110,7 @@ def biconjugate_gradients(
         size = largest(r)
         if not size > goal:
             break
-        _precondition(matrix, moves, r, s_hat)
-        _product(matrix, moves, s_hat, t)
+        _precondition_and_product(swept, moves, r, s_hat, t)
         square = _dot(t, t)
         omega = _dot(t, r) / square if square > 0.0 else 0.0
         for i in range(n):
@@ -123,43 +122,74 @@ def biconjugate_gradients(
     return size
 
 
-@njit(cache=True, nogil=True)
-def _product(matrix: Matrix, moves: bool, x: FloatArray, product: FloatArray) -> None:
-    """D⁻¹ A x, or (I - P) x."""
-    for i in range(x.size):
-        start, end = matrix.indptr[i], matrix.indptr[i + 1]
-        if moves:
-            total = x[i]
-            for e in range(start, end):
-                total -= matrix.data[e] * x[matrix.indices[e]]
-            product[i] = total
-        else:
-            total = 0.0
-            for e in range(start, end):
-                total += matrix.data[e] * x[matrix.indices[e]]
-            product[i] = total / matrix.data[start]
+class Swept(NamedTuple):
+    """A matrix of moves as sweeps take it: in each row, moves to earlier rows first.
 
-
-@njit(cache=True, nogil=True)
-def _precondition(matrix: Matrix, moves: bool, r: FloatArray, x: FloatArray) -> None:
-    """Copy r, which D⁻¹ has preconditioned; or sweep once over moves, by Gauss and Seidel.
-
-    The sweep is from 0, and values not yet known are taken to equal one's own: from plain 0 an
-    error that is the same over many states would shrink only near its ends, by a few states a
-    sweep. The divisor is at least `LOWERING`, so as not to count on rare outcomes.
+    They end before ``split[i]``, and ``share[i]`` is 1 over the odds of making one of them.
     """
-    if not moves:
-        x[:] = r
-        return
-    for i in range(x.size):
-        total = r[i]
+
+    matrix: Matrix
+    split: IntArray
+    share: FloatArray
+
+
+@njit(cache=True, nogil=True)
+def _divided(matrix: Matrix) -> Swept:
+    """Return the matrix with its rows divided.
+
+    A sweep starts from 0. It takes values not yet known to equal one's own: from plain 0 an error
+    that is the same over many states would shrink only near its ends, by a few states a sweep. The
+    odds of leading on are taken to be at least `LOWERING`, so as not to count on rare outcomes.
+    """
+    n = matrix.indptr.size - 1
+    indices, data = np.empty_like(matrix.indices), np.empty_like(matrix.data)
+    split, share = np.empty_like(matrix.indptr[1:]), np.empty(n)
+    for i in range(n):
+        low, high = matrix.indptr[i], matrix.indptr[i + 1]
         later = 0.0
         for e in range(matrix.indptr[i], matrix.indptr[i + 1]):
             if matrix.indices[e] < i:
-                total += matrix.data[e] * x[matrix.indices[e]]
+                indices[low], data[low] = matrix.indices[e], matrix.data[e]
+                low += 1
             else:
+                high -= 1
+                indices[high], data[high] = matrix.indices[e], matrix.data[e]
                 later += matrix.data[e]
-        x[i] = total / max(1.0 - later, LOWERING)
+        split[i] = low
+        share[i] = 1.0 / max(1.0 - later, LOWERING)
+    return Swept(Matrix(matrix.indptr, indices, data), split, share)
+
+
+@njit(cache=True, nogil=True)
+def _precondition_and_product(
+    swept: Swept, moves: bool, r: FloatArray, x: FloatArray, product: FloatArray
+) -> None:
+    """Set x to the preconditioned r, and the product to D⁻¹ A x or (I - P) x.
+
+    D⁻¹ has preconditioned r already. For moves, x is one sweep by Gauss and Seidel; what it adds up
+    over the earlier rows is half of the product.
+    """
+    indptr, indices, data = swept.matrix
+    if not moves:
+        x[:] = r
+        for i in range(x.size):
+            total = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                total += data[e] * x[indices[e]]
+            product[i] = total / data[indptr[i]]
+        return
+    split, share = swept.split, swept.share
+    for i in range(x.size):
+        earlier = 0.0
+        for e in range(indptr[i], split[i]):
+            earlier += data[e] * x[indices[e]]
+        x[i] = (r[i] + earlier) * share[i]
+        product[i] = x[i] - earlier
+    for i in range(x.size):
+        total = product[i]
+        for e in range(split[i], indptr[i + 1]):
+            total -= data[e] * x[indices[e]]
+        product[i] = total
 
 
 @njit(cache=True, nogil=True)
