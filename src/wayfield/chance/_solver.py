@@ -60,8 +60,15 @@ EXACT = 2.0**-58
 """Relative accuracy of the evaluation of a given policy."""
 ROUGH = 0.01
 """Reduction of the residual by one evaluation of a policy that is still to be improved."""
-SWEEPS = 20
-"""Largest number of sweeps between two evaluations."""
+ROUGH_ROUNDS = 3
+"""Number of evaluations in which a long iteration is left early: the policy is still poor."""
+SWEEPS, SHRINK = 20, 0.8
+"""Largest number of sweeps after an evaluation, and by how much each must shrink updates.
+
+An iteration takes as long as some 20 sweeps, and reduces the residual to a hundredth.
+"""
+SWEEPS_PER_FACTORING, SHRINK_PER_FACTORING = 80, 0.95
+"""The same after a factorisation, which takes as long as some 80 sweeps."""
 ATTEMPTS = 2
 """Largest number of corrections in a row that do not halve the error."""
 MOST_ROUNDS = 200
@@ -137,20 +144,22 @@ def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> So
     gaps = np.zeros(process.owner.size)
     order = free[np.argsort(values.high[free], kind="stable")]
     improvement = Improvement(process, allowed, give_up, order, policy)
-    best = Solved(values, policy, np.inf, np.inf, 0, False)
-    attempts = 0
+    best, least, attempts = Solved(values, policy, np.inf, np.inf, 0, True), np.inf, 0
     while True:
         above, below = optimality_check(process, allowed, free, give_up, values, policy, gaps)
-        error, least = max(below, _excess(above)), max(best.below, best.above)
+        error = max(above, below)
         attempts = 0 if error < least / 2 else attempts + 1
         if error < least:
             kept = Pair(values.high.copy(), values.low.copy())
             best = Solved(kept, policy.copy(), below, _excess(above), 0, True)
-        if error <= rtol or attempts > ATTEMPTS or improvement.rounds >= MOST_ROUNDS:
+            least = error
+        if max(below, _excess(above)) <= rtol or attempts > ATTEMPTS:
+            break
+        if improvement.rounds >= MOST_ROUNDS:
+            best.settled = False
             break
         improvement.correct(values, policy, gaps, rtol / 4)
     best.rounds = improvement.rounds
-    best.settled = improvement.rounds < MOST_ROUNDS
     return best
 
 
@@ -182,43 +191,41 @@ class Improvement:
         self.rounds = 0
 
     def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
-        """Improve values and policy in place, as far as doubles go or until the accuracy."""
+        """Improve values and policy in place, until the accuracy or as far as doubles go."""
         change, latest = np.zeros(policy.size), np.inf
-        slow = False
         while self.rounds < MOST_ROUNDS:
             # Only rounding can make a policy cycle for ever. There, use the moves of the previous
             # policy: it stops, or leads to states from which the new policy stops.
             stuck = ~policy_reaching(self._process, policy, policy < 0)
             policy[stuck] = self._proper[stuck]
             self._proper[:] = policy
-            if slow:  # values have become a better order than at first, parts of the graph too
+            if self._system is not None and self._system.slow:
+                # values are a better order than at first, and so are strong parts of the graph
                 part = components(self._process, policy)[self._order]
                 height = values.high[self._order] + change[self._order]
-                self._order = self._order[np.lexsort((height, part))]
+                self._order, self._system = self._order[np.lexsort((height, part))], None
                 self._choices = Choices(*numbered(self._process, self._allowed, self._order))
             order, choices = self._order, self._choices
             place = np.empty(gaps.size + 1, dtype=np.int64)
             place[choices.which], place[-1] = np.arange(choices.which.size), -1
-            stops = self._give_up - values.high[order] - values.low[order]
-            problem = (choices, gaps[choices.which], stops)
             d, own = change[order], place[policy[order]]
-            # evaluate
-            rows, residual, most = chosen_rows(*problem, d, own)
+            stops = self._give_up - values.high[order] - values.low[order]
+            problem = (choices, gaps[choices.which], stops, d, own)
+            # evaluate the policy
+            rows, residual, most = chosen_rows(*problem)
             if most > accuracy:
                 self.rounds += 1
                 self._system = PolicySystem(Rows(*rows), self._system)
                 enough = max(ROUGH, accuracy / most)
-                d += self._system.solve(residual, enough, rough=self.rounds <= 3)
-                slow = False
-            # sweep
-            changes = 0
-            before = np.inf
+                d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
+            # sweep as long as that does more than another evaluation in the same time
             factored = self._system is not None and self._system.factored
-            share = 0.95 if factored else 0.8
-            for sweeps in range(80 if factored else 20):
-                most, changed = sweep(*problem, d, own)
+            changes, before = 0, np.inf
+            for sweeps in range(SWEEPS_PER_FACTORING if factored else SWEEPS):
+                most, changed = sweep(*problem)
                 changes += changed
-                if most <= accuracy or (sweeps > 2 and most > share * before):
+                slowly = most > before * (SHRINK_PER_FACTORING if factored else SHRINK)
+                if most <= accuracy or (slowly and sweeps > 2):
                     break
                 before = most
             change[order] = d
@@ -293,6 +300,7 @@ class PolicySystem:
         self._rows = rows
         self._factors: Direct | None = None
         self._nearly = previous._factors or previous._nearly if previous else None
+        self.slow = False
 
     @cached_property
     def _matrix(self) -> sparse.csr_array[np.float64]:
@@ -302,7 +310,7 @@ class PolicySystem:
         return sparse.csr_array(sparse.eye_array(size) - moves)
 
     @cached_property
-    def fills_in(self) -> bool:
+    def _fills_in(self) -> bool:
         """Whether a factorisation would cost more than the longest iteration."""
         size = self._rows.ptr.size - 1
         if size <= SMALL:
@@ -318,6 +326,7 @@ class PolicySystem:
 
     @property
     def factored(self) -> bool:
+        """Whether the matrix had to be factored."""
         return self._factors is not None
 
     def solve(self, rhs: FloatArray, rtol: float, *, rough: bool = False) -> FloatArray:
@@ -330,27 +339,23 @@ class PolicySystem:
         scale = np.abs(rhs).max()  # squares of its entries could underflow
         if not 0.0 < scale < np.inf:
             return found
+        rest, left = rhs / scale, 1.0
         if self._factors is None and self._nearly is not None:
-            rest = rhs / scale
-            before = 1.0
-            while True:
+            before = np.inf
+            while left > rtol and left < REUSE * before:
+                before = left
                 found += self._nearly.solve(rest)
                 rest = rhs / scale - self._matrix @ found
                 left = float(np.abs(rest).max())
-                if left <= rtol:
-                    return np.asarray(found * scale)
-                if not left < REUSE * before:
-                    break
-                before = left
         elif self._factors is None:
-            rest = rhs / scale
             left = solve_rows(self._rows, rest, found, rtol, PATIENCE)
-            if not left <= rtol and self.fills_in:
-                if rough:
-                    return np.asarray(found * scale) if left < 1.0 else np.zeros_like(rhs)
+            self.slow = not left <= rtol and self._fills_in
+            if self.slow and not rough:
                 left *= solve_rows(self._rows, rest, found, rtol / left, MOST_STEPS)
-            if left <= rtol:
-                return np.asarray(found * scale)
+            elif self.slow and not left < 1.0:
+                found[:] = 0.0
+        if left <= rtol or (self.slow and rough):
+            return np.asarray(found * scale)
         if self._factors is None:
             self._factors = Direct(self._matrix)
         return self._factors.solve(rhs)
