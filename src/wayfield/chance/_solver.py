@@ -122,11 +122,12 @@ class Solved:
     above: float
     rounds: int
     settled: bool
+    asked: float = PROVED
 
     @property
     def status(self) -> Status:
         """Whether this is a proof."""
-        if self.below <= PROVED and self.above <= PROVED:
+        if max(self.below, self.above) <= max(self.asked, PROVED):
             return Status.CONVERGED
         return Status.UNVERIFIED if self.settled else Status.BUDGET
 
@@ -159,7 +160,7 @@ def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> So
             best.settled = False
             break
         improvement.correct(values, policy, gaps, rtol / 4)
-    best.rounds = improvement.rounds
+    best.rounds, best.asked = improvement.rounds, rtol
     return best
 
 

@@ -13,8 +13,8 @@ Without giving up
     infinitely much (every end component costs at least its least cost per move). So the equation
     has one solution, and value iteration converges to it from any start [1]_.
 Method
-    Policy iteration from above, by sweeps in place while the policy is poor, and by linear systems
-    among strongly connected parts of the policy's moves; refined in double-doubles.
+    Policy iteration, by sweeps in place and by linear systems, on the change that the values still
+    need; refined in double-doubles.
 Guarantee
     A sub- and a supersolution around the result are verified for the returned numbers, by the
     scaling argument of optimistic value iteration [3]_ (`chance._solver`), with all rounding
@@ -54,7 +54,7 @@ from ..errors import InputError, NotConverged
 from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
-from ._solver import Boundary, Solved, arrival, cost_bounds, least_cost, value_of
+from ._solver import FINEST, Boundary, Solved, arrival, cost_bounds, least_cost, value_of
 from .transitions import Transitions
 
 LEAST_ODDS = 1e-12
@@ -119,6 +119,7 @@ class HasExpectedCost(HasTransitions, Protocol):
         give_up: float | None = None,
         labels: Labels | None = None,
         *,
+        rtol: float = FINEST,
         check: bool = True,
     ) -> ExpectedCost:
         """Return the least expected cost, as the function `expected_cost` does."""
@@ -317,6 +318,7 @@ def expected_cost(
     give_up: float | None = None,
     labels: Labels | None = None,
     *,
+    rtol: float = FINEST,
     check: bool = True,
 ) -> ExpectedCost:
     """Return the least expected cost of arriving, with a rigorous bracket, and the plan for it.
@@ -336,6 +338,10 @@ def expected_cost(
     labels : Labels, optional
         Known costs-to-go of states other than the goal, from a critic for example. They are not
         changed. A walk that reaches a label counts as arrived.
+    rtol : float
+        Proved relative error at which to stop, at most 0.1. Errors are relative to the cost above
+        the least that a walk can end with, 0 at a goal. The bracket is at most twice as wide, and
+        two units in the last place for rounding. By default nothing but these two is left.
     check : bool
         Raise `NotConverged` if the bracket could not be verified. If False, the result is returned
         with bounds that still hold, and `status` says what was missed.
@@ -358,7 +364,7 @@ def expected_cost(
     (array([17.67, 25.  ,  0.  ]), array([ 0, -1, -1]), array([0.33, 0.  , 1.  ]))
     """
     if isinstance(transitions, HasExpectedCost):
-        return transitions.expected_cost(goal, give_up, labels, check=check)
+        return transitions.expected_cost(goal, give_up, labels, rtol=rtol, check=check)
     moves = _transitions(transitions)
     n = moves.num_states
     several = np.atleast_1d(np.asarray(goal))
@@ -375,10 +381,11 @@ def expected_cost(
         refuse(at >= n, at, "label vertices", f"is out of range for {number_of(n, 'states')}")
         clash = np.isin(at, ends) & (labels.values != 0.0)
         refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")
+    rtol = as_real(rtol, "rtol", 0.0, 0.1)
     as_flag(check, "check")
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
-    solved = least_cost(moves._process, boundary)
+    solved = least_cost(moves._process, boundary, rtol)
     return _packaged((moves, ends, labels, price), boundary, solved, start, check, None)
 
 
