@@ -18,7 +18,7 @@ import numpy as np
 
 import wayfield as wf
 from wayfield.chance import ExpectedCost
-from wayfield.kernels.chance import Choices, numbered, sweep
+from wayfield.kernels.chance import numbered, sweep
 
 World = tuple[wf.Transitions, float | None]
 
@@ -91,7 +91,7 @@ WORLDS: dict[str, Callable[[int, int], World]] = {
 def one_sweep(moves: wf.Transitions, field: ExpectedCost) -> float:
     """Processor time of one sweep over the states of finite cost."""
     process, order = moves._process, np.flatnonzero(np.isfinite(field.values) & (field.plan >= 0))
-    choices = Choices(*numbered(process, process.fee < np.inf, order))
+    choices = numbered(process, process.fee < np.inf, order)
     stops, change = np.full(order.size, np.inf), np.zeros(order.size)
     start = time.process_time()
     sweep(choices, choices.fee, stops, change, np.zeros(order.size, np.int64))

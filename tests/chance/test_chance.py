@@ -367,7 +367,8 @@ def test_every_linear_solver_finds_the_same(
     assert (other.lower <= usual.upper).all()
     assert (usual.lower <= other.upper).all()
     assert other.width <= 1e-13
-    assert (len(orders) > 1) == fills_in
+    whole = [order for order in orders if order.size == 3599]  # the others are of the arrival
+    assert (len(whole) > 1) == fills_in
 
 
 # ------------------------------------------------------------------ what is not proved is not said

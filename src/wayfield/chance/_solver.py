@@ -35,7 +35,6 @@ from ..extension import Status
 from ..extension._linear import SMALL, STEP_COST, Direct
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
-    Choices,
     Process,
     Rows,
     chosen_rows,
@@ -46,13 +45,12 @@ from ..kernels.chance import (
     optimality_check,
     policy_check,
     policy_reaching,
-    policy_rows,
-    solve_rows,
     surely_arriving,
     sweep,
 )
 from ..kernels.doubledouble import Pair
 from ..kernels.elimination import level_work
+from ..kernels.krylov import Matrix, biconjugate_gradients
 
 FINEST = 2.0**-56
 """Relative error of expected costs by default: far below the last place of a double."""
@@ -187,7 +185,7 @@ class Improvement:
     ) -> None:
         self._process, self._allowed, self._give_up = process, allowed, give_up
         self._order, self._proper = order, policy.copy()
-        self._choices = Choices(*numbered(process, allowed, order))
+        self._choices = numbered(process, allowed, order)
         self._system: PolicySystem | None = None
         self.rounds = 0
 
@@ -205,7 +203,7 @@ class Improvement:
                 part = components(self._process, policy)[self._order]
                 height = values.high[self._order] + change[self._order]
                 self._order, self._system = self._order[np.lexsort((height, part))], None
-                self._choices = Choices(*numbered(self._process, self._allowed, self._order))
+                self._choices = numbered(self._process, self._allowed, self._order)
             order, choices = self._order, self._choices
             place = np.empty(gaps.size + 1, dtype=np.int64)
             place[choices.which], place[-1] = np.arange(choices.which.size), -1
@@ -216,7 +214,7 @@ class Improvement:
             rows, residual, most = chosen_rows(*problem)
             if most > accuracy:
                 self.rounds += 1
-                self._system = PolicySystem(Rows(*rows), self._system)
+                self._system = PolicySystem(rows, self._system)
                 enough = max(ROUGH, accuracy / most)
                 d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
             # sweep as long as that does more than another evaluation in the same time
@@ -272,7 +270,10 @@ def evaluate(
     part = components(process, policy)[moving]
     places = np.lexsort((rank[moving], part))
     order = moving[places]
-    system = PolicySystem(Rows(*policy_rows(process, policy, order)))
+    chosen = np.zeros(process.owner.size, dtype=bool)
+    chosen[policy[moving]] = True
+    choices = numbered(process, chosen, order)  # one for each state: a row of the matrix
+    system = PolicySystem(Rows(choices.ptr, choices.heads, choices.odds))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)
     for _ in range(REFINEMENTS):
@@ -349,10 +350,14 @@ class PolicySystem:
                 rest = rhs / scale - self._matrix @ found
                 left = float(np.abs(rest).max())
         elif self._factors is None:
-            left = solve_rows(self._rows, rest, found, rtol, PATIENCE)
+            # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
+            # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
+            # takes thousands of steps, and the sweep 8.
+            problem = (Matrix(*self._rows), True, found, rest, rtol)
+            left = biconjugate_gradients(*problem, PATIENCE)
             self.slow = not left <= rtol and self._fills_in
             if self.slow and not rough:
-                left *= solve_rows(self._rows, rest, found, rtol / left, MOST_STEPS)
+                left = biconjugate_gradients(*problem, MOST_STEPS)
             elif self.slow and not left < 1.0:
                 found[:] = 0.0
         if left <= rtol or (self.slow and rough):

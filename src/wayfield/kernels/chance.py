@@ -18,7 +18,6 @@ from ._jit import njit
 from ._types import BoolArray, FloatArray, IntArray
 from .doubledouble import DD_ERROR, Pair, add, multiply_double
 from .heap import Heap, drop_least, push
-from .krylov import Matrix, biconjugate_gradients, largest
 
 ROUNDING = 2.0**-53
 SLACK = 2.0**-50
@@ -211,7 +210,9 @@ def first_policy(
     policy = np.full(n, -1, np.int64)
     settled = fixed.copy()
     for s in range(n):
-        dead = not (fixed[s] or allowed[process.first[s] : process.first[s + 1]].any())
+        dead = not fixed[s]
+        for k in range(process.first[s], process.first[s + 1]):
+            dead = dead and not allowed[k]
         if dead and give_up < np.inf:
             settled[s] = True
             values[s] = give_up
@@ -388,32 +389,6 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
-def policy_rows(
-    process: Process, policy: IntArray, order: IntArray
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Arrays of the `Rows` of a policy among the states in `order`, in that order."""
-    row = np.full(policy.size, -1, np.int64)
-    room = 0
-    for i in range(order.size):
-        row[order[i]] = i
-        room += process.ptr[policy[order[i]] + 1] - process.ptr[policy[order[i]]]
-    ptr = np.zeros(order.size + 1, np.int64)
-    columns = np.empty(room, np.int32)
-    data = np.empty(room)
-    size = 0
-    for i in range(order.size):
-        k = policy[order[i]]
-        for e in range(process.ptr[k], process.ptr[k + 1]):
-            j = row[process.heads[e]]
-            if process.odds[e] > 0.0 and j >= 0:
-                columns[size] = j
-                data[size] = process.odds[e]
-                size += 1
-        ptr[i + 1] = size
-    return ptr, columns[:size].copy(), data[:size].copy()
-
-
-@njit(cache=True, nogil=True)
 def chosen_rows(
     choices: Choices, gaps: FloatArray, stops: FloatArray, change: FloatArray, policy: IntArray
 ) -> tuple[Rows, FloatArray, float]:
@@ -440,22 +415,6 @@ def chosen_rows(
             unit = choices.fee[k] if k >= 0 else 1.0
             most = max(most, abs(residual[i]) / unit)
     return Rows(ptr, columns, data), residual, most
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def solve_rows(rows: Rows, r: FloatArray, x: FloatArray, rtol: float, steps: int) -> float:
-    """Add to x a solution of (I - P) x = r, by stabilised biconjugate gradients.
-
-    Preconditioned by one Gauss-Seidel sweep, which by itself is exact where moves lead to earlier
-    rows only. The diagonal alone would not do: on a chain of 2,000 states with moves
-    that fail one time in ten it takes thousands of steps, and the sweep 8. `r` becomes the
-    residual; its size relative to the first is returned.
-    """
-    start = largest(r)
-    if start == 0.0:
-        return 0.0
-    matrix = Matrix(rows.ptr, rows.columns, rows.data)
-    return biconjugate_gradients(matrix, True, x, r, rtol * start, steps) / start
 
 
 # ------------------------------------------------------------------ checks in double-doubles

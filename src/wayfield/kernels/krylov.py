@@ -87,7 +87,11 @@ def biconjugate_gradients(
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
     p_hat, s_hat = np.empty(n), np.empty(n)
-    swept = _divided(matrix) if moves else Swept(matrix, matrix.indptr, x)
+    indptr, indices, data = matrix
+    split, share = np.empty(n, np.int64), np.empty(n)
+    if moves:
+        indices, data = indices.copy(), data.copy()
+        _divide(indptr, indices, data, split, share)
     size = largest(r)
     shadow_square = 0.0
     rho = alpha = omega = 1.0
@@ -95,14 +99,14 @@ def biconjugate_gradients(
         before = rho
         rho, square = _dot(shadow, r), _dot(r, r)
         if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):  # as at first
-            shadow[:] = r
-            direction[:] = r
+            for i in range(n):  # a slice would take a second to compile
+                shadow[i] = direction[i] = r[i]
             rho = shadow_square = square
         else:
             beta = (rho / before) * (alpha / omega)
             for i in range(n):
                 direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-        _precondition_and_product(swept, moves, direction, p_hat, v)
+        _apply(indptr, indices, data, moves, split, share, direction, p_hat, v)
         alpha = rho / _dot(shadow, v)
         for i in range(n):
             r[i] -= alpha * v[i]
@@ -110,7 +114,7 @@ def biconjugate_gradients(
         size = largest(r)
         if not size > goal:
             break
-        _precondition_and_product(swept, moves, r, s_hat, t)
+        _apply(indptr, indices, data, moves, split, share, r, s_hat, t)
         square = _dot(t, t)
         omega = _dot(t, r) / square if square > 0.0 else 0.0
         for i in range(n):
@@ -122,74 +126,67 @@ def biconjugate_gradients(
     return size
 
 
-class Swept(NamedTuple):
-    """A matrix of moves as sweeps take it: in each row, moves to earlier rows first.
-
-    They end before ``split[i]``, and ``share[i]`` is 1 over the odds of making one of them.
-    """
-
-    matrix: Matrix
-    split: IntArray
-    share: FloatArray
-
-
 @njit(cache=True, nogil=True)
-def _divided(matrix: Matrix) -> Swept:
-    """Return the matrix with its rows divided.
+def _divide(
+    indptr: IntArray, indices: IntArray, data: FloatArray, split: IntArray, share: FloatArray
+) -> None:
+    """Put moves to earlier rows first in each row: they end before ``split[i]``.
 
-    A sweep starts from 0. It takes values not yet known to equal one's own: from plain 0 an error
-    that is the same over many states would shrink only near its ends, by a few states a sweep. The
-    odds of leading on are taken to be at least `LOWERING`, so as not to count on rare outcomes.
+    ``share[i]`` is 1 over the odds of making one of them. A sweep starts from 0, and takes values
+    not yet known to equal one's own: from plain 0 an error that is the same over many states would
+    shrink only near its ends, by a few states a sweep. These odds are taken to be at least
+    `LOWERING`, so as not to count on rare outcomes.
     """
-    n = matrix.indptr.size - 1
-    indices, data = np.empty_like(matrix.indices), np.empty_like(matrix.data)
-    split, share = np.empty_like(matrix.indptr[1:]), np.empty(n)
-    for i in range(n):
-        low, high = matrix.indptr[i], matrix.indptr[i + 1]
+    for i in range(split.size):
+        place = indptr[i]
         later = 0.0
-        for e in range(matrix.indptr[i], matrix.indptr[i + 1]):
-            if matrix.indices[e] < i:
-                indices[low], data[low] = matrix.indices[e], matrix.data[e]
-                low += 1
+        for e in range(indptr[i], indptr[i + 1]):
+            if indices[e] < i:
+                indices[e], indices[place] = indices[place], indices[e]
+                data[e], data[place] = data[place], data[e]
+                place += 1
             else:
-                high -= 1
-                indices[high], data[high] = matrix.indices[e], matrix.data[e]
-                later += matrix.data[e]
-        split[i] = low
+                later += data[e]
+        split[i] = place
         share[i] = 1.0 / max(1.0 - later, LOWERING)
-    return Swept(Matrix(matrix.indptr, indices, data), split, share)
 
 
 @njit(cache=True, nogil=True)
-def _precondition_and_product(
-    swept: Swept, moves: bool, r: FloatArray, x: FloatArray, product: FloatArray
+def _apply(
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    moves: bool,
+    split: IntArray,
+    share: FloatArray,
+    r: FloatArray,
+    x: FloatArray,
+    product: FloatArray,
 ) -> None:
     """Set x to the preconditioned r, and the product to D⁻¹ A x or (I - P) x.
 
     D⁻¹ has preconditioned r already. For moves, x is one sweep by Gauss and Seidel; what it adds up
     over the earlier rows is half of the product.
     """
-    indptr, indices, data = swept.matrix
-    if not moves:
-        x[:] = r
-        for i in range(x.size):
+    for i in range(x.size):
+        earlier = 0.0
+        x[i] = r[i]
+        if moves:
+            for e in range(indptr[i], split[i]):
+                earlier += data[e] * x[indices[e]]
+            x[i] = (r[i] + earlier) * share[i]
+        product[i] = x[i] - earlier
+    for i in range(x.size):
+        if moves:
+            total = product[i]
+            for e in range(split[i], indptr[i + 1]):
+                total -= data[e] * x[indices[e]]
+            product[i] = total
+        else:
             total = 0.0
             for e in range(indptr[i], indptr[i + 1]):
                 total += data[e] * x[indices[e]]
             product[i] = total / data[indptr[i]]
-        return
-    split, share = swept.split, swept.share
-    for i in range(x.size):
-        earlier = 0.0
-        for e in range(indptr[i], split[i]):
-            earlier += data[e] * x[indices[e]]
-        x[i] = (r[i] + earlier) * share[i]
-        product[i] = x[i] - earlier
-    for i in range(x.size):
-        total = product[i]
-        for e in range(split[i], indptr[i + 1]):
-            total -= data[e] * x[indices[e]]
-        product[i] = total
 
 
 @njit(cache=True, nogil=True)
