@@ -223,9 +223,7 @@ MODELS: dict[str, Callable[[int], Model]] = {
 }
 """On these the constants of the solver were chosen."""
 HELD_OUT: dict[str, Callable[[int], Model]] = {
-    "slip grid, 0.7 of the size, slip 0.35, corner": lambda n: grid(
-        7 * n // 10, 0.35, goal="corner"
-    ),
+    "slip grid, smaller, slip 0.35, corner": lambda n: grid(7 * n // 10, 0.35, goal="corner"),
     "slip grid, 25 % walls, slip 0.15": lambda n: grid(n, 0.15, 0.25, seed=7),
     "wind maze, wind 0.5, slip 0.1": lambda n: grid(n, 0.1, 0.1, seed=5, wind=0.5),
     "random sparse, 2 actions, 6 outcomes": lambda n: anywhere(n, 3, 2, 6),

@@ -121,6 +121,19 @@ def test_ratios_of_a_check_bound_those_in_rationals(seed: int) -> None:
     assert max(under) <= below <= float(max(*under, 0)) * (1 + 1e-9) + 1e-12
 
 
+@pytest.mark.parametrize("at", range(3))
+def test_a_value_that_is_no_number_proves_nothing(at: int) -> None:
+    """Wherever it is: what is measured after it must not make it forgotten."""
+    process = wf.Transitions([1, 2, 3], [0, 0, 0], [0, 1, 2])._process
+    values = Pair(np.arange(4.0), np.zeros(4))
+    values.high[at] = np.nan
+    policy, states = np.array([-1, 0, 1, 2]), np.array([1, 2, 3])
+    allowed = np.ones(3, dtype=bool)
+    ratios = chance.optimality_check(process, allowed, states, np.inf, values, policy, np.zeros(3))
+    assert ratios == (np.inf, np.inf)
+    assert chance.policy_check(process, policy, states, values, 1.0)[1:] == (np.inf, np.inf)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_moves_are_solved_by_sweeps_and_biconjugate_gradients(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -17,6 +17,10 @@ Both ratios are measured for the stored numbers v, with all rounding included; �
 error. A field that a policy does not raise also proves that policy proper: its mean falls with
 every move by the cost of the move, and it cannot fall for ever.
 
+**Method.** Values and policy are corrected in doubles until the ratios are small enough, usually
+once or twice (`Improvement`). Only the ratios need double-doubles, and only where a choice is
+nearly as good as the best.
+
 **Arrival.** The probability h of arrival satisfies R = 0 for the policy, and if |R| ≤ δ' C for a
 computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a supersolution: v is the
 barrier.
@@ -301,7 +305,9 @@ class PolicySystem:
     def __init__(self, rows: Rows, previous: PolicySystem | None = None) -> None:
         self._rows = rows
         self._factors: Direct | None = None
-        self._nearly = previous._factors or previous._nearly if previous else None
+        self._nearly: Direct | None = None
+        if previous is not None:
+            self._nearly = previous._factors or previous._nearly
         self.slow = False
 
     @cached_property

@@ -467,9 +467,11 @@ def policy_check(
         residual[i] = high / leaving
         error += SLACK * (abs(high) + error)
         over, under = (error + high) / paid, (error - high) / paid
-        # a NaN must not pass for a good fit
-        above = over if not over <= above else above
-        below = under if not under <= below else below
+        # a NaN must not pass for a good fit, and not be forgotten
+        if not over <= above:
+            above = over if over > above else np.inf
+        if not under <= below:
+            below = under if under > below else np.inf
     return residual, above, below
 
 
@@ -516,10 +518,10 @@ def optimality_check(
             gaps[k] = high / leaving
             error += SLACK * (abs(high) + error)
             over, under = (error + high) / paid, (error - high) / paid
-            # a NaN must not pass for a good fit
-            below = under if not under <= below else below
-            if k == policy[s]:
-                above = over if not over <= above else above
+            if not under <= below:  # NaN, or worse than any before
+                below = under if under > below else np.inf
+            if k == policy[s] and not over <= above:
+                above = over if over > above else np.inf
     return above, below
 
 
