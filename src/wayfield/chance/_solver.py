@@ -146,8 +146,15 @@ class Solved:
         return Status.UNVERIFIED if self.settled else Status.BUDGET
 
 
-def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> Solved:
-    """Minimise the expected cost of ending on the boundary or giving up."""
+def least_cost(
+    process: Process, boundary: Boundary, rtol: float = FINEST, *, from_above: bool = False
+) -> Solved:
+    """Minimise the expected cost of ending on the boundary or giving up.
+
+    `from_above` begins with giving up everywhere, where that is allowed. Then no policy on the way
+    costs more than `give_up`, so none walks much longer than that, and none is beyond doubles. It
+    is mostly slower.
+    """
     fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
     alive = np.ones_like(fixed)
@@ -158,6 +165,8 @@ def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> So
     policy = first_policy(process, fixed, allowed, values.high, give_up)
     gaps = np.zeros(process.owner.size)
     order = free[np.argsort(values.high[free], kind="stable")]
+    if from_above and give_up < np.inf:
+        values.high[free], policy[free] = give_up, -1
     improvement = Improvement(process, allowed, give_up, order, policy)
     best, least, attempts = Solved(values, policy, np.inf, np.inf, 0, True), np.inf, 0
     while True:

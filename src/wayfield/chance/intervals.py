@@ -129,17 +129,19 @@ def _iterate(
     odds = game.counts.copy()
     mean, off = extremes(*shape, costs, zero, -1.0, np.empty(odds.size))
     least = mean - off
-    value = zero
+    value, failed = zero, 0
     policy = np.full(game.num_states, -1, np.int64) if given is None else given
     for rounds in range(1, MOST_ROUNDS + 1):
         before = value
         fixed, there, shift = _with_odds(game, odds, boundary, unit)
         if given is None:
-            solved = least_cost(fixed._process, there)
+            # against the worst odds, a policy that does not give up may walk for 1e15 moves
+            solved = least_cost(fixed._process, there, from_above=sign > 0.0)
             policy = solved.policy
         else:
             solved = value_of(fixed._process, given, there, np.ldexp(value, shift))
         value = np.ldexp(solved.pair.high, -shift)
+        failed = 0 if solved.status.good else failed + 1
         if given is not None and not np.isfinite(value).all():
             return value, policy, np.inf, np.inf, rounds
         found, error = extremes(*shape, costs, value, sign, odds)
@@ -158,7 +160,8 @@ def _iterate(
         # odds are always computed to the end, and the ratios alone may stop earlier.
         if not (moved & (value < np.inf)).any() and rounds > 1:
             break
-        if max(above, below) <= rtol * (1.0 - rtol):
+        # nature's answers to values that are wrong lead nowhere
+        if max(above, below) <= rtol * (1.0 - rtol) or failed > 1:
             break
     # a NaN must not pass for a proof
     above = above if above >= 0.0 else np.inf
