@@ -19,13 +19,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from benchmarks import page, peers
+from benchmarks import page, peers, processes
 from benchmarks.cells import PROFILES, Profile
 from benchmarks.peer_solvers import PEERS
 
 from wayfield_study.engine.freshness import source, versions
 
 RESULTS = Path("results") / "benchmarks"
+PROCESSES = [*processes.MODELS, *processes.HELD_OUT]
 
 
 class Store:
@@ -53,7 +54,9 @@ class Store:
 
 def _scripts(key: str) -> dict[str, str]:
     """Digest of the scripts that measure what is stored under a key."""
-    names = ("peers", "peer_solvers") if key.startswith("peer_") else ("ours",)
+    names = {"peer": ("peers", "peer_solvers"), "process": ("processes", "storm_solver")}.get(
+        key.split("_")[0], ("ours",)
+    )
     here = Path(__file__).parent
     text = b"".join((here / f"{name}.py").read_bytes() for name in ("worlds", *names))
     return {"benchmarks": hashlib.sha256(text).hexdigest()}
@@ -110,6 +113,25 @@ def peer_key(profile: Profile, kind: str, labels: str, name: str) -> str:
     return words.replace(",", "").replace(" ", "_")
 
 
+def process_figures(profile: Profile, store: Store) -> Iterator[str]:
+    """Measure Storm and ourselves on the processes whose figures are missing."""
+    python = peers.ENVIRONMENT / "bin" / "python"
+    for number, name in enumerate(PROCESSES, 1):
+        key = process_key(profile, name)
+        if store.find(key) is None:
+            found = processes.measure(name, profile.peer_size, profile.peer_seconds, python)
+            store.keep(key, found)
+            row = page.process_row(found)
+            yield f"[{number}/{len(PROCESSES)}] Storm on {name}: sound, {row[4]}; ours {row[2]}"
+    if store.find(process_key(profile, "known")) is None:
+        store.keep(process_key(profile, "known"), processes.measure_known(python))
+
+
+def process_key(profile: Profile, name: str) -> str:
+    words = "".join(c if c.isalnum() else "_" for c in name)
+    return f"process_{words}_{profile.peer_size:.0e}_{profile.peer_seconds:g}s"
+
+
 def stored(profile: Profile, store: Store) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return all figures of a profile that are known: ours, and the peers'."""
     ours = [store.find(cell.key) for cell in profile.cells]
@@ -137,10 +159,15 @@ def main() -> int:
             missing = peers.make_environment(lambda line: print(line, flush=True))
             for line in peer_figures(profile, store):
                 print(line, flush=True)
+            if "stormpy" not in missing:
+                for line in process_figures(profile, store):
+                    print(line, flush=True)
     except KeyboardInterrupt:
         interrupted = True
         print("\ninterrupted: what was measured is kept, the same command goes on", flush=True)
-    paths = page.write(options.out, options.profile, *stored(profile, store), missing)
+    found = [store.find(process_key(profile, name)) for name in (*PROCESSES, "known")]
+    beside_storm = [each for each in found if each]
+    paths = page.write(options.out, options.profile, *stored(profile, store), missing, beside_storm)
     print("wrote " + " and ".join(map(str, paths)))
     return 130 if interrupted else 0
 

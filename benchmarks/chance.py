@@ -18,7 +18,7 @@ import numpy as np
 
 import wayfield as wf
 from wayfield.chance import ExpectedCost
-from wayfield.kernels.chance import sweep
+from wayfield.kernels.chance import numbered, sweep
 
 World = tuple[wf.Transitions, float | None]
 
@@ -90,13 +90,11 @@ WORLDS: dict[str, Callable[[int, int], World]] = {
 
 def one_sweep(moves: wf.Transitions, field: ExpectedCost) -> float:
     """Processor time of one sweep over the states of finite cost."""
-    process = moves._process
-    values, policy = field.values.copy(), np.full(field.values.size, -1)
-    order = np.flatnonzero(np.isfinite(values) & (field.plan >= 0))
-    values[~np.isfinite(values)] = 1e30
-    allowed = process.fee < np.inf
+    process, order = moves._process, np.flatnonzero(np.isfinite(field.values) & (field.plan >= 0))
+    choices = numbered(process, process.fee < np.inf, order)
+    stops, change = np.full(order.size, np.inf), np.zeros(order.size)
     start = time.process_time()
-    sweep(process, order, allowed, np.inf, 0.0, values, policy)
+    sweep(choices, choices.fee, stops, change, np.zeros(order.size, np.int64))
     return time.process_time() - start
 
 

@@ -249,7 +249,8 @@ def peer_table(theirs: Figures, missing: dict[str, str]) -> Table | None:
         )  # fmt: skip
     for package, reason in missing.items():
         names = [name for name, (_, needs, _) in PEERS.items() if needs == package]
-        rows.append([f"{package} did not install", ", ".join(names), "", "", "", "", "", reason])
+        told = ", ".join(names) or package
+        rows.append([f"{package} did not install", told, "", "", "", "", "", reason])
     heads = [
         "problem",
         "peer",
@@ -267,6 +268,92 @@ def peer_table(theirs: Figures, missing: dict[str, str]) -> Table | None:
         "2 % labels. “Never”: no setting of the peer comes so far."
     )
     return Table("peers", "Peers, on the same problems in the same run", heads, rows, note)
+
+
+def process_row(found: dict[str, Any]) -> list[str]:
+    """Write what a process took us, and what it took Storm, as a ratio to ours as well."""
+    ours, cells = found["ours"], []
+    for name, kind in (("1e-06", "sound"), ("1e-09", "sound"), ("1e-06", "as it comes")):
+        storm = storm_answer(found, kind, name)
+        told = f"not in {found['limit']:g} s" if "stopped" in storm else found["died"] or "it died"
+        if "seconds" in storm:
+            told = f"{seconds(storm['seconds'])} ({ratio(storm['seconds'] / ours[name])})"
+        cells.append(told)
+    sure, usual = (storm_answer(found, kind, "1e-09") for kind in ("sound", "as it comes"))
+    width = power(sure.get("width"))
+    if not sure.get("holds", True):
+        width += ", false"
+    return [
+        found["model"] + (" *" if found["held_out"] else ""),
+        f"{found['states']:,}",
+        " / ".join(seconds(ours[name]) for name in ours),
+        *cells[:2],
+        width,
+        cells[2],
+        power(storm_answer(found, "as it comes", "1e-06").get("error")),
+        power(usual.get("error")),
+        power(found["width"]),
+        str(found["rounds"]),
+    ]
+
+
+def storm_answer(found: dict[str, Any], kind: str, accuracy: str) -> dict[str, Any]:
+    """Return Storm's answer to one question; empty if there is none."""
+    asked = [s for s in found["storm"] if s["kind"] == kind and f"{s['accuracy']:.0e}" == accuracy]
+    return asked[-1] if asked else {}
+
+
+def process_table(found: Figures) -> Table | None:
+    """Return expected costs of Markov decision processes, beside Storm's."""
+    if not found:
+        return None
+    rows = [process_row(each) for each in found]
+    for held_out in (False, True):
+        group = [f for f in found if f["held_out"] == held_out]
+        means = []
+        for name, kind in (("1e-06", "sound"), ("1e-09", "sound"), ("1e-06", "as it comes")):
+            # an answer that did not come in time took longer than the limit
+            least = [
+                storm_answer(f, kind, name).get("seconds", f["limit"]) / f["ours"][name]
+                for f in group
+            ]
+            solved = sum("seconds" in storm_answer(f, kind, name) for f in group)
+            mean = ratio(float(np.exp(np.mean(np.log(least))))) if least else "–"
+            least_of_all = ratio(min(least)) if least else "–"
+            means.append(f"{mean}, least {least_of_all}; {solved} of {len(group)} solved")
+        label = "geometric mean" + (" *" if held_out else "")
+        if group:
+            rows.append([label, "", "", *means[:2], "", means[2], "", "", "", ""])
+    heads = [
+        "process", "states", "ours to 1e-6 / 1e-9 / by default", "Storm sound, 1e-6",
+        "Storm sound, 1e-9", "width of its bounds", "Storm as it comes, 1e-6", "its true error",
+        "its true error, asked for 1e-9", "our width by default", "our rounds",
+    ]  # fmt: skip
+    note = (
+        "Processor times of the answer, the model being built, the least of several; ratios are "
+        "Storm's time over ours for the same accuracy. Errors and widths are relative, the largest "
+        "over all states. By default we stop at the last place of a double. Models with a * were "
+        "made after the constants of the solver were fixed. In means, what Storm did not solve "
+        "counts as the time it was given."
+    )
+    return Table("processes", "Expected cost beside Storm", heads, rows, note)
+
+
+def known_table(found: dict[str, Any]) -> Table:
+    """Return answers to models whose solution is known in closed form."""
+    rows = []
+    for line in found["known"]:
+        ours = found["ours"][line["model"]]
+        bounds = line.get("bounds")
+        rows.append(
+            [line["model"], f"Storm {line['version']}, {line['kind']}", f"{line['exact']:.10g}",
+             f"{line['value']:.10g}",
+             f"{bounds[0]:.10g} to {bounds[1]:.10g}" if bounds else "nothing",
+             ours if isinstance(ours, str) else f"{ours[0]:.16g} to {ours[1]:.16g}"]
+        )  # fmt: skip
+    heads = ["process", "peer", "exact", "its answer", "what it says of its accuracy", "ours"]
+    note = "Both were asked for a relative error of 1e-6, Storm's default; ours are brackets."
+    return Table("known", "Answers in closed form, beside Storm", heads, rows, note)
 
 
 def seconds(value: float) -> str:
@@ -295,7 +382,12 @@ def number(value: float | None, style: str) -> str:
 
 
 def write(
-    out: Path, profile: str, ours: Figures, theirs: Figures, missing: dict[str, str]
+    out: Path,
+    profile: str,
+    ours: Figures,
+    theirs: Figures,
+    missing: dict[str, str],
+    processes: Figures = (),
 ) -> list[Path]:
     """Write the page and the tables as Markdown."""
     out.mkdir(parents=True, exist_ok=True)
@@ -305,6 +397,8 @@ def write(
             size_table(ours),
             *(our_table(ours, method) for method in METHODS),
             peer_table(theirs, missing) if theirs or missing else None,
+            process_table([f for f in processes if "model" in f]),
+            *(known_table(f) for f in processes if "known" in f),
         )
         if table is not None
     ]

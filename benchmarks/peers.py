@@ -26,7 +26,8 @@ from benchmarks.worlds import make_graph, make_labels
 import wayfield as wf
 
 ENVIRONMENT = Path(".venv-peers")
-PACKAGES = ("numpy", "scipy", "scikit-learn", "networkx", "igraph", "pyamg", "graphlearning")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "networkx", "igraph", "pyamg", "graphlearning",
+            "stormpy")  # fmt: skip
 POWER = 8.0
 
 

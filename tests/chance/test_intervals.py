@@ -217,3 +217,40 @@ def test_bounds_that_make_no_sense_are_refused(
 def test_outcomes_given_twice_are_refused() -> None:
     with pytest.raises(wf.InputError, match="given twice"):
         wf.Transitions.from_intervals([0, 0], [0, 0], [1, 1], 0.2, 0.9)
+
+
+def slippery(side: int, samples: int, seed: int) -> wf.Transitions:
+    """A grid where a move slides to either side one time in five, sampled a few times."""
+    rng = np.random.default_rng(seed)
+    x, y = (part.ravel() for part in np.indices((side, side)))
+    rows = []
+    for a in range(4):
+        drawn = rng.multinomial(samples, [0.6, 0.2, 0.2], size=side * side)
+        for turn, count in zip((0, 1, 3), drawn.T, strict=True):
+            dx, dy = ((0, 1), (1, 0), (0, -1), (-1, 0))[(a + turn) % 4]
+            to = np.clip(x + dx, 0, side - 1) * side + np.clip(y + dy, 0, side - 1)
+            rows.append((x * side + y, np.full(side * side, a), to, count))
+    state, action, following, count = (np.concatenate(part) for part in zip(*rows, strict=True))
+    keep = (count > 0) & (state > 0)
+    return wf.Transitions(state[keep], action[keep], following[keep], count[keep])
+
+
+def test_giving_up_bounds_the_walks_against_the_worst_odds() -> None:
+    """From ten samples, nature can make walks that never give up longer than doubles can hold."""
+    boxes = slippery(40, 10, 3).with_intervals(0.95)
+    field = wf.expected_cost(boxes, goal=0, give_up=1000, odds="worst")
+    assert field.values.max() == 1000.0
+    assert field.width <= 1e-7
+    with pytest.raises(wf.NotConverged):
+        wf.expected_cost(boxes, goal=0, odds="worst")
+
+
+@pytest.mark.parametrize("odds", ["worst", "best"])
+def test_a_coarse_bracket_holds_the_fine_one(odds: str) -> None:
+    boxes = slippery(20, 200, 4).with_intervals(0.95)
+    fine = wf.expected_cost(boxes, goal=0, give_up=1000, odds=odds)
+    coarse = wf.expected_cost(boxes, goal=0, give_up=1000, odds=odds, rtol=0.1)
+    assert coarse.iterations < fine.iterations
+    assert (coarse.lower <= fine.upper).all()
+    assert (fine.lower <= coarse.upper).all()
+    assert (coarse.upper - coarse.lower <= 0.2 * coarse.values + 1e-9).all()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks import __main__ as bench
-from benchmarks import page, peer_solvers, peers
+from benchmarks import page, peer_solvers, peers, processes, storm_solver
 from benchmarks.cells import PROFILES, Cell
 from benchmarks.ours import measure
 from benchmarks.worlds import KINDS, LABELS, make_graph, make_labels
@@ -84,6 +85,84 @@ def test_peers_that_only_know_classes_get_two() -> None:
     assert set(problem.labels.values) == {0.0, 1.0}
     exact = wf.extend(graph, problem.labels, wf.Harmonic()).values
     assert np.array_equal(problem.solve(), exact)
+
+
+# ------------------------------------------------------------------ processes beside Storm
+
+
+@pytest.mark.parametrize("name", [*processes.MODELS, *processes.HELD_OUT])
+def test_processes_are_whole_and_solved_in_few_rounds(name: str) -> None:
+    model = (processes.MODELS | processes.HELD_OUT)[name](900)
+    choice = model.state * 10 + model.action
+    totals = np.bincount(choice, model.odds)
+    assert totals[np.unique(choice)] == pytest.approx(1.0)
+    assert (np.diff(choice * model.states + model.following) > 0).all()
+    assert not (model.state == model.goal).any()
+    field = wf.expected_cost(model.transitions(), model.goal, rtol=1e-9)
+    assert np.isfinite(field.values).mean() > 0.9
+    assert field.iterations <= 15
+
+
+def test_closed_forms_lie_in_our_brackets_and_negative_costs_are_refused() -> None:
+    """Storm is not there: an environment without it says so, and we are measured."""
+    found = processes.measure_known(Path(sys.executable))
+    assert "stormpy" in found["died"]
+    exact = {name: answer for name, _, _, _, answer in storm_solver.known()}
+    assert "is negative" in found["ours"].pop("negative reward, 3 states")
+    for name, (low, high) in found["ours"].items():
+        assert low <= exact[name] <= high
+        assert high - low <= 1e-15 * max(1.0, 2 * exact[name])
+
+
+def test_a_process_is_measured_without_storm() -> None:
+    found = processes.measure("slip grid, goal in the middle", 100, 1.0, Path(sys.executable))
+    assert found["states"] == 100
+    assert found["storm"] == []
+    assert set(found["ours"]) == {"1e-06", "1e-09", "default"}
+    assert page.process_row(found)[3] == found["died"]
+
+
+def storm(kind: str, accuracy: float, **found: Any) -> dict[str, Any]:
+    return {"kind": kind, "accuracy": accuracy, **found}
+
+
+def test_storm_is_told_beside_us() -> None:
+    ours = {"1e-06": 0.1, "1e-09": 0.2, "default": 0.4}
+    known = {"states": 1000, "outcomes": 9000, "limit": 60.0, "ours": ours, "rounds": 5}
+    known |= {"width": 4e-16, "died": ""}
+    answers = [
+        storm("as it comes", 1e-6, seconds=0.05, error=1e-3, width=1e9, holds=True),
+        storm("as it comes", 1e-9, seconds=0.05, error=2e-6, width=1e9, holds=True),
+        storm("sound", 1e-6, seconds=0.2, error=1e-7, width=2e-6, holds=True),
+        storm("sound", 1e-9, seconds=0.8, error=1e-10, width=2e-9, holds=False),
+    ]
+    stopped = [*answers[:2], storm("sound", 1e-6, stopped=True), storm("sound", 1e-9, stopped=True)]
+    table = page.process_table(
+        [
+            known | {"model": "quick", "held_out": False, "storm": answers},
+            known | {"model": "slow", "held_out": False, "storm": stopped},
+            known | {"model": "new", "held_out": True, "storm": answers},
+        ]
+    )
+    assert table is not None
+    rows = {row[0]: row for row in table.rows}
+    assert rows["quick"][2:7] == [
+        "0.1 s / 0.2 s / 0.4 s", "0.2 s (2×)", "0.8 s (4×)", "2e-09, false", "50 ms (0.5×)"
+    ]  # fmt: skip
+    assert rows["quick"][7:] == ["1e-03", "2e-06", "4e-16", "5"]
+    assert rows["slow"][3:6] == ["not in 60 s", "not in 60 s", "–"]
+    assert rows["geometric mean"][4] == "35×, least 4×; 1 of 2 solved"  # √(4 · 300)
+    assert rows["geometric mean *"][4] == "4×, least 4×; 1 of 1 solved"
+    assert "new *" in rows
+    assert page.process_table([]) is None
+
+
+def test_wrong_answers_are_shown_beside_the_exact_ones() -> None:
+    line = {"model": "walk", "kind": "sound", "exact": 0.5, "value": 0.49, "version": "2"}
+    found = {"known": [line, line | {"bounds": [0.4, 0.6]}], "ours": {"walk": [0.5, 0.5]}}
+    rows = page.known_table(found).rows
+    assert rows[0] == ["walk", "Storm 2, sound", "0.5", "0.49", "nothing", "0.5 to 0.5"]
+    assert rows[1][4] == "0.4 to 0.6"
 
 
 # ------------------------------------------------------------------ figures and the page

@@ -487,11 +487,11 @@ def test_a_dataset_cut_off_in_the_middle(tmp_path: Path) -> None:
     assert wf.Planner(tmp_path / "whole.npz", landmarks=50).states.shape == (50, 2)
 
 
-def test_zero_counts_and_costs() -> None:
+def test_zero_counts_and_negative_costs() -> None:
     with pytest.raises(wf.InputError, match=r"count\[1\] = 0.0 is not positive"):
         wf.Transitions([0, 0], [0, 0], [1, 2], count=[1, 0])
-    with pytest.raises(wf.InputError, match=r"cost\[0\] = 0.0 is not positive"):
-        wf.Transitions([0, 0], [0, 0], [1, 2], cost=[0, 1])
+    with pytest.raises(wf.InputError, match=r"cost\[0\] = -1.0 is negative"):
+        wf.Transitions([0, 0], [0, 0], [1, 2], cost=[-1, 1])
 
 
 def test_probabilities_that_do_not_sum_to_one() -> None:

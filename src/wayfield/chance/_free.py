@@ -25,7 +25,7 @@ from ..kernels.chance import Process, choice_figures, reversed_outcomes
 from ..kernels.chance_proof import approach, mean_falls
 from ..kernels.doubledouble import Pair
 from . import _solver
-from ._solver import FREE, MOST_ROUNDS, Boundary, Solved, counting_moves, evaluate
+from ._solver import FINEST, FREE, MOST_ROUNDS, Boundary, Solved, counting_moves, evaluate
 
 ROUGH = 0.01
 """Relative accuracy of the expected number of free moves."""
@@ -36,17 +36,17 @@ def free_choices(process: Process) -> BoolArray:
     return ~np.logical_or.reduceat(process.costs > 0.0, process.ptr[:-1])
 
 
-def least_cost(process: Process, boundary: Boundary) -> Solved:
+def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> Solved:
     """Minimise the expected cost of ending on the boundary or giving up."""
     free = free_choices(process)
     if not free.any():
-        return _solver.least_cost(process, boundary)
+        return _solver.least_cost(process, boundary, rtol)
     part, inside = free_components(process, boundary.fixed, free)
     small, kept = _collapsed(process, part)
     firsts = np.unique(part, return_index=True)[1]
     ends = Boundary(boundary.fixed[firsts], boundary.values[firsts], boundary.give_up)
     small, barrier = relieved_everywhere(small, free[kept], ends.fixed)
-    solved = _solver.least_cost(small, ends)
+    solved = _solver.least_cost(small, ends, rtol)
     # back to all states: members of a component move to the one that the policy leaves from
     policy = np.full(part.size, -1, np.int64)
     chosen = kept[solved.policy[solved.policy >= 0]]

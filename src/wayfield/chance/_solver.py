@@ -17,6 +17,10 @@ Both ratios are measured for the stored numbers v, with all rounding included; �
 error. A field that a policy does not raise also proves that policy proper: its mean falls with
 every move by the cost of the move, and it cannot fall for ever.
 
+**Method.** Values and policy are corrected in doubles until the ratios are small enough, usually
+once or twice (`Improvement`). Only the ratios need double-doubles, and only where a choice is
+nearly as good as the best.
+
 **Arrival.** The probability h of arrival satisfies R = 0 for the policy, and if |R| ≤ δ' C for a
 computed h, then h ∓ ε'(v - m) with ε' = δ' / (1 - δ) are a sub- and a supersolution: v is the
 barrier.
@@ -42,25 +46,39 @@ from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
     Process,
     Rows,
+    chosen_rows,
     components,
     correct,
     first_policy,
+    numbered,
     optimality_check,
     policy_check,
     policy_reaching,
-    policy_rows,
-    solve_rows,
     surely_arriving,
     sweep,
 )
 from ..kernels.chance_proof import mean_falls
 from ..kernels.doubledouble import Pair
 from ..kernels.elimination import level_work
+from ..kernels.krylov import Matrix, biconjugate_gradients
 
-STAGES = (1e-2, 1e-6, 2.0**-58)
-"""Relative accuracy of policy evaluation: rough while the policy is poor, then to the end."""
-SWEEPS = 20
-"""Largest number of sweeps between two evaluations."""
+FINEST = 2.0**-56
+"""Relative error of expected costs by default: far below the last place of a double."""
+EXACT = 2.0**-58
+"""Relative accuracy of the evaluation of a given policy."""
+ROUGH = 0.01
+"""Reduction of the residual by one evaluation of a policy that is still to be improved."""
+ROUGH_ROUNDS = 3
+"""Number of evaluations in which a long iteration is left early: the policy is still poor."""
+SWEEPS, SHRINK = 20, 0.8
+"""Largest number of sweeps after an evaluation, and by how much each must shrink updates.
+
+An iteration takes as long as some 20 sweeps, and reduces the residual to a hundredth.
+"""
+SWEEPS_PER_FACTORING, SHRINK_PER_FACTORING = 80, 0.95
+"""The same after a factorisation, which takes as long as some 80 sweeps."""
+ATTEMPTS = 2
+"""Largest number of corrections in a row that do not halve the error."""
 MOST_ROUNDS = 200
 """Largest number of evaluations."""
 REFINEMENTS = 12
@@ -71,8 +89,12 @@ PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof; usually it is 2⁻⁵²."""
 FREE = 2.0**-20
 """What a free move counts in a barrier, beside a largest cost between 1/2 and 1."""
-PATIENCE = 60
+ROUGHLY_FREE = 1e-6
+"""Relative accuracy of a policy with free moves before its relief counts in full."""
+PATIENCE = 40
 """Steps of the linear iteration after which a factorisation is considered."""
+REUSE = 0.5
+"""Factors of a previous policy are used as long as they reduce the residual to this share."""
 MOST_STEPS = 3_000
 """Steps after which the linear iteration has failed and the matrix is factored."""
 
@@ -112,20 +134,28 @@ class Solved:
     above: float
     rounds: int
     settled: bool
+    asked: float = PROVED
     barrier: FloatArray | float = 0.0
     """The field b for free choices; 0 if there are none."""
 
     @property
     def status(self) -> Status:
         """Whether this is a proof."""
-        if self.below <= PROVED and self.above <= PROVED:
+        if max(self.below, self.above) <= max(self.asked, PROVED):
             return Status.CONVERGED
         return Status.UNVERIFIED if self.settled else Status.BUDGET
 
 
-def least_cost(process: Process, boundary: Boundary) -> Solved:
-    """Minimise the expected cost of ending on the boundary or giving up."""
-    fixed, give_up, floor = boundary.fixed, boundary.give_up, boundary.floor
+def least_cost(
+    process: Process, boundary: Boundary, rtol: float = FINEST, *, from_above: bool = False
+) -> Solved:
+    """Minimise the expected cost of ending on the boundary or giving up.
+
+    `from_above` begins with giving up everywhere, where that is allowed. Then no policy on the way
+    costs more than `give_up`, so none walks much longer than that, and none is beyond doubles. It
+    is mostly slower.
+    """
+    fixed, give_up = boundary.fixed, boundary.give_up
     allowed = process.fee < np.inf
     alive = np.ones_like(fixed)
     if give_up == np.inf:
@@ -133,36 +163,103 @@ def least_cost(process: Process, boundary: Boundary) -> Solved:
     free = np.flatnonzero(alive & ~fixed)
     values = Pair(boundary.values.copy(), np.zeros(fixed.size))
     policy = first_policy(process, fixed, allowed, values.high, give_up)
-    first = values.high.copy()
-    stage = 0
-    for rounds in range(1, MOST_ROUNDS + 1):
-        stopped = free[policy[free] < 0]
-        values.high[stopped], values.low[stopped] = give_up, 0.0
-        above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[stage] / 8)
-        proper = policy.copy()
-        options = (process, allowed, free, give_up, values, policy)
-        below, changed = optimality_check(*options, STAGES[stage])
-        if not changed and stage == len(STAGES) - 1:
-            return Solved(values, policy, below, _excess(above), rounds, True)
-        if not changed:
-            stage += 1
-            continue
-        if stage < len(STAGES) - 1:
-            values.low[:] = 0.0
-            # if all states have given up so far, reconsider them in the order of first values
-            order = free[np.lexsort((first[free], values.high[free]))]
-            for _ in range(SWEEPS):
-                change = sweep(process, order, allowed, give_up, floor, values.high, policy)
-                if change < STAGES[stage]:
+    gaps = np.zeros(process.owner.size)
+    order = free[np.argsort(values.high[free], kind="stable")]
+    if from_above and give_up < np.inf:
+        values.high[free], policy[free] = give_up, -1
+    improvement = Improvement(process, allowed, give_up, order, policy)
+    best, least, attempts = Solved(values, policy, np.inf, np.inf, 0, True), np.inf, 0
+    while True:
+        above, below = optimality_check(process, allowed, free, give_up, values, policy, gaps)
+        error = max(above, below)
+        attempts = 0 if error < least / 2 else attempts + 1
+        if error < least:
+            kept = Pair(values.high.copy(), values.low.copy())
+            best = Solved(kept, policy.copy(), below, _excess(above), 0, True)
+            least = error
+        if max(below, _excess(above)) <= rtol or attempts > ATTEMPTS:
+            break
+        if improvement.rounds >= MOST_ROUNDS:
+            best.settled = False
+            break
+        improvement.correct(values, policy, gaps, rtol / 4)
+    best.rounds, best.asked = improvement.rounds, rtol
+    return best
+
+
+class Improvement:
+    """Policy iteration in doubles on the change d that values v still need.
+
+    With the gaps C + R of all choices at v, Bellman's equation for v + d is one of the same kind,
+
+        d(s) = min( g - v(s), min_k gap_k + Σ_y P_k(y) d(y) ),
+
+    and d is small. So what doubles lose is small too, and ties that v cannot tell apart are told
+    by the gaps, which are measured in double-doubles. Each round evaluates the policy by a linear
+    system, roughly, and then sweeps: a front of near-ties moves by one state with an evaluation,
+    and by many with a sweep.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        allowed: BoolArray,
+        give_up: float,
+        order: IntArray,
+        policy: IntArray,
+    ) -> None:
+        self._process, self._allowed, self._give_up = process, allowed, give_up
+        self._order, self._proper = order, policy.copy()
+        self._choices = numbered(process, allowed, order)
+        self._system: PolicySystem | None = None
+        self.rounds = 0
+
+    def correct(self, values: Pair, policy: IntArray, gaps: FloatArray, accuracy: float) -> None:
+        """Improve values and policy in place, until the accuracy or as far as doubles go."""
+        change, latest = np.zeros(policy.size), np.inf
+        while self.rounds < MOST_ROUNDS:
+            # Only rounding can make a policy cycle for ever. There, use the moves of the previous
+            # policy: it stops, or leads to states from which the new policy stops.
+            stuck = ~policy_reaching(self._process, policy, policy < 0)
+            policy[stuck] = self._proper[stuck]
+            self._proper[:] = policy
+            if self._system is not None and self._system.slow:
+                # values are a better order than at first, and so are strong parts of the graph
+                part = components(self._process, policy)[self._order]
+                height = values.high[self._order] + change[self._order]
+                self._order, self._system = self._order[np.lexsort((height, part))], None
+                self._choices = numbered(self._process, self._allowed, self._order)
+            order, choices = self._order, self._choices
+            place = np.empty(gaps.size + 1, dtype=np.int64)
+            place[choices.which], place[-1] = np.arange(choices.which.size), -1
+            d, own = change[order], place[policy[order]]
+            stops = self._give_up - values.high[order] - values.low[order]
+            problem = (choices, gaps[choices.which], stops, d, own)
+            # evaluate the policy
+            rows, residual, most = chosen_rows(*problem)
+            if not most <= accuracy:  # NaN included: rounds must come to an end
+                self.rounds += 1
+                self._system = PolicySystem(rows, self._system)
+                enough = max(ROUGH, accuracy / most)
+                d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
+            # sweep as long as that does more than another evaluation in the same time
+            factored = self._system is not None and self._system.factored
+            changes, before = 0, np.inf
+            for sweeps in range(SWEEPS_PER_FACTORING if factored else SWEEPS):
+                most, changed = sweep(*problem)
+                changes += changed
+                slowly = most > before * (SHRINK_PER_FACTORING if factored else SHRINK)
+                if most <= accuracy or (slowly and sweeps > 2):
                     break
-        # Only rounding can make a policy cycle for ever. There, use the moves of the previous
-        # policy: it stops, or leads to states from which the new policy stops.
-        stuck = ~policy_reaching(process, policy, policy < 0)
-        policy[stuck] = proper[stuck]
-    stopped = free[policy[free] < 0]
-    values.high[stopped], values.low[stopped] = give_up, 0.0
-    above, _ = evaluate(process, policy, values, values.high, 1.0, STAGES[-1])
-    return Solved(values, policy, np.inf, _excess(above), MOST_ROUNDS, False)
+                before = most
+            change[order] = d
+            policy[order] = np.where(own >= 0, choices.which[own], -1)
+            if most <= accuracy or (changes == 0 and most > latest / 2):
+                break
+            latest = most
+        correct(values, self._order, change[self._order])
+        stopped = self._order[policy[self._order] < 0]
+        values.high[stopped], values.low[stopped] = self._give_up, 0.0
 
 
 def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: FloatArray) -> Solved:
@@ -179,9 +276,9 @@ def value_of(process: Process, policy: IntArray, boundary: Boundary, begin: Floa
     if process.relief.any():
         # roughly at first: a first correction in doubles is too coarse for the small relief
         rough = process._replace(relief=process.relief / FREE)
-        evaluate(rough, moving, values, start, 1.0, STAGES[1])
-    above, below = evaluate(process, moving, values, start, 1.0, STAGES[-1])
-    return Solved(values, moving, below, _excess(above), 1, True, barrier)
+        evaluate(rough, moving, values, start, 1.0, ROUGHLY_FREE)
+    above, below = evaluate(process, moving, values, start, 1.0, EXACT)
+    return Solved(values, moving, below, _excess(above), 1, True, barrier=barrier)
 
 
 def counting_moves(process: Process) -> tuple[Process, FloatArray]:
@@ -235,7 +332,10 @@ def evaluate(
     part = components(process, policy)[moving]
     places = np.lexsort((rank[moving], part))
     order = moving[places]
-    system = PolicySystem(Rows(*policy_rows(process, policy, order)))
+    chosen = np.zeros(process.owner.size, dtype=bool)
+    chosen[policy[moving]] = True
+    choices = numbered(process, chosen, order)  # one for each state: a row of the matrix
+    system = PolicySystem(Rows(choices.ptr, choices.heads, choices.odds))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)
     for _ in range(REFINEMENTS):
@@ -256,12 +356,17 @@ class PolicySystem:
 
     The iteration is preconditioned by a Gauss-Seidel sweep in the order of the policy's moves. It
     takes a dozen steps where moves mostly succeed, whatever the pattern. Where they mostly fail, it
-    takes thousands. Then the matrix is factored, unless the factors would fill in.
+    takes thousands. Then the matrix is factored, unless the factors would fill in. The factors of a
+    `previous` policy on the same states are tried first: few moves differ.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, previous: PolicySystem | None = None) -> None:
         self._rows = rows
         self._factors: Direct | None = None
+        self._nearly: Direct | None = None
+        if previous is not None:
+            self._nearly = previous._factors or previous._nearly
+        self.slow = False
 
     @cached_property
     def _matrix(self) -> sparse.csr_array[np.float64]:
@@ -285,19 +390,43 @@ class PolicySystem:
         work = level_work(pattern.indptr + np.arange(size + 1), indices)
         return bool(work > STEP_COST * MOST_STEPS * indices.size)
 
-    def solve(self, rhs: FloatArray, rtol: float) -> FloatArray:
-        """Solve to the relative tolerance; callers must check the residual."""
+    @property
+    def factored(self) -> bool:
+        """Whether the matrix had to be factored."""
+        return self._factors is not None
+
+    def solve(self, rhs: FloatArray, rtol: float, *, rough: bool = False) -> FloatArray:
+        """Solve to the relative tolerance; callers must check the residual.
+
+        If `rough`, an iteration that takes long is left early, and what it has found is returned
+        if it is any better than 0.
+        """
         found = np.zeros_like(rhs)
         scale = np.abs(rhs).max()  # squares of its entries could underflow
         if not 0.0 < scale < np.inf:
             return found
+        rest, left = rhs / scale, 1.0
+        if self._factors is None and self._nearly is not None:
+            before = np.inf
+            while left > rtol and left < REUSE * before:
+                before = left
+                found += self._nearly.solve(rest)
+                rest = rhs / scale - self._matrix @ found
+                left = float(np.abs(rest).max())
+        elif self._factors is None:
+            # One Gauss-Seidel sweep is exact where moves lead to earlier rows only. The diagonal
+            # alone would not do: on a chain of 2,000 states with moves that fail one time in ten it
+            # takes thousands of steps, and the sweep 8.
+            problem = (Matrix(*self._rows), True, found, rest, rtol)
+            left = biconjugate_gradients(*problem, PATIENCE)
+            self.slow = not left <= rtol and self._fills_in
+            if self.slow and not rough:
+                left = biconjugate_gradients(*problem, MOST_STEPS)
+            elif self.slow and not left < 1.0:
+                found[:] = 0.0
+        if left <= rtol or (self.slow and rough):
+            return np.asarray(found * scale)
         if self._factors is None:
-            rest = rhs / scale
-            left = solve_rows(self._rows, rest, found, rtol, PATIENCE)
-            if left > rtol and self._fills_in:
-                left *= solve_rows(self._rows, rest, found, rtol / left, MOST_STEPS)
-            if left <= rtol:
-                return np.asarray(found * scale)
             self._factors = Direct(self._matrix)
         return self._factors.solve(rhs)
 
@@ -354,7 +483,7 @@ def arrival(
         above, _ = evaluate(process, moves, barrier, rank, 1.0, PROVED)
     above = _excess(above)
     pair = Pair(values.copy(), np.zeros(values.size))
-    accuracy = STAGES[-1] / max(1.0, float(np.abs(barrier.high[open_]).max()))
+    accuracy = EXACT / max(1.0, float(np.abs(barrier.high[open_]).max()))
     ratio = max(evaluate(process, moves, pair, rank, 0.0, accuracy))
     # above = δ / (1 - δ), so that 1 + above = 1 / (1 - δ)
     factor = ratio * (1.0 + above) * (1.0 + 2.0**-50)

@@ -49,7 +49,7 @@ import numpy as np
 from scipy import sparse, special
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Rows, policy_rows
+from ..kernels.chance import Rows, numbered
 from ._solver import PolicySystem
 from .transitions import Transitions, spread_rows
 
@@ -205,7 +205,10 @@ def standard_deviations(
     if states.size == 0:
         return found
     order = states[np.argsort(rank[states], kind="stable")]
-    rows = Rows(*policy_rows(moves._process, np.where(inside, policy, -1), order))
+    chosen = np.zeros(moves.num_choices, dtype=bool)
+    chosen[policy[order]] = True
+    own = numbered(moves._process, chosen, order)  # one for each state: a row of the matrix
+    rows = Rows(own.ptr, own.heads, own.odds)
     # `Rows` leave out what stays where it is: the noise of one move becomes that until it is left
     stays = np.repeat(moves.states, np.diff(moves.outcome_indptr)) == moves.next_states
     kept = np.add.reduceat(moves.probabilities * stays, moves.outcome_indptr[:-1])

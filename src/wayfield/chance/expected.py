@@ -16,8 +16,8 @@ Free moves
     Where costs may be 0, V is the least mean cost of the policies that end with probability 1: a
     walk that goes round for ever at no cost is not one of them (`chance._free`).
 Method
-    Policy iteration from above, by sweeps in place while the policy is poor, and by linear systems
-    among strongly connected parts of the policy's moves; refined in double-doubles.
+    Policy iteration, by sweeps in place and by linear systems, on the change that the values still
+    need; refined in double-doubles.
 Guarantee
     A sub- and a supersolution around the result are verified for the returned numbers, by the
     scaling argument of optimistic value iteration [3]_ (`chance._solver`), with all rounding
@@ -62,7 +62,7 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._free import least_cost
-from ._solver import Boundary, Solved, arrival, cost_bounds, value_of
+from ._solver import FINEST, Boundary, Solved, arrival, cost_bounds, value_of
 from .doubt import beta_quantile, moments, posterior, sobered, standard_deviations
 from .intervals import solve
 from .transitions import Transitions
@@ -122,6 +122,7 @@ class HasExpectedCost(HasTransitions, Protocol):
         give_up: float | None = None,
         labels: Labels | None = None,
         *,
+        rtol: float = FINEST,
         check: bool = True,
     ) -> ExpectedCost:
         """Return the least expected cost, as the function `expected_cost` does."""
@@ -390,6 +391,7 @@ def expected_cost(
     labels: Labels | None = None,
     *,
     odds: str | None = None,
+    rtol: float = FINEST,
     check: bool = True,
 ) -> ExpectedCost:
     """Return the least expected cost of arriving, with a rigorous bracket, and the plan for it.
@@ -412,6 +414,11 @@ def expected_cost(
     odds : {"worst", "best"}, optional
         For odds that are known only to lie in intervals (`Transitions.from_intervals`): the plan
         that is best against the worst odds, or with the best ones.
+    rtol : float
+        Proved relative error at which to stop, at most 0.1. Errors are relative to the cost above
+        the least that a walk can end with, 0 at a goal. The bracket is at most twice as wide, and
+        two units in the last place for rounding. By default nothing but these two is left. With
+        `odds`, the default bracket is some 1e-14 times the longest walk.
     check : bool
         Raise `NotConverged` if the bracket could not be verified. If False, the result is returned
         with bounds that still hold, and `status` says what was missed.
@@ -436,7 +443,7 @@ def expected_cost(
     if odds not in (None, "worst", "best"):
         raise InputError(f'odds must be "worst", "best" or None, got {odds!r}')
     if isinstance(transitions, HasExpectedCost) and odds is None:
-        return transitions.expected_cost(goal, give_up, labels, check=check)
+        return transitions.expected_cost(goal, give_up, labels, rtol=rtol, check=check)
     moves = _transitions(transitions)
     n = moves.num_states
     several = np.atleast_1d(np.asarray(goal))
@@ -453,6 +460,7 @@ def expected_cost(
         refuse(at >= n, at, "label vertices", f"is out of range for {number_of(n, 'states')}")
         clash = np.isin(at, ends) & (labels.values != 0.0)
         refuse(clash, at, "label vertices", "is a goal, whose cost is 0, with another value")
+    rtol = as_real(rtol, "rtol", 0.0, 0.1)
     as_flag(check, "check")
     if odds is not None:
         moves._bounds  # noqa: B018  raises without intervals
@@ -462,8 +470,8 @@ def expected_cost(
     start = time.perf_counter()
     boundary = _boundary(moves, ends, labels, price)
     if odds is not None:
-        return _robust((moves, ends, labels, price), boundary, odds, start, check)
-    solved = least_cost(moves._process, boundary)
+        return _robust((moves, ends, labels, price), boundary, odds, rtol, start, check)
+    solved = least_cost(moves._process, boundary, rtol)
     return _packaged((moves, ends, labels, price), boundary, solved, start, check, None)
 
 
@@ -512,11 +520,11 @@ def _packaged(
 
 
 def _robust(
-    question: Question, boundary: Boundary, odds: str, start: float, check: bool
+    question: Question, boundary: Boundary, odds: str, rtol: float, start: float, check: bool
 ) -> ExpectedCost:
     """Solve for the worst or the best odds, and package the result; raise `NotConverged`."""
     moves = question[0]
-    found = solve(moves, boundary, worst=odds == "worst")
+    found = solve(moves, boundary, rtol, worst=odds == "worst")
     values, lower, upper = (frozen(np.ldexp(of, moves._cost_exponent)) for of in found.cost)
     stops = (found.policy < 0) & ~boundary.fixed & (boundary.give_up < np.inf)
     result = ExpectedCost(

@@ -75,7 +75,7 @@ class Robust:
     status: Status
 
 
-def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
+def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Robust:
     """Return the least expected cost against (worst) or with (best) nature, and the reach."""
     sign = 1.0 if worst else -1.0
     alive = _surely_ending(moves, boundary, worst=worst)
@@ -99,15 +99,15 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
     chosen = usable[choice] & (high > 0.0)
     game = moves._narrowed(chosen, np.minimum(moves._bounds[0], high)[chosen], high[chosen])
     unit = moves._cost_exponent
-    value, policy, above, below, rounds = _iterate(game, unit, boundary, sign, None)
+    value, policy, above, below, rounds = _iterate(game, unit, boundary, rtol, sign, None)
     cost = _bracket(value, boundary, above, below, boundary.give_up)
 
     # Reach: nature again, with the plan as it is; the barrier is a cost that falls under all odds.
     barrier, slope = value, above
     if not worst:
-        barrier, _, slope, _, _ = _iterate(game, unit, boundary, 1.0, policy)
+        barrier, _, slope, _, _ = _iterate(game, unit, boundary, rtol, 1.0, policy)
     reach, close = _reach(game, unit, boundary, policy, barrier, slope, worst=worst)
-    good = max(above, below) <= PROVED and (close or not worst)
+    good = max(above, below) <= max(rtol, PROVED) and (close or not worst)
     status = Status.CONVERGED if good else Status.UNVERIFIED
     if rounds == MOST_ROUNDS and not good:
         status = Status.BUDGET
@@ -116,7 +116,12 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
 
 
 def _iterate(
-    game: Transitions, unit: int, boundary: Boundary, sign: float, given: IntArray | None
+    game: Transitions,
+    unit: int,
+    boundary: Boundary,
+    rtol: float,
+    sign: float,
+    given: IntArray | None,
 ) -> tuple[FloatArray, IntArray, float, float, int]:
     """Alternate nature and planner; return values, policy, the ratios of Theorem W, rounds."""
     process, shape, costs = _arrays(game, unit)
@@ -124,17 +129,19 @@ def _iterate(
     odds = game.counts.copy()
     mean, off = extremes(*shape, costs, zero, -1.0, np.empty(odds.size))
     least = mean - off
-    value = zero
+    value, failed = zero, 0
     policy = np.full(game.num_states, -1, np.int64) if given is None else given
     for rounds in range(1, MOST_ROUNDS + 1):
         before = value
         fixed, there, shift = _with_odds(game, odds, boundary, unit)
         if given is None:
-            solved = least_cost(fixed._process, there)
+            # against the worst odds, a policy that does not give up may walk for 1e15 moves
+            solved = least_cost(fixed._process, there, from_above=sign > 0.0)
             policy = solved.policy
         else:
             solved = value_of(fixed._process, given, there, np.ldexp(value, shift))
         value = np.ldexp(solved.pair.high, -shift)
+        failed = 0 if solved.status.good else failed + 1
         if given is not None and not np.isfinite(value).all():
             return value, policy, np.inf, np.inf, rounds
         found, error = extremes(*shape, costs, value, sign, odds)
@@ -149,7 +156,12 @@ def _iterate(
             above = float(((found + error) / least)[moving].max(initial=0.0))
             below = float(((error - found) / least)[every].max(initial=0.0))
             moved = np.abs(value - before) > NOTICEABLE * np.abs(value)
+        # With nature's odds known to `rtol` only, its answers need not settle: so costs under given
+        # odds are always computed to the end, and the ratios alone may stop earlier.
         if not (moved & (value < np.inf)).any() and rounds > 1:
+            break
+        # nature's answers to values that are wrong lead nowhere
+        if max(above, below) <= rtol * (1.0 - rtol) or failed > 1:
             break
     # a NaN must not pass for a proof
     above = above if above >= 0.0 else np.inf

@@ -31,7 +31,7 @@ from ..kernels.chance_proof import approach, infinite_layers, mean_falls, worst_
 from ..kernels.doubledouble import Pair
 from ._free import barrier_for_all, free_choices
 from ._solver import (
-    STAGES,
+    EXACT,
     _rounded_up,
     _shifted,
     evaluate,
@@ -140,7 +140,7 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
             judged, height, factor = process._replace(costs=0.0 * process.costs), for_plan, 1.0
         relief = mean_falls(judged, opened, Pair(for_plan, zeros))
         chances = Pair((can & ~may_fail).astype(np.float64), zeros.copy())
-        accuracy = STAGES[-1] / max(1.0, float(height[is_open].max(initial=0.0)))
+        accuracy = EXACT / max(1.0, float(height[is_open].max(initial=0.0)))
         inside = np.where(is_open, policy, -1)
         evaluate(judged._replace(relief=relief), inside, chances, high, 0.0, accuracy)
 

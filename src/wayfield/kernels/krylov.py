@@ -87,6 +87,11 @@ def biconjugate_gradients(
     n = x.size
     shadow, direction, v, t = np.zeros(n), np.empty(n), np.empty(n), np.empty(n)
     p_hat, s_hat = np.empty(n), np.empty(n)
+    indptr, indices, data = matrix
+    split, share = np.empty(n, np.int64), np.empty(n)
+    if moves:
+        indices, data = indices.copy(), data.copy()
+        _divide(indptr, indices, data, split, share)
     size = largest(r)
     shadow_square = 0.0
     rho = alpha = omega = 1.0
@@ -94,15 +99,14 @@ def biconjugate_gradients(
         before = rho
         rho, square = _dot(shadow, r), _dot(r, r)
         if not abs(rho) > ORTHOGONAL * np.sqrt(shadow_square * square):  # as at first
-            shadow[:] = r
-            direction[:] = r
+            for i in range(n):  # a slice would take a second to compile
+                shadow[i] = direction[i] = r[i]
             rho = shadow_square = square
         else:
             beta = (rho / before) * (alpha / omega)
             for i in range(n):
                 direction[i] = r[i] + beta * (direction[i] - omega * v[i])
-        _precondition(matrix, moves, direction, p_hat)
-        _product(matrix, moves, p_hat, v)
+        _apply(indptr, indices, data, moves, split, share, direction, p_hat, v)
         alpha = rho / _dot(shadow, v)
         for i in range(n):
             r[i] -= alpha * v[i]
@@ -110,8 +114,7 @@ def biconjugate_gradients(
         size = largest(r)
         if not size > goal:
             break
-        _precondition(matrix, moves, r, s_hat)
-        _product(matrix, moves, s_hat, t)
+        _apply(indptr, indices, data, moves, split, share, r, s_hat, t)
         square = _dot(t, t)
         omega = _dot(t, r) / square if square > 0.0 else 0.0
         for i in range(n):
@@ -124,42 +127,66 @@ def biconjugate_gradients(
 
 
 @njit(cache=True, nogil=True)
-def _product(matrix: Matrix, moves: bool, x: FloatArray, product: FloatArray) -> None:
-    """D⁻¹ A x, or (I - P) x."""
-    for i in range(x.size):
-        start, end = matrix.indptr[i], matrix.indptr[i + 1]
-        if moves:
-            total = x[i]
-            for e in range(start, end):
-                total -= matrix.data[e] * x[matrix.indices[e]]
-            product[i] = total
-        else:
-            total = 0.0
-            for e in range(start, end):
-                total += matrix.data[e] * x[matrix.indices[e]]
-            product[i] = total / matrix.data[start]
+def _divide(
+    indptr: IntArray, indices: IntArray, data: FloatArray, split: IntArray, share: FloatArray
+) -> None:
+    """Put moves to earlier rows first in each row: they end before ``split[i]``.
+
+    ``share[i]`` is 1 over the odds of making one of them. A sweep starts from 0, and takes values
+    not yet known to equal one's own: from plain 0 an error that is the same over many states would
+    shrink only near its ends, by a few states a sweep. These odds are taken to be at least
+    `LOWERING`, so as not to count on rare outcomes.
+    """
+    for i in range(split.size):
+        place = indptr[i]
+        later = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            if indices[e] < i:
+                indices[e], indices[place] = indices[place], indices[e]
+                data[e], data[place] = data[place], data[e]
+                place += 1
+            else:
+                later += data[e]
+        split[i] = place
+        share[i] = 1.0 / max(1.0 - later, LOWERING)
 
 
 @njit(cache=True, nogil=True)
-def _precondition(matrix: Matrix, moves: bool, r: FloatArray, x: FloatArray) -> None:
-    """Copy r, which D⁻¹ has preconditioned; or sweep once over moves, by Gauss and Seidel.
+def _apply(
+    indptr: IntArray,
+    indices: IntArray,
+    data: FloatArray,
+    moves: bool,
+    split: IntArray,
+    share: FloatArray,
+    r: FloatArray,
+    x: FloatArray,
+    product: FloatArray,
+) -> None:
+    """Set x to the preconditioned r, and the product to D⁻¹ A x or (I - P) x.
 
-    The sweep is from 0, and values not yet known are taken to equal one's own: from plain 0 an
-    error that is the same over many states would shrink only near its ends, by a few states a
-    sweep. The divisor is at least `LOWERING`, so as not to count on rare outcomes.
+    D⁻¹ has preconditioned r already. For moves, x is one sweep by Gauss and Seidel; what it adds up
+    over the earlier rows is half of the product.
     """
-    if not moves:
-        x[:] = r
-        return
     for i in range(x.size):
-        total = r[i]
-        later = 0.0
-        for e in range(matrix.indptr[i], matrix.indptr[i + 1]):
-            if matrix.indices[e] < i:
-                total += matrix.data[e] * x[matrix.indices[e]]
-            else:
-                later += matrix.data[e]
-        x[i] = total / max(1.0 - later, LOWERING)
+        earlier = 0.0
+        x[i] = r[i]
+        if moves:
+            for e in range(indptr[i], split[i]):
+                earlier += data[e] * x[indices[e]]
+            x[i] = (r[i] + earlier) * share[i]
+        product[i] = x[i] - earlier
+    for i in range(x.size):
+        if moves:
+            total = product[i]
+            for e in range(split[i], indptr[i + 1]):
+                total -= data[e] * x[indices[e]]
+            product[i] = total
+        else:
+            total = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                total += data[e] * x[indices[e]]
+            product[i] = total / data[indptr[i]]
 
 
 @njit(cache=True, nogil=True)

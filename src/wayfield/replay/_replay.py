@@ -22,6 +22,7 @@ from .._arrays import (
     refuse,
 )
 from ..chance import ExpectedCost, Transitions, expected_cost
+from ..chance._solver import FINEST
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
@@ -292,6 +293,7 @@ class Replay(KeepsReadOnly):
         give_up: float | None = None,
         labels: Labels | None = None,
         *,
+        rtol: float = FINEST,
         check: bool = True,
     ) -> ExpectedCost:
         """Return the least expected cost of arriving, by observed arcs first.
@@ -310,7 +312,7 @@ class Replay(KeepsReadOnly):
         array([47.3, 46.3,  1. ,  0. ])
         """
         seen = self.observed
-        first = expected_cost(seen.transitions(), goal, give_up, labels, check=check)
+        first = expected_cost(seen.transitions(), goal, give_up, labels, rtol=rtol, check=check)
         fixed = np.zeros(first.values.size, dtype=bool)
         fixed[first.goal] = True
         if labels is not None:
@@ -320,7 +322,7 @@ class Replay(KeepsReadOnly):
             return first
         known = np.flatnonzero(~lost)
         every, kept = self.transitions(), Labels(known, first.values[known])
-        second = expected_cost(every, goal, give_up, kept, check=check)
+        second = expected_cost(every, goal, give_up, kept, rtol=rtol, check=check)
         both = replace(
             second,
             labels=labels,
