@@ -125,7 +125,7 @@ def test_labels_that_contradict_the_graph_prove_nothing() -> None:
         assert (answer.certificate.error_bound == inf).all()
         assert "contradict" in repr(found)
         assert "contradict" in repr(answer.certificate)
-        assert "proved    nothing: labels and graph contradict each other" in answer.summary()
+        assert "proved    no moves: labels and graph contradict each other" in answer.summary()
     # within their error the same labels agree
     assert not wf.solve(PATH, wf.Labels([0, 3], [0.0, 3.5], 0.5), 0).certificate.intervals.refuted
 

@@ -298,7 +298,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         text = f"{proved['moves']:,} moves and {proved['routes']:,} routes are optimal"
         say("proved", f"{text}, if labels are right and no edge is false or too cheap")
     elif proved["refuted"]:
-        say("proved", "nothing: labels and graph contradict each other")
+        say("proved", "no moves: labels and graph contradict each other")
     if made["reach"]:
         say("margin", _margin(facts["margin"]))
     if certified["error"] != 0.0:  # None is infinite
@@ -313,7 +313,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         text = f"values are within {short(bound['largest'])} of the true cost-to-go"
         middle = f"half of them within {short(bound['median'])}"
         if bound["median"] <= FLAT * max(1.0, labels["largest"]):
-            middle = "half of them exactly"
+            middle = "half of them are exact"
         say("bound", f"{text} ({middle}), if graph and labels are right")
     if facts.get("held_out"):
         say("held out", facts["held_out"]["verdict"])
