@@ -278,7 +278,7 @@ def test_a_certified_cycle_refutes_the_error() -> None:
     assert cert.first_weak.tolist() == [-1, -1, -1, -1]
     assert cert.start_certified.tolist() == [True, True, False, False]
     assert cert.refuted
-    assert "error is refuted" in repr(cert)
+    assert "refutes this error bound" in repr(cert)
 
 
 # -------------------------------------------------------------------- brackets

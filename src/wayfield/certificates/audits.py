@@ -226,8 +226,7 @@ def audit_decisions(
     certificate = getattr(answer, "certificate", answer)
     if not isinstance(certificate, Certificate):
         raise InputError(
-            "answer must come from wayfield.solve or wayfield.certify, "
-            f"got {type(answer).__name__}"
+            f"answer must come from wayfield.solve or wayfield.certify, got {type(answer).__name__}"
         )
     m = as_whole(m, "m", least=1)
     chances = [("risk", as_real(risk, "risk"))]
