@@ -884,7 +884,7 @@ def _wider(given: Original, draw: np.random.Generator) -> File | None:
 
 def _without_plan(given: Original, draw: np.random.Generator) -> File | None:
     file = given.file.copy()
-    for tag in ("goal", "succ", "hops", "cost", "lift", "erro", "opti"):
+    for tag in ("goal", "succ", "hops", "cost", "lift", "erro", "opti", "intv", "prov"):
         file.sections.pop(tag, None)
     return file
 

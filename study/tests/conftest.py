@@ -7,6 +7,6 @@ from hypothesis import settings
 import wayfield.cli  # noqa: F401  (before the study's commands, which it loads)
 
 # The first call of a kernel compiles it, which is no test's fault.
-settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("fresh", deadline=None)
 settings.load_profile("steady")

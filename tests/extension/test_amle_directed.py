@@ -18,7 +18,7 @@ DIGRAPHS = labelled_graphs(40, ["unit", "whole", "real"], connected=False, direc
 
 
 @given(DIGRAPHS, st.sampled_from(["cost", "flat", "lower"]))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_exact_rationals(problem: tuple[wf.Graph, wf.Labels], fill: str) -> None:
     graph, labels = problem
     exact = exact_directed_amle(graph, labels, fill)
@@ -75,7 +75,7 @@ def test_what_reaches_no_label_is_infinite() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_symmetric_digraph_is_the_undirected_graph(seed: int, unit: bool) -> None:
     """Equal on walks of positive slope; flat fill makes them equal everywhere."""
     rng = np.random.default_rng(seed)

@@ -53,7 +53,7 @@ def cells_of(layout: Layout, refinement: int) -> np.ndarray:
     return fine[fine >= 0]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(layout=layouts(max_side=5), refinement=st.integers(1, 3))
 def test_same_arcs_as_the_naive_loop(layout: Layout, refinement: int) -> None:
     graph = grid_graph(layout, refinement)
@@ -62,7 +62,7 @@ def test_same_arcs_as_the_naive_loop(layout: Layout, refinement: int) -> None:
     assert graph.num_vertices == layout.num_free * refinement**2
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(layout=layouts(max_side=5, max_teleports=0), refinement=st.integers(2, 3))
 def test_refinement_keeps_what_can_reach_what(layout: Layout, refinement: int) -> None:
     """A vertex reaches every vertex of another cell if its cell reaches that cell, else none."""

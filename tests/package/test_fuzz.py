@@ -115,7 +115,7 @@ def check_extension(graph: wf.Graph, labels: wf.Labels, ext: Extension) -> None:
 # -------------------------------------------------------------------- the functions
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     indices,
     indices,
@@ -131,7 +131,7 @@ def test_from_edges(tails: Any, heads: Any, lengths: Any, count: Any, directed: 
         assert {frozenset(e) for e in zip(graph.tails, graph.indices, strict=True)} == edges
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(near(arrays), near(st.sampled_from([None, True, False])))
 def test_from_scipy(matrix: Any, directed: Any) -> None:
     graph = attempt(wf.Graph.from_scipy, matrix, directed)
@@ -139,7 +139,7 @@ def test_from_scipy(matrix: Any, directed: Any) -> None:
         check_graph(graph)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(near(arrays), near(st.floats(0.1, 3.0)), near(st.integers(1, 3)))
 def test_from_distances(pairs: Any, cutoff: Any, k: Any) -> None:
     graph = attempt(wf.Graph.from_distances, pairs, cutoff, k)
@@ -147,7 +147,7 @@ def test_from_distances(pairs: Any, cutoff: Any, k: Any) -> None:
         check_graph(graph)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(indices, floats, near(st.just(0.0)))
 def test_labels(vertices: Any, values: Any, error: Any) -> None:
     labels = attempt(wf.Labels, vertices, values, error)
@@ -266,7 +266,7 @@ def test_label_distance(graph: Any, labels: Any) -> None:
         assert distance.tolist() == [0.0, 1.0, 1.0, 0.0]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     near(st.just(PATH)),
     near(st.lists(st.floats(), min_size=4, max_size=4)),
@@ -286,7 +286,7 @@ def test_plan(graph: Any, values: Any, goal: Any, rule: Any, ties: Any, toleranc
             assert route.rollout(start, learn=True).outcome == wf.Outcome.REACHED
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(near(st.just(PATH)), near(st.lists(st.floats(), min_size=4, max_size=4)), near(small))
 def test_descending(graph: Any, values: Any, goal: Any) -> None:
     safe = attempt(wf.lift, graph, values, goal)
@@ -294,7 +294,7 @@ def test_descending(graph: Any, values: Any, goal: Any) -> None:
         assert wf.plan(PATH, safe.values, goal).reached.all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.one_of(st.text("#.OSRGC \n\t\rx", max_size=40), junk), near(st.text(max_size=5)))
 def test_layout_from_text(text: Any, name: Any) -> None:
     layout = attempt(wf.Layout.from_text, text, name)

@@ -161,7 +161,10 @@ def test_names_must_be_those_of_all_vertices() -> None:
 
 def test_the_summary_of_a_good_field() -> None:
     told = said(wf.solve(PATH, GOOD, 0), names=NAMES, starts=[4])
-    assert list(told) == ["graph", "labels", "method", "plan", "margin", "route", "advice"]
+    lines = ["graph", "labels", "method", "plan", "proved", "margin", "bound", "route", "advice"]
+    assert list(told) == lines
+    assert told["proved"].startswith("4 moves and 4 routes are optimal, if labels are right")
+    assert told["bound"] == "values are the true cost-to-go, if graph and labels are right"
     assert told["labels"] == "2 (40 % of the vertices), values 0 to 4; goal home"
     assert told["margin"].startswith(
         "every route tolerates errors of the values below 1; weakest at"

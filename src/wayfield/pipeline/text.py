@@ -310,11 +310,13 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
     rewards = ratio is not None and ratio < 0.0
     half = (labels["largest"] - labels["least"]) / 2
     if bound["largest"] is not None and bound["largest"] < half and not rewards:
-        text = f"values are within {short(bound['largest'])} of the true cost-to-go"
-        middle = f"half of them within {short(bound['median'])}"
-        if bound["median"] <= FLAT * max(1.0, labels["largest"]):
-            middle = "half of them are exact"
-        say("bound", f"{text} ({middle}), if graph and labels are right")
+        exact = FLAT * max(1.0, labels["largest"])
+        text = "values are the true cost-to-go"
+        if bound["largest"] > exact:
+            text = f"values are within {short(bound['largest'])} of the true cost-to-go"
+            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "are exact"
+            text += f" (half of them {middle})"
+        say("bound", f"{text}, if graph and labels are right")
     if facts.get("held_out"):
         say("held out", facts["held_out"]["verdict"])
     for route in facts["routes"]:
