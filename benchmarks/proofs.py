@@ -1,13 +1,15 @@
-"""Certificates: what is true is accepted, what was spoiled is rejected, and what it all costs.
+"""Proof files: true ones must be accepted, corrupted ones rejected; and what they cost.
 
-Run with ``python -m benchmarks.proofs [fields] [vertices …]``. First that many random fields,
-half of them with a plan: each is written, solved again by its definition, checked, and corrupted in
-every way that provably leaves no proof (``tests/proofs.py``). So are random processes with chance
-(``tests/chance_proofs.py``). Then grids of so many vertices:
-what writing a certificate costs, as a multiple of the bracket too and beside taking the digest of
-its bytes and writing them to a file, what checking it costs, and its bytes per vertex beyond the
-graph. The bracket is what a solve takes longer with it than without. Seconds are those of the
-processor, so that neighbours on the machine do not count.
+Run with ``python -m benchmarks.proofs [fields] [vertices …]``. The first part draws this many
+random fields, half of them with a plan. Each is written, solved again by its definition, checked,
+and corrupted in every way that provably leaves no proof (``tests/proofs.py``). The same number of
+random processes of each kind is treated likewise (``tests/chance_proofs.py``).
+
+The second part takes grids with these numbers of vertices. It prints the time to write a proof, in
+seconds and as a multiple of the bracket, beside the time to hash its bytes and write them to a
+file. It also prints the time to check it, and its bytes per vertex beyond the graph. The time of
+the bracket is that of a solve with it minus that of a solve without it. Seconds are CPU time, so
+that other work on the machine does not count.
 """
 
 from __future__ import annotations
@@ -80,16 +82,16 @@ def verdicts(count: int, file: Path) -> None:
 
 
 def chance_verdicts(count: int, file: Path) -> None:
-    """Print for `count` random processes of each kind how many proofs and lies are accepted.
+    """Print how many proofs and false files are accepted, for `count` processes of each kind.
 
-    A corrupted file counts as a lie if what it claims is false, by policy iteration in rationals.
+    A corrupted file is false if policy iteration in rationals contradicts its claims.
     """
     for kind in ("costs", "free", "given"):
         found = tally(range(count), kind, file)
         lies = sum(number for what, number in found.items() if "FALSE" in what)
         taken = sum(number for what, number in found.items() if "ACCEPTED" in what)
         true = found["true, accepted"]
-        print(f"{kind}: {true:,} of {count:,} proofs, {taken:,} of {lies:,} lies accepted")
+        print(f"{kind}: {true:,} of {count:,} proofs, {taken:,} of {lies:,} false files accepted")
 
 
 def turns(*works: Callable[[], object]) -> list[list[float]]:

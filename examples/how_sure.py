@@ -1,8 +1,8 @@
-"""How sure is my agent? Bounds on a plan's chances that narrow as the buffer grows.
+"""How sure is my agent? Bounds on a plan's arrival that narrow as the buffer grows.
 
-A slippery floor with pits. An agent has tried every action n times at every cell, and a plan is
-made from these counts alone. `doubt()` says where its true probability of arrival lies. The truth,
-which only the world knows, is drawn beside it. From three samples the counts promise far too much.
+The world is a slippery floor with pits. An agent has tried every action n times at every cell, and
+a plan is made from these counts alone. `doubt()` bounds its true probability of arrival, which is
+drawn beside the bounds. After three samples the counts promise far too much.
 
 Run it with ``python examples/how_sure.py [FILE]``; it needs ``wayfield[plots]``.
 """
@@ -22,7 +22,7 @@ STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
 def world() -> wf.Transitions:
-    """Return the true odds: a move slides to either side in one of eight cases."""
+    """Return the true odds: a move slides left with probability 1/8, and right with 1/8."""
     rows = []
     for s in set(range(HEIGHT * WIDTH - 1)) - set(PITS):
         for a in range(4):
@@ -36,7 +36,7 @@ def world() -> wf.Transitions:
 
 
 def main(path: Path = Path("how_sure.png")) -> None:
-    """Sample ever more transitions, plan from them, and compare the bounds with the truth."""
+    """Sample more and more transitions, plan from them, and compare the bounds with the truth."""
     truth, rng, goal = world(), np.random.default_rng(7), HEIGHT * WIDTH - 1
     first = truth.outcome_indptr
     choice = np.repeat(np.arange(truth.num_choices), np.diff(first))

@@ -1,4 +1,4 @@
-"""Proofs of expected cost to be corrupted, and what they claim judged in rationals."""
+"""Corrupt proofs of expected cost, and judge their claims in rationals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofs import File, moved
 from wayfield_verify import NotProved, Unreadable, verify
 
 REASONS = ("vlow", "rlow", "laye", "rank", "ball", "bpla")
-"""Sections that prove, and claim nothing, in their order."""
+"""Sections that hold the proof but no claim, in order."""
 
 
 def random_field(seed: int, kind: str) -> wf.chance.ExpectedCost:
@@ -281,7 +281,7 @@ def tally(seeds: range, kind: str, path: Path) -> Counter[str]:
 
 
 def accepted(path: Path) -> bool:
-    """Whether a file is proved."""
+    """Whether a file passes the check."""
     try:
         return bool(verify(path))
     except (NotProved, Unreadable):

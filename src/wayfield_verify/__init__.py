@@ -2,10 +2,10 @@
 
 It shares no code with wayfield and uses only the standard library. A proof is a file written by
 ``write_proof`` of a field, a certificate or an answer. It holds a graph, labels, a field with
-bounds, perhaps a plan, and what is needed to prove them; or a process with chance, a plan, its
-expected cost and its probability of arrival. `verify` proves all of it again in exact
-arithmetic, or says where the proof fails. It relies only on the mathematics on wayfield's
-documentation page "Proofs that travel" and "Proofs of expected cost", and on Python's integers.
+bounds, perhaps a plan, and what is needed to prove them. Or it holds a Markov decision process, a
+plan, its expected cost and its probability of arrival. `verify` proves all of it again in exact
+arithmetic, or says where the proof fails. It relies only on Python's integers and on the
+mathematics of wayfield's documentation pages "Proofs that travel" and "Proofs of expected cost".
 
 On the command line: ``python -m wayfield_verify FILE``.
 """
@@ -29,7 +29,7 @@ def verify(path: str | os.PathLike[str]) -> list[str]:
     Raises
     ------
     NotProved
-        If the proof fails; the message names the first vertex where it fails.
+        If the proof fails; the message names the first vertex or state where it fails.
     Unreadable
         If the file is not a complete proof.
     """

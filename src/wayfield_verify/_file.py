@@ -30,7 +30,7 @@ LARGEST_EXPONENT = 2000
 LONGEST_WHOLE = 4096
 """Bytes of a numerator or denominator."""
 MOST_WORK = 64
-"""Bytes of the exact values at the ends of all arcs, per byte of the file."""
+"""Largest total size of the exact values at the ends of all arcs, per byte of the file."""
 WHOLE = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """Unsigned integers by their number of bytes."""
 
@@ -68,7 +68,7 @@ class Plan:
     """A bound on the error of the values; None where no moves are certified."""
     optimal: Sequence[bool]
     label_error: float | None
-    """The labels' error that the interval test allows for; None where it proves no moves."""
+    """Bound on the labels' error in the interval test; None where it proves no moves."""
     proved: Sequence[bool]
 
 
@@ -116,7 +116,8 @@ def read_field(sections: Sections) -> Proof:
     directed, fill, p = sections.unpack("kind", "<BBd")
     require(directed in (0, 1) and fill < len(FILLS), "its kind of graph or fill is unknown")
     require(
-        2.0 <= p <= LARGEST_P or p == math.inf, f"p = {p} is neither from 2 to {LARGEST_P} nor inf"
+        2.0 <= p <= LARGEST_P or p == math.inf,
+        f"p = {p} is neither between 2 and {LARGEST_P} nor inf",
     )
     require(not directed or p == math.inf, "only the AMLE is defined on directed graphs")
     require(bool(fill) or not directed, "on a directed graph something is filled")
@@ -148,7 +149,7 @@ def read_field(sections: Sections) -> Proof:
     fixed = sections.bits("fixd", n) if fill else None
     reasons = _reasons(sections, n, fixed)
     if fixed is not None and not isinstance(reasons, Barriers):
-        # every arc subtracts the values at its ends
+        # the check subtracts the values at the ends of every arc: bound this work
         given = iter(reasons)
         exact = [next(given) if is_fixed else Fraction(0) for is_fixed in fixed]
         digits = [x.numerator.bit_length() + x.denominator.bit_length() for x in exact]
@@ -211,7 +212,7 @@ class Sections:
         return _unpacked("d", self.take(tag, 8 * count))
 
     def floats(self, tag: str, count: int) -> array[float]:
-        """Return doubles, or numbers of single precision: the section's length tells which."""
+        """Return numbers of double or single precision, depending on the section's length."""
         width = self.width(tag, count, (8, 4))
         return _unpacked("d" if width == 8 else "f", self.take(tag, width * count))
 
@@ -308,7 +309,7 @@ def _plan(sections: Sections, n: int, unit: bool) -> Plan:
     label_error, proved = None, [False] * n
     if sections.has("intv"):
         (label_error,) = sections.unpack("intv", "<d")
-        require(0.0 <= label_error < math.inf, "the labels' error is not a number of at least 0")
+        require(0.0 <= label_error < math.inf, "the labels' error is negative, infinite or NaN")
         proved = sections.bits("prov", n)
     return Plan(
         int(goal), RULES[int(rule)], tolerance, successor, hops, cost, lifted, error, optimal,

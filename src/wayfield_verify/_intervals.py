@@ -1,10 +1,10 @@
 """Proving moves optimal by the interval test, from labels and distances alone.
 
 Suppose that every label is within the file's label error of the true cost-to-go V, that V is 0 at
-the goal, and that no arc costs more than its length. Then W ≤ V ≤ M, where M(x) is the least of
-label + error + distance from x to the label, and W(x) the largest of label − error − distance from
-the label to x, and at least 0. A move to c is optimal if length + M(c) is at most length + W(b) for
-every other arc, to b. Both fields are computed here, by Dijkstra's algorithm in integers.
+the goal, and that no arc costs more than its length. Let M(x) be the least label + error + distance
+from x to the label. Let W(x) be the largest label − error − distance from the label to x, or 0 if
+that is negative. Then W ≤ V ≤ M. A move from x to c is optimal if ℓ(x, c) + M(c) ≤ ℓ(x, b) + W(b)
+for every other arc x → b. Both fields are computed here, by Dijkstra's algorithm in integers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ._numbers import Arcs, Numbers
 
 
 def require_proved(proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, into: Arcs) -> None:
-    """Raise `NotProved` if a move that the file claims is optimal does not pass the test."""
+    """Raise `NotProved` if a move that the file calls proved does not pass the test."""
     if plan.label_error is None:
         return
     error, unit = numbers.whole(plan.label_error), numbers.length_unit
@@ -37,17 +37,17 @@ def require_proved(proof: Proof, plan: Plan, numbers: Numbers, out: Arcs, into: 
         most = above[move]
         length = next((length for y, length in out[x] if y == move), None)
         if length is None or most is None:
-            raise NotProved(f"the move from vertex {x} is not proved by the intervals")
+            raise NotProved(f"the intervals do not prove the move from vertex {x} optimal")
         for y, other in out[x]:
             if y != move and length * unit + most > other * unit + below[y]:
                 raise NotProved(
-                    f"by the intervals the move from vertex {x} to {y} may be better than that to "
-                    f"{move}"
+                    f"the intervals do not prove the move from vertex {x} to {move} optimal: "
+                    f"the move to {y} may be better"
                 )
 
 
 def _cone(arcs: Arcs, sources: dict[int, int], unit: int) -> Sequence[int | None]:
-    """Return the least source + distance along the arcs; None where no source leads."""
+    """Return the least source + distance along the arcs; None where no source can lead."""
     best: list[int | None] = [None] * len(arcs)
     heap = [(start, x) for x, start in sources.items()]
     heapq.heapify(heap)

@@ -73,7 +73,7 @@ class Numbers:
 
 
 def whole(number: float, s: int) -> int:
-    """Return a finite double as a multiple of 2^−s, of which it has to be one."""
+    """Return a finite double as a multiple of 2^−s; s must be large enough."""
     top, bottom = number.as_integer_ratio()
     return top << s - bottom.bit_length() + 1
 

@@ -12,7 +12,7 @@ less.
   is no move, or goes round.
 - **Costs.** The lengths walked are added up exactly; the file's cost of a start may be off by one
   rounding per step, and is infinite where the goal is not reached.
-- **Proved moves.** Those that the interval test proves (`_intervals`).
+- **Proved moves.** Moves that the interval test proves optimal (`_intervals`).
 - **Optimal moves.** If |u − V| ≤ e for the true cost-to-go V, a move to c that leads every rival b
   by more than e_b + e_c is the one optimal move (the half-gap lemma). This is checked for every u
   between the bounds: (ℓ_b + lower_b) − (ℓ_c + upper_c) > e_b + e_c. Lifted values are taken as they
@@ -189,7 +189,7 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
         found.append(
             f"If the labels are {right} and no arc is false or costs more than its length, "
             f"{number_of(count, 'move')} of the plan {'is' if count == 1 else 'are'} optimal. "
-            "This supposition is not proved here."
+            "This assumption is not proved here."
         )
     if plan.error is not None:
         count, most = sum(plan.optimal) - plan.optimal[goal], max(plan.error)
@@ -201,7 +201,7 @@ def _sentences(plan: Plan, values: Sequence[int | None], able: list[bool]) -> li
         )
         found.append(
             f"If {supposed}, {number_of(count, 'move')} of the plan cannot be bettered: "
-            "each is the only optimal one. This supposition is not proved here."
+            "each is the only optimal one. This assumption is not proved here."
             if count
             else "No move of the plan is proved optimal from the file's error bounds."
         )

@@ -35,7 +35,7 @@ Enclosure = tuple[int, int, int]
 
 def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
     """Return the sign of Σ sign(s) |s|^q: 1, 0 or -1, or None if it is undecided."""
-    # Equal slopes are found by sorting. In a table, a file could make them collide.
+    # Equal slopes are found by sorting: a file could choose numbers that collide in a hash table.
     ups: list[tuple[Fraction, int]] = []
     downs: list[tuple[Fraction, int]] = []
     for size, group in groupby(sorted(slopes, key=abs), key=abs):
@@ -66,7 +66,7 @@ def sign_of_balance(slopes: Sequence[Fraction], q: Fraction) -> int | None:
 
 def sign_of_sum(terms: Sequence[tuple[int, int]]) -> int | None:
     """Return the sign of Σ a / b over pairs of whole numbers, b > 0; None if it is undecided."""
-    # terms of equal b are added up, found by sorting: see above
+    # add up terms of equal b, found by sorting: see above
     left = [
         (total, b)
         for b, group in groupby(sorted(terms, key=itemgetter(1)), key=itemgetter(1))

@@ -1,4 +1,4 @@
-"""Audited decisions: every draw of small populations, populations made to break them, and mazes."""
+"""Audited decisions: every draw from small populations, adversarial populations, and mazes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from worlds import PATH, maze_problem
 
 
 def audit_of(ranking, states, *, proved=0, risk, confidence, size=1) -> Audit:
-    """An audit of states by hand; proved moves come after all others."""
+    """Return an audit built by hand; proved moves come after all others."""
     n = len(ranking) + proved
     return Audit(
         states=np.asarray(states),
@@ -27,7 +27,7 @@ def audit_of(ranking, states, *, proved=0, risk, confidence, size=1) -> Audit:
 
 
 def share_wrong(audit: Audit, wrong) -> float:
-    """Share of wrong moves among those certified, 0 if there are none."""
+    """Return the share of wrong moves among those certified, 0 if there are none."""
     everywhere = np.append(wrong, np.zeros(audit.proved.sum(), bool))
     certified = audit.certify(~everywhere[audit.states]).certified
     return float(everywhere[certified].mean()) if certified.any() else 0.0
@@ -160,7 +160,7 @@ def test_few_decisions_or_none() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"answer": None}, "answer must be from wayfield.solve, got NoneType"),
+        ({"answer": None}, "answer must come from wayfield.solve or .*, got NoneType"),
         ({"m": 0}, "m must be"),
         ({"risk": 0.0}, "risk must be between 0 and 1, got 0.0"),
         ({"confidence": 1.0}, "confidence must be between 0 and 1, got 1.0"),

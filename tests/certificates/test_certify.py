@@ -278,7 +278,7 @@ def test_a_certified_cycle_refutes_the_error() -> None:
     assert cert.first_weak.tolist() == [-1, -1, -1, -1]
     assert cert.start_certified.tolist() == [True, True, False, False]
     assert cert.refuted
-    assert "error is refuted" in repr(cert)
+    assert "refutes this error bound" in repr(cert)
 
 
 # -------------------------------------------------------------------- brackets
@@ -468,7 +468,7 @@ def test_what_it_says() -> None:
     plan = wf.plan(PATH, field.values, 0)
     proved = "Certificate(4 states: 100 % of moves and 100 % of routes proved optimal"
     assert repr(certify(PATH, labels, field, plan)) == f"{proved})"
-    expected = f"{proved}; 50 % and 25 % for values with errors of 1)"
+    expected = f"{proved}; 50 % and 25 % certified for errors up to 1)"
     assert repr(certify(PATH, labels, field, plan, 1)) == expected
     errors = [0.0, 0.5, 0.0, 2.0]
     assert "errors of 0 to 2" in repr(certify(PATH, labels, field, plan, errors))

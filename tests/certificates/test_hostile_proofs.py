@@ -1,4 +1,4 @@
-"""Files made to keep the checker busy: its time is bounded by a multiple of their size."""
+"""Files made to be slow: the checker's time is bounded by a multiple of their size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofs import sealed
 from wayfield_verify import NotProved, Unreadable, verify
 
 PER_MEGABYTE = 15.0
-"""Seconds of the processor; hostile files take 0.1 to 3, and took 250 before they were bounded."""
+"""Seconds of CPU time; hostile files take 0.1 to 3, and took 250 before work was bounded."""
 
 Parts = list[tuple[str, bytes]]
 
@@ -50,7 +50,7 @@ def hubs(
     low: np.ndarray | None = None,
     last: float = 1.0,
 ) -> Parts:
-    """Return a field with so many hubs, each with these leaves, and one label next to all hubs."""
+    """Return a field of `count` hubs, each with these leaves, and one label next to all hubs."""
     k = leaves.size
     n = count * (k + 1) + 1
     heads = [np.append(count + h * k + np.arange(k), n - 1) for h in range(count)]
@@ -110,7 +110,7 @@ def exact(number: int, of: int) -> bytes:
 
 @pytest.mark.parametrize(("k", "long"), [(2000, 1), (40, 40)])
 def test_long_exact_values_at_many_arcs(k: int, long: int, tmp_path: Path) -> None:
-    """One hub, the exact values of the first `long` vertices as long as they may be."""
+    """Return one hub; the exact values of its first `long` vertices have the largest length."""
     n = k + 2
     draw = np.random.default_rng(0)
     values = []
@@ -135,7 +135,7 @@ def test_long_exact_values_at_many_arcs(k: int, long: int, tmp_path: Path) -> No
 
 
 def process(outcomes: int, one_count: bool) -> Parts:
-    """Return a proof that holds, of a hub with so many outcomes, and numbers of 2,000 digits."""
+    """Return a valid proof for a hub with this many outcomes and numbers of 2,000 digits."""
     n, cost = 250, 1e300
     heads = np.append(2 + np.arange(outcomes) % (n - 2), np.ones(n - 2))
     counts, costs = np.array([1e308]), np.array([cost])
@@ -169,7 +169,7 @@ def process(outcomes: int, one_count: bool) -> Parts:
 
 @pytest.mark.parametrize("one_count", [True, False])
 def test_processes_of_long_numbers(one_count: bool, tmp_path: Path) -> None:
-    """1 byte an outcome, or 17."""
+    """An outcome takes 1 byte, or 17."""
     outcomes = 300_000 if one_count else 60_000
     assert "A process of 250 states" in check(process(outcomes, one_count), tmp_path / "a.proof")
 

@@ -125,13 +125,13 @@ def test_labels_that_contradict_the_graph_prove_nothing() -> None:
         assert (answer.certificate.error_bound == inf).all()
         assert "contradict" in repr(found)
         assert "contradict" in repr(answer.certificate)
-        assert "proved    nothing: labels and graph contradict each other" in answer.summary()
+        assert "proved    no moves: labels and graph contradict each other" in answer.summary()
     # within their error the same labels agree
     assert not wf.solve(PATH, wf.Labels([0, 3], [0.0, 3.5], 0.5), 0).certificate.intervals.refuted
 
 
 def test_labels_summed_in_doubles_do_not_contradict_their_graph() -> None:
-    """Paths of lengths like 0.1 are summed in another order here than by whoever measured them."""
+    """Labels may be sums of lengths such as 0.1 in another order than the test uses."""
     rng = np.random.default_rng(3)
     for _ in range(5):
         graph = random_graph(rng, 300, "real", backbone="tree")
@@ -145,7 +145,7 @@ def test_labels_summed_in_doubles_do_not_contradict_their_graph() -> None:
 
 
 def _summed_backwards(graph: wf.Graph, goal: int) -> list[float]:
-    """Costs-to-go along shortest paths, each summed from the vertex on."""
+    """Return costs-to-go along shortest paths, each summed from its vertex to the goal."""
     plan = wf.plan(graph, wf.cost_to_go(graph, goal), goal, rule="q")
     arcs = rows(graph)
     return [
@@ -201,10 +201,10 @@ def test_what_is_surrounded_by_labels_is_proved() -> None:
 def test_no_rule_can_vouch_for_one_move_from_labels_alone() -> None:
     """Two worlds with the same graph and labels, and different best moves at the same state.
 
-    In the open a shortest path avoids any one neighbour c. If what leaves c costs more than the
-    graph says, no label but c's own shows it, and the move to c is wrong. So a rule that sees graph
-    and labels alone cannot state the risk of one move; the interval test supposes that no arc is
-    too cheap.
+    In the open a shortest path avoids any one neighbour c. If the arcs out of c cost more than
+    the graph says, only a label at c would show it, and the move to c is wrong. So a rule that sees
+    only graph and labels cannot state the risk of one move. The interval test assumes that no arc
+    is too cheap.
     """
     square = wf.Graph.from_edges([0, 0, 1, 2, 1, 2], [1, 2, 3, 3, 4, 4], directed=False)
     labels = wf.Labels([0, 3, 4], [0.0, 2.0, 2.0])

@@ -1,4 +1,4 @@
-"""How sure a plan can be: closed forms, principles, and coverage in worlds that are known."""
+"""Bounds on a plan's cost and reach: closed forms, principles, and coverage in known worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of expected cost: what is true is proved, and what was spoiled is not."""
+"""Proofs of expected cost: true files are accepted, corrupted ones are rejected."""
 
 from __future__ import annotations
 

@@ -1,28 +1,28 @@
-"""Audited decisions: look at a few moves, and certify many at a stated risk.
+"""Audited decisions: check a few moves, and certify many at a stated risk.
 
-The decisions are the plan's moves at all states but the goal with a path to it: N of them. A move
-is *right* if it is optimal in the world. To *audit* a state is to find out whether its move is. An
-audit of m states certifies a set of moves of which at most the share α is wrong.
+The decisions are the plan's moves at all states that have a path to the goal, except the goal. A
+move is *right* if it is optimal in the world. To *audit* a state is to find out whether its move is
+right. From m audits a set of moves is certified. At most the share α of this set is wrong.
 
-Moves are ranked by the slope of the plan's move, (u(s) − u(c)) / ℓ: the steepest come first. On
-mazes these are right more often than those that lead their rivals by most, since in the open two
-moves tie and both are right. The ranking decides how much is certified, never whether the statement
-holds. The P moves proved by the interval test (`certificates.intervals`) are taken as right and are
-not ranked; this needs its premise, so leave them out where the graph may have false or too cheap
-arcs.
+Moves are ranked by slope, (u(s) − u(c)) / ℓ, the steepest first. On mazes, steep moves are right
+more often than moves with a large lead: in the open two moves tie and both are right. The ranking
+affects how much is certified, never whether the statement holds. The P moves proved by the interval
+test (`certificates.intervals`) count as right and are not ranked. This needs the premise of that
+test: leave these moves out if arcs of the graph may be false or too cheap.
 
-**With confidence 1 − δ** (stratified audits). Cut the ranking into m slices of q moves and audit
-one in each, drawn uniformly. Let R_j be the share of wrong moves in the first j slices, and K_j the
-number of wrong audits there. The first j slices and the proved moves together have a share of at
-most α if R_j ≤ α_j = α (P + j q) / (j q).
+**With confidence 1 − δ** (stratified audits). Cut the ranking into m slices of q moves each. Audit
+one move per slice, drawn uniformly. Let R_j be the share of wrong moves in the first j slices, and
+K_j the number of wrong audits there. Among the first j slices and the proved moves together, the
+share of wrong moves is at most α if R_j ≤ α_j = α (P + j q) / (j q).
 
     *If R_j > α_j and k ≤ j α_j − 1, then P(K_j ≤ k) ≤ P(Bin(j, α_j) ≤ k).*
 
 *Proof.* K_j is a sum of independent indicators with mean j R_j. By Hoeffding [1]_ (theorem 4),
 P(K_j ≥ k + 1) ≥ P(Bin(j, R_j) ≥ k + 1) for k + 1 ≤ j R_j, and the binomial law is monotone in its
-rate. ∎ So the right side is a p-value of R_j > α_j. A few values of j, fixed beforehand, are tested
-in ascending order until one fails: that the largest set that passed has a larger share is as likely
-as δ at most. Audits belong to the ranking they were drawn by.
+rate. ∎ So the right side is a p-value for R_j > α_j. A few values of j, fixed beforehand, are
+tested in ascending order until one fails. With probability at least 1 − δ, the share of wrong moves
+in the largest set that passed is at most α. Audits are valid only for the ranking they were drawn
+from.
 
 **In expectation** (conformal selection [2]_). Audit m of the N moves that are not proved, drawn
 without replacement. In the first t of the ranking let there be U unaudited moves, V of them wrong,
@@ -30,14 +30,16 @@ and W wrong audits. Certify the largest t with
 
     (1 + W) / (m + 1) · (N − m) / (P + U) ≤ α.
 
-*The share of wrong moves among those certified is at most α in the mean over the draw.*
-*Proof.* Let t shrink past a wrong move. It is an audited one with probability W / (V + W), so
-V / (1 + W) is a supermartingale, and the chosen t a stopping time. At t = N the mean of V / (1 + W)
-is at most (N − m) / (m + 1), by the hypergeometric law. Now V / (P + U) ≤ V / (1 + W) · α (m + 1) /
-(N − m). ∎ It certifies more than the first, but nothing bounds the share in a single audit.
+*In expectation over the draw, the share of wrong moves among those certified is at most α.*
+*Proof.* Let t shrink past a wrong move. This move is audited with probability W / (V + W), so
+V / (1 + W) is a supermartingale, and the chosen t is a stopping time. At t = N the expectation of
+V / (1 + W) is at most (N − m) / (m + 1), by the hypergeometric law. Now V / (P + U) ≤ V / (1 + W) ·
+α (m + 1) / (N − m). ∎ This certifies more than the first method, but does not bound the share for a
+single draw.
 
-Nothing is assumed about graph, labels or field but where moves count as proved. No statement is
-made about one move: labels and graph cannot tell (``docs/proved-and-measured.md``).
+Neither method assumes anything about graph, labels or field, except that proved moves are right.
+Neither says anything about a single move: labels and graph cannot
+(``docs/proved-and-measured.md``).
 
 References
 ----------
@@ -62,7 +64,7 @@ from ..kernels._types import BoolArray
 from .gaps import Certificate
 
 POINTS, FIRST = 4, 0.4
-"""Number of sets that are tested, and the share of the slices in the first of them."""
+"""Number of sets to test, and the share of the slices in the first of them."""
 
 
 class Certified(Protocol):
@@ -76,18 +78,18 @@ class Certified(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditedDecisions(KeepsReadOnly):
-    """Moves certified at a risk.
+    """Moves certified at a stated risk.
 
     Attributes
     ----------
     certified : (n,) bool array
-        The certified moves, the proved ones among them; audited moves that were wrong are not.
+        The certified moves. They include the proved ones, but no audited move that was wrong.
     share : float
-        Their share of all decisions.
+        Certified moves as a share of all decisions.
     risk : float
         At most this share of the certified moves is wrong.
     confidence : float or None
-        Probability of that, over the draw of the audit. None: the share is a mean over the draw.
+        Probability that this holds, over the draw of the audits. None: it holds on average.
     """
 
     certified: BoolArray
@@ -108,7 +110,7 @@ class Audit(KeepsReadOnly):
     Attributes
     ----------
     states : (m,) int64 array
-        States whose moves to judge in the world.
+        States at which to check the plan's move in the world.
     moves : (m,) int64 array
         The plan's moves there.
     proved : (n,) bool array
@@ -124,7 +126,7 @@ class Audit(KeepsReadOnly):
     confidence: float | None
 
     def certify(self, right: ArrayLike) -> AuditedDecisions:
-        """Certify moves, given whether each audited move is right: (m,) bool, as `states`."""
+        """Return the certified moves, given (m,) booleans: whether each audited move is right."""
         judged = np.asarray(right, dtype=None if self.states.size else bool)
         if judged.dtype != bool or judged.shape != self.states.shape:
             raise InputError(
@@ -147,9 +149,9 @@ class Audit(KeepsReadOnly):
         m, top = self.states.size, 0
         slices = np.arange(1, m + 1)
         size = slices * self.slice_size
-        # many proved moves would allow for a set that is all wrong: let half be the most
+        # with many proved moves even an all-wrong set would be allowed: allow one half at most
         allowed = np.minimum(0.5, self.risk * (proved + size) / size)
-        # tests that could pass without a wrong audit; the others are not begun with
+        # begin with a test that passes if no audit is wrong: the ones before it cannot pass
         able = np.flatnonzero((1.0 - allowed) ** slices <= 1.0 - confidence)
         if not able.size:
             return 0
@@ -187,7 +189,7 @@ def audit_decisions(
     use_proved: bool = True,
     seed: int = 0,
 ) -> Audit:
-    """Propose states whose moves to audit, so that many more can be certified.
+    """Draw a few states to audit, so that many more moves can be certified.
 
     Parameters
     ----------
@@ -198,18 +200,18 @@ def audit_decisions(
     risk : float
         Largest share of wrong moves among those that will be certified.
     confidence : float or None
-        Probability with which that holds, over the draw of the audits. None certifies more moves:
-        the share then holds on average.
+        Probability with which that holds, over the draw of the audits. None certifies more moves,
+        but then the share holds only on average.
     use_proved : bool
-        Count moves as right that the interval test proves. Pass False if the graph may have false
-        or too cheap arcs.
+        Whether moves proved by the interval test count as right. Pass False if arcs of the graph
+        may be false or too cheap.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
     Audit
-        Judge ``audit.moves`` at ``audit.states`` in the world, and call ``audit.certify(right)``.
+        Check ``audit.moves`` at ``audit.states`` in the world, then call ``audit.certify(right)``.
 
     Examples
     --------
@@ -223,7 +225,9 @@ def audit_decisions(
     """
     certificate = getattr(answer, "certificate", answer)
     if not isinstance(certificate, Certificate):
-        raise InputError(f"answer must be from wayfield.solve, got {type(answer).__name__}")
+        raise InputError(
+            f"answer must come from wayfield.solve or wayfield.certify, got {type(answer).__name__}"
+        )
     m = as_whole(m, "m", least=1)
     chances = [("risk", as_real(risk, "risk"))]
     chances += [] if confidence is None else [("confidence", as_real(confidence, "confidence"))]
@@ -237,7 +241,7 @@ def audit_decisions(
     proved = decided & certificate.proved & as_flag(use_proved, "use_proved")
     rest = np.flatnonzero(decided & ~proved)
 
-    # the slope of each move; equal slopes in random order
+    # rank by the slope of each move; order equal slopes at random
     arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
     length = np.ones(u.size)
     length[graph.tails[arcs]] = graph.lengths[arcs]

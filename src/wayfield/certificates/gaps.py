@@ -70,10 +70,10 @@ RULES = ("slope", "q")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate(KeepsReadOnly):
-    """Which of the plan's moves are proved optimal: by the labels, or given the field's error.
+    """Which moves of a plan are proved optimal.
 
-    `proved` and `route_proved` rest on the labels and the graph's distances (the interval test);
-    the attributes below on the field and a bound on its error.
+    `proved` and `route_proved` use the labels and the graph's distances (the interval test). The
+    attributes below use the field and a bound on its error.
 
     Attributes
     ----------
@@ -139,15 +139,15 @@ class Certificate(KeepsReadOnly):
 
     @cached_property
     def intervals(self) -> Intervals:
-        """What labels and distances prove, whatever the field; computed on first use."""
+        """What labels and distances prove, for any field; computed on first use."""
         return interval_test(self.plan.graph, self.field.labels or self.labels, self.plan)
 
     @property
     def proved(self) -> BoolArray:
         """(n,) bool: whether each move is proved optimal by the interval test.
 
-        This assumes that labels are right within their error, and that no arc is false or too
-        cheap. No bound on the error of the field is needed.
+        This assumes that the labels are right within their error, and that no arc is false or too
+        cheap. It needs no bound on the error of the field.
         """
         return self.intervals.proved
 
@@ -158,18 +158,18 @@ class Certificate(KeepsReadOnly):
 
     @cached_property
     def error_bound(self) -> FloatArray:
-        """(n,) bound on the difference between field and true cost-to-go, from the intervals."""
+        """(n,) bound on the distance of the field from the true cost-to-go, by the intervals."""
         ext = self.extension
         lower = ext.values if ext.lower is None else ext.lower
         upper = ext.values if ext.upper is None else ext.upper
         return frozen(self.intervals.error_bound(lower, upper))
 
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
-        """Write the field, its proof, the plan, its proved and its certified moves into one file.
+        """Write field, proof, plan, and the proved and certified moves to one file.
 
         Like `Extension.write_proof`, with the plan: ``python -m wayfield_verify FILE`` follows
         every start, sums its cost, and proves these moves again. For a lifted plan, the lifted
-        values are written as well. Returns the path.
+        values are written as well. Return the path.
 
         Examples
         --------
@@ -212,17 +212,17 @@ class Certificate(KeepsReadOnly):
         if np.max(self.error) > 0.0:
             states, starts = percent(self.certified.mean()), percent(self.start_certified.mean())
             least, most = np.min(self.error), np.max(self.error)
-            error = f"errors of {most:g}" if least == most else f"errors of {least:g} to {most:g}"
-            text += f"; {states} and {starts} for values with {error}"
+            error = f"up to {most:g}" if least == most else f"of {least:g} to {most:g}"
+            text += f"; {states} and {starts} certified for errors {error}"
         text += "" if self.bracketed else "; no bracket"
-        text += "; this error is refuted by a certified cycle" if self.refuted else ""
+        text += "; a certified cycle refutes this error bound" if self.refuted else ""
         return f"Certificate({self.gap.size:,} states: {text})"
 
 
 def certify(
     graph: Graph, labels: Labels, ext: Extension, plan: Plan, error: ArrayLike = 0.0
 ) -> Certificate:
-    """Prove moves of a plan optimal, from the labels, and given a bound on the field's error.
+    """Return which moves of a plan are proved optimal: by the labels, or by the field's error.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def certify(
     >>> certify(path, labels, ext, plan, error=1.0).first_weak
     array([-1,  1,  2,  3,  4,  4])
 
-    Between these labels the true cost-to-go is known, so the moves are optimal in any case:
+    Here the labels determine the true cost-to-go, so every move is proved without `error`:
 
     >>> cert.intervals.lower, cert.intervals.upper
     (array([0., 1., 2., 3., 4., 5.]), array([0., 1., 2., 3., 4., 5.]))

@@ -1,10 +1,10 @@
-"""The interval test: which moves the labels alone prove optimal, and where to measure next.
+"""The interval test: which moves labels and distances prove optimal, and where to measure next.
 
-**Premise.** Every label Y(z) is within ε of the true cost-to-go V(z), the goal costs 0, and every
-arc of the graph can be walked at no more than its length. The world may have arcs that the graph
-lacks: V is the cost-to-go in the world.
+**Premise.** V is the cost-to-go in the world. Every label Y(z) is within ε of V(z), the goal costs
+0, and every arc of the graph can be used at a cost of no more than its length. The world may have
+arcs that the graph lacks.
 
-**Intervals.** With d(x → z) the length of the shortest path on the graph, put
+**Intervals.** With d(x → z) the length of the shortest path on the graph, define
 
     M(x) = min over labels z of  Y(z) + ε + d(x → z),
     W(x) = max(0, max over labels z of  Y(z) − ε − d(z → x)).
@@ -14,27 +14,31 @@ negative. ∎
 
 **Interval test.** *The plan moves from s to c. If ℓ(s, c) + M(c) ≤ ℓ(s, b) + W(b) for every other
 arc s → b, then c is an optimal move among the arcs of s, provided these cost what the graph says.*
-*Proof.* ℓ_c + V(c) ≤ ℓ_c + M(c) ≤ ℓ_b + W(b) ≤ ℓ_b + V(b). ∎ Ties are proved too, which no lead of
-the field can do. If all states of a route are proved, the route is optimal (`certificates.gaps`).
+*Proof.* ℓ_c + V(c) ≤ ℓ_c + M(c) ≤ ℓ_b + W(b) ≤ ℓ_b + V(b). ∎ Ties are proved too; no test on the
+lead of a move can do that. If all states of a route are proved, the route is optimal
+(`certificates.gaps`).
 
 **Error of any field.** |u − V| ≤ max(M − u, u − W). For the AMLE of exact labels on an undirected
 graph W ≤ u ≤ M, so this is at most M − W. Let Γ be the set where M = W. It contains the labels and
-every shortest path between labels z and w with Y(z) − Y(w) = d(z, w), so all shortest paths from
-labels to a labelled goal if the graph is right. As M − W is 2-Lipschitz, |u − V| ≤ 2 d(x, Γ). The
-paper's lemma on the AMLE's local extension error has the distance to the labels in place of Γ.
+every shortest path between labels z and w with Y(z) − Y(w) = d(z, w). If the graph is right, these
+include all shortest paths from labels to a labelled goal. As M − W is 2-Lipschitz,
+|u − V| ≤ 2 d(x, Γ). The paper's lemma on the AMLE's local extension error uses the distance to the
+labels instead.
 
 **Ends.** Let the graph be right, and call x an *end* if no neighbour y has V(y) = V(x) + ℓ. *If
 the goal and all ends are labelled, M = W everywhere, so every 1-Lipschitz extension is V.*
-*Proof.* From any x go on to such neighbours: V rises, so an end z comes, and x lies on a shortest
-path from z to the goal. ∎ A maze has a dozen ends. `next_labels` finds them: M − W is wide there.
+*Proof.* From x, move to such a neighbour and repeat. V rises at every move, so an end z is reached,
+and x lies on a shortest path from z to the goal. ∎ A maze has about a dozen ends. `next_labels`
+finds them, because M − W is wide there.
 
 **Refutation.** If W > M somewhere, the premise is false: labels contradict each other or the graph
 (`wayfield.contradictions` says which). Then nothing is proved. The converse does not hold: labels
 may agree with a graph that is wrong elsewhere.
 
 **Rounding.** M is rounded up and W down, sum by sum. Labels are rounded as well: a path summed in
-doubles is off by up to n · 2⁻⁵³ of its length. So unless all lengths and labels are multiples of
-2⁻²⁰ and at most 2³², where sums are exact, ε is the labels' error plus n · 2⁻⁵² · max |Y|.
+doubles is off by up to n · 2⁻⁵³ of its length. So ε is the labels' error plus n · 2⁻⁵² · max |Y|.
+The second term is left out if all lengths and labels are multiples of 2⁻²⁰ and at most 2³²: then
+sums are exact.
 """
 
 from __future__ import annotations
@@ -65,13 +69,14 @@ class Intervals(KeepsReadOnly):
     Attributes
     ----------
     lower, upper : (n,) float arrays
-        W and M: the true cost-to-go lies between them. +inf above where no label can be reached.
+        W and M: the true cost-to-go lies between them. `upper` is +inf where no label can be
+        reached.
     proved : (n,) bool array
         Whether the plan's move is optimal. True at the goal, False where there is no move.
     route_proved : (n,) bool array
-        Whether the plan leads from here to the goal by proved moves alone.
+        Whether the plan leads from this state to the goal by proved moves only.
     label_error : float
-        ε: the error of the labels that was allowed for, their rounding included.
+        ε: the error that the labels may have, including rounding.
     refuted : bool
         Whether labels and graph contradict each other; then nothing is proved.
 
@@ -86,7 +91,7 @@ class Intervals(KeepsReadOnly):
     >>> found.proved
     array([ True,  True,  True,  True,  True,  True])
 
-    From 3 both ways cost 3, and both are proved optimal: a tie.
+    From 3 both directions cost 3. The plan's move is proved optimal, although it is a tie.
     """
 
     lower: FloatArray
@@ -97,10 +102,10 @@ class Intervals(KeepsReadOnly):
     refuted: bool
 
     def error_bound(self, lower: FloatArray, upper: FloatArray) -> FloatArray:
-        """(n,) bound on the error of a field between these bounds; +inf where nothing is known."""
+        """Return an (n,) bound on the error of a field between these bounds; +inf if unknown."""
         if self.refuted:
             return np.full(self.lower.size, np.inf)
-        with np.errstate(invalid="ignore"):  # inf - inf: a field that is +inf says nothing here
+        with np.errstate(invalid="ignore"):  # inf - inf: an infinite field says nothing here
             worst = np.maximum(self.upper - lower, upper - self.lower)
         return np.where(np.isnan(worst), np.inf, np.nextafter(np.maximum(worst, 0.0), np.inf))
 
@@ -133,18 +138,18 @@ def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
 
 
 def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[np.int64]:
-    """Return the k states whose costs-to-go are worth measuring next, the best one first.
+    """Return the k states whose costs-to-go to measure next, the most useful one first.
 
     Each is the state with the widest interval around its true cost-to-go. The next one is chosen as
-    if the middle of that interval had been measured, so measure one at a time where you can. This
-    is for graphs that are right: on a wrong one, distances do not bound the cost.
+    if the middle of that interval had been measured. So measure one at a time if you can. The graph
+    must be right: on a wrong one, distances do not bound the cost.
 
     Parameters
     ----------
     graph : Graph
         State graph; no arc costs more than its length.
     labels : Labels
-        What was measured so far.
+        Costs-to-go measured so far.
     goal : int
         The goal.
     k : int
@@ -169,8 +174,8 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     )
     if (lower > upper).any():
         raise InputError(
-            f"labels contradict the graph, for example around vertex {np.argmax(lower - upper)}, "
-            "so no distance can be relied on: see wayfield.contradictions, or mend the graph"
+            f"labels contradict the graph, for example at vertex {np.argmax(lower - upper)}, "
+            "so distances bound nothing; see wayfield.contradictions and wayfield.mend"
         )
     chosen: list[int] = []
     for _ in range(min(k, n)):
@@ -194,7 +199,7 @@ def _intervals(
     """Return W and M."""
     vertices, values, slack = labels.vertices, labels.values, np.full(len(labels), error)
     if goal not in vertices:
-        # the goal costs 0, whether that was measured or not
+        # the goal costs 0 even if it has no label
         vertices, values = np.append(vertices, goal), np.append(values, 0.0)
         slack = np.append(slack, 0.0)
     sides = []
@@ -208,7 +213,7 @@ def _intervals(
 
 
 def _label_error(graph: Graph, labels: Labels) -> float:
-    """Return the labels' error, with that of their rounding unless all sums are exact."""
+    """Return the labels' error, plus their rounding unless all sums are exact."""
     numbers = np.concatenate([graph.lengths, labels.values]) if not graph.is_unit else labels.values
     largest = float(np.abs(numbers).max())
     whole = bool((numbers == GRAIN * np.rint(numbers / GRAIN)).all()) and largest <= MOST

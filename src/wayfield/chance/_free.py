@@ -1,15 +1,16 @@
 """Choices that cost nothing: least expected cost where costs may be 0.
 
-Only policies that end surely count. A set of states among which free choices can move for ever, and
-from each to each, is a free end component: all its states have the same expected cost, as the walk
-moves to any of them at no cost. Each largest one becomes a single state, with the choices of its
-members. Choices that stay inside are never needed: they leave the state as it is.
+Only policies that end surely count. A free end component is a set of states in which free choices
+can keep the walk for ever, and can lead it from each state to each. All its states have the same
+expected cost, because the walk moves to any of them at no cost. Each maximal component becomes a
+single state with the choices of its members. Choices that stay inside are never needed: they leave
+the state as it is.
 
-After that no policy makes free moves for ever: the states and choices that it would use for ever
-form an end component. So policies that do not end cost infinitely much, as they do with positive
-costs, and policy iteration is the same. For its bounds (`chance._solver`) the barrier b is the
-largest expected number of free moves in a row, over all policies. It is computed by policy
-iteration too, and only roughly: its mean has to fall at every free choice by half a move at least.
+After that, no policy makes free moves for ever: the states and choices that it used for ever would
+form an end component. So policies that do not end have infinite cost, as with positive costs, and
+policy iteration is the same. For its bounds (`chance._solver`) the barrier b is the largest
+expected number of free moves in a row, over all policies. It is also computed by policy iteration,
+but only roughly: at every free choice it must fall by at least half a move in expectation.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> So
     ends = Boundary(boundary.fixed[firsts], boundary.values[firsts], boundary.give_up)
     small, barrier = relieved_everywhere(small, free[kept], ends.fixed)
     solved = _solver.least_cost(small, ends, rtol)
-    # back to all states: members of a component move to the one that the policy leaves from
+    # back to all states: members of a component move to the member that the policy leaves from
     policy = np.full(part.size, -1, np.int64)
     chosen = kept[solved.policy[solved.policy >= 0]]
     leaving = np.zeros(part.size, dtype=bool)
@@ -62,7 +63,7 @@ def least_cost(process: Process, boundary: Boundary, rtol: float = FINEST) -> So
 def barrier_for_all(
     process: Process, fixed: BoolArray, free: BoolArray
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Return a barrier for all free choices, and the free components with the choices inside."""
+    """Return a barrier for all free choices, the free components, and the choices inside them."""
     part, inside = free_components(process, fixed, free)
     small, kept = _collapsed(process, part)
     firsts = np.unique(part, return_index=True)[1]
@@ -73,14 +74,14 @@ def barrier_for_all(
 def free_components(
     process: Process, fixed: BoolArray, free: BoolArray
 ) -> tuple[IntArray, BoolArray]:
-    """Largest free end components: their number at every state, and the choices inside them.
+    """Return the maximal free end component of every state, and the choices inside components.
 
-    Numbers ascend with the first state. A state in no component has a number of its own.
+    Components are numbered by their first state. A state in no component has its own number.
     """
     n, owner = fixed.size, process.owner
     inside = free & ~fixed[owner]
     while True:
-        # strong components by choices that may stay inside; those that may leave are none
+        # strongly connected components; then drop the choices that may leave theirs
         edges = np.repeat(inside, np.diff(process.ptr))
         tails = np.repeat(owner, np.diff(process.ptr))[edges]
         arcs = (np.ones(tails.size), (tails, process.heads[edges]))
@@ -99,7 +100,7 @@ def free_components(
 
 
 def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
-    """Return the process with a state for each part, and which choices its choices are."""
+    """Return the process with one state per part, and the original index of each choice."""
     owner = part[process.owner]
     kept = np.argsort(owner, kind="stable")
     sizes = np.diff(process.ptr)
@@ -118,7 +119,10 @@ def _collapsed(process: Process, part: IntArray) -> tuple[Process, IntArray]:
 def relieved_everywhere(
     process: Process, free: BoolArray, fixed: BoolArray
 ) -> tuple[Process, FloatArray]:
-    """Return a process without free end components with relief for all choices, and the barrier."""
+    """Return the process with relief for all choices, and the barrier.
+
+    It must have no free end components.
+    """
     n = fixed.size
     moves = np.flatnonzero(free & (process.fee < np.inf) & ~fixed[process.owner])
     policy = np.full(n, -1, np.int64)
@@ -133,14 +137,14 @@ def relieved_everywhere(
         share = falls[moves] / leaving[moves]
         if not (share < 0.5).any():
             break
-        # the choice of most moves at every state; where it is the policy's own, it stays
+        # at every state, switch to the choice with the most moves, if it is not the policy's own
         order = np.lexsort((-share, process.owner[moves]))
         last = np.append(np.diff(process.owner[moves[order]]) != 0, True)
         worst = moves[order[last]]
         better = falls[worst] / leaving[worst] < 0.5
         policy[process.owner[worst[better]]] = worst[better]
         pair.low[:] = 0.0
-    # costly choices may raise the barrier: in the mean by half of what they cost at most
+    # costly choices may raise the barrier, in expectation by at most half of their cost
     paid = np.add.reduceat(process.counts * process.costs, process.ptr[:-1])
     scale = FREE
     raised = everything[(falls[everything] < 0.0) & (paid[everything] > 0.0)]

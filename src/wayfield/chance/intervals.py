@@ -1,42 +1,43 @@
-"""Expected cost where the odds are known only to lie in intervals: the worst and the best case.
+"""Expected cost where odds are known only as intervals: the worst and the best case.
 
 Setting
-    Outcome e of a choice has odds in [low_e, high_e], and those of a choice sum to 1. Nature picks
-    them, for each choice by itself. Between choices nothing is coupled, so bounds are conservative
-    where true odds hang together.
+    Outcome e of a choice has odds in [low_e, high_e], and the odds of a choice sum to 1. Nature
+    picks them independently for each choice. So bounds are conservative where true odds depend on
+    each other.
 Equation
     V(s) = min( g, min_a ext_p Σ_y p_y (c_y + V(y)) ), where ext is the maximum (odds="worst") or
-    the minimum (odds="best") over the odds p of the choice. The inner one sorts outcomes.
+    the minimum (odds="best") over the odds p of the choice. Sorting the outcomes gives ext.
 Without giving up
-    Some policy must end surely whatever the odds (worst), or for some odds (best). Both sets are
-    found from the bounds alone: a choice may be used if all it can lead to is inside (worst), or if
-    all of it can be kept inside (best); it makes progress if some of it must, or can, go to states
-    found before. V = +inf elsewhere.
+    V is finite where some policy ends surely for all odds (worst), or for some odds (best). Both
+    sets are found from the bounds alone. A choice may be used if it cannot lead out of the set
+    (worst), or if it can be kept inside (best). It makes progress if it must (worst) or can (best)
+    lead to states found before with positive odds. V = +inf elsewhere.
 Method
-    Hoffman and Karp [1]_: nature's odds for the current values; the least expected cost under these
-    odds, by policy iteration; again, until nothing changes. Values rise (worst) or fall (best).
+    Hoffman and Karp [1]_: find nature's odds for the current values, then the least expected cost
+    under these odds by policy iteration. Repeat until nothing changes. Values rise (worst) or fall
+    (best).
 
 **Theorem W.** Let E_k be the extreme of C + R over the odds of choice k, with C its mean cost and
 R the mean change of v. Let C⁻ > 0 be the least C. If E_k <= δ C⁻ for the policy's own choices, then
 m + (v - m) / (1 - δ) lies above V; if E_k >= -ε C⁻ for every choice, m + (1 - ε)(v - m) lies below.
-*Proof.* Worst, above: C + R <= δ C for every p, so for each of them the field lies above its image
-under the policy (`chance._solver`), falls in the mean with every move by its cost, and bounds the
-policy's cost; nature cannot do worse. Worst, below: for the one p that attains E, C + R >= -ε C at
-every choice, so no policy does better against it. Best: the same with the words exchanged. ∎
+*Proof.* Worst, above: C + R <= δ C for every p. So for every p the field lies above its image under
+the policy (`chance._solver`), falls in expectation by the cost of every move, and bounds the
+policy's cost. Nature cannot do worse. Worst, below: for the one p that attains E, C + R >= -ε C at
+every choice, so no policy does better against it. Best: the same with both sides exchanged. ∎
 **Reach** of the plan, the least (worst) or the largest (best): if the extreme F of R for a computed
-h has |F| <= δ' C⁻, then h ∓ δ' / (1 - δ) (w - m) are bounds. Here w falls under all odds: it is v
-itself in the worst case. In the best case it is the plan's worst expected cost; if that is
-infinite, the bound on the far side is trivial.
+h has |F| <= δ' C⁻, then h ∓ δ' / (1 - δ) (w - m) are bounds. Here w must fall under all odds. In
+the worst case it is v itself, in the best case the plan's worst expected cost. If that is infinite,
+the bound on the far side is trivial.
 
 Guarantee
-    The ratios are measured in doubles with a bound on all rounding, for the intervals as they are
-    stored. So the bracket is wider than that of `expected_cost` with known odds: some 1e-14 times
-    the longest walk.
+    The ratios are computed in doubles with a bound on all rounding, for the intervals as stored. So
+    the bracket is wider than that of `expected_cost` with known odds: about 1e-14 times the longest
+    walk.
 
-A proof file needs, beyond that of known odds: low and high of every outcome, the odds that attain
-the extreme (or their order), which the checker verifies to lie between the bounds and to sum to 1,
-and E for every p on the other side, which it finds itself by sorting. The layers of infinite states
-follow the two rules above. It is not written yet.
+Proof files are not written yet. Beyond those for known odds they would hold low and high of every
+outcome, and the odds that attain the extreme (or their order). The checker would verify that these
+lie between the bounds and sum to 1, and would find E for every p on the other side by sorting. The
+layers of infinite states would follow the two rules above.
 
 References
 ----------
@@ -57,11 +58,11 @@ from ._solver import Boundary, Bounded, arrival, least_cost, value_of
 from .transitions import Transitions
 
 MOST_ROUNDS = 100
-"""Largest number of answers by nature."""
+"""Largest number of rounds between nature and planner."""
 PROVED = 1e-9
 """Largest relative width of a bracket that counts as a proof."""
 NOTICEABLE = 2.0**-48
-"""Relative change of a value that is not rounding."""
+"""Smallest relative change of a value that is not rounding."""
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Robust:
 
 
 def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Robust:
-    """Return the least expected cost against (worst) or with (best) nature, and the reach."""
+    """Return the least expected cost and the reach, with nature against (worst) or for the plan."""
     sign = 1.0 if worst else -1.0
     alive = _surely_ending(moves, boundary, worst=worst)
     first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
@@ -102,7 +103,7 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
     value, policy, above, below, rounds = _iterate(game, unit, boundary, rtol, sign, None)
     cost = _bracket(value, boundary, above, below, boundary.give_up)
 
-    # Reach: nature again, with the plan as it is; the barrier is a cost that falls under all odds.
+    # Reach: nature moves again, the plan is fixed; the barrier is a cost that falls under all odds.
     barrier, slope = value, above
     if not worst:
         barrier, _, slope, _, _ = _iterate(game, unit, boundary, rtol, 1.0, policy)
@@ -147,7 +148,7 @@ def _iterate(
         found, error = extremes(*shape, costs, value, sign, odds)
         with np.errstate(invalid="ignore"):
             if given is None:
-                # among choices that cost the same under the last odds, one that nature cannot spoil
+                # of choices with equal cost under the last odds, take one that nature cannot spoil
                 order = np.lexsort((found, process.owner))
                 best = order[np.searchsorted(process.owner, np.flatnonzero(policy >= 0))]
                 policy[policy >= 0] = best
@@ -247,14 +248,14 @@ def _choice_of(moves: Transitions) -> IntArray:
 
 
 def _attainable(moves: Transitions) -> FloatArray:
-    """Upper bounds, with 0 where the lower ones of the other outcomes leave nothing."""
+    """Return upper bounds on the odds, lowered to `low` where the lower bounds sum to 1."""
     first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
     full = np.add.reduceat(moves._bounds[0], first) >= 1.0
     return np.where(full[choice], moves._bounds[0], moves._bounds[1])
 
 
 def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> BoolArray:
-    """States from which a policy ends surely: for all odds (worst), or for some (best)."""
+    """Return the states from which a policy ends surely: for all odds (worst), or for some."""
     alive = np.ones(moves.num_states, dtype=bool)
     if boundary.give_up < np.inf:
         return alive
@@ -270,10 +271,10 @@ def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> Bo
         found = boundary.fixed.copy()
         while True:
             there = found[moves.next_states]
-            if worst:  # some of it must go there
+            if worst:  # the odds of going there must be positive
                 must = np.add.reduceat(np.where(there, low, 0.0), first) > 0.0
                 progress = must | (np.add.reduceat(np.where(there, 0.0, high), first) < 1.0)
-            else:  # some of it can go there
+            else:  # they can be positive
                 progress = np.logical_or.reduceat(there & (high > 0.0), first)
             more = np.zeros_like(found)
             more[moves.states[usable & progress]] = True

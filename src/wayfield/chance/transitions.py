@@ -80,7 +80,7 @@ class Transitions(KeepsReadOnly):
     counted : bool
         Whether `counts` are counts; probabilities have no sample size.
     low, high : (num_outcomes,) float arrays, or None
-        Bounds on the odds of every outcome, where only these are known (`from_intervals`).
+        Bounds on the odds of every outcome, if only bounds are known (`from_intervals`).
     merged : int
         Number of rows that repeated the state, action and next state of another one. Their counts
         are added and their costs averaged.
@@ -175,10 +175,11 @@ class Transitions(KeepsReadOnly):
         cost: ArrayLike | None = None,
         num_states: int | None = None,
     ) -> Self:
-        """Build a process whose odds are known only to lie in intervals.
+        """Build a process from intervals for the odds.
 
-        Those of a choice must be able to sum to 1; a deviation of 1e-9 counts as rounding. Solve it
-        with ``expected_cost(…, odds="worst")`` or ``odds="best"``. `counts` lie between the bounds.
+        Some odds within the intervals of a choice must sum to 1; a deviation of 1e-9 counts as
+        rounding. Solve the process with ``expected_cost(…, odds="worst")`` or ``odds="best"``. Its
+        `counts` are odds within the intervals.
 
         Examples
         --------
@@ -203,7 +204,7 @@ class Transitions(KeepsReadOnly):
         made._hold(state, action, next_state, 1.0, cost, num_states, "count")
         if made.merged:
             raise InputError(
-                f"{number_of(made.merged, 'outcomes')} given twice; each needs one row"
+                f"each outcome must be given once, got {number_of(made.merged, 'repeated rows')}"
             )
         columns = (as_vertices(next_state, ""), as_vertices(action, ""), as_vertices(state, ""))
         order = np.lexsort(columns)
@@ -212,21 +213,21 @@ class Transitions(KeepsReadOnly):
     def with_intervals(
         self, level: float = 0.95, *, jointly: bool = True, support: Transitions | None = None
     ) -> Transitions:
-        """Return intervals for the odds from counts, by Clopper and Pearson.
+        """Return the process with Clopper–Pearson intervals for its odds.
 
-        They hold without any assumption but that samples are independent, and they are wide: from
-        ten samples, reach is somewhere between nearly 0 and 1. `ExpectedCost.doubt` is much
-        narrower, and rests on more.
+        They assume only that samples are independent. They are wide: after ten samples, reach may
+        lie almost anywhere between 0 and 1. `ExpectedCost.doubt` gives much narrower bounds, but
+        assumes more.
 
         Parameters
         ----------
         level : float
-            How often the intervals hold the true odds.
+            Probability that the intervals contain the true odds.
         jointly : bool
-            Whether all of them at once (Bonferroni), or each by itself.
+            Whether the level holds for all intervals at once (Bonferroni), or for each one.
         support : Transitions, optional
-            The possible outcomes of every action. By default an action may do what any action did
-            at the state.
+            The possible outcomes of every action. By default these are the outcomes that any action
+            had at the state.
 
         Examples
         --------
@@ -252,7 +253,7 @@ class Transitions(KeepsReadOnly):
     def _on_support(
         self, support: Transitions | None
     ) -> tuple[FloatArray, tuple[IntArray, IntArray, FloatArray]]:
-        """Return counts, 0 if never seen, over the possible outcomes: choice, next state, cost."""
+        """Return the counts of all possible outcomes, and their choices, next states and costs."""
         n, choices = self.num_states, np.arange(self.num_choices)
         own = np.repeat(choices, np.diff(self.outcome_indptr))
         if support is None:
@@ -289,9 +290,9 @@ class Transitions(KeepsReadOnly):
             k = wrong[0]
             raise InputError(
                 f"the odds of action {self.actions[k]} at state {self.states[k]} cannot sum to 1: "
-                f"their bounds sum to {least[k]:.10g} and {most[k]:.10g}"
+                f"lower bounds sum to {least[k]:.10g} and upper bounds to {most[k]:.10g}"
             )
-        # what is rounding widens the intervals, so that some odds lie between them
+        # widen intervals that miss only by rounding, so that some odds lie between them
         high = high + np.repeat(np.where(most < 1.0, 1.0 - most + 2.0**-50, 0.0), sizes)
         low = np.maximum(low - np.repeat(np.where(least > 1.0, least - 1.0, 0.0), sizes), 0.0)
         least, most = np.add.reduceat(low, first), np.add.reduceat(high, first)
@@ -308,12 +309,12 @@ class Transitions(KeepsReadOnly):
     def _bounds(self) -> tuple[FloatArray, FloatArray]:
         if self.low is None or self.high is None:
             raise InputError(
-                "odds= is for intervals: make transitions with from_intervals or with_intervals"
+                "odds= needs intervals; make the transitions with from_intervals or with_intervals"
             )
         return self.low, self.high
 
     def _narrowed(self, chosen: BoolArray, low: FloatArray, high: FloatArray) -> Transitions:
-        """Return the process with these outcomes alone, and other bounds."""
+        """Return the process with only these outcomes, and with these bounds."""
         choice = np.repeat(np.arange(self.num_choices), np.diff(self.outcome_indptr))[chosen]
         where = (self.states[choice], self.actions[choice], self.next_states[chosen])
         made = type(self)(*where, 1.0, self.costs[chosen], self.num_states)
@@ -448,7 +449,7 @@ class Transitions(KeepsReadOnly):
             return self
         factors = _pooling(self, pool)
 
-        # counts and costs are pooled as one complex number, whose sums are never 0
+        # pool counts and costs as one complex number: no sum of counts is 0, so no entry is lost
         paid = self.counts * self.costs
         size = (self.num_choices, self.num_states)
         rows = (self.counts + 1j * paid, self.next_states, self.outcome_indptr)
@@ -530,7 +531,7 @@ class Transitions(KeepsReadOnly):
 
 
 def spread_rows(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the entries of these rows of a sparse matrix: place in the list, and index."""
+    """Return the entries of these rows of a sparse matrix: position in `rows`, and index."""
     sizes = np.diff(indptr)[rows]
     owner = np.repeat(np.arange(rows.size), sizes)
     within = np.arange(owner.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -538,7 +539,7 @@ def spread_rows(rows: IntArray, indptr: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _per_row(data: ArrayLike, name: str, size: int, *, zero: bool = False) -> FloatArray:
-    """Return positive numbers, or 0 if allowed, for each row; one number counts for all of them."""
+    """Return one positive number per row, or 0 if allowed; a single number is repeated."""
     array = as_real_array(data, name)
     if array.ndim == 0:
         array = np.repeat(array, size)

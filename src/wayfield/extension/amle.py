@@ -17,8 +17,8 @@ made by `fill`. A vertex that can reach no label is +inf.
 **Method.** Two, in `kernels.amle.fix`, with no tolerance to choose and near-linear in practice.
 *Iterate, freeze, follow, verify*: a few sweeps, values along the chains of steepest neighbours, and
 a check of every vertex; repeated where it fails. A field in balance everywhere is the AMLE, by the
-comparison principle. *Divide and conquer on slopes*: a direct method, on directed graphs, on small
-ones, on mazes, with few labels on grids, and wherever the iteration stalls.
+comparison principle. *Divide and conquer on slopes*: a direct method, used on directed graphs, on
+small ones, on mazes, on grids with few labels, and wherever the iteration stalls.
 `iterations` counts the rounds of the first or the frames of the second.
 
 **Guarantee.** The order of fixing is retraced in double-double and the outcome is wrapped in a

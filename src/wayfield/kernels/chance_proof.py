@@ -1,4 +1,4 @@
-"""Figures of proofs of expected cost: slack of barriers, layers of infinite states, ranks.
+"""Numbers for proofs of expected cost: slack of barriers, layers of infinite states, ranks.
 
 Processes, policies and values are those of `kernels.chance`. ``Σ w f`` stands for a sum over the
 outcomes of a choice, with counts w.
@@ -23,10 +23,10 @@ def worst_ratio(
     side: float,
     relief: FloatArray,
 ) -> float:
-    """Largest ratio of side · balance to the cost of a choice, errors of rounding included.
+    """Return the largest ratio of side · balance to cost + `relief` over choices, rounded up.
 
-    To the cost, `relief` of the choice is added. A free choice between states of equal value has
-    balance 0 exactly. The result is inf or NaN if nothing is proved.
+    A free choice between states of equal value has balance exactly 0 and is skipped. The result is
+    inf or NaN if nothing is proved.
     """
     worst = 0.0
     for k in choices:
@@ -51,7 +51,7 @@ def worst_ratio(
 
 @njit(cache=True, nogil=True)
 def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray:
-    """Σ w (barrier here - barrier there) of these choices, rounded down; 0 for the others."""
+    """Return Σ w (barrier here - barrier there) of these choices, rounded down; 0 for others."""
     found = np.zeros(process.owner.size)
     for k in choices:
         high, error, _ = balance(process, k, barrier, 0.0)
@@ -61,23 +61,23 @@ def mean_falls(process: Process, choices: IntArray, barrier: Pair) -> FloatArray
 
 @njit(cache=True, nogil=True)
 def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> IntArray:
-    """Layers of the states from which no allowed choices surely lead to an end; -1 elsewhere.
+    """Return the layers of states from which no allowed choices surely end; -1 elsewhere.
 
     Every allowed choice of such a state has an outcome in a lower layer, or all its outcomes in the
-    state's own layer. `allowed` loses the choices that lead to such states; choices that never
-    leave their state must not be allowed.
+    state's own layer. Choices that may lead to such states are removed from `allowed`. Choices that
+    never leave their state must not be allowed.
     """
     n = ends.size
     layer = np.full(n, -1, np.int64)
     left = np.zeros(n, np.int64)
-    # largest layer, so far, of the infinite states that a state's choices may lead to
+    # largest layer so far among the infinite states that a state's choices may lead to
     over = np.full(n, -1, np.int64)
     for k in range(allowed.size):
         left[process.owner[k]] += allowed[k]
     stack = np.empty(n, np.int64)
     most = -1
     while True:
-        # which states can still reach an end?
+        # find the states that can still reach an end
         reached = ends.copy()
         size = 0
         for s in range(n):
@@ -93,7 +93,7 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
                     reached[s] = True
                     stack[size] = s
                     size += 1
-        # those that cannot are the next layer: what is left of their choices stays among them
+        # the others are the next layer: their remaining choices stay among them
         for s in range(n):
             if layer[s] < 0 and not reached[s]:
                 layer[s] = most + 1
@@ -102,7 +102,7 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
         if size == 0:
             return layer
         most += 1
-        # a state all of whose choices may lead to lower layers is infinite too: one layer above
+        # if all choices of a state may lead to lower layers, it is infinite too: one layer above
         while size > 0:
             size -= 1
             x = stack[size]
@@ -122,10 +122,10 @@ def infinite_layers(process: Process, ends: BoolArray, allowed: BoolArray) -> In
 
 @njit(cache=True, nogil=True)
 def approach(process: Process, usable: BoolArray, targets: BoolArray) -> tuple[IntArray, IntArray]:
-    """Fewest moves by usable choices to a target, and the choice of the first one.
+    """Return the fewest moves by usable choices to a target, and the first choice to make.
 
-    One outcome of the choice is nearer to the target. 0 and -1 at targets, and where there is no
-    such choice.
+    An outcome of that choice is nearer to the target. The results are 0 and -1 at targets, and
+    where no usable choice leads to one.
     """
     n = targets.size
     rank = np.zeros(n, np.int64)

@@ -1,8 +1,8 @@
-"""Interval odds: the most or the least that a choice can come to, with a bound on the rounding.
+"""Interval odds: the largest or least mean over a choice's outcomes, with a bound on rounding.
 
-Outcome e of a choice has odds between ``low[e]`` and ``high[e]``, which sum to 1. The extreme of
-Σ p x over such odds gives every outcome its least odds, and what is left to the outcomes with the
-largest x (or the smallest), as far as their bounds allow.
+Outcome e of a choice has odds between ``low[e]`` and ``high[e]``, and the odds sum to 1. At the
+extreme of Σ p x every outcome has its lower bound. The rest goes to the outcomes with the largest x
+(or the smallest), as far as their upper bounds allow.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ def extremes(
     sign: float,
     odds: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Largest (sign 1) or least (-1) Σ p (cost + value there - value here) of every choice.
+    """Return the largest (sign 1) or least (-1) Σ p (cost + value there - value here) per choice.
 
-    And a bound on its error, for values that are finite. `odds` are set to odds that attain it.
+    Also return a bound on its rounding error, for finite values. `odds` is set to odds that attain
+    the extreme.
     """
     found, error = np.empty(owner.size), np.empty(owner.size)
     for k in range(owner.size):
@@ -61,7 +62,7 @@ def extremes(
             if odds[begin + i] > 0.0:
                 total += odds[begin + i] * gain[i]
         found[k] = total
-        # In units of 2⁻⁵³ · largest: 2 for a gain, twice, as it decides the order too; size + 1
-        # for what is left of 1; size + 2 for odds, products and their sum.
+        # In units of 2⁻⁵³ · largest: 2 for a gain, twice because it also decides the order;
+        # size + 1 for what is left of 1; size + 2 for odds, products and their sum.
         error[k] = 4.0 * (size + 4.0) * ROUNDING * largest
     return found, error

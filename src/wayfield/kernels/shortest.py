@@ -71,14 +71,14 @@ def shortest_tree(
 
 @njit(cache=True, nogil=True)
 def cone(arcs: Arcs, sources: IntArray, offsets: FloatArray, unit: bool) -> FloatArray:
-    """Upper bound on the least ``offset(source) + length`` over paths; inf where there is none.
+    """Return an upper bound on the least ``offset(source) + length`` over paths; inf without one.
 
-    Sources must be sorted by offset. Each sum is rounded up, so it is exact if it is a double.
+    Sources must be sorted by offset. Each sum is rounded up; a sum that is a double stays exact.
     """
     if not unit:
         return _search(arcs, sources, offsets, 1.0, False, True)[0]
-    # With unit lengths no heap is needed: keys enter the queue in ascending order, so the least one
-    # is at its head, or is that of the next source.
+    # With unit lengths no heap is needed: keys enter the queue in ascending order. The least key is
+    # at the head of the queue, or belongs to the next source.
     n = arcs.indptr.size - 1
     best = np.full(n, np.inf)
     done = np.zeros(n, np.bool_)
@@ -93,7 +93,7 @@ def cone(arcs: Arcs, sources: IntArray, offsets: FloatArray, unit: bool) -> Floa
         else:
             x = np.int64(queue[head])
             head += 1
-        # a source may have been reached at less before its turn came
+        # a source may have been reached earlier with a smaller key
         if done[x]:
             continue
         done[x] = True
@@ -102,7 +102,7 @@ def cone(arcs: Arcs, sources: IntArray, offsets: FloatArray, unit: bool) -> Floa
             onward = np.nextafter(onward, np.inf)
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
-            # a vertex is queued once, by the least key that reaches it, unless it is a source
+            # a vertex is queued once, with the least key that reaches it, unless it is a source
             if onward < best[y]:
                 best[y] = onward
                 queue[tail] = y

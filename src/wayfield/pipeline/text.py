@@ -298,7 +298,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         text = f"{proved['moves']:,} moves and {proved['routes']:,} routes are optimal"
         say("proved", f"{text}, if labels are right and no edge is false or too cheap")
     elif proved["refuted"]:
-        say("proved", "nothing: labels and graph contradict each other")
+        say("proved", "no moves: labels and graph contradict each other")
     if made["reach"]:
         say("margin", _margin(facts["margin"]))
     if certified["error"] != 0.0:  # None is infinite
@@ -314,7 +314,7 @@ def lines(facts: Mapping[str, Any]) -> list[Line]:
         text = "values are the true cost-to-go"
         if bound["largest"] > exact:
             text = f"values are within {short(bound['largest'])} of the true cost-to-go"
-            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "exactly"
+            middle = f"within {short(bound['median'])}" if bound["median"] > exact else "are exact"
             text += f" (half of them {middle})"
         say("bound", f"{text}, if graph and labels are right")
     if facts.get("held_out"):

@@ -1,7 +1,8 @@
 """The field of the AMLE in doubles, and the order in which its values are determined.
 
-Two methods: `iterate`, where labels are many and noisy, takes the time of a hundred sweeps; the
-divide and conquer of this module does everything else, directed graphs among it. `fix` chooses.
+There are two methods, and `fix` chooses. `iterate` is for undirected graphs with enough labels; it
+takes the time of about a hundred sweeps. The divide and conquer of this module does the rest,
+including directed graphs.
 
 **Divide and conquer on slopes.**
 A walk between two fixed vertices through unfixed ones has a slope: the drop of u over its length.
@@ -80,7 +81,7 @@ STRETCH = 200_000
 FEW_UNLABELLED = 4000
 """Up to this many unlabelled vertices the divide and conquer is quicker than the iteration."""
 FEWEST_LABELS = 5000
-"""So it is with fewer than one label for this many vertices, unless all are close by."""
+"""So it is with fewer than one label per this many vertices, unless all vertices are close by."""
 WIDEST = 1e12
 """Largest ratio of lengths to iterate on: beyond 1/eps wrong fields are in balance to rounding."""
 
@@ -132,7 +133,7 @@ def fix(
 
 
 def _spreads(arcs: Arcs) -> bool:
-    """Whether eight steps lead to thousands of vertices: on random graphs, not on grids."""
+    """Whether eight steps lead to thousands of vertices, as on random graphs but not on grids."""
     ball = reached = np.array([arcs.indptr.size // 2])
     for _ in range(8):
         rows = [arcs.indices[arcs.indptr[x] : arcs.indptr[x + 1]] for x in reached]
@@ -144,7 +145,7 @@ def _spreads(arcs: Arcs) -> bool:
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:
-    """Fix what has pressure; whether that came to an end."""
+    """Fix all vertices that have pressure, and return whether this finished."""
     _push_components(work, 0, work.members.size, ENTER, 0.0)
     # no frame but an AGAIN leaves things as they were: the cap only guards against a hang
     cap = 1000 + 100 * work.members.size
@@ -315,8 +316,8 @@ def _push_components(work: Workspace, start: int, stop: int, kind: int, floor: f
 def _propagate_both(work: Workspace, frame: Frame, alpha: float, known: float) -> None:
     """Fill both sides of the record for the vertices of a frame.
 
-    They may be `known` at a positive slope that is not above α. With α < 0 instead, the nearest
-    fixed vertex of each is looked up on an undirected graph, where the one side is both.
+    They may be `known` at a positive slope of at most α. With α < 0, find the nearest fixed vertex
+    of each instead; the graph is then undirected, and one side serves for both.
     """
     near = alpha < 0.0
     for side in range(1 if near else 2):

@@ -14,8 +14,8 @@
 5. *Local rounds*: otherwise repeat on the vertices out of balance and on what takes its value from
    them, by arcs as steep as a vertex has. More sweeps where a round did not help.
 
-Two things come first. Dead ends without a label are left out, and filled at the end. And with true
-distances the cones of the one slope they have give most values at once (`_start`).
+Two things come first. Dead ends without a label are left out, and filled at the end. Where labels
+are true distances, all walks have one slope, and its cones give most values at once (`_start`).
 
 Sweeps find out fast who is steepest, and would take for ever to get the values right; the chains
 get the values right at once, if the pointers are. With labels that say nothing this takes a few
@@ -53,7 +53,7 @@ TIE = 1e-9
 ROUNDING = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
 PINNED = 1e-12
-"""Where cones are no further apart they have met: rounding adds up along them."""
+"""Cones have met where they are no further apart than this: rounding adds up along them."""
 STEEP = 1e-12
 """A value is taken from arcs as steep as the steepest, short of this."""
 STRETCH = 1_000_000
@@ -61,11 +61,11 @@ STRETCH = 1_000_000
 FIRST, BETWEEN, LOCAL = 16, 6, 8
 """Sweeps of the first round, of further rounds on all vertices, and of local ones."""
 SHARE = 0.1
-"""If no more vertices than this share are out of balance, rounds are local."""
+"""Rounds are local if at most this share of the vertices is out of balance."""
 MOST_HELD = 12
-"""Rounds in which what the cones give is held."""
+"""Largest number of rounds in which values given by cones are kept."""
 MAZE = 0.3
-"""A graph with a larger share of dead ends is left to the divide and conquer."""
+"""A graph with a larger share of vertices in dead ends is left to the divide and conquer."""
 MOST_SWEEPS, MOST_ROUNDS = 160, 60
 """Give up after this many sweeps over all vertices, or as much work in local rounds; and rounds."""
 SLOW = 0.85
@@ -316,9 +316,9 @@ def _gather(
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _steepest_pairs(arcs: Arcs, v: FloatArray, slopes: FloatArray) -> int:
-    """Steepest slopes from label to label through one vertex, where there are any; how many.
+    """Find the steepest slope between two labels next to each vertex; return how many there are.
 
-    Nothing but the labels has a value yet.
+    Only labels may have a value so far.
     """
     indptr, indices, lengths = arcs
     found = 0
@@ -330,7 +330,7 @@ def _steepest_pairs(arcs: Arcs, v: FloatArray, slopes: FloatArray) -> int:
             if not np.isnan(v[indices[e]]):
                 for f in range(indptr[x], e):
                     slope = abs(v[indices[e]] - v[indices[f]]) / (lengths[e] + lengths[f])
-                    # which no NaN is
+                    # false for NaN
                     if slope > best:
                         best = slope
         if best > 0.0:
@@ -341,9 +341,9 @@ def _steepest_pairs(arcs: Arcs, v: FloatArray, slopes: FloatArray) -> int:
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
 def _narrow_cones(arcs: Arcs, where: IntArray, slope: float, cones: FloatArray) -> tuple[int, int]:
-    """Sweep each way over the cones of some vertices, and drop those where they have met.
+    """Sweep forwards and backwards over the cones, and drop the vertices where they have met.
 
-    The others move to the front of `where`. Returns how many these are, and how many changes.
+    The others move to the front of `where`. Return their number, and the number of changes.
     """
     indptr, indices, lengths = arcs
     changed = 0
@@ -370,10 +370,10 @@ def _narrow_cones(arcs: Arcs, where: IntArray, slope: float, cones: FloatArray) 
 
 @njit(cache=True, nogil=True, allocates=False)
 def _dead_ends(arcs: Arcs, labelled: BoolArray, degree: IntArray, dead: IntArray) -> int:
-    """Gather the unlabelled vertices with one neighbour left, again and again; how many.
+    """Collect unlabelled vertices with one neighbour left, repeatedly; return how many.
 
-    What hangs on a graph by one vertex and has no label is constant, and sweeps get it right but
-    slowly: it is left out until the end.
+    A part without a label that is attached at one vertex is constant. Sweeps converge slowly there,
+    so such trees are left out until the end.
     """
     found = 0
     for root in range(labelled.size):
@@ -392,7 +392,7 @@ def _dead_ends(arcs: Arcs, labelled: BoolArray, degree: IntArray, dead: IntArray
 
 @njit(cache=True, nogil=True, allocates=False)
 def _fill_dead_ends(arcs: Arcs, dead: IntArray, v: FloatArray) -> None:
-    """Give dead ends the value that they hang on, the last one first."""
+    """Give dead ends the value of the vertex they are attached to, the last one first."""
     for i in range(dead.size):
         x = dead[dead.size - 1 - i]
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
@@ -404,20 +404,20 @@ def _fill_dead_ends(arcs: Arcs, dead: IntArray, v: FloatArray) -> None:
 def _start(
     state: State, everyone: IntArray, labelled: BoolArray, pause: Callable[[], object]
 ) -> tuple[IntArray, BoolArray]:
-    """Put into the state where to begin; the vertices to solve, and which are not among them.
+    """Set the initial values; return the vertices to solve, and a mask of all others.
 
-    True distances have one slope: much of the field lies on walks of the steepest slope of all,
-    where the cones of that slope meet, below and above. Elsewhere their mean is a good start.
-    Whether labels are like that is seen where two of them are neighbours of one vertex.
+    True distances have one slope. Much of the field then lies on walks of the steepest slope of
+    all, where the cones of that slope from below and above meet. Elsewhere their mean is a good
+    start. Vertices next to two labels show whether labels are like that.
     """
     arcs, unit, v, _ = state
     slopes = np.empty(v.size)
     slopes = slopes[: _steepest_pairs(arcs, v, slopes)]
     tight = slopes[slopes > (1.0 - 1e-6) * slopes.max(initial=0.0)]
-    # a sweep over cones costs as much as one over values on unit lengths, else a tenth
+    # a sweep over cones costs as much as one over values on unit lengths, a tenth on others
     if tight.size <= max(3.0, (0.9 if unit else 0.01) * slopes.size):
         return everyone, labelled
-    # rounded labels have slopes above and below the true one, which adds up along a cone
+    # rounded labels have slopes above and below the true one, and errors add up along a cone
     slope = float(np.median(tight))
     cones = np.stack([v, v], axis=1)
     cones[everyone] = -np.inf, np.inf
@@ -428,7 +428,7 @@ def _start(
         where = where[:left]
         times += 1
     least, most = cones[where].T
-    # if some walk is steeper, cones of this slope say nothing
+    # if some walk is steeper, cones of this slope are useless
     if (least > most).any():
         return everyone, labelled
     v[:] = 0.5 * (cones[:, 0] + cones[:, 1])
@@ -440,7 +440,7 @@ def _start(
 def iterate(
     arcs: Arcs, labelled: BoolArray, labels: FloatArray, pause: Callable[[], object]
 ) -> Fixing | None:
-    """Solve by iteration; None if that does not come to an end soon.
+    """Solve by iteration; return None if it does not finish soon.
 
     Parameters
     ----------
@@ -462,10 +462,10 @@ def iterate(
     state = State(arcs, unit, v, hint)
     dead = np.empty(n, np.int32)
     dead = dead[: _dead_ends(arcs, labelled, np.diff(arcs.indptr), dead)]
-    # a maze: its loops that hang on by one vertex converge slowly too, and are not found here
+    # a maze: loops attached at one vertex converge slowly too, and are not found here
     if dead.size > MAZE * n:
         return None
-    # vertices to leave alone: labels and dead ends, and at first those that cones give
+    # vertices to leave alone: labels, dead ends, and at first those that cones determine
     still = labelled
     if dead.size:
         still = labelled.copy()
@@ -496,7 +496,7 @@ def iterate(
             done = stop
         work += sweeps * where.size
         rounds += 1
-        # what is too far from all labels to have a value yet; what gets none has no label to reach
+        # sweep again over vertices still without a value; those that get none can reach no label
         while unknown and work <= MOST_SWEEPS * everyone.size:
             pause()
             blank = where[np.isnan(v[where])]
@@ -513,8 +513,8 @@ def iterate(
         if 2 * where.size < everyone.size:
             around = queue[: _gather(state, held, where, False, mark, queue)]
         found = _verify(state, around, bad)
-        # once all around is in balance everyone is looked at, and at last what was held, which is
-        # right but for rounding: chains get it right
+        # once all around is in balance, check everyone; at last also what was held, which is right
+        # up to rounding and is corrected by chains
         if found == 0 and around is not everyone:
             found = _verify(state, everyone, bad)
         if held is not still and (found == 0 or rounds >= MOST_HELD):
@@ -540,13 +540,13 @@ def iterate(
     _fill_dead_ends(arcs, dead, v)
     dead = dead[~np.isnan(v[dead])]
     values = v.copy()
-    # the chains of the last round, if these are all
+    # reuse the chains of the last round if it covered all vertices
     if where is not everyone:
         _freeze(state, everyone, chains)
         count = _follow(everyone, v, chains)
     order, far = chains.order[: everyone.size], chains.far[: everyone.size]
     batch, slopes = chains.chain, chains.slopes[:count]
-    # what is level comes last, in one batch of no slope
+    # level chains come last, in one batch of slope 0
     level = ~(slopes > ROUNDING)
     if dead.size or level.any():
         flat = level[batch[order]]

@@ -49,11 +49,11 @@ FIXED = -1
 SURE = 1e-9
 """Where lo lies this far below hi, rounding is not the reason."""
 MANY = 1024
-"""Above this many vertices a queue by buckets is quicker than a heap, on lengths other than 1."""
+"""Above this many vertices a bucket queue is faster than a heap, on lengths other than 1."""
 PER_BUCKET = 1024
-"""About how many of them share a bucket."""
+"""Approximate number of vertices per bucket."""
 END, OUT = -1, -2
-"""Of a list, and not in one."""
+"""Marks the end of a linked list, and a vertex that is in no list."""
 BUCKETS = 2**16
 """Most buckets that sources are sorted into."""
 
@@ -285,7 +285,7 @@ def _spread_unit(
 
 @njit(cache=True, nogil=True, allocates=False, inline="always")
 def _nearest_source(work: Workspace, x: int, side: int, alpha: float, sign: float) -> float:
-    """Enter the fixed neighbour of the least key into the record of x; return that key."""
+    """Record the fixed neighbour of x with the least key, and return that key."""
     record = work.record
     look = work.out if side == HI else work.into
     best = np.inf
@@ -353,17 +353,17 @@ def _spread_lengths(
 def _spread_far(
     work: Workspace, frame: Frame, side: int, alpha: float, sign: float, bar: float, bounded: bool
 ) -> None:
-    """Propagate over many vertices of general lengths: buckets of keys, first in, first out.
+    """Propagate over many vertices with general lengths: buckets of keys, first in, first out.
 
-    A heap takes vertices from all over the graph by turns, and memory is slow at that. In a bucket
-    they keep the order of the frame, roughly, where neighbours are close. A vertex that is improved
-    after its turn takes another: that is seldom where a bucket is no wider than an arc.
+    A heap jumps between distant parts of the graph, which is slow in memory. In a bucket, vertices
+    roughly keep the order of the frame, where neighbours are close. A vertex that is improved after
+    its turn gets another turn. That is rare if a bucket is no wider than an arc.
     """
     record, members = work.record, work.members
     key, source, distance = record.key[side], record.source[side], record.distance[side]
     other = record.key[1 - side]
     back = work.into if side == HI else work.out
-    # lists linked both ways, so that a vertex can leave one; `OUT` is in none
+    # doubly linked lists, so that a vertex can be removed; `OUT` marks a vertex in no list
     after, before = work.scratch.queue, work.scratch.heap.vertices
     first, last = work.scratch.buckets[0], work.scratch.buckets[1]
     least = np.inf
@@ -372,7 +372,7 @@ def _spread_far(
         after[x] = OUT
         if i < frame[1]:
             least = min(least, _nearest_source(work, x, side, alpha, sign))
-    # nothing is spread from beyond the bar
+    # vertices beyond the bar do not propagate
     bar += SURE
     if not least < bar:
         return
@@ -434,7 +434,7 @@ def _append(
 def _remove(
     first: IntArray, last: IntArray, after: IntArray, before: IntArray, bucket: int, x: int
 ) -> None:
-    """Take x out of the list of a bucket."""
+    """Remove x from the list of a bucket."""
     if first[bucket] == x:
         first[bucket] = after[x]
     else:

@@ -123,7 +123,7 @@ def _proved_margin(
     """How far below the field the AMLE can lie, flattening as much as needed and no more."""
     margin = np.where(piece >= 0, np.inf, 0.0)
     unproved = _margins(sides, piece, count, field, field, curvature, margin)
-    # flat spots ask for a curvature beyond all bounds: no level below theirs takes them out
+    # flat spots need an unbounded curvature: flattening at a lower level does not remove them
     least = _least_flat(sides, piece, count, field, curvature, margin) if unproved else 0.0
     for flat in FLAT_LEVELS:
         if not unproved:
@@ -253,7 +253,7 @@ def _least_flat(
     curvature: FloatArray,
     margin: FloatArray,
 ) -> float:
-    """Least level at which every vertex that asks for too much is flat, in some unproved piece."""
+    """Return the least level at which some unproved piece is flat wherever it needs too much."""
     level = np.full(count, np.inf)
     for x in range(piece.size):
         c = piece[x]
@@ -261,7 +261,7 @@ def _least_flat(
             continue
         if level[c] == np.inf:
             level[c] = 0.0
-        # the range of a piece is at most 2, and what it allows at least a quarter
+        # the range of a piece is at most 2, and it allows a curvature of at least a quarter
         if curvature[x] > 0.2:
             level[c] = max(level[c], _largest_drop(sides, field, x, np.inf))
     return level.min()
@@ -399,7 +399,7 @@ def _flatten(
 
 @njit(cache=True, nogil=True, allocates=False)
 def _largest_drop(sides: Sides, field: Pair, x: int, enough: float) -> float:
-    """Return by how much a neighbour of x differs from it most, or more than `enough`."""
+    """Return the largest difference of a neighbour from x, or the first one above `enough`."""
     high, low = field
     most = 0.0
     for arcs in sides.around:

@@ -58,8 +58,8 @@ w and V*, which agree at the nearest label, part by at most L h(x) each on the w
 states the lemma for the largest values over a set A, and on unit lengths; it holds vertex by vertex
 and on any lengths.
 
-The first bound needs the truth. The second needs none. `Certificate.error_bound` is sharper, and
-holds for directed graphs and other methods too.
+The first bound needs the truth, the second does not. `Certificate.error_bound` is sharper, and
+also holds for directed graphs and other methods.
 """
 
 from __future__ import annotations
