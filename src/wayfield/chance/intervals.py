@@ -33,10 +33,8 @@ Guarantee
     stored. So the bracket is wider than that of `expected_cost` with known odds: some 1e-14 times
     the longest walk.
 
-A proof file needs, beyond that of known odds: low and high of every outcome, the odds that attain
-the extreme (or their order), which the checker verifies to lie between the bounds and to sum to 1,
-and E for every p on the other side, which it finds itself by sorting. The layers of infinite states
-follow the two rules above. It is not written yet.
+Proof files (`chance.proofs`) hold the bounds of every outcome. The checker finds E itself, by
+sorting. The layers of infinite states follow the two rules above.
 
 References
 ----------
@@ -78,17 +76,11 @@ class Robust:
 def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
     """Return the least expected cost against (worst) or with (best) nature, and the reach."""
     sign = 1.0 if worst else -1.0
-    alive = _surely_ending(moves, boundary, worst=worst)
-    first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
-    inside = alive[moves.next_states]
-    high = _attainable(moves)
-    if worst:
-        usable = np.logical_and.reduceat(inside | (high == 0.0), first)
-    else:
-        high = np.where(inside, high, 0.0)
-        out = np.add.reduceat(np.where(inside, 0.0, moves._bounds[0]), first) > 0.0
-        usable = ~out & (np.add.reduceat(high, first) >= 1.0)
-    usable &= alive[moves.states]
+    choice = _choice_of(moves)
+    low, high = moves._bounds[0], attainable(moves)
+    layer, usable = layers(moves, low, high, boundary, worst=worst)
+    if not worst:
+        high = np.where(layer[moves.next_states] < 0, high, 0.0)
     kept = np.flatnonzero(usable)
     nowhere = np.where(boundary.fixed, boundary.values, boundary.give_up)
     nothing = Bounded(nowhere, nowhere, nowhere)
@@ -97,7 +89,7 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
         policy = np.full(nowhere.size, -1, np.int64)
         return Robust(nothing, Bounded(ends, ends, ends), policy, 0, Status.CONVERGED)
     chosen = usable[choice] & (high > 0.0)
-    game = moves._narrowed(chosen, np.minimum(moves._bounds[0], high)[chosen], high[chosen])
+    game = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
     unit = moves._cost_exponent
     value, policy, above, below, rounds = _iterate(game, unit, boundary, sign, None)
     cost = _bracket(value, boundary, above, below, boundary.give_up)
@@ -157,6 +149,14 @@ def _iterate(
     return value, policy, above, below, rounds
 
 
+def worst_cost(
+    moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, policy: IntArray
+) -> FloatArray:
+    """Return about the expected cost of a policy against the worst odds; giving up is allowed."""
+    game = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
+    return _iterate(game, moves._cost_exponent, boundary, 1.0, policy)[0]
+
+
 def _reach(
     game: Transitions,
     unit: int,
@@ -188,6 +188,7 @@ def _reach(
     slack = np.full(reach.size, np.inf)
     if slope < 1.0 and ratio < np.inf:
         height = (np.abs(barrier) + abs(boundary.floor)) * (1.0 + 2.0**-50)
+        height[policy < 0] = 0.0  # infinite where there is no plan
         slack = ratio / (1.0 - slope) * (1.0 + 2.0**-50) * height
     slack[policy < 0] = 0.0
     lower = np.maximum(np.nextafter(reach - slack, -np.inf), 0.0)
@@ -234,20 +235,28 @@ def _choice_of(moves: Transitions) -> IntArray:
     return np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
 
 
-def _attainable(moves: Transitions) -> FloatArray:
+def attainable(moves: Transitions) -> FloatArray:
     """Upper bounds, with 0 where the lower ones of the other outcomes leave nothing."""
     first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
     full = np.add.reduceat(moves._bounds[0], first) >= 1.0
     return np.where(full[choice], moves._bounds[0], moves._bounds[1])
 
 
-def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> BoolArray:
-    """States from which a policy ends surely: for all odds (worst), or for some (best)."""
-    alive = np.ones(moves.num_states, dtype=bool)
+def layers(
+    moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, *, worst: bool
+) -> tuple[IntArray, BoolArray]:
+    """Return -1 where a policy ends surely for all odds (worst) or for some (best), and choices.
+
+    Elsewhere the round in which a state was ruled out. Against the worst odds each of its choices
+    can lead to an earlier layer, or can be kept in its own; with the best odds each must. The
+    choices are those with which a policy may end surely.
+    """
+    layer = np.full(moves.num_states, -1, np.int64)
     if boundary.give_up < np.inf:
-        return alive
-    first, low, high = moves.outcome_indptr[:-1], moves._bounds[0], _attainable(moves)
+        return layer, np.ones(moves.num_choices, dtype=bool)
+    first = moves.outcome_indptr[:-1]
     while True:
+        alive = layer < 0
         inside = alive[moves.next_states]
         if worst:
             usable = np.logical_and.reduceat(inside | (high == 0.0), first)
@@ -269,5 +278,5 @@ def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> Bo
                 break
             found |= more
         if (found == alive).all():
-            return alive
-        alive &= found
+            return layer, usable
+        layer[alive & ~found] = layer.max() + 1
