@@ -22,9 +22,9 @@ The barriers are scaled values. With v the value plus its low part and m the lea
 where the fields a and b are needed for free choices only.
 
 **Odds in intervals** are all odds p with low ≤ p ≤ high and sum 1, for each choice by itself.
-Counts are the case low = high. Costs are positive. Against the *worst* odds, U and the lower barrier
-of arrival have to hold for all odds of a choice; L, I and the upper barrier for some. With the
-*best* odds it is the other way round. Which odds are extreme for a field follows from sorting.
+Counts are the case low = high. Costs are positive. Against the *worst* odds, U and the lower
+barrier of arrival have to hold for all odds of a choice; L, I and the upper barrier for some. With
+the *best* odds it is the other way round. Which odds are extreme for a field follows from sorting.
 """
 
 from __future__ import annotations
