@@ -237,9 +237,13 @@ def _choice_of(moves: Transitions) -> IntArray:
 
 def attainable(moves: Transitions) -> FloatArray:
     """Upper bounds, with 0 where the lower ones of the other outcomes leave nothing."""
-    first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
-    full = np.add.reduceat(moves._bounds[0], first) >= 1.0
-    return np.where(full[choice], moves._bounds[0], moves._bounds[1])
+    full = reach_one(moves._bounds[0], moves.outcome_indptr)
+    return np.where(full[_choice_of(moves)], moves._bounds[0], moves._bounds[1])
+
+
+def reach_one(numbers: FloatArray, ptr: IntArray) -> BoolArray:
+    """Whether the numbers of a choice sum to 1 or more; what may be rounding does not count."""
+    return np.asarray(np.add.reduceat(numbers, ptr[:-1]) >= 1.0 - np.diff(ptr) * 2.0**-52)
 
 
 def layers(
@@ -254,7 +258,8 @@ def layers(
     layer = np.full(moves.num_states, -1, np.int64)
     if boundary.give_up < np.inf:
         return layer, np.ones(moves.num_choices, dtype=bool)
-    first = moves.outcome_indptr[:-1]
+    ptr = moves.outcome_indptr
+    first = ptr[:-1]
     while True:
         alive = layer < 0
         inside = alive[moves.next_states]
@@ -262,14 +267,14 @@ def layers(
             usable = np.logical_and.reduceat(inside | (high == 0.0), first)
         else:
             out = np.add.reduceat(np.where(inside, 0.0, low), first) > 0.0
-            usable = ~out & (np.add.reduceat(np.where(inside, high, 0.0), first) >= 1.0)
+            usable = ~out & reach_one(np.where(inside, high, 0.0), ptr)
         usable &= alive[moves.states]
         found = boundary.fixed.copy()
         while True:
             there = found[moves.next_states]
             if worst:  # some of it must go there
                 must = np.add.reduceat(np.where(there, low, 0.0), first) > 0.0
-                progress = must | (np.add.reduceat(np.where(there, 0.0, high), first) < 1.0)
+                progress = must | ~reach_one(np.where(there, 0.0, high), ptr)
             else:  # some of it can go there
                 progress = np.logical_or.reduceat(there & (high > 0.0), first)
             more = np.zeros_like(found)

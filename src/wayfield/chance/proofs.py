@@ -44,7 +44,7 @@ from ._solver import (
     moves_barrier,
     value_of,
 )
-from .intervals import attainable, layers, worst_cost
+from .intervals import attainable, layers, reach_one, worst_cost
 
 if TYPE_CHECKING:
     from .expected import ExpectedCost
@@ -302,28 +302,21 @@ def _fitting(
     *,
     worst: bool,
 ) -> tuple[FloatArray, FloatArray]:
-    """Widen bounds on odds by a few roundings where sums are 1 in doubles, and exactly are not.
+    """Widen bounds on odds by a few roundings where sums count as 1, and exactly are not.
 
-    The solver decides in doubles which sums reach 1; the checker decides exactly.
+    The solver allows for rounding (`reach_one`), the checker does not.
     """
     sizes = np.diff(process.ptr)
     choice = np.repeat(np.arange(sizes.size), sizes)
-    roundings = (sizes * 2.0**-52)[choice]
-    there, here = layer[process.heads], layer[process.owner][choice]
-    least, room = (
-        _beyond_one(low, process.ptr),
-        np.logical_or.reduceat(low < high, process.ptr[:-1]),
-    )
-    too_large = (least > 0) | ((least == 0) & room)
+    roundings = (sizes * 2.0**-51)[choice]
+    too_large = _beyond_one(low, process.ptr) > 0
     low = np.where(too_large[choice], low * (1.0 - roundings), low)
     # all outcomes; then those to which the layers say that a choice can be kept
+    there, here = layer[process.heads], layer[process.owner][choice]
     kept = (here >= 0) & (there == here) if worst else usable[choice] & (there < 0)
     for some in (np.ones_like(kept), kept):
         part = np.where(some, high, 0.0)
-        reached = np.add.reduceat(part, process.ptr[:-1]) >= 1.0
-        if some.all():
-            reached[:] = True
-        short = reached & (_beyond_one(part, process.ptr) < 0)
+        short = reach_one(part, process.ptr) & (_beyond_one(part, process.ptr) < 0)
         high = np.where(short[choice] & some, high * (1.0 + roundings), high)
     return low, high
 
