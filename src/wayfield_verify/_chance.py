@@ -221,13 +221,16 @@ class Odds:
         """
         a, b = self._of[k], self._of[k + 1]
         low = self._low[a:b]
-        found, left = sum(map(mul, low, numbers)), self.total[k] - sum(low)
+        found: int = sum(map(mul, low, numbers))
+        left = self.total[k] - sum(low)
         if left:
             # what the least odds leave over goes to the extreme numbers first
             for i in sorted(range(b - a), key=numbers.__getitem__, reverse=side > 0):
                 if barred is None or not barred[i]:
                     more = min(self._high[a + i] - low[i], left)
                     found, left = found + more * numbers[i], left - more
+                    if not left:
+                        break
         return found
 
     def may_reach(self, k: int, there: Sequence[bool]) -> bool:
@@ -253,9 +256,10 @@ def prove_process(it: Process) -> list[str]:
 
     # values and barriers for costs in units of 2^-s, such that all of them are whole
     e_low, e_up, _, f_low, f_up, _ = it.exponents
-    all_barrier = plan_barrier = [0.0] * n
-    if it.odds is None:
-        all_barrier, plan_barrier = it.for_all or all_barrier, it.for_plan or plan_barrier
+    none: Sequence[float] = [0.0] * n
+    all_barrier, plan_barrier = it.for_all or none, it.for_plan or none
+    if it.odds is not None:
+        all_barrier = plan_barrier = none
     doubles = (it.values, it.low, it.lower, it.upper, it.end_values, it.costs, [it.give_up])
     s = max(
         max(map(places, doubles)) + max(e_low, e_up, 0),
