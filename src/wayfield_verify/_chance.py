@@ -20,6 +20,11 @@ The barriers are scaled values. With v the value plus its low part and m the lea
     h ∓ (2^−e" (v − m) + 2^f" b) where arrival is not stated to be exactly 0 or 1,
 
 where the fields a and b are needed for free choices only.
+
+**Odds in intervals** are all odds p with low ≤ p ≤ high and sum 1, for each choice by itself.
+Counts are the case low = high. Costs are positive. Against the *worst* odds, U and the lower
+barrier of arrival have to hold for all odds of a choice; L, I and the upper barrier for some. With
+the *best* odds it is the other way round. Which odds are extreme for a field follows from sorting.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from operator import mul
+from operator import add, mul
 
 from ._field import NotProved, number_of
 from ._file import Sections, finite, moved, require
@@ -56,8 +61,11 @@ class Process:
     outcomes: Sequence[int]
     """Choice k has the outcomes outcomes[k] to outcomes[k + 1]."""
     heads: Sequence[int]
-    counts: Sequence[float]
-    """Of every outcome, or one for all; likewise `costs`."""
+    odds: str | None
+    """None if they are known; "worst" or "best" if they lie in intervals."""
+    low_odds: Sequence[float]
+    """Counts of every outcome, or one for all, or bounds on its odds; likewise `costs`."""
+    high_odds: Sequence[float]
     costs: Sequence[float]
     ends: Sequence[int]
     end_values: Sequence[float]
@@ -72,6 +80,7 @@ class Process:
     reach_lower: Sequence[float]
     reach_upper: Sequence[float]
     low: Sequence[float]
+    """Low parts of the values; likewise `reach_low`."""
     reach_low: Sequence[float]
     layers: Sequence[int]
     """Of the infinite states alone, in ascending order."""
@@ -91,7 +100,8 @@ def read_process(sections: Sections) -> Process:
     """Read a proof of expected costs."""
     n, num_choices, num_outcomes, num_ends = map(int, sections.unpack("proc", "<4Q"))
     claim, give_up, *exponents = sections.unpack("clai", "<Bd6h")
-    require(claim < 4, "its claim is unknown")
+    require(claim in (0, 1, 2, 3, 4, 6, 12, 14), "its claim is unknown")
+    odds = (None, "worst", None, "best")[int(claim) >> 2]
     least, endless = not int(claim) & 1, bool(int(claim) & 2)
     require(give_up >= 0.0, "the cost of giving up is negative or not a number")
     require(all(abs(e) <= LARGEST_EXPONENT for e in exponents), "an exponent is out of range")
@@ -110,12 +120,16 @@ def read_process(sections: Sections) -> Process:
     heads = sections.counts("head", num_outcomes)
     require(all(y < n for y in heads), "an outcome leads to no state")
     weights = []
-    for tag in ("coun", "cost"):
+    for tag in ("coun", "cost") if odds is None else ("oddl", "oddh", "cost"):
         size = sections.width(tag, 8, (1, num_outcomes))
         weights.append(finite(sections.doubles(tag, size)))
-    counts, costs = weights
-    require(all(w > 0.0 for w in counts), "a count is not positive")
-    require(all(c >= 0.0 for c in costs), "a cost is negative")
+    low_odds, high_odds, costs = weights[0], weights[-2], weights[-1]
+    if odds is None:
+        require(all(w > 0.0 for w in low_odds), "a count is not positive")
+        require(all(c >= 0.0 for c in costs), "a cost is negative")
+    else:
+        require(all(p >= 0.0 for p in low_odds), "a bound on odds is negative")
+        require(all(c > 0.0 for c in costs), "a cost is not positive, with odds in intervals")
     require(num_ends > 0, "it has neither goal nor label")
     ends = sections.counts("endv", num_ends)
     require(all(x < n for x in ends), "a goal or label is at no state")
@@ -143,9 +157,9 @@ def read_process(sections: Sections) -> Process:
     sections.finish()
     first, outcomes = [0, *accumulate(per_state)], [0, *accumulate(per_choice)]
     return Process(
-        least, endless, give_up, [int(e) for e in exponents], first, outcomes, heads, counts, costs,
-        ends, end_values, names, plan, values, lower, upper, reach, reach_lower, reach_upper,
-        low, reach_low, layers, ranks, for_all, for_plan,
+        least, endless, give_up, [int(e) for e in exponents], first, outcomes, heads, odds,
+        low_odds, high_odds, costs, ends, end_values, names, plan, values, lower, upper,
+        reach, reach_lower, reach_upper, low, reach_low, layers, ranks, for_all, for_plan,
     )  # fmt: skip
 
 
@@ -174,14 +188,78 @@ def _names(sections: Sections, n: int) -> list[bytes]:
     return names
 
 
+class Odds:
+    """The odds of choices in whole numbers: those between `low` and `high` that sum to `total`."""
+
+    def __init__(self, it: Process) -> None:
+        self._of, size = it.outcomes, len(it.heads)
+        s = max(places(it.low_odds), places(it.high_odds))
+        self._low = [whole(p, s) for p in it.low_odds]
+        if len(self._low) < size:
+            # counts that are equal may be 1
+            self._low = [1 if it.odds is None else self._low[0]] * size
+        self._high, self.total = self._low, []
+        if it.odds is None:
+            self.total = [sum(self._low[a:b]) for a, b in pairwise(it.outcomes)]
+            return
+        self._high = [whole(p, s) for p in it.high_odds]
+        if len(self._high) < size:
+            self._high *= size
+        self.total = [1 << s] * (len(it.outcomes) - 1)
+        rows = zip(self._low, self._high, strict=True)
+        require(all(a <= b for a, b in rows), "bounds on odds are in the wrong order")
+        for k, (a, b) in enumerate(pairwise(it.outcomes)):
+            least, most = sum(self._low[a:b]), sum(self._high[a:b])
+            require(least <= self.total[k] <= most, "bounds on odds exclude a sum of 1")
+
+    def extreme(
+        self, k: int, numbers: Sequence[int], side: int, barred: Sequence[bool] | None = None
+    ) -> int:
+        """Return the largest (side 1) or least (-1) Σ p · number over the odds of a choice.
+
+        Barred outcomes get no more than their least odds.
+        """
+        a, b = self._of[k], self._of[k + 1]
+        low = self._low[a:b]
+        found: int = sum(map(mul, low, numbers))
+        left = self.total[k] - sum(low)
+        if left:
+            # what the least odds leave over goes to the extreme numbers first
+            for i in sorted(range(b - a), key=numbers.__getitem__, reverse=side > 0):
+                if barred is None or not barred[i]:
+                    more = min(self._high[a + i] - low[i], left)
+                    found, left = found + more * numbers[i], left - more
+                    if not left:
+                        break
+        return found
+
+    def may_reach(self, k: int, there: Sequence[bool]) -> bool:
+        """Whether some odds of a choice lead there."""
+        a, b = self._of[k], self._of[k + 1]
+        left = self.total[k] > sum(self._low[a:b])
+        rows = zip(there, self._low[a:b], self._high[a:b], strict=True)
+        return any(at and (low or (left and high)) for at, low, high in rows)
+
+    def may_stay(self, k: int, there: Sequence[bool]) -> bool:
+        """Whether some odds of a choice lead nowhere but there."""
+        a, b = self._of[k], self._of[k + 1]
+        rows = list(zip(there, self._low[a:b], self._high[a:b], strict=True))
+        return not any(low for at, low, _ in rows if not at) and (
+            sum(high for at, _, high in rows if at) >= self.total[k]
+        )
+
+
 def prove_process(it: Process) -> list[str]:
     """Prove values, plan and arrival, and return what was proved; or raise `NotProved`."""
-    n, stops = len(it.values), it.give_up < math.inf
+    n, stops, best = len(it.values), it.give_up < math.inf, it.odds == "best"
     infinite = [v == math.inf for v in it.values]
 
     # values and barriers for costs in units of 2^-s, such that all of them are whole
     e_low, e_up, _, f_low, f_up, _ = it.exponents
-    all_barrier, plan_barrier = it.for_all or [0.0] * n, it.for_plan or [0.0] * n
+    none: Sequence[float] = [0.0] * n
+    all_barrier, plan_barrier = it.for_all or none, it.for_plan or none
+    if it.odds is not None:
+        all_barrier = plan_barrier = none
     doubles = (it.values, it.low, it.lower, it.upper, it.end_values, it.costs, [it.give_up])
     s = max(
         max(map(places, doubles)) + max(e_low, e_up, 0),
@@ -234,14 +312,12 @@ def prove_process(it: Process) -> list[str]:
                     raise NotProved(f"the barriers of {it.name(x)} exclude the cost of giving up")
 
     # costs: every choice that a claim is about, once
-    count_places, cost_places = places(it.counts), places(it.costs)
-    weights = [whole(w, count_places) for w in it.counts]
-    fees = [whole(c, cost_places) for c in it.costs]
-    if len(weights) < len(it.heads):  # all counts are equal, so they may be 1
-        weights = [1] * len(it.heads)
+    odds, fees = Odds(it), [whole(c, s) for c in it.costs]
     if len(fees) < len(it.heads):
         fees *= len(it.heads)
-    scale, lost_somewhere, ranks = s - cost_places, any(infinite), it.ranks
+    # odds in intervals are as costly as they get, or as cheap
+    side = -1 if best else 1
+    lost_somewhere, ranks = any(infinite), it.ranks
     for x in range(n):
         if is_end[x]:
             continue
@@ -253,29 +329,45 @@ def prove_process(it: Process) -> list[str]:
             a, b = it.outcomes[k], it.outcomes[k + 1]
             heads = it.heads[a:b]
             if infinite[x]:  # Theorem I
-                mine_layer, others = layer_of[x], [layer_of[y] for y in heads]
-                stays = all(layer == mine_layer for layer in others)
-                if not stays and not any(0 <= layer < mine_layer for layer in others):
+                others = [layer_of[y] for y in heads]
+                lower = [0 <= layer < layer_of[x] for layer in others]
+                same = [layer == layer_of[x] for layer in others]
+                if best:
+                    # all odds that lead to no lower layer lead only to its own
+                    proved = not odds.may_stay(k, [not one for one in lower])
+                    elsewhere = [not (a or b) for a, b in zip(lower, same, strict=True)]
+                    proved = proved or not odds.may_reach(k, elsewhere)
+                else:
+                    proved = odds.may_reach(k, lower) or odds.may_stay(k, same)
+                if not proved:
                     raise NotProved(
                         f"choice {k - begin} of {it.name(x)} leads neither to a lower layer of "
                         "infinite states nor only to its own"
                     )
                 continue
+            barred = None
             if lost_somewhere and any(layer_of[y] >= 0 for y in heads):
-                if k == mine:
+                # the best odds avoid such states if they can, the worst lead there if they can
+                barred = [layer_of[y] >= 0 for y in heads]
+                avoided = not odds.may_reach(k, barred)
+                if best:
+                    avoided = odds.may_stay(k, [not lost for lost in barred])
+                if not avoided and k == mine:
                     raise NotProved(f"the plan may lead from {it.name(x)} to an infinite cost")
-                continue
-            w = weights[a:b]
-            total, paid = sum(w), sum(map(mul, w, fees[a:b])) << scale
+                if not avoided:
+                    continue
+            paid = fees[a:b]
             # Theorem L
-            if paid + sum(map(mul, w, map(below.__getitem__, heads))) < total * below[x]:
+            numbers = list(map(add, paid, map(below.__getitem__, heads)))
+            if odds.extreme(k, numbers, side, barred) < odds.total[k] * below[x]:
                 raise NotProved(
                     f"choice {k - begin} of {it.name(x)} undercuts the lower barrier there"
                 )
             if k == mine:  # Theorem U
-                if paid + sum(map(mul, w, map(above.__getitem__, heads))) > total * above[x]:
+                numbers = list(map(add, paid, map(above.__getitem__, heads)))
+                if odds.extreme(k, numbers, side, barred) > odds.total[k] * above[x]:
                     raise NotProved(f"the plan's move from {it.name(x)} exceeds the upper barrier")
-                if not paid and not (ranks and any(ranks[y] < ranks[x] for y in heads)):
+                if not any(paid) and not (ranks and any(ranks[y] < ranks[x] for y in heads)):
                     raise NotProved(f"the plan's free moves from {it.name(x)} may go on for ever")
     for x in range(n):
         if not infinite[x]:
@@ -289,24 +381,25 @@ def prove_process(it: Process) -> list[str]:
 
     if it.reach is not None:
         heights = [x - floor for x in v]
-        _require_arrival(it, it.reach, weights, is_end, layer_of, (heights, s), plan_barrier)
+        _require_arrival(it, it.reach, odds, is_end, layer_of, (heights, s))
     return _sentences(it, infinite)
 
 
 def _require_arrival(
     it: Process,
     reach: Sequence[float],
-    weights: Sequence[int],
+    odds: Odds,
     is_end: Sequence[bool],
     layer_of: Sequence[int],
     heights: tuple[Sequence[int], int],
-    barrier: Sequence[float],
 ) -> None:
     """Check Theorem R: that the plan arrives with a probability within the bounds.
 
     `heights` are v − m as multiples of 2^−s, and s.
     """
     (height, s), e, f = heights, it.exponents[2], it.exponents[5]
+    best, barrier = it.odds == "best", it.for_plan or [0.0] * len(reach)
+    falling = [whole(b, places(barrier)) for b in barrier] if best else []
     doubles = (reach, it.reach_low, it.reach_lower, it.reach_upper)
     t = max(*map(places, doubles), s + e, places(barrier) - f)
     one = 1 << t
@@ -317,8 +410,12 @@ def _require_arrival(
         if not exact:
             slack = whole(barrier[x], t + f)
             slack += height[x] << t - s - e if layer_of[x] < 0 and not it.endless else 0
-        below.append(number - slack)
-        above.append(number + slack)
+        # where nothing is claimed, nothing has to be checked
+        claims = not best or it.reach_lower[x] > 0.0 or it.reach_upper[x] < 1.0
+        below.append(number - slack if claims else 0)
+        above.append(number + slack if claims else one)
+    # nature makes arrival as unlikely as it gets, or as likely
+    side = 1 if best else -1
     for x in range(len(reach)):
         lost = layer_of[x] >= 0
         if is_end[x]:
@@ -329,12 +426,13 @@ def _require_arrival(
                 raise NotProved(f"the plan stops at {it.name(x)}, and does not arrive")
         else:
             k = it.first[x] + it.plan[x] - 1
-            a, b = it.outcomes[k], it.outcomes[k + 1]
-            w, heads = weights[a:b], it.heads[a:b]
-            total = sum(w)
+            heads, total = it.heads[it.outcomes[k] : it.outcomes[k + 1]], odds.total[k]
             if below[x] > 0:
-                if sum(map(mul, w, map(below.__getitem__, heads))) < total * below[x]:
+                if odds.extreme(k, [below[y] for y in heads], side) < total * below[x]:
                     raise NotProved(f"arrival from {it.name(x)} is not a lower barrier")
+                # these odds need not be those of the cost: the plan has to end for all odds
+                if best and (odds.extreme(k, [falling[y] for y in heads], 1) >= total * falling[x]):
+                    raise NotProved(f"for some odds the plan may not end from {it.name(x)}")
                 # where costs do not show that the plan leaves the states with h > 0, ranks do
                 leaves = not lost or any(
                     is_end[y]
@@ -346,10 +444,10 @@ def _require_arrival(
                 if not leaves:
                     raise NotProved(f"the plan may stay around {it.name(x)} for ever")
             if above[x] < one and (
-                sum(map(mul, w, map(above.__getitem__, heads))) > total * above[x]
+                odds.extreme(k, [above[y] for y in heads], side) > total * above[x]
             ):
                 raise NotProved(f"arrival from {it.name(x)} is not an upper barrier")
-            if lost and above[x] < 0:
+            if (lost or best) and above[x] < 0:
                 raise NotProved(f"the upper barrier of arrival is negative at {it.name(x)}")
         least, most = it.reach_lower[x], it.reach_upper[x]
         if not (math.isfinite(least) and math.isfinite(most) and least <= reach[x] <= most):
@@ -375,13 +473,21 @@ def _sentences(it: Process, infinite: Sequence[bool]) -> list[str]:
     price = f" or by giving up, which costs {it.give_up:g}," if stops else ""
     ends = number_of(len(it.ends), "goal or label", "goals and labels")
     found = [f"A process of {size}. A walk ends at one of {ends}{price} at the values in the file."]
+    over, of, under, surely = "", "probability", "", "surely"
+    if it.odds is not None:
+        found.append("The odds of each choice lie anywhere between the file's bounds on them.")
+        over = f", for the {it.odds} odds,"
+        of, under = ("least probability", ", whatever the odds")
+        surely = "surely, whatever the odds"
+        if it.odds == "best":
+            of, under, surely = "largest probability", ", for some odds", "surely, for some odds"
     if it.least:
         found += [
-            f"The least expected cost of a policy that surely ends lies between the file's bounds "
-            f"{where}, and so does the file's value; the bounds are about {width:.3g} apart at "
-            "most.",
-            "From each of these states the plan ends surely, at an expected cost of at most the "
-            "upper bound.",
+            f"The least expected cost{over} of a policy that surely ends lies between the file's "
+            f"bounds {where}, and so does the file's value; the bounds are about {width:.3g} apart "
+            "at most.",
+            f"From each of these states the plan ends surely, at an expected cost of at most the "
+            f"upper bound{under}.",
         ]
     else:
         found += [
@@ -392,14 +498,14 @@ def _sentences(it: Process, infinite: Sequence[bool]) -> list[str]:
     if lost:
         who = "no policy ends" if it.least else "the plan does not end"
         found.append(
-            f"From {number_of(lost, 'state')} {who} surely: the expected cost is infinite."
+            f"From {number_of(lost, 'state')} {who} {surely}: the expected cost is infinite."
         )
     if it.reach is None:
-        found.append("Where the cost is finite, the plan arrives at a goal or label surely.")
+        found.append(f"Where the cost is finite, the plan arrives at a goal or label {surely}.")
     else:
         widths = (b - a for a, b in zip(it.reach_lower, it.reach_upper, strict=True))
         found.append(
-            "The probability that the plan arrives at a goal or label lies between the file's "
+            f"The {of} that the plan arrives at a goal or label lies between the file's "
             f"bounds at every state; they are about {max(widths):.3g} apart at most."
         )
     return found

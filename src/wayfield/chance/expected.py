@@ -341,8 +341,9 @@ class ExpectedCost(KeepsReadOnly):
 
         ``python -m wayfield_verify FILE`` proves them again, in exact arithmetic and using nothing
         but the file. It claims the least expected cost, or this plan's if the plan was given
-        (`under`). Where the barriers of the file prove a little less than the bracket, the file's
-        bounds are wider. Format and proofs: the page "Proofs of expected cost".
+        (`under`). With `odds`, it holds their intervals, and its claim is about the worst or the
+        best of them. Where the barriers of the file prove a little less than the bracket, the
+        file's bounds are wider. Format and proofs: the page "Proofs of expected cost".
 
         Parameters
         ----------
@@ -367,10 +368,6 @@ class ExpectedCost(KeepsReadOnly):
         """
         from .proofs import cost_sections  # which imports this module
 
-        if self.odds is not None:
-            raise InputError(
-                f"no proof can be written for odds={self.odds!r}: a file holds one set of odds"
-            )
         return proof_file.write(path, cost_sections(self, names))
 
     def __repr__(self) -> str:

@@ -34,10 +34,8 @@ Guarantee
     the bracket is wider than that of `expected_cost` with known odds: about 1e-14 times the longest
     walk.
 
-Proof files are not written yet. Beyond those for known odds they would hold low and high of every
-outcome, and the odds that attain the extreme (or their order). The checker would verify that these
-lie between the bounds and sum to 1, and would find E for every p on the other side by sorting. The
-layers of infinite states would follow the two rules above.
+Proof files (`chance.proofs`) hold the bounds of every outcome. The checker finds E itself, by
+sorting. The layers of infinite states follow the two rules above.
 
 References
 ----------
@@ -79,17 +77,11 @@ class Robust:
 def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -> Robust:
     """Return the least expected cost and the reach, with nature against (worst) or for the plan."""
     sign = 1.0 if worst else -1.0
-    alive = _surely_ending(moves, boundary, worst=worst)
-    first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
-    inside = alive[moves.next_states]
-    high = _attainable(moves)
-    if worst:
-        usable = np.logical_and.reduceat(inside | (high == 0.0), first)
-    else:
-        high = np.where(inside, high, 0.0)
-        out = np.add.reduceat(np.where(inside, 0.0, moves._bounds[0]), first) > 0.0
-        usable = ~out & (np.add.reduceat(high, first) >= 1.0)
-    usable &= alive[moves.states]
+    choice = _choice_of(moves)
+    low, high = moves._bounds[0], attainable(moves)
+    layer, usable = layers(moves, low, high, boundary, worst=worst)
+    if not worst:
+        high = np.where(layer[moves.next_states] < 0, high, 0.0)
     kept = np.flatnonzero(usable)
     nowhere = np.where(boundary.fixed, boundary.values, boundary.give_up)
     nothing = Bounded(nowhere, nowhere, nowhere)
@@ -98,7 +90,7 @@ def solve(moves: Transitions, boundary: Boundary, rtol: float, *, worst: bool) -
         policy = np.full(nowhere.size, -1, np.int64)
         return Robust(nothing, Bounded(ends, ends, ends), policy, 0, Status.CONVERGED)
     chosen = usable[choice] & (high > 0.0)
-    game = moves._narrowed(chosen, np.minimum(moves._bounds[0], high)[chosen], high[chosen])
+    game = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
     unit = moves._cost_exponent
     value, policy, above, below, rounds = _iterate(game, unit, boundary, rtol, sign, None)
     cost = _bracket(value, boundary, above, below, boundary.give_up)
@@ -170,6 +162,14 @@ def _iterate(
     return value, policy, above, below, rounds
 
 
+def worst_cost(
+    moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, policy: IntArray
+) -> FloatArray:
+    """Return about the expected cost of a policy against the worst odds; giving up is allowed."""
+    game = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
+    return _iterate(game, moves._cost_exponent, boundary, 1.0, policy)[0]
+
+
 def _reach(
     game: Transitions,
     unit: int,
@@ -201,6 +201,7 @@ def _reach(
     slack = np.full(reach.size, np.inf)
     if slope < 1.0 and ratio < np.inf:
         height = (np.abs(barrier) + abs(boundary.floor)) * (1.0 + 2.0**-50)
+        height[policy < 0] = 0.0  # infinite where there is no plan
         slack = ratio / (1.0 - slope) * (1.0 + 2.0**-50) * height
     slack[policy < 0] = 0.0
     lower = np.maximum(np.nextafter(reach - slack, -np.inf), 0.0)
@@ -247,33 +248,46 @@ def _choice_of(moves: Transitions) -> IntArray:
     return np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
 
 
-def _attainable(moves: Transitions) -> FloatArray:
+def attainable(moves: Transitions) -> FloatArray:
     """Return upper bounds on the odds, lowered to `low` where the lower bounds sum to 1."""
-    first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
-    full = np.add.reduceat(moves._bounds[0], first) >= 1.0
-    return np.where(full[choice], moves._bounds[0], moves._bounds[1])
+    full = reach_one(moves._bounds[0], moves.outcome_indptr)
+    return np.where(full[_choice_of(moves)], moves._bounds[0], moves._bounds[1])
 
 
-def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> BoolArray:
-    """Return the states from which a policy ends surely: for all odds (worst), or for some."""
-    alive = np.ones(moves.num_states, dtype=bool)
+def reach_one(numbers: FloatArray, ptr: IntArray) -> BoolArray:
+    """Whether the numbers of a choice sum to 1 or more; what may be rounding does not count."""
+    return np.asarray(np.add.reduceat(numbers, ptr[:-1]) >= 1.0 - np.diff(ptr) * 2.0**-52)
+
+
+def layers(
+    moves: Transitions, low: FloatArray, high: FloatArray, boundary: Boundary, *, worst: bool
+) -> tuple[IntArray, BoolArray]:
+    """Return -1 where a policy ends surely for all odds (worst) or for some (best), and choices.
+
+    Elsewhere the round in which a state was ruled out. Against the worst odds each of its choices
+    can lead to an earlier layer, or can be kept in its own; with the best odds each must. The
+    choices are those with which a policy may end surely.
+    """
+    layer = np.full(moves.num_states, -1, np.int64)
     if boundary.give_up < np.inf:
-        return alive
-    first, low, high = moves.outcome_indptr[:-1], moves._bounds[0], _attainable(moves)
+        return layer, np.ones(moves.num_choices, dtype=bool)
+    ptr = moves.outcome_indptr
+    first = ptr[:-1]
     while True:
+        alive = layer < 0
         inside = alive[moves.next_states]
         if worst:
             usable = np.logical_and.reduceat(inside | (high == 0.0), first)
         else:
             out = np.add.reduceat(np.where(inside, 0.0, low), first) > 0.0
-            usable = ~out & (np.add.reduceat(np.where(inside, high, 0.0), first) >= 1.0)
+            usable = ~out & reach_one(np.where(inside, high, 0.0), ptr)
         usable &= alive[moves.states]
         found = boundary.fixed.copy()
         while True:
             there = found[moves.next_states]
             if worst:  # the odds of going there must be positive
                 must = np.add.reduceat(np.where(there, low, 0.0), first) > 0.0
-                progress = must | (np.add.reduceat(np.where(there, 0.0, high), first) < 1.0)
+                progress = must | ~reach_one(np.where(there, 0.0, high), ptr)
             else:  # they can be positive
                 progress = np.logical_or.reduceat(there & (high > 0.0), first)
             more = np.zeros_like(found)
@@ -282,5 +296,5 @@ def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> Bo
                 break
             found |= more
         if (found == alive).all():
-            return alive
-        alive &= found
+            return layer, usable
+        layer[alive & ~found] = layer.max() + 1

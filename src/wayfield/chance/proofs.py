@@ -11,6 +11,9 @@ sufficient in exact arithmetic; all rounding is bounded here. With positive cost
 choices are free, a is the barrier of `chance._free`, and b counts the moves of the plan. Where the
 plan may walk on for ever, b alone is the barrier of arrival.
 
+**Odds in intervals.** v is the value alone, and E in Theorem W (`chance.intervals`) is measured for
+it in doubles. With the best odds, the barrier of arrival is the plan's worst expected cost.
+
 The page ``docs/proofs-of-expected-cost.md`` has the theorems, their proofs and the file format.
 """
 
@@ -18,26 +21,30 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .. import _proof_file as proof_file
 from .._proof_file import Section
 from ..errors import InputError
-from ..kernels._types import FloatArray, IntArray
+from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Process, policy_reaching
 from ..kernels.chance_proof import approach, infinite_layers, mean_falls, worst_ratio
 from ..kernels.doubledouble import Pair
+from ..kernels.intervals import extremes
 from ._free import barrier_for_all, free_choices
 from ._solver import (
     EXACT,
+    Boundary,
     _rounded_up,
     _shifted,
     evaluate,
     moves_barrier,
     value_of,
 )
+from .intervals import attainable, layers, reach_one, worst_cost
 
 if TYPE_CHECKING:
     from .expected import ExpectedCost
@@ -48,23 +55,61 @@ FINEST = 100
 """Largest exponent of a scaled barrier."""
 
 
+class Reasons(NamedTuple):
+    """What a proof has beyond its process: claim, exponents, and sections."""
+
+    claim: int
+    exponents: tuple[int, int, int, int, int, int]
+    odds: list[Section]
+    answer: list[Section]
+    reasons: list[Section]
+
+
 def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Section]:
     """Return the sections of a result and its proof; raise `InputError` if there is no proof."""
     from .expected import _boundary  # which imports this module
 
     moves, n = field.transitions, field.values.size
     boundary = _boundary(moves, field.goal, field.labels, field.give_up)
-    process, exponent = moves._process, moves._cost_exponent
-    fixed, floor, policy = boundary.fixed, boundary.floor, moves._choices(field.plan)
+    policy, ends = moves._choices(field.plan), np.flatnonzero(boundary.fixed)
+    found = (_known if field.odds is None else _between)(field, boundary, policy)
     price = np.inf if field.give_up is None else field.give_up
+    sizes = np.diff(moves.indptr)
+    head: list[Section] = [
+        ("proc", struct.pack("<4Q", n, moves.num_choices, moves.counts.size, ends.size)),
+        ("clai", struct.pack("<Bd6h", found.claim, price, *found.exponents)),
+        proof_file.counts("choi", sizes),
+    ]
+    if (moves.actions != np.arange(moves.num_choices) - np.repeat(moves.indptr[:-1], sizes)).any():
+        head.append(proof_file.counts("acti", moves.actions))
+    head.append(proof_file.counts("outc", np.diff(moves.outcome_indptr)))
+    head.append(proof_file.counts("head", moves.next_states))
+    head += [*found.odds, _alike("cost", moves.costs)]
+    head.append(proof_file.counts("endv", ends))
+    at_ends = np.ldexp(boundary.values[ends], moves._cost_exponent)
+    head.append(proof_file.doubles("endy", at_ends))
+    if names is not None:
+        if len(names) != n:
+            raise InputError(f"names must be one for each of {n:,} states, got {len(names):,}")
+        words = [str(name).encode() for name in names]
+        if len(set(words)) < n:
+            raise InputError("names must differ: two states have the same name")
+        head.append(proof_file.counts("naml", np.array([len(word) for word in words])))
+        head.append(("name", b"".join(words)))
+    plan = np.where(policy >= 0, policy - moves.indptr[:-1] + 1, 0)
+    return [*head, proof_file.counts("plan", plan), *found.answer, *found.reasons]
+
+
+def _known(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons:
+    """Prove a result for known odds."""
+    moves, n = field.transitions, field.values.size
+    process, exponent = moves._process, moves._cost_exponent
+    fixed, floor = boundary.fixed, boundary.floor
+    price = boundary.give_up
     values = np.ldexp(field.values, -exponent)
     solved = value_of(process, policy, boundary, values)
     finite = np.isfinite(solved.pair.high)
-    if (finite != np.isfinite(values)).any():
-        s = int(np.argmax(finite != np.isfinite(values)))
-        raise InputError(
-            f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof"
-        )
+    _require_same(field, finite)
     chosen = policy[finite & (policy >= 0)]
     used = np.zeros(process.owner.size, dtype=bool)
     used[policy[policy >= 0]] = True
@@ -124,11 +169,7 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
         # where the barriers prove less than the bracket says, it is widened
         worse = side * np.maximum(side * stated, side * proved)
         bounds.append(np.where(finite & ~fixed, worse, stated))
-    plan = np.where(policy >= 0, policy - moves.indptr[:-1] + 1, 0)
-    answer = [
-        proof_file.counts("plan", plan),
-        *_bracketed(("valu", "lowr", "uppr"), field.values, *bounds),
-    ]
+    answer = _bracketed(("valu", "lowr", "uppr"), field.values, *bounds)
     reasons = [_floats("vlow", np.ldexp(low, exponent))]
 
     # arrival, with v - m and the plan's barrier as the barrier, or the latter alone
@@ -172,33 +213,136 @@ def cost_sections(field: ExpectedCost, names: Sequence[str] | None) -> list[Sect
         if numbers.any():
             reasons.append(_floats(tag, numbers))
 
-    # the process, and what is claimed of it
-    sizes, ends = np.diff(moves.indptr), np.flatnonzero(fixed)
-    shifts = (exponent - e_low, exponent - e_up, -e_reach)
+    powers = (e_low, e_up, e_reach + exponent, exponent - e_low, exponent - e_up, -e_reach)
     claim = (not field.optimal) + 2 * endless
-    head: list[Section] = [
-        ("proc", struct.pack("<4Q", n, moves.num_choices, moves.counts.size, ends.size)),
-        ("clai", struct.pack("<Bd6h", claim, price, e_low, e_up, e_reach + exponent, *shifts)),
-        proof_file.counts("choi", sizes),
-    ]
-    if (moves.actions != np.arange(moves.num_choices) - np.repeat(moves.indptr[:-1], sizes)).any():
-        head.append(proof_file.counts("acti", moves.actions))
-    head.append(proof_file.counts("outc", np.diff(moves.outcome_indptr)))
-    head.append(proof_file.counts("head", moves.next_states))
-    for tag, numbers in (("coun", moves.counts), ("cost", moves.costs)):
-        same = (numbers == numbers[0]).all()
-        head.append(proof_file.doubles(tag, numbers[:1] if same else numbers))
-    head.append(proof_file.counts("endv", ends))
-    head.append(proof_file.doubles("endy", np.ldexp(boundary.values[ends], exponent)))
-    if names is not None:
-        if len(names) != n:
-            raise InputError(f"names must be one for each of {n:,} states, got {len(names):,}")
-        words = [str(name).encode() for name in names]
-        if len(set(words)) < n:
-            raise InputError("names must differ: two states have the same name")
-        head.append(proof_file.counts("naml", np.array([len(word) for word in words])))
-        head.append(("name", b"".join(words)))
-    return [*head, *answer, *reasons]
+    return Reasons(claim, powers, [_alike("coun", moves.counts)], answer, reasons)
+
+
+def _between(field: ExpectedCost, boundary: Boundary, policy: IntArray) -> Reasons:
+    """Prove a result for the worst or the best odds in intervals."""
+    moves, worst = field.transitions, field.odds == "worst"
+    process, exponent, floor = moves._process, moves._cost_exponent, boundary.floor
+    values = np.ldexp(field.values, -exponent)
+    low, high = moves._bounds[0], attainable(moves)
+    layer, usable = layers(moves, low, high, boundary, worst=worst)
+    finite = layer < 0
+    _require_same(field, finite)
+    low, high = _fitting(process, low, high, layer, usable, worst=worst)
+
+    # Theorem W: how far the extremes of C + R are from 0, in shares of the least mean cost
+    inside = finite[process.heads]
+    within = (np.where(inside, low, 0.0), np.where(inside, high, 0.0))
+    shape, zeros = (process.ptr, process.heads, process.owner, *within), np.zeros(finite.size)
+    known, scratch = np.where(finite, values, floor), np.empty(low.size)
+    least, off = extremes(*shape, process.costs, zeros, -1.0, scratch)
+    least -= off
+    moving, every = policy[policy >= 0], np.flatnonzero(usable & ~boundary.fixed[process.owner])
+
+    def off_by(field: FloatArray, costs: float, side: float, of: IntArray) -> tuple[float, float]:
+        """Largest shares by which the extremes of these choices may exceed 0, and fall short."""
+        found, error = extremes(*shape, costs * process.costs, field, side, scratch)
+        above = float(((found + error) / least)[of].max(initial=0.0))
+        return above, float(((error - found) / least)[of].max(initial=0.0))
+
+    side = 1.0 if worst else -1.0
+    above, below = off_by(known, 1.0, side, moving)[0], off_by(known, 1.0, side, every)[1]
+    above = above / (1.0 - above) if above < 1.0 else np.inf
+    e_low, e_up, bounds = _power(below), _power(above), []
+    height = np.abs(known) + abs(floor)
+    for stated, e, direction in ((field.lower, e_low, -1.0), (field.upper, e_up, 1.0)):
+        proved = np.ldexp(_moved(Pair(known, zeros), height, e, direction), exponent)
+        # where the barriers prove less than the bracket says, it is widened
+        wider = direction * np.maximum(direction * stated, direction * proved)
+        bounds.append(np.where(finite & ~boundary.fixed, wider, stated))
+    answer = _bracketed(("valu", "lowr", "uppr"), field.values, *bounds)
+    reasons = [_floats("vlow", zeros)]
+
+    # arrival: the barrier falls for all odds, which the worst expected cost of the plan does
+    e_reach, barrier = 0, zeros
+    if boundary.give_up < np.inf:
+        slope = above / (1.0 + above)
+        if not worst:
+            cost = worst_cost(moves, low, high, boundary, policy)
+            for kind in (np.float32, np.float64):
+                with np.errstate(over="ignore"):
+                    barrier = np.maximum(cost - floor, 0.0).astype(kind).astype(np.float64)
+                height, slope = barrier, np.inf
+                if np.isfinite(barrier).all():
+                    slope = off_by(barrier, 1.0, 1.0, moving)[0]
+                if slope < 0.5:
+                    break
+        # the least arrival and the largest are extremes of R alone, on the other side of costs
+        share = max(off_by(field.reach, 0.0, -side, moving)) / (1.0 - min(slope, 0.5))
+        lower, upper = field.reach_lower, field.reach_upper
+        if slope < 0.5 and share < 0.5:
+            e_reach, pair = _power(share), Pair(field.reach, zeros)
+            lower = np.minimum(lower, np.maximum(_moved(pair, height, e_reach, -1.0), 0.0))
+            upper = np.maximum(upper, np.minimum(_moved(pair, height, e_reach, 1.0), 1.0))
+        else:  # for some odds the plan may not end: nothing is known of the largest arrival
+            barrier, lower, upper = zeros, zeros, np.ones(zeros.size)
+        lower = np.where(policy >= 0, lower, field.reach)
+        upper = np.where(policy >= 0, upper, field.reach)
+        answer += _bracketed(("reac", "rlor", "rupr"), field.reach, lower, upper)
+        reasons.append(_floats("rlow", zeros))
+    if not finite.all():
+        reasons.append(proof_file.counts("laye", layer[~finite]))
+    if barrier.any():
+        reasons.append(_floats("bpla", barrier))
+    powers = (e_low, e_up, e_reach + exponent, 0, 0, -e_reach)
+    odds = [_alike("oddl", low), _alike("oddh", high)]
+    return Reasons(4 if worst else 14, powers, odds, answer, reasons)
+
+
+def _fitting(
+    process: Process,
+    low: FloatArray,
+    high: FloatArray,
+    layer: IntArray,
+    usable: BoolArray,
+    *,
+    worst: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Widen bounds on odds by a few roundings where sums count as 1, and exactly are not.
+
+    The solver allows for rounding (`reach_one`), the checker does not.
+    """
+    sizes = np.diff(process.ptr)
+    choice = np.repeat(np.arange(sizes.size), sizes)
+    roundings = (sizes * 2.0**-51)[choice]
+    too_large = _beyond_one(low, process.ptr) > 0
+    low = np.where(too_large[choice], low * (1.0 - roundings), low)
+    # all outcomes; then those to which the layers say that a choice can be kept
+    there, here = layer[process.heads], layer[process.owner][choice]
+    kept = (here >= 0) & (there == here) if worst else usable[choice] & (there < 0)
+    for some in (np.ones_like(kept), kept):
+        part = np.where(some, high, 0.0)
+        short = reach_one(part, process.ptr) & (_beyond_one(part, process.ptr) < 0)
+        high = np.where(short[choice] & some, high * (1.0 + roundings), high)
+    return low, high
+
+
+def _beyond_one(numbers: FloatArray, ptr: IntArray) -> IntArray:
+    """Return the sign of the sum of each choice's numbers less 1, exactly."""
+    excess = np.add.reduceat(numbers, ptr[:-1]) - 1.0
+    near = np.abs(excess) <= np.diff(ptr) * 2.0**-50
+    for k in np.flatnonzero(near):
+        excess[k] = fsum((-1.0, *numbers[ptr[k] : ptr[k + 1]].tolist()))
+    return np.sign(excess).astype(np.int64)
+
+
+def _require_same(field: ExpectedCost, finite: BoolArray) -> None:
+    """Raise `InputError` if values are infinite elsewhere than they should be."""
+    wrong = finite != np.isfinite(field.values)
+    if wrong.any():
+        s = int(np.argmax(wrong))
+        raise InputError(
+            f"values[{s}] = {field.values[s]} is not the plan's cost: there is no proof"
+        )
+
+
+def _alike(tag: str, numbers: FloatArray) -> Section:
+    """Return a section of doubles, or of one if all are equal."""
+    return proof_file.doubles(tag, numbers[:1] if (numbers == numbers[0]).all() else numbers)
 
 
 def _low_parts(rest: FloatArray, exponent: int, error: Callable[[FloatArray], float]) -> FloatArray:
