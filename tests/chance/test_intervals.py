@@ -10,7 +10,7 @@ import pytest
 
 import wayfield as wf
 from exact_chance import of_plan
-from wayfield.kernels.intervals import extremes
+from wayfield.kernels.intervals import attainable, extremes, surely_ending
 
 Choice = tuple[list[int], list[float], list[float], list[float]]
 
@@ -134,6 +134,118 @@ def test_the_kernel_is_the_best_vertex() -> None:
             assert abs(sign * found[0] - best) <= error[0] <= 1e-12
             assert ((low <= attained) & (attained <= high)).all()
             assert attained.sum() == pytest.approx(1.0, abs=1e-15)
+
+
+def test_many_outcomes_are_sorted_as_few_are() -> None:
+    rng = np.random.default_rng(6)
+    size = 200
+    low, high = np.full(size, 0.25 / size), np.full(size, 2.0 / size)
+    values, costs = np.append(0.0, rng.integers(0, 9, size)), np.ones(size)
+    shape = (np.array([0, size]), np.arange(1, size + 1), np.array([0], np.int32))
+    gains = 1.0 + values[1:]
+    for sign in (1.0, -1.0):
+        attained = np.empty(size)
+        found, error = extremes(*shape, low, high, costs, values, sign, attained)
+        left, best = 1.0 - low.sum(), np.dot(low, gains)
+        for i in np.argsort(-sign * gains, kind="stable"):
+            more = min(high[i] - low[i], left)
+            left, best = left - more, best + more * gains[i]
+        assert abs(found[0] - best) <= error[0]
+
+
+def ending_by_definition(moves: wf.Transitions, fixed: np.ndarray, worst: bool) -> np.ndarray:
+    """Naive twin of `surely_ending`, for bounds whose sums are exact."""
+    first, heads, states = moves.outcome_indptr[:-1], moves.next_states, moves.states
+    low, high = moves.low, attainable(moves.outcome_indptr, moves.low, moves.high)
+    alive = np.ones(fixed.size, dtype=bool)
+    while True:
+        inside = alive[heads]
+        if worst:
+            usable = np.logical_and.reduceat(inside | (high == 0.0), first)
+        else:
+            out = np.add.reduceat(np.where(inside, 0.0, low), first) > 0.0
+            usable = ~out & (np.add.reduceat(np.where(inside, high, 0.0), first) >= 1.0)
+        usable &= alive[states]
+        found = fixed.copy()
+        for _ in range(fixed.size):
+            there = found[heads]
+            if worst:
+                progress = np.add.reduceat(np.where(there, low, 0.0), first) > 0.0
+                progress |= np.add.reduceat(np.where(there, 0.0, high), first) < 1.0
+            else:
+                progress = np.logical_or.reduceat(there & (high > 0.0), first)
+            found[states[usable & progress]] = True
+        if (found == alive).all():
+            return alive
+        alive &= found
+
+
+@pytest.mark.parametrize("worst", [True, False])
+def test_states_that_surely_end(worst: bool) -> None:
+    rng = np.random.default_rng(8)
+    shares = []
+    for _ in range(150):
+        n = int(rng.integers(3, 12))
+        choices = random_choices(rng, n)
+        moves = process_of(choices)
+        # some upper bounds only just suffice, some lower ones are 0
+        low = np.where(rng.random(moves.low.size) < 0.6, 0.0, moves.low)
+        moves = wf.Transitions.from_intervals(
+            np.repeat(moves.states, np.diff(moves.outcome_indptr)),
+            np.repeat(moves.actions, np.diff(moves.outcome_indptr)),
+            moves.next_states, low, moves.high, None, n + 2,
+        )  # fmt: skip
+        fixed = np.zeros(n + 2, dtype=bool)
+        fixed[rng.integers(n)] = True
+        process = moves._process
+        high = attainable(process.ptr, moves.low, moves.high)
+        shape = (process.ptr, process.heads, process.owner, moves.low, high)
+        alive, _ = surely_ending(*shape, fixed, worst)
+        np.testing.assert_array_equal(alive, ending_by_definition(moves, fixed, worst))
+        shares.append(alive.mean())
+    assert 0.1 < np.mean(shares) < 0.9
+
+
+@pytest.mark.parametrize("weights", [[7, 7, 9, 5, 6, 9, 3], [9, 1, 7, 7, 3]])
+def test_bounds_that_sum_to_1_but_for_rounding(weights: list[int]) -> None:
+    """46ths sum to less than 1 in doubles and to more exactly; 27ths the other way round."""
+    k = len(weights)
+    high = [*(w / sum(weights) for w in weights), 0.5, *[1.0] * k]
+    low = [*[0.0] * (k + 1), *[1.0] * k]
+    state, action = [*[0] * (k + 1), *range(1, k + 1)], [0] * (2 * k + 1)
+    # with the best odds the trap is avoided
+    trap = [*range(1, k + 1), k + 2, *[k + 1] * k]
+    moves = wf.Transitions.from_intervals(state, action, trap, low, high, num_states=k + 3)
+    assert wf.expected_cost(moves, k + 1, odds="best").values[0] == pytest.approx(2.0)
+    # with the worst the goal is
+    around = [*range(1, k + 1), k + 1, *[0] * k]
+    moves = wf.Transitions.from_intervals(state, action, around, low, high)
+    assert wf.expected_cost(moves, k + 1, odds="worst").values[0] == inf
+
+
+@pytest.mark.parametrize("odds", ["worst", "best"])
+def test_giving_up_may_cost_a_million_moves(odds: str) -> None:
+    moves = wf.Transitions.from_intervals([0, 0], [0, 0], [1, 2], [0.5, 0.1], [0.9, 0.5])
+    field = wf.expected_cost(moves, 1, give_up=1e6, odds=odds)
+    assert field.values[0] == pytest.approx(1.0 + (0.5e6 if odds == "worst" else 0.1e6))
+
+
+def test_long_chains_and_hubs_take_seconds() -> None:
+    n = 30_000
+    s = np.arange(1, n)
+    state, following = np.concatenate([s, s]), np.concatenate([s - 1, s])
+    bounds = np.repeat([[0.5, 0.1], [0.9, 0.5]], n - 1, axis=1)
+    chain = wf.Transitions.from_intervals(state, np.zeros_like(state), following, *bounds)
+    field = wf.expected_cost(chain, 0, odds="worst")
+    assert field.values[-1] == pytest.approx(2.0 * (n - 1))
+    assert field.seconds < 10.0  # it was 30 when each step back looked at all choices
+    state = np.concatenate([np.zeros(n - 1, int), s])
+    following = np.concatenate([s, np.full(n - 1, n)])
+    bounds = np.repeat([[0.5 / n, 1.0], [2.0 / n, 1.0]], n - 1, axis=1)
+    cost = np.concatenate([np.ones(n - 1), s / n])
+    hub = wf.Transitions.from_intervals(state, np.zeros_like(state), following, *bounds, cost)
+    field = wf.expected_cost(hub, n, odds="worst")
+    assert field.status.good
 
 
 def test_points_are_known_odds() -> None:

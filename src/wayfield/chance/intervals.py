@@ -11,7 +11,8 @@ Without giving up
     Some policy must end surely whatever the odds (worst), or for some odds (best). Both sets are
     found from the bounds alone: a choice may be used if all it can lead to is inside (worst), or if
     all of it can be kept inside (best); it makes progress if some of it must, or can, go to states
-    found before. V = +inf elsewhere.
+    found before. V = +inf elsewhere. Bounds that sum to 1 within 2^-48 count as summing to 1: a
+    rounded third decides nothing.
 Method
     Hoffman and Karp [1]_: nature's odds for the current values; the least expected cost under these
     odds, by policy iteration; again, until nothing changes. Values rise (worst) or fall (best).
@@ -50,16 +51,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..extension import Status
-from ..kernels._types import BoolArray, FloatArray, IntArray
+from ..kernels._types import FloatArray, IntArray
 from ..kernels.chance import Process
-from ..kernels.intervals import extremes
+from ..kernels.intervals import attainable, extremes, surely_ending
 from ._solver import Boundary, Bounded, arrival, least_cost, value_of
 from .transitions import Transitions
 
 MOST_ROUNDS = 100
 """Largest number of answers by nature."""
-PROVED = 1e-9
-"""Largest relative width of a bracket that counts as a proof."""
+PROVED = 1e-6
+"""Largest relative width of a bracket that counts as a proof; 3e-15 · give_up on unit costs."""
 NOTICEABLE = 2.0**-48
 """Relative change of a value that is not rounding."""
 
@@ -78,17 +79,13 @@ class Robust:
 def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
     """Return the least expected cost against (worst) or with (best) nature, and the reach."""
     sign = 1.0 if worst else -1.0
-    alive = _surely_ending(moves, boundary, worst=worst)
-    first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
-    inside = alive[moves.next_states]
-    high = _attainable(moves)
-    if worst:
-        usable = np.logical_and.reduceat(inside | (high == 0.0), first)
-    else:
-        high = np.where(inside, high, 0.0)
-        out = np.add.reduceat(np.where(inside, 0.0, moves._bounds[0]), first) > 0.0
-        usable = ~out & (np.add.reduceat(high, first) >= 1.0)
-    usable &= alive[moves.states]
+    low, process = moves._bounds[0], moves._process
+    high = attainable(process.ptr, *moves._bounds)
+    usable = np.ones(moves.num_choices, dtype=bool)
+    if boundary.give_up == np.inf:
+        shape = (process.ptr, process.heads, process.owner, low, high)
+        alive, usable = surely_ending(*shape, boundary.fixed, worst)
+        high = high if worst else np.where(alive[moves.next_states], high, 0.0)
     kept = np.flatnonzero(usable)
     nowhere = np.where(boundary.fixed, boundary.values, boundary.give_up)
     nothing = Bounded(nowhere, nowhere, nowhere)
@@ -96,8 +93,8 @@ def solve(moves: Transitions, boundary: Boundary, *, worst: bool) -> Robust:
     if kept.size == 0:
         policy = np.full(nowhere.size, -1, np.int64)
         return Robust(nothing, Bounded(ends, ends, ends), policy, 0, Status.CONVERGED)
-    chosen = usable[choice] & (high > 0.0)
-    game = moves._narrowed(chosen, np.minimum(moves._bounds[0], high)[chosen], high[chosen])
+    chosen = np.repeat(usable, np.diff(moves.outcome_indptr)) & (high > 0.0)
+    game = moves._narrowed(chosen, np.minimum(low, high)[chosen], high[chosen])
     unit = moves._cost_exponent
     value, policy, above, below, rounds = _iterate(game, unit, boundary, sign, None)
     cost = _bracket(value, boundary, above, below, boundary.give_up)
@@ -185,14 +182,14 @@ def _reach(
             break
     mean, off = extremes(*shape, costs, np.zeros(reach.size), -1.0, np.empty(odds.size))
     ratio = float(((np.abs(found) + error) / (mean - off))[moving].max(initial=0.0))
-    slack = np.full(reach.size, np.inf)
+    free = policy >= 0
+    slack = np.where(free, np.inf, 0.0)
     if slope < 1.0 and ratio < np.inf:
-        height = (np.abs(barrier) + abs(boundary.floor)) * (1.0 + 2.0**-50)
-        slack = ratio / (1.0 - slope) * (1.0 + 2.0**-50) * height
-    slack[policy < 0] = 0.0
+        height = (np.abs(barrier[free]) + abs(boundary.floor)) * (1.0 + 2.0**-50)
+        slack[free] = ratio / (1.0 - slope) * (1.0 + 2.0**-50) * height
     lower = np.maximum(np.nextafter(reach - slack, -np.inf), 0.0)
     upper = np.minimum(np.nextafter(reach + slack, np.inf), 1.0)
-    lower[policy < 0], upper[policy < 0] = reach[policy < 0], reach[policy < 0]
+    lower[~free], upper[~free] = reach[~free], reach[~free]
     return Bounded(reach, lower, upper), bool(slack.max(initial=0.0) <= PROVED)
 
 
@@ -228,46 +225,3 @@ def _with_odds(
     shift = unit - fixed._cost_exponent
     values = np.ldexp(boundary.values, shift)
     return fixed, Boundary(boundary.fixed, values, float(np.ldexp(boundary.give_up, shift))), shift
-
-
-def _choice_of(moves: Transitions) -> IntArray:
-    return np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
-
-
-def _attainable(moves: Transitions) -> FloatArray:
-    """Upper bounds, with 0 where the lower ones of the other outcomes leave nothing."""
-    first, choice = moves.outcome_indptr[:-1], _choice_of(moves)
-    full = np.add.reduceat(moves._bounds[0], first) >= 1.0
-    return np.where(full[choice], moves._bounds[0], moves._bounds[1])
-
-
-def _surely_ending(moves: Transitions, boundary: Boundary, *, worst: bool) -> BoolArray:
-    """States from which a policy ends surely: for all odds (worst), or for some (best)."""
-    alive = np.ones(moves.num_states, dtype=bool)
-    if boundary.give_up < np.inf:
-        return alive
-    first, low, high = moves.outcome_indptr[:-1], moves._bounds[0], _attainable(moves)
-    while True:
-        inside = alive[moves.next_states]
-        if worst:
-            usable = np.logical_and.reduceat(inside | (high == 0.0), first)
-        else:
-            out = np.add.reduceat(np.where(inside, 0.0, low), first) > 0.0
-            usable = ~out & (np.add.reduceat(np.where(inside, high, 0.0), first) >= 1.0)
-        usable &= alive[moves.states]
-        found = boundary.fixed.copy()
-        while True:
-            there = found[moves.next_states]
-            if worst:  # some of it must go there
-                must = np.add.reduceat(np.where(there, low, 0.0), first) > 0.0
-                progress = must | (np.add.reduceat(np.where(there, 0.0, high), first) < 1.0)
-            else:  # some of it can go there
-                progress = np.logical_or.reduceat(there & (high > 0.0), first)
-            more = np.zeros_like(found)
-            more[moves.states[usable & progress]] = True
-            if not (more & ~found).any():
-                break
-            found |= more
-        if (found == alive).all():
-            return alive
-        alive &= found
