@@ -136,6 +136,58 @@ def test_the_kernel_is_the_best_vertex() -> None:
             assert attained.sum() == pytest.approx(1.0, abs=1e-15)
 
 
+def test_many_outcomes_are_sorted_as_few_are() -> None:
+    rng = np.random.default_rng(6)
+    size = 200
+    low, high = np.full(size, 0.25 / size), np.full(size, 2.0 / size)
+    values, costs = np.append(0.0, rng.integers(0, 9, size)), np.ones(size)
+    shape = (np.array([0, size]), np.arange(1, size + 1), np.array([0], np.int32))
+    gains = 1.0 + values[1:]
+    for sign in (1.0, -1.0):
+        attained = np.empty(size)
+        found, error = extremes(*shape, low, high, costs, values, sign, attained)
+        left, best = 1.0 - low.sum(), np.dot(low, gains)
+        for i in np.argsort(-sign * gains, kind="stable"):
+            more = min(high[i] - low[i], left)
+            left, best = left - more, best + more * gains[i]
+        assert abs(found[0] - best) <= error[0]
+
+
+@pytest.mark.parametrize("weights", [[7, 7, 9, 5, 6, 9, 3], [9, 1, 7, 7, 3]])
+def test_bounds_that_sum_to_1_but_for_rounding(weights: list[int]) -> None:
+    """46ths sum to less than 1 in doubles and to more exactly; 27ths the other way round."""
+    k = len(weights)
+    high = [*(w / sum(weights) for w in weights), 0.5, *[1.0] * k]
+    low = [*[0.0] * (k + 1), *[1.0] * k]
+    state, action = [*[0] * (k + 1), *range(1, k + 1)], [0] * (2 * k + 1)
+    # with the best odds the trap is avoided
+    trap = [*range(1, k + 1), k + 2, *[k + 1] * k]
+    moves = wf.Transitions.from_intervals(state, action, trap, low, high, num_states=k + 3)
+    assert wf.expected_cost(moves, k + 1, odds="best").values[0] == pytest.approx(2.0)
+    # with the worst the goal is
+    around = [*range(1, k + 1), k + 1, *[0] * k]
+    moves = wf.Transitions.from_intervals(state, action, around, low, high)
+    assert wf.expected_cost(moves, k + 1, odds="worst").values[0] == inf
+
+
+@pytest.mark.parametrize("odds", ["worst", "best"])
+def test_giving_up_may_cost_a_million_moves(odds: str) -> None:
+    moves = wf.Transitions.from_intervals([0, 0], [0, 0], [1, 2], [0.5, 0.1], [0.9, 0.5])
+    field = wf.expected_cost(moves, 1, give_up=1e6, odds=odds)
+    assert field.values[0] == pytest.approx(1.0 + (0.5e6 if odds == "worst" else 0.1e6))
+
+
+def test_a_hub_of_many_outcomes() -> None:
+    n = 10_000
+    s = np.arange(1, n)
+    state = np.concatenate([np.zeros(n - 1, int), s])
+    following = np.concatenate([s, np.full(n - 1, n)])
+    bounds = np.repeat([[0.5 / n, 1.0], [2.0 / n, 1.0]], n - 1, axis=1)
+    cost = np.concatenate([np.ones(n - 1), s / n])
+    hub = wf.Transitions.from_intervals(state, np.zeros_like(state), following, *bounds, cost)
+    assert wf.expected_cost(hub, n, odds="worst").status.good
+
+
 def test_points_are_known_odds() -> None:
     rng = np.random.default_rng(1)
     n = 40

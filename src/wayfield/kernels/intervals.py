@@ -13,6 +13,8 @@ from ._jit import njit
 from ._types import FloatArray, IntArray
 
 ROUNDING = 2.0**-53
+FEW = 24
+"""Largest number of outcomes that is sorted by insertion."""
 
 
 @njit(cache=True, nogil=True)
@@ -45,11 +47,13 @@ def extremes(
             largest = max(largest, costs[e] + abs(change))
             odds[e] = low[e]
             left -= low[e]
-            j = i
+            j = i if size <= FEW else 0
             while j > 0 and sign * gain[order[j - 1]] < sign * gain[i]:
                 order[j] = order[j - 1]
                 j -= 1
             order[j] = i
+        if size > FEW:
+            order = np.argsort(-sign * gain, kind="mergesort")
         for j in range(size):
             if left <= 0.0:
                 break
