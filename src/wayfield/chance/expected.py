@@ -81,7 +81,7 @@ class Doubt(KeepsReadOnly):
     cost_low, cost_high, reach_low, reach_high : (n,) float arrays
         Bounds on the expected cost and on the probability of arrival.
     level : float
-        How often they should hold the truth, at a state. They are not simultaneous bounds.
+        Nominal coverage at a single state. The bounds do not hold at all states at once.
 
     Examples
     --------
@@ -397,8 +397,7 @@ def expected_cost(
     ----------
     transitions : Transitions
         The process, or an object with a method ``transitions()`` that returns one. A replay buffer
-        with
-        stitched arcs is solved on observed arcs first: `Replay.expected_cost`.
+        with stitched arcs is solved on its observed arcs first: `Replay.expected_cost`.
     goal : int or array of int
         Where to arrive: one state, or any of several.
     give_up : float, optional
