@@ -148,9 +148,7 @@ def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moment
         )
 
 
-def tilted(
-    moves: Transitions, policy: IntArray, values: FloatArray, of: Moments
-) -> Transitions:
+def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments) -> Transitions:
     """Return the process with the odds of the policy's choices worse by what was luck in them."""
     taken = policy[moves.states]
     choice = np.flatnonzero((taken >= 0) & np.isfinite(of.cost_variance))
