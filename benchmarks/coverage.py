@@ -77,9 +77,9 @@ def slippery_grid(rng: Rng, height: int = 0, width: int = 0) -> World:
     return world(rows, n, 0, n - 1, 60.0)
 
 
-def random_moves(rng: Rng) -> World:
+def random_moves(rng: Rng, size: int = 0) -> World:
     """A line of states; moves jump about on it at random, and some into a trap."""
-    n = int(rng.integers(15, 35))
+    n = size or int(rng.integers(15, 35))
     rows = []
     for s in range(n - 2):
         for a in range(3):
@@ -91,6 +91,16 @@ def random_moves(rng: Rng) -> World:
             odds[(ends == n - 2) & (s + 5 < n - 2)] *= 0.15
             rows += [(s, a, int(y), p) for y, p in zip(ends, odds, strict=True)]
     return world(rows, n, 0, n - 1, 60.0)
+
+
+def small_grid(rng: Rng) -> World:
+    """A slippery grid of one size, 4 by 6, with four pits."""
+    return slippery_grid(rng, 4, 6)
+
+
+def short_line(rng: Rng) -> World:
+    """Random moves on a line of 20 states."""
+    return random_moves(rng, 20)
 
 
 def many_outcomes(rng: Rng) -> World:
@@ -364,7 +374,7 @@ def night_bus(rng: Rng) -> World:
     return world(rows, n + 1, 0, n - 1, 80.0)
 
 
-# ------------------------------------------------------------------ judged on, the third time
+# ------------------------------------------------------------------ tuned on, the fourth time
 
 
 def pond(rng: Rng) -> World:
@@ -450,7 +460,7 @@ def supply(rng: Rng) -> World:
     return world(rows, n + 2, 0, n, 50.0)
 
 
-# ------------------------------------------------------------------ held out
+# ------------------------------------------------------------------ tuned on, the fifth time
 
 
 def climb(rng: Rng) -> World:
@@ -495,13 +505,110 @@ def ferry(rng: Rng) -> World:
     return world(rows, h * w + 1, (h // 2) * w, (h // 2) * w + w - 1, 40.0)
 
 
+# ------------------------------------------------------------------ held out
+
+
+def epidemic(rng: Rng) -> World:
+    """Stop an epidemic of n people before it is out of control, by one of three measures."""
+    n = int(rng.integers(10, 20))
+    rows = []
+    for s in range(1, n - 1):
+        for a in range(3):
+            heal, spread = rng.uniform(0.25, 0.5), rng.uniform(0.1, 0.35)
+            burst = rng.uniform(0.0, 0.06) * s / n
+            rows += [(s, a, s - 1, heal), (s, a, s + 1, spread)]
+            rows += [(s, a, min(s + 4, n - 1), burst), (s, a, s, 1 - heal - spread - burst)]
+    return world(rows, n, n // 3, 0, 100.0)
+
+
+def tennis(rng: Rng) -> World:
+    """Win a game to four points, ahead by two: serve hard or softly, play long or come to the net."""
+    top = int(rng.integers(4, 6))
+    won, lost = (top + 1) ** 2, (top + 1) ** 2 + 1
+    rows = []
+    for mine in range(top + 1):
+        for theirs in range(top + 1):
+            for a in range(4):
+                p = rng.uniform(0.45, 0.7)
+                for point, odds in (((1, 0), p), ((0, 1), 1 - p)):
+                    x, y = mine + point[0], theirs + point[1]
+                    if x == y == top:  # deuce again
+                        x = y = top - 1
+                    end = won if x > y else lost
+                    over = max(x, y) >= top and abs(x - y) >= 2 or max(x, y) > top
+                    rows.append(
+                        (mine * (top + 1) + theirs, a, end if over else x * (top + 1) + y, odds)
+                    )
+    return world(rows, lost + 1, 0, won, 30.0)
+
+
+def guard(rng: Rng) -> World:
+    """Cross a ring of rooms while a guard walks about: move on, back or wait; caught where he is."""
+    n = int(rng.integers(6, 9))
+    caught, home = n * n, n * n + 1
+    drift = rng.uniform(0.2, 0.5)
+    rows = []
+    for me in range(n):
+        for he in range(n):
+            for a, step in enumerate((1, -1, 0)):
+                slow = rng.uniform(0.0, 0.3)
+                for go, p in ((step, 1 - slow), (0, slow)):
+                    for walk, q in ((1, drift), (-1, 0.6 - drift), (0, 0.4)):
+                        x, y = (me + go) % n, (he + walk) % n
+                        to = caught if x == y else home if x == n // 2 else x * n + y
+                        rows.append((me * n + he, a, to, p * q))
+    return world(rows, home + 1, n // 4 + 1, home, 40.0)
+
+
+def fuel(rng: Rng) -> World:
+    """Drive along a road with a tank: fast or sparing, or fill up, which may take long."""
+    places, tank = int(rng.integers(5, 9)), int(rng.integers(4, 7))
+    stranded = places * tank
+    pump = rng.random(places) < 0.5
+    rows = []
+    for x in range(places - 1):
+        for left in range(tank):
+            s = x * tank + left
+            for a, far in enumerate((1, 2)):
+                use = rng.dirichlet(
+                    np.array([4.0, 2.0, 1.0]) if far == 1 else np.array([1.0, 3.0, 2.0])
+                )
+                for burnt, p in enumerate(use):
+                    y = min(x + far, places - 1)
+                    rest = left - burnt - far + 1
+                    on = (places - 1) * tank if y == places - 1 else y * tank + rest
+                    rows.append((s, a, on if rest >= 0 else stranded, p))
+            if pump[x]:
+                works = rng.uniform(0.4, 0.95)
+                rows += [(s, 2, x * tank + tank - 1, works), (s, 2, s, 0.98 - 0.98 * works)]
+                rows.append((s, 2, stranded, 0.02 - 0.02 * works))
+    return world(rows, stranded + 1, tank - 1, (places - 1) * tank, 30.0)
+
+
+def assembly(rng: Rng) -> World:
+    """Put parts together in any order; a try may knock off another part or spoil the piece."""
+    parts = int(rng.integers(3, 6))
+    full = 2**parts - 1
+    rows = []
+    for s in range(full):
+        for a in range(parts):
+            if s >> a & 1:
+                continue
+            good, spoils = rng.uniform(0.4, 0.9), rng.uniform(0.0, 0.08)
+            rows += [(s, a, s | 1 << a, good), (s, a, full + 1, spoils)]
+            knocked = s & ~(1 << int(rng.integers(parts)))
+            rows.append((s, a, knocked, 1 - good - spoils))
+    return world(rows, full + 2, 0, full, 60.0)
+
+
 TUNED = (
-    *(slippery_grid, random_moves, many_outcomes, rare_failures, ten_alike),
+    *(slippery_grid, random_moves, small_grid, short_line),
+    *(many_outcomes, rare_failures, ten_alike),
     *(wind, cliff, queue, inventory, river, local_random, key_and_door, teleporters, dice),
     *(gambler, bridge, machine, geometric, cards, night_bus),
-    *(pond, eight_ways, server, glider, supply),
+    *(pond, eight_ways, server, glider, supply, climb, rooms, ferry),
 )
-HELD_OUT = (climb, rooms, ferry)
+HELD_OUT = (epidemic, tennis, guard, fuel, assembly)
 SIZES = (10, 100, 1000)
 
 
@@ -552,7 +659,10 @@ def line(name: str, found: list[Outcome]) -> tuple[str, float, float]:
 def main() -> None:
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     only = sys.argv[2:]
-    for title, families, offset in (("tuned on", TUNED, 700_000), ("held out", HELD_OUT, 900_000)):
+    for title, families, offset in (
+        ("tuned on", TUNED, 700_000),
+        ("held out", HELD_OUT, 1_100_000),
+    ):
         if only and title.split()[0] not in only[0]:
             continue
         for samples in SIZES:

@@ -18,20 +18,25 @@ Turing its odds are near (number of outcomes seen once) / (number of samples). A
 `UNSEEN`, goes to the states two moves away, and of that part the share `SINK` to giving up. None of
 it is used if the possible outcomes are given (`support`).
 
-The prior mostly makes a plan look worse. So the low end of reach and the high end of cost are those
-of the posterior. The other ends are the farther ones of the posterior and the plain counts.
-
 **The choice of the plan.** A plan takes the best of several choices, which is the luckiest one if
 they are alike (the optimiser's curse). Let the j best choices of a state have the means Q_k and the
 sample sizes n_k, the common mean m, the variance u of one sample, and χ² = Σ n_k (Q_k - m)² / u.
 Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) of their differences is
-noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice is mixed
-with the j in this share, odds and sample sizes, for the j at which this costs most, and the plan
-is evaluated again. This can move the pessimistic ends outwards, and nothing else.
+noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice should then
+cost b more, this share of m - Q, for the j at which this is most. Its odds are tilted until it
+does: p_y grows by the factor 1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y.
+This is the least change of the odds with that effect. The plan is evaluated again under the tilted
+odds, and the change carries on along its moves.
+
+**The ends.** A prior and a tilt both make a plan look worse, for different reasons, and they are not
+piled up: the tilted odds have the prior on outcomes seen, but nothing unseen. The pessimistic end is
+the farther one of two, that of the posterior with all that is unseen and that of the tilted odds;
+the tail of the second one is twice as large, as the tilt takes the largest effect. The optimistic
+end is that of the posterior, or the figure of the plain counts if this is farther.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
-    they are vacuous (`chance.intervals`). The constants were chosen on twenty families of
+    they are vacuous (`chance.intervals`). The constants were chosen on thirty families of
     processes. Coverage on others, written afterwards, is in the how-to "How sure is my
     agent?"; `benchmarks/coverage.py` measures it.
 
@@ -59,10 +64,10 @@ UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
 SINK = 1 / 5
 """Share of that part that ends the walk."""
-DIFFERENT = 0.01
-"""Level of the test of χ² below which choices count as different, and are mixed less."""
-MOST_MIXED, LEAST_MIXED = 0.999, 1e-6
-"""Largest share by which a choice is mixed with others, and the least that matters."""
+DIFFERENT = 0.3
+"""Level of the test of χ² below which choices count as different, and less as noise."""
+LEAST_FACTOR = 0.05
+"""Least factor by which a tilt changes odds."""
 DENSE = 1_000
 """Number of states up to which visits are computed exactly, by an inverse."""
 PROBES = 100
@@ -78,7 +83,9 @@ class Moments(NamedTuple):
     size: FloatArray
 
 
-def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) -> Transitions:
+def posterior(
+    moves: Transitions, support: Transitions | None, *, unseen: bool, sink: bool
+) -> Transitions:
     """Return the counts with their prior; the last state, one more than before, is the sink."""
     n, k = moves.num_states, moves.num_choices
     choices, states = np.arange(k), moves.states
@@ -95,26 +102,27 @@ def posterior(moves: Transitions, support: Transitions | None, *, sink: bool) ->
         paid = sparse.csr_array((moves.counts * moves.costs, where), (n, n))
         seen.sum_duplicates()
         paid.sum_duplicates()
-        pattern = sparse.csr_array((np.ones(seen.nnz), seen.indices, seen.indptr), (n, n))
-        once = np.bincount(
-            np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n
-        )
-        total: FloatArray = np.asarray(seen.sum(axis=1))
-        mass = (UNSEEN * (once + 1.0) / (total + 1.0))[states] * moves.totals
-        # states two moves away that did not follow here
-        near = (pattern @ pattern).tocsr()
-        near.data[:] = 1.0
-        near = (near - pattern.multiply(near)).tocsr()
-        near.eliminate_zeros()
-        share = SINK if sink else 0.0
         owner, at = spread_rows(states, seen.indptr)
         cost = paid.data[at] / seen.data[at]
         rows.append((owner, seen.indices[at], STRENGTH / np.diff(seen.indptr)[states[owner]], cost))
-        owner, at = spread_rows(states, near.indptr)
-        weight = (1.0 - share) * mass[owner] / np.diff(near.indptr)[states[owner]]
-        rows.append((owner, near.indices[at], weight, mean_cost[owner]))
-        if sink:
-            rows.append((choices, np.full(k, n), share * mass, mean_cost))
+        if unseen:
+            pattern = sparse.csr_array((np.ones(seen.nnz), seen.indices, seen.indptr), (n, n))
+            once = np.bincount(
+                np.repeat(np.arange(n), np.diff(seen.indptr))[seen.data <= 1.0], minlength=n
+            )
+            total: FloatArray = np.asarray(seen.sum(axis=1))
+            mass = (UNSEEN * (once + 1.0) / (total + 1.0))[states] * moves.totals
+            # states two moves away that did not follow here
+            near = (pattern @ pattern).tocsr()
+            near.data[:] = 1.0
+            near = (near - pattern.multiply(near)).tocsr()
+            near.eliminate_zeros()
+            share = SINK if sink else 0.0
+            owner, at = spread_rows(states, near.indptr)
+            weight = (1.0 - share) * mass[owner] / np.diff(near.indptr)[states[owner]]
+            rows.append((owner, near.indices[at], weight, mean_cost[owner]))
+            if sink:
+                rows.append((choices, np.full(k, n), share * mass, mean_cost))
     else:
         _, (choice, following, cost) = moves._on_support(support)
         sizes = np.bincount(choice, minlength=k)
@@ -140,8 +148,8 @@ def moments(moves: Transitions, values: FloatArray, reach: FloatArray) -> Moment
         )
 
 
-def sobered(moves: Transitions, policy: IntArray, of: Moments) -> Transitions:
-    """Return the process with the policy's choices mixed with those they were chosen from."""
+def tilted(moves: Transitions, policy: IntArray, values: FloatArray, of: Moments) -> Transitions:
+    """Return the process with the odds of the policy's choices worse by what was luck in them."""
     taken = policy[moves.states]
     choice = np.flatnonzero((taken >= 0) & np.isfinite(of.cost_variance))
     choice = choice[np.isfinite(of.cost_variance[taken[choice]])]
@@ -158,40 +166,33 @@ def sobered(moves: Transitions, policy: IntArray, of: Moments) -> Transitions:
         total = np.cumsum(values)
         return np.asarray(total - (total[group] - values[group]))
 
-    # the share in which the best of the first j choices is mixed with them, and what that costs
+    # the share of luck in the best of the first j choices, and what it costs: the largest counts
     over = of.cost[choice] - of.cost[own]
     weight, first, second = running(size), running(size * over), running(size * over**2)
     within = running(size * of.cost_variance[choice]) / weight
     members = np.arange(choice.size) - group + 1
     with np.errstate(divide="ignore", invalid="ignore"):
         chi = np.maximum(second - first**2 / weight, 0.0) / within
-        share = np.minimum((members - 1.0) / chi, MOST_MIXED)
+        share = np.minimum((members - 1.0) / chi, 1.0)
         share = share * np.minimum(special.chdtrc(members - 1.0, chi) / DIFFERENT, 1.0)
-    share = np.where((within > 0.0) & (members > 1) & (share > LEAST_MIXED), share, 0.0)
-    effect = share * first / weight
-    # the first place at which the effect is the largest ends the group that is used
-    place, number = np.arange(choice.size), np.searchsorted(begins, group)
-    largest = effect == np.maximum.reduceat(effect, begins)[number]
-    last = np.minimum.reduceat(np.where(largest, place, choice.size), begins)[number]
-    used = (place <= last) & (effect[last] > 0.0)
-    choice, own, size, last = choice[used], own[used], size[used], last[used]
-    if choice.size == 0:
-        return moves
-    # what is mixed borrows samples from the others: its size grows with the share
-    owner, at = spread_rows(choice, moves.outcome_indptr)
-    part, whole = share[last], weight[last] - 1.0
-    total = (1.0 - part) * moves.totals[own] + part * whole
-    mixed = (part * size / weight[last] * total)[owner] * moves.probabilities[at]
-    kept = np.ones(moves.num_choices)
-    kept[own] = (1.0 - part) * total / moves.totals[own]
-    every = np.repeat(np.arange(moves.num_choices), np.diff(moves.outcome_indptr))
-    target = np.append(every, own[owner])
+    share = np.where((within > 0.0) & (members > 1), share, 0.0)
+    luck = np.zeros(moves.num_choices)
+    luck[own[begins]] = np.maximum.reduceat(share * first / weight, begins)
+    # tilt odds until the mean cost to go is higher by this; totals stay
+    first_outcome, sizes = moves.outcome_indptr[:-1], np.diff(moves.outcome_indptr)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        slope = np.where((luck > 0.0) & (of.cost_variance > 0.0), luck / of.cost_variance, 0.0)
+        above = moves.costs + values[moves.next_states] - np.repeat(of.cost, sizes)
+        factor = np.maximum(1.0 + np.repeat(slope, sizes) * above, LEAST_FACTOR)
+    counts = moves.counts * np.where(np.repeat(slope > 0.0, sizes), factor, 1.0)
+    counts *= np.repeat(moves.totals / np.add.reduceat(counts, first_outcome), sizes)
+    where = np.repeat(np.arange(moves.num_choices), sizes)
     return Transitions(
-        moves.states[target],
-        moves.actions[target],
-        np.append(moves.next_states, moves.next_states[at]),
-        np.append(moves.counts * kept[every], mixed),
-        np.append(moves.costs, moves.costs[at]),
+        moves.states[where],
+        moves.actions[where],
+        moves.next_states,
+        counts,
+        moves.costs,
         moves.num_states,
     )
 

@@ -63,7 +63,7 @@ from ..kernels._types import BoolArray, FloatArray
 from ..labels import Labels
 from ._free import least_cost
 from ._solver import FINEST, Boundary, Solved, arrival, cost_bounds, value_of
-from .doubt import beta_quantile, moments, posterior, sobered, standard_deviations
+from .doubt import beta_quantile, moments, posterior, standard_deviations, tilted
 from .intervals import solve
 from .transitions import Transitions
 
@@ -89,7 +89,7 @@ class Doubt(KeepsReadOnly):
     >>> moves = wf.Transitions([0, 0], [0, 0], [1, 2], count=[9, 1])
     >>> doubt = wf.expected_cost(moves, goal=1, give_up=100).doubt()
     >>> doubt.reach_low.round(2), doubt.reach_high.round(2)
-    (array([0.63, 1.  , 0.  ]), array([1., 1., 0.]))
+    (array([0.63, 1.  , 0.  ]), array([0.99, 1.  , 0.  ]))
     """
 
     cost_low: FloatArray
@@ -292,27 +292,31 @@ class ExpectedCost(KeepsReadOnly):
         moves = self.transitions
         moves._check_counted("doubted")
 
-        # The plan under the posterior odds, where it can do what was not seen; then with its
-        # choices mixed with those that they were chosen from.
+        # The plan where it can do what was not seen; and where it can do only what was seen
+        # there, with its odds worse by the luck in its choices.
         plan, start = np.append(self.plan, -1), time.perf_counter()
         begin = np.append(self.values, np.inf)
-        wary, fields = posterior(moves, support, sink=self.give_up is not None), [self]
-        for step in range(2):
-            boundary = _boundary(wary, self.goal, self.labels, self.give_up)
-            policy = wary._choices(plan)
+        sink, unseen = self.give_up is not None, support is None
+        process, fields = posterior(moves, support, unseen=unseen, sink=sink), []
+        for step in range(3):
+            boundary = _boundary(process, self.goal, self.labels, self.give_up)
+            policy = process._choices(plan)
             solved = value_of(
-                wary._process, policy, boundary, np.ldexp(begin, -wary._cost_exponent)
+                process._process, policy, boundary, np.ldexp(begin, -process._cost_exponent)
             )
-            question = (wary, self.goal, self.labels, self.give_up)
+            question = (process, self.goal, self.labels, self.give_up)
             fields.append(_packaged(question, boundary, solved, start, False, plan))
             if step == 0:
-                wary = sobered(wary, policy, moments(wary, fields[-1].values, fields[-1].reach))
+                process = posterior(moves, support, unseen=False, sink=sink)
+            elif step == 1:
+                seen = fields.pop()
+                of = moments(process, seen.values, seen.reach)
+                process = tilted(process, policy, seen.values, of)
 
-        # Quantiles around the means of all three; good news comes from the first two alone.
-        tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, wary._cost_exponent)
-        z = float(ndtri(1.0 - tail))
+        # Quantiles around the means of both; good news comes from the first, or the counts.
+        tail, floor = (1.0 - level) / 2, np.ldexp(boundary.floor, process._cost_exponent)
         bounds = []
-        for field in fields:
+        for field, low in zip(fields, (tail, min(2.0 * tail, 0.5)), strict=True):
             policy = field.transitions._choices(field.plan)
             of = moments(field.transitions, field.values, field.reach)
             finite = (policy >= 0) & np.isfinite(field.values)
@@ -323,16 +327,19 @@ class ExpectedCost(KeepsReadOnly):
             wobble = standard_deviations(*args, open_, rank, arrival_[policy])
             height = field.values - floor
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                ends = [floor + height * np.exp(side * z * spread / height) for side in (-1, 1)]
+                ends = [
+                    floor + height * np.exp(ndtri(share) * spread / height)
+                    for share in (tail, 1.0 - low)
+                ]
             ends = [np.where(finite, end, field.values) for end in ends]
-            ends += [beta_quantile(field.reach, wobble, share) for share in (tail, 1.0 - tail)]
+            ends += [beta_quantile(field.reach, wobble, share) for share in (low, 1.0 - tail)]
             bounds.append(np.stack(ends)[:, : self.values.size])
-        counted, prior, mixed = bounds
+        prior, lucky = bounds
         return Doubt(
-            frozen(np.fmin(np.fmin(counted[0], prior[0]), self.lower)),
-            frozen(np.fmax(np.fmax(mixed[1], prior[1]), self.upper)),
-            frozen(np.fmin(np.fmin(mixed[2], prior[2]), self.reach_lower)),
-            frozen(np.fmax(np.fmax(counted[3], prior[3]), self.reach_upper)),
+            frozen(np.fmin(prior[0], self.lower)),
+            frozen(np.fmax(np.fmax(lucky[1], prior[1]), self.upper)),
+            frozen(np.fmin(np.fmin(lucky[2], prior[2]), self.reach_lower)),
+            frozen(np.fmax(prior[3], self.reach_upper)),
             level=level,
         )
 
