@@ -58,7 +58,7 @@ from .transitions import Transitions
 MOST_ROUNDS = 100
 """Largest number of rounds between nature and planner."""
 PROVED = 1e-6
-"""Largest relative width of a bracket that counts as a proof. In doubles it grows with `give_up`."""
+"""Largest relative width of a bracket that counts as a proof; it grows with `give_up`."""
 NOTICEABLE = 2.0**-48
 """Smallest relative change of a value that is not rounding."""
 
