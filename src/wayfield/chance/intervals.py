@@ -52,7 +52,7 @@ from ..extension import Status
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import Process
 from ..kernels.intervals import extremes
-from ._solver import Boundary, Bounded, arrival, least_cost, value_of
+from ._solver import FINEST, Boundary, Bounded, arrival, least_cost, value_of
 from .transitions import Transitions
 
 MOST_ROUNDS = 100
@@ -167,7 +167,7 @@ def worst_cost(
 ) -> FloatArray:
     """Return about the expected cost of a policy against the worst odds; giving up is allowed."""
     game = moves._narrowed(high > 0.0, np.minimum(low, high)[high > 0.0], high[high > 0.0])
-    return _iterate(game, moves._cost_exponent, boundary, 1.0, policy)[0]
+    return _iterate(game, moves._cost_exponent, boundary, FINEST, 1.0, policy)[0]
 
 
 def _reach(
