@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.coverage import cards, judged, rare_failures, slippery_grid
-from scipy.stats import beta
+from scipy.stats import beta, chi2
 
 import wayfield as wf
 from wayfield.chance import doubt as rule
@@ -33,13 +33,33 @@ def test_moves_that_never_failed_may_fail() -> None:
 
 
 def test_one_move_has_the_quantiles_of_a_beta_distribution() -> None:
-    """The upper end is that of the counts, the lower one that of counts and prior."""
+    """Where the outcomes are known and there is no other choice, both ends are the posterior's."""
     moves = wf.Transitions([0, 0], [0, 0], [1, 2], [9, 3])
     field = wf.expected_cost(moves, 1, give_up=10.0)
     found = field.doubt(0.8, support=moves)
-    half = rule.STRENGTH / 2
-    assert found.reach_high[0] == pytest.approx(beta(9, 3).ppf(0.9), abs=1e-9)
-    assert found.reach_low[0] == pytest.approx(beta(9 + half, 3 + half).ppf(0.1), abs=1e-9)
+    posterior = beta(9 + rule.STRENGTH / 2, 3 + rule.STRENGTH / 2)
+    assert found.reach_high[0] == pytest.approx(posterior.ppf(0.9), abs=1e-9)
+    assert found.reach_low[0] == pytest.approx(posterior.ppf(0.1), abs=1e-9)
+    # what the counts say is always inside
+    sure = wf.Transitions([0], [0], [1], [10], num_states=3)
+    assert wf.expected_cost(sure, 1, 10.0).doubt(0.1).reach_high[0] == 1.0
+
+
+def test_a_tilt_costs_what_was_luck() -> None:
+    """Two like choices, 80 and 73 of 100: part of what is between them was luck."""
+    moves = wf.Transitions([0, 0, 0, 0], [0, 0, 1, 1], [1, 2, 1, 2], [80, 20, 73, 27])
+    values, policy = np.array([0.0, 0.0, 10.0]), np.array([0, -1, -1])
+    of = rule.moments(moves, values, np.array([0.0, 1.0, 0.0]))
+    found = rule.tilted(moves, policy, values, of)
+    chi = 101 * 2 * 0.35**2 / of.cost_variance.mean()
+    assert 0.0 < chi2.sf(chi, 1) < rule.DIFFERENT
+    share = min(1 / chi, 1) * chi2.sf(chi, 1) / rule.DIFFERENT
+    paid = np.add.reduceat(
+        found.probabilities * (1.0 + values[found.next_states]), found.outcome_indptr[:-1]
+    )
+    assert paid[0] == pytest.approx(of.cost[0] + share * 0.35, rel=1e-12)
+    assert paid[1] == pytest.approx(of.cost[1])
+    assert found.totals == pytest.approx(moves.totals)
 
 
 def test_doubt_narrows_with_the_sample() -> None:

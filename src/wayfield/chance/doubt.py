@@ -25,14 +25,14 @@ Were they alike, χ² would be near j - 1. So the share min(1, (j - 1) / χ²) o
 noise (empirical Bayes [1]_), less where a test says that they differ. The plan's choice should then
 cost b more, this share of m - Q, for the j at which this is most. Its odds are tilted until it
 does: p_y grows by the factor 1 + b (f_y - Q) / u, f_y being the cost to go after the outcome y.
-This is the least change of the odds with that effect. The plan is evaluated again under the tilted
-odds, and the change carries on along its moves.
+To first order this is the least change of the odds, in relative entropy, with that effect. The plan
+is evaluated again under the tilted odds.
 
-**The ends.** A prior and a tilt both make a plan look worse, for different reasons, and they are not
-piled up: the tilted odds have the prior on outcomes seen, but nothing unseen. The pessimistic end is
-the farther one of two, that of the posterior with all that is unseen and that of the tilted odds;
-the tail of the second one is twice as large, as the tilt takes the largest effect. The optimistic
-end is that of the posterior, or the figure of the plain counts if this is farther.
+**The ends.** What is unseen and what was luck both make a plan look worse. They are not piled up:
+the tilted odds have the prior on outcomes seen, and nothing unseen. The pessimistic end is the
+farther one of two, that of the full posterior and that of the tilted odds. The tail of the second
+is twice as large, because the tilt takes the largest effect. The optimistic end is that of the full
+posterior, or the figure of the plain counts if this is farther.
 
 Guarantee
     None that holds for every process: with few samples only intervals for the odds have one, and
