@@ -83,7 +83,7 @@ class AuditedDecisions(KeepsReadOnly):
     certified : (n,) bool array
         The certified moves, the proved ones among them; audited moves that were wrong are not.
     share : float
-        Their share of all decisions.
+        Their share of all decisions; 1 if there are none.
     risk : float
         At most this share of the certified moves is wrong.
     confidence : float or None
@@ -139,7 +139,8 @@ class Audit(KeepsReadOnly):
         certified = self.proved.copy()
         certified[self.ranking[:top]] = True
         certified[self.states[wrong]] = False
-        share = float(certified.sum() / (proved + self.ranking.size))
+        decisions = proved + self.ranking.size
+        share = float(certified.sum()) / decisions if decisions else 1.0
         return AuditedDecisions(frozen(certified), share, self.risk, self.confidence)
 
     def _with_confidence(self, wrong: BoolArray, proved: int, confidence: float) -> int:
