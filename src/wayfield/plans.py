@@ -233,7 +233,7 @@ class Plan(KeepsReadOnly):
         return false_sinks(self.graph, self.values, labels, self.goal)
 
     def rollout(self, start: int, learn: bool = False) -> Rollout:
-        """Return the cells and teleports as text; `from_text` reads it back.
+        """Return the walk from `start`: up to the goal, a dead end or the first revisit.
 
         With ``learn=True``, starts from which the plan fails are walked by LRTA* instead: before
         leaving s, its value is raised to min ℓ + u(y), and the walk goes to the minimiser. It

@@ -179,3 +179,9 @@ def test_findings_of_another_shape_are_refused(right) -> None:
     audit = wf.audit_decisions(answer, m=3, use_proved=False)
     with pytest.raises(wf.InputError, match="right must be 3 booleans"):
         audit.certify(right)
+
+
+def test_without_decisions_all_of_them_are_certified() -> None:
+    alone = wf.Graph.from_edges([], [], num_vertices=1)
+    audit = wf.audit_decisions(wf.solve(alone, wf.Labels([0], [0.0]), goal=0))
+    assert audit.certify([]).share == 1.0

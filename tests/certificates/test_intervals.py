@@ -306,3 +306,20 @@ def test_a_file_whose_labels_contradict_the_graph_proves_no_moves(tmp_path: Path
     certificate.__dict__["intervals"] = answer.certificate.intervals
     with pytest.raises(wayfield_verify.NotProved, match="contradict each other"):
         wayfield_verify.verify(certificate.write_proof(tmp_path / "c.proof"))
+
+
+def test_an_error_that_only_certify_is_told_counts() -> None:
+    ring = wf.Graph.from_edges(range(5), [1, 2, 3, 4, 0])
+    vertices, values = [0, 2], [0.0, 2.0]
+    field = wf.extend(ring, wf.Labels(vertices, values), wf.AMLE())
+    plan = wf.plan(ring, field, goal=0)
+    assert wf.certify(ring, wf.Labels(vertices, values), field, plan).proved.all()
+    doubted = wf.certify(ring, wf.Labels(vertices, values, error=1.0), field, plan)
+    assert doubted.intervals.label_error == 1.0
+    assert doubted.proved.tolist() == [True, False, False, False, False]
+
+
+def test_what_was_measured_is_not_proposed_again() -> None:
+    """The labels' rounding is allowed for, so their intervals have some width."""
+    one_way = wf.Graph.from_edges([0], [1], [0.1], directed=True)
+    assert next_labels(one_way, wf.Labels([0], [0.0]), goal=0, k=2).tolist() == []

@@ -85,7 +85,7 @@ class AuditedDecisions(KeepsReadOnly):
     certified : (n,) bool array
         The certified moves. They include the proved ones, but no audited move that was wrong.
     share : float
-        Certified moves as a share of all decisions.
+        Certified moves as a share of all decisions; 1 if there are none.
     risk : float
         At most this share of the certified moves is wrong.
     confidence : float or None
@@ -141,7 +141,8 @@ class Audit(KeepsReadOnly):
         certified = self.proved.copy()
         certified[self.ranking[:top]] = True
         certified[self.states[wrong]] = False
-        share = float(certified.sum() / (proved + self.ranking.size))
+        decisions = proved + self.ranking.size
+        share = float(certified.sum()) / decisions if decisions else 1.0
         return AuditedDecisions(frozen(certified), share, self.risk, self.confidence)
 
     def _with_confidence(self, wrong: BoolArray, proved: int, confidence: float) -> int:

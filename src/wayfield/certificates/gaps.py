@@ -140,7 +140,12 @@ class Certificate(KeepsReadOnly):
     @cached_property
     def intervals(self) -> Intervals:
         """What labels and distances prove, for any field; computed on first use."""
-        return interval_test(self.plan.graph, self.field.labels or self.labels, self.plan)
+        labels = self.field.labels or self.labels
+        # the error may have been stated only here
+        error = max(labels.error, self.labels.error)
+        return interval_test(
+            self.plan.graph, Labels(labels.vertices, labels.values, error), self.plan
+        )
 
     @property
     def proved(self) -> BoolArray:
@@ -229,7 +234,7 @@ def certify(
     graph : Graph
         The graph that was planned on.
     labels : Labels
-        All labels that were extended: `Certificate.proved` relies on them.
+        All labels that were extended: `Certificate.proved` relies on them, within their error.
     ext : Extension
         The field, with its bracket if it has one.
     plan : Plan

@@ -169,9 +169,8 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     n = check_graph(graph).num_vertices
     check_labels(labels, graph)
     goal, k = as_vertex(goal, "goal", n), as_whole(k, "k", least=1)
-    lower, upper = (
-        side.copy() for side in _intervals(graph, labels, goal, _label_error(graph, labels))
-    )
+    error = _label_error(graph, labels)
+    lower, upper = (side.copy() for side in _intervals(graph, labels, goal, error))
     if (lower > upper).any():
         raise InputError(
             f"labels contradict the graph, for example at vertex {np.argmax(lower - upper)}, "
@@ -181,8 +180,8 @@ def next_labels(graph: Graph, labels: Labels, goal: int, k: int = 1) -> NDArray[
     for _ in range(min(k, n)):
         width = np.where(np.isfinite(upper), upper - lower, 0.0)
         x = int(np.argmax(width))
-        # an interval as narrow as the labels' own error cannot be narrowed
-        if width[x] <= 2.0 * labels.error + 1e-9 * abs(upper[x]):
+        # an interval as narrow as the labels' own error, or its rounding, cannot be narrowed
+        if width[x] <= 2.000001 * error + 1e-9 * abs(upper[x]):
             break
         chosen.append(x)
         source, middle = np.array([x]), 0.5 * (lower[x] + upper[x])
