@@ -84,7 +84,7 @@ def chance_verdicts(count: int, file: Path) -> None:
 
     A corrupted file counts as a lie if what it claims is false, by policy iteration in rationals.
     """
-    for kind in ("costs", "free", "given"):
+    for kind in ("costs", "free", "given", "worst", "best"):
         found = tally(range(count), kind, file)
         lies = sum(number for what, number in found.items() if "FALSE" in what)
         taken = sum(number for what, number in found.items() if "ACCEPTED" in what)
