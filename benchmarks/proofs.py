@@ -86,7 +86,7 @@ def chance_verdicts(count: int, file: Path) -> None:
 
     A corrupted file is false if policy iteration in rationals contradicts its claims.
     """
-    for kind in ("costs", "free", "given"):
+    for kind in ("costs", "free", "given", "worst", "best"):
         found = tally(range(count), kind, file)
         lies = sum(number for what, number in found.items() if "FALSE" in what)
         taken = sum(number for what, number in found.items() if "ACCEPTED" in what)

@@ -399,9 +399,10 @@ def _require_arrival(
     """
     (height, s), e, f = heights, it.exponents[2], it.exponents[5]
     best, barrier = it.odds == "best", it.for_plan or [0.0] * len(reach)
-    falling = [whole(b, places(barrier)) for b in barrier] if best else []
+    fine = places(barrier)
+    falling = [whole(b, fine) for b in barrier] if best else []
     doubles = (reach, it.reach_low, it.reach_lower, it.reach_upper)
-    t = max(*map(places, doubles), s + e, places(barrier) - f)
+    t = max(*map(places, doubles), s + e, fine - f)
     one = 1 << t
     below, above = [], []
     for x, (high, low) in enumerate(zip(reach, it.reach_low, strict=True)):

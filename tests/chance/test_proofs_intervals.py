@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -194,6 +195,22 @@ def test_whatever_the_bytes_say_there_is_a_verdict(kind: str, tmp_path: Path) ->
             other.sections[tag] = bytes(changed)
             codes.add(main([str(other.write(path))]))
     assert codes == {0, 1, 2}
+
+
+def test_the_time_of_a_check_is_in_proportion_to_the_file(tmp_path: Path) -> None:
+    seconds = []
+    for n in (1000, 8000):
+        states = np.arange(n - 1)
+        moves = wf.Transitions.from_intervals(
+            np.repeat(states, 2), 0 * np.repeat(states, 2), np.c_[states, states + 1].ravel(),
+            0.25, 0.75, np.linspace(0.5, 0.7, 2 * n - 2),
+        )  # fmt: skip
+        path = wf.expected_cost(moves, n - 1, give_up=90.0, odds="best").write_proof(tmp_path / "a")
+        assert "bpla" in File(path).sections
+        start = time.process_time()
+        verify(path)
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 30.0 * seconds[0]  # 64 if it were quadratic
 
 
 # ---------------------------------------------------------------- lies by hand
