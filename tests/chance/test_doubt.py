@@ -87,3 +87,13 @@ def test_a_choice_of_many_alike_is_doubted_more() -> None:
     single = wf.expected_cost(alone, 1, give_up=50.0)
     assert several.doubt().reach_low[0] < single.doubt().reach_low[0] - 0.01
     assert several.doubt().reach_low[0] < 0.8
+
+
+def test_a_hub_takes_no_more_memory_than_its_outcomes() -> None:
+    k = 20_000
+    state = np.append(np.zeros(k, int), np.arange(1, k + 1))
+    following = np.append(np.arange(1, k + 1), np.where(np.arange(k) % 2, 0, k + 1))
+    counts = np.random.default_rng(0).integers(1, 5, 2 * k)
+    hub = wf.Transitions(state, np.zeros(2 * k, int), following, counts)
+    found = wf.expected_cost(hub, k + 1).doubt()
+    assert found.cost_low[0] < found.cost_high[0]

@@ -64,6 +64,8 @@ UNSEEN = 1 / 4
 """Part of Good and Turing's mass that goes to outcomes never seen at the state."""
 SINK = 1 / 5
 """Share of that part that ends the walk."""
+MOST_NEAR = 100
+"""States with more outcomes are hubs."""
 DIFFERENT = 0.3
 """Level of the test of χ² below which choices count as different, and less as noise."""
 LEAST_FACTOR = 0.05
@@ -112,8 +114,11 @@ def posterior(
             )
             total: FloatArray = np.asarray(seen.sum(axis=1))
             mass = (UNSEEN * (once + 1.0) / (total + 1.0))[states] * moves.totals
-            # states two moves away that did not follow here
-            near = (pattern @ pattern).tocsr()
+            # States two moves away that did not follow here. Not through hubs: all that follows a
+            # hub would be near to all that leads there.
+            narrow = np.diff(pattern.indptr) <= MOST_NEAR
+            near = (pattern @ (sparse.diags_array(narrow.astype(float)) @ pattern)).tocsr()
+            near.eliminate_zeros()
             near.data[:] = 1.0
             near = (near - pattern.multiply(near)).tocsr()
             near.eliminate_zeros()
