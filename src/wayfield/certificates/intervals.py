@@ -1,8 +1,8 @@
 """The interval test: which moves labels and distances prove optimal, and where to measure next.
 
-**Premise.** V is the cost-to-go in the world. Every label Y(z) is within ε of V(z), a goal without a
-label costs 0, no cost is negative, and every arc of the graph can be used at a cost of no more than
-its length. The world may have arcs that the graph lacks.
+**Premise.** V is the cost-to-go in the world. Every label Y(z) is within ε of V(z), a goal without
+a label costs 0, no cost is negative, and every arc of the graph can be used at a cost of no more
+than its length. The world may have arcs that the graph lacks.
 
 **Intervals.** With d(x → z) the length of the shortest path on the graph, define
 
