@@ -21,41 +21,8 @@ from math import inf
 import numpy as np
 
 from ._jit import njit
-from ._types import BoolArray, FloatArray, IntArray
+from ._types import FloatArray, IntArray
 from .csr import Arcs
-
-UNSEEN, ON_WALK = -3, -2
-NOWHERE = -1
-"""No state on the walk breaks the condition."""
-
-
-@njit(cache=True, nogil=True)
-def first_breaks(successor: IntArray, goal: int, holds: BoolArray) -> IntArray:
-    """First state on the walk from every start where a condition breaks; `NOWHERE` if none does.
-
-    A walk ends at the goal, which needs no condition, at a state without a move, or when it
-    repeats a state.
-    """
-    n = successor.size
-    broken = np.full(n, UNSEEN, np.int64)
-    broken[goal] = NOWHERE
-    path = np.empty(n, np.int64)
-    for start in range(n):
-        x, size = start, 0
-        # out to the first state that is known, breaks the condition or has no move; then the whole
-        # path shares its answer
-        while broken[x] == UNSEEN and holds[x] and successor[x] >= 0:
-            broken[x] = ON_WALK
-            path[size] = x
-            size += 1
-            x = successor[x]
-        if broken[x] == UNSEEN:
-            broken[x] = NOWHERE if holds[x] else x
-        # a walk that meets itself has closed a cycle on which the condition holds throughout
-        end = NOWHERE if broken[x] == ON_WALK else broken[x]
-        for i in range(size):
-            broken[path[i]] = end
-    return broken
 
 
 @njit(cache=True, nogil=True)

@@ -16,9 +16,10 @@ from naive_audit import deciding
 
 import wayfield as wf
 from wayfield.graph import same_graph
-from wayfield.kernels.walks import first_breaks, visit_counts
+from wayfield.kernels.walks import visit_counts
 from wayfield_study.audit import half_gap
 from wayfield_study.audit._inputs import rounding
+from wayfield_study.kernels.decisions import first_breaks
 from worlds import PATH, any_fields, noisy_fields, random_graph, seven
 
 # ------------------------------------------------------------------ twins

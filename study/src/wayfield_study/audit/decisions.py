@@ -92,7 +92,6 @@ from wayfield.errors import InputError
 from wayfield.extension import check_field
 from wayfield.graph import Graph, check_graph
 from wayfield.kernels._types import BoolArray, FloatArray
-from wayfield.kernels.walks import first_breaks
 from wayfield.labels import Labels, check_labels, label_distance
 from wayfield.plans import Plan
 
@@ -281,7 +280,7 @@ def judge(plan: Plan, values: FloatArray, truth: FloatArray) -> HalfGap:
     decides = np.isfinite(truth)
     decides[goal] = False
     regret = kernels.regrets(arcs, truth, goal, optimal, plan.successor)
-    first_break = first_breaks(plan.successor, goal, holds)
+    first_break = kernels.first_breaks(plan.successor, goal, holds)
     return HalfGap(
         graph, goal, plan, decides, optimal, unclear, gap, error, holds, regret, first_break
     )
