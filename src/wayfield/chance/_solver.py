@@ -419,9 +419,13 @@ class PolicySystem:
             # takes thousands of steps, and the sweep 8.
             problem = (Matrix(*self._rows), True, found, rest, rtol)
             left = biconjugate_gradients(*problem, PATIENCE)
+            if np.isnan(left):
+                left = self._recover(rhs / scale, found, rest)
             self.slow = not left <= rtol and self._fills_in
             if self.slow and not rough:
                 left = biconjugate_gradients(*problem, MOST_STEPS)
+                if np.isnan(left):
+                    left = self._recover(rhs / scale, found, rest)
             elif self.slow and not left < 1.0:
                 found[:] = 0.0
         if left <= rtol or (self.slow and rough):
@@ -429,6 +433,18 @@ class PolicySystem:
         if self._factors is None:
             self._factors = Direct(self._matrix)
         return self._factors.solve(rhs)
+
+    def _recover(self, rhs: FloatArray, found: FloatArray, rest: FloatArray) -> float:
+        """Set `rest` to the true residual after a breakdown, and return its largest entry.
+
+        What was found is dropped if it is no better than 0.
+        """
+        rest[:] = rhs - self._matrix @ found
+        left = float(np.abs(rest).max())
+        if left < 1.0:
+            return left
+        found[:], rest[:] = 0.0, rhs
+        return 1.0
 
 
 def _excess(above: float) -> float:

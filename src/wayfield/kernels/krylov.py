@@ -20,6 +20,7 @@ import numpy as np
 from ._jit import njit
 from ._types import FloatArray, IntArray
 
+EPSILON = 2.0**-52
 LOWERING = 0.3
 """Least odds of leading on to rows already swept that the preconditioner assumes."""
 ORTHOGONAL = 1e-12
@@ -92,7 +93,7 @@ def biconjugate_gradients(
     if moves:
         indices, data = indices.copy(), data.copy()
         _divide(indptr, indices, data, split, share)
-    size = largest(r)
+    size = peak = largest(r)
     shadow_square = 0.0
     rho = alpha = omega = 1.0
     for _ in range(steps):
@@ -121,9 +122,11 @@ def biconjugate_gradients(
             x[i] += omega * s_hat[i]
             r[i] -= omega * t[i]
         size = largest(r)
+        peak = max(peak, size)
         if not size > goal:
             break
-    return size
+    # after such a peak r is no longer the residual of x: rounding at the peak stays in x
+    return size if not EPSILON * peak > goal else np.nan
 
 
 @njit(cache=True, nogil=True)
