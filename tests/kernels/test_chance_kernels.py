@@ -29,7 +29,7 @@ def test_numbered_choices_are_those_of_the_process(seed: int) -> None:
     process = random_process(rng, 12)
     allowed = (process.fee < np.inf) & (rng.random(process.fee.size) < 0.8)
     order = rng.permutation(12)[:9]
-    choices = chance.numbered(process, allowed, order)
+    choices = chance.Choices(*chance.numbered(process, allowed, order))
     seen = 0
     for i, s in enumerate(order):
         mine = [k for k in range(process.first[s], process.first[s + 1]) if allowed[k]]
@@ -52,7 +52,7 @@ def test_numbered_choices_are_those_of_the_process(seed: int) -> None:
 def test_a_sweep_takes_the_best_choice_of_every_state(seed: int) -> None:
     rng = np.random.default_rng(seed)
     process = random_process(rng, 10)
-    choices = chance.numbered(process, process.fee < np.inf, rng.permutation(10))
+    choices = chance.Choices(*chance.numbered(process, process.fee < np.inf, rng.permutation(10)))
     gaps, stops = rng.normal(size=choices.which.size), rng.normal(1.0, 1.0, size=10)
     change, policy = rng.normal(size=10), choices.first[:-1].copy()
     expected, moves, updates = change.copy(), [], []
@@ -71,7 +71,8 @@ def test_a_sweep_takes_the_best_choice_of_every_state(seed: int) -> None:
     assert policy.tolist() == moves
     assert changed == (before != np.array(moves)).sum()
     assert most == pytest.approx(max(updates))
-    rows, residual, _ = chance.chosen_rows(choices, gaps, stops, change, policy)
+    *arrays, residual, _ = chance.chosen_rows(choices, gaps, stops, change, policy)
+    rows = chance.Rows(*arrays)
     for i in range(10):
         onward = (
             rows.data[rows.ptr[i] : rows.ptr[i + 1]]
@@ -83,7 +84,7 @@ def test_a_sweep_takes_the_best_choice_of_every_state(seed: int) -> None:
 
 def test_a_tie_keeps_its_choice() -> None:
     process = wf.Transitions([1, 1], [0, 1], [0, 0])._process
-    choices = chance.numbered(process, process.fee < np.inf, np.array([1]))
+    choices = chance.Choices(*chance.numbered(process, process.fee < np.inf, np.array([1])))
     for own in (0, 1):
         policy, change = np.array([own]), np.zeros(1)
         gaps = np.array([1.0, 1.0]) * (1.0 + 2.0**-52 * np.array([own, -own]))
@@ -170,6 +171,6 @@ def test_a_choice_above_0_by_far_needs_a_cost_all_the_same(relief: float, proved
 def test_the_unit_of_a_free_choice_is_its_relief_per_count(relief: float) -> None:
     moves = wf.Transitions([1, 1, 1], [0, 0, 0], [0, 1, 2], count=[1, 3, 1], cost=[0, 0, 0])
     process = moves._process._replace(relief=np.array([relief]))
-    choices = chance.numbered(process, np.ones(1, dtype=bool), np.array([1]))
+    choices = chance.Choices(*chance.numbered(process, np.ones(1, dtype=bool), np.array([1])))
     leaving = process.counts[0] + process.counts[2]
     assert choices.fee.tolist() == [relief / leaving if relief > 0.0 else 1.0]

@@ -44,6 +44,7 @@ from ..extension import Status
 from ..extension._linear import SMALL, STEP_COST, Direct
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.chance import (
+    Choices,
     Process,
     Rows,
     chosen_rows,
@@ -210,7 +211,7 @@ class Improvement:
     ) -> None:
         self._process, self._allowed, self._give_up = process, allowed, give_up
         self._order, self._proper = order, policy.copy()
-        self._choices = numbered(process, allowed, order)
+        self._choices = Choices(*numbered(process, allowed, order))
         self._system: PolicySystem | None = None
         self.rounds = 0
 
@@ -228,7 +229,7 @@ class Improvement:
                 part = components(self._process, policy)[self._order]
                 height = values.high[self._order] + change[self._order]
                 self._order, self._system = self._order[np.lexsort((height, part))], None
-                self._choices = numbered(self._process, self._allowed, self._order)
+                self._choices = Choices(*numbered(self._process, self._allowed, self._order))
             order, choices = self._order, self._choices
             place = np.empty(gaps.size + 1, dtype=np.int64)
             place[choices.which], place[-1] = np.arange(choices.which.size), -1
@@ -236,10 +237,10 @@ class Improvement:
             stops = self._give_up - values.high[order] - values.low[order]
             problem = (choices, gaps[choices.which], stops, d, own)
             # evaluate the policy
-            rows, residual, most = chosen_rows(*problem)
+            *rows, residual, most = chosen_rows(*problem)
             if not most <= accuracy:  # NaN included: rounds must come to an end
                 self.rounds += 1
-                self._system = PolicySystem(rows, self._system)
+                self._system = PolicySystem(Rows(*rows), self._system)
                 enough = max(ROUGH, accuracy / most)
                 d += self._system.solve(residual, enough, rough=self.rounds <= ROUGH_ROUNDS)
             # sweep as long as that does more than another evaluation in the same time
@@ -334,7 +335,8 @@ def evaluate(
     order = moving[places]
     chosen = np.zeros(process.owner.size, dtype=bool)
     chosen[policy[moving]] = True
-    choices = numbered(process, chosen, order)  # one for each state: a row of the matrix
+    # one choice for each state: a row of the matrix
+    choices = Choices(*numbered(process, chosen, order))
     system = PolicySystem(Rows(choices.ptr, choices.heads, choices.odds))
     # checked in the order of memory, which is much faster
     residual, above, below = policy_check(process, policy, moving, values, costs)

@@ -54,7 +54,7 @@ import numpy as np
 from scipy import sparse, special
 
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.chance import Rows, numbered
+from ..kernels.chance import Choices, Rows, numbered
 from ._solver import PolicySystem
 from .transitions import Transitions, spread_rows
 
@@ -213,7 +213,8 @@ def standard_deviations(
     order = states[np.argsort(rank[states], kind="stable")]
     chosen = np.zeros(moves.num_choices, dtype=bool)
     chosen[policy[order]] = True
-    own = numbered(moves._process, chosen, order)  # one for each state: a row of the matrix
+    # one choice for each state: a row of the matrix
+    own = Choices(*numbered(moves._process, chosen, order))
     rows = Rows(own.ptr, own.heads, own.odds)
     # `Rows` leave out what stays where it is: the noise of one move becomes that until it is left
     stays = np.repeat(moves.states, np.diff(moves.outcome_indptr)) == moves.next_states

@@ -321,8 +321,10 @@ def components(process: Process, policy: IntArray) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def numbered(process: Process, allowed: BoolArray, order: IntArray) -> Choices:
-    """Return the allowed choices of the states in `order`, numbered in that order."""
+def numbered(
+    process: Process, allowed: BoolArray, order: IntArray
+) -> tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray, IntArray]:
+    """Arrays of the `Choices` that are allowed at the states in `order`, numbered in that order."""
     first, ptr, heads, counts = process[:4]
     odds = process.odds
     place = np.full(first.size - 1, -1, np.int32)
@@ -354,7 +356,7 @@ def numbered(process: Process, allowed: BoolArray, order: IntArray) -> Choices:
             choices += 1
             new_ptr[choices] = outcomes
         new_first[i + 1] = choices
-    return Choices(new_first, new_ptr, new_heads[:outcomes], new_odds[:outcomes], fee, which)
+    return new_first, new_ptr, new_heads[:outcomes], new_odds[:outcomes], fee, which
 
 
 @njit(cache=True, nogil=True)
@@ -398,8 +400,8 @@ def sweep(
 @njit(cache=True, nogil=True)
 def chosen_rows(
     choices: Choices, gaps: FloatArray, stops: FloatArray, change: FloatArray, policy: IntArray
-) -> tuple[Rows, FloatArray, float]:
-    """Return the `Rows` of a policy, its residuals, and the largest of them as a share of a fee."""
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float]:
+    """Arrays of the `Rows` of a policy, its residuals, and the largest residual over fee."""
     room = 0
     for i in range(policy.size):
         if policy[i] >= 0:
@@ -421,7 +423,7 @@ def chosen_rows(
         if not abs(residual[i]) <= ROUNDED * abs(change[i]):
             unit = choices.fee[k] if k >= 0 else 1.0
             most = max(most, abs(residual[i]) / unit)
-    return Rows(ptr, columns, data), residual, most
+    return ptr, columns, data, residual, most
 
 
 # ------------------------------------------------------------------ checks in double-doubles
