@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from wayfield import InputError
-from wayfield_study.engine import Measure, Records, Row, as_records, mean_of
+from wayfield_study.engine import Measure, Records, Row, as_records
 from wayfield_study.engine.tasks import as_table
 from wayfield_study.experiments import STUDIES, small_graphs
 from wayfield_study.experiments.small_graphs import FITS, Fit, FittedWitness
 from wayfield_study.experiments.witnesses import SevenNodes, run
 from wayfield_study.paper import rules
-from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, value
+from wayfield_study.paper.figures import FIGURES, TABLES, read_tables, same_as, value
 from wayfield_study.paper.grid import CELL, CONFIGURATION, papers_budget
 from wayfield_study.paper.measures import measures as measures_of
 
@@ -585,16 +585,6 @@ def test_seeds_of_other_studies_do_not_count() -> None:
     assert found["main/amle/success"].value == pytest.approx(0.970, abs=1e-3)
 
 
-def test_error_of_a_mean_is_that_of_the_seeds() -> None:
-    """Configurations that differ do not make a mean uncertain; seeds that differ do."""
-    values, strata = np.array([0.1, 0.3, 0.7, 0.9]), np.array([0, 0, 1, 1])
-    within = mean_of(values, strata=strata).error
-    assert within == pytest.approx(np.sqrt(2 * 2 * (0.02 + 0.02)) / 4)
-    assert mean_of(np.array([0.2, 0.2, 0.8, 0.8]), strata=strata).error == 0.0
-    assert mean_of(values).error is None
-    assert mean_of(values[:2], strata=np.array([0, 1])).error is None
-
-
 @pytest.mark.parametrize("table", ["seven_node", "subdivision"])
 def test_parts_of_the_small_graphs_may_be_missing(table: str) -> None:
     rows = [row for row in small_graph_rows() if row["table"] == table]
@@ -653,8 +643,6 @@ def test_rows_group_and_align() -> None:
     assert rows.values("maze") == ["medium", "large"]
     assert len(rows.distinct(*CELL)) == 120
     assert rows.distinct(*CONFIGURATION)[0] == ("medium", 4, 0.02)
-    harmonic = rows.where(arm="harmonic")
-    assert harmonic.strata(*CONFIGURATION).tolist() == [k // 5 for k in range(120)]
     assert np.isnan(Records(()).mean("reached"))
     assert np.isnan(rows.ratio("reached", "interior"))
 
@@ -662,5 +650,19 @@ def test_rows_group_and_align() -> None:
 def test_close_ends_at_the_tolerance() -> None:
     figure = FIGURES["main/harmonic/success"]
     kind = rules.KINDS[figure.kind]
-    assert rules.close(figure, figure.value + kind.tolerance)
-    assert not rules.close(figure, figure.value + 1.5 * kind.tolerance)
+    assert rules.is_close(figure, figure.value + kind.tolerance)
+    assert not rules.is_close(figure, figure.value + 1.5 * kind.tolerance)
+
+
+def test_restated_figures_follow_from_others() -> None:
+    """Every source is there and is not restated by the figure itself: none goes in a circle."""
+    for name in FIGURES:
+        seen, sources = set(), same_as(name).split()
+        while sources:
+            source = sources.pop()
+            assert source in FIGURES or source in TABLES, (name, source)
+            assert source != name
+            if source not in seen and source in FIGURES:
+                seen.add(source)
+                sources += same_as(source).split()
+    assert sum(not same_as(name) for name in FIGURES) == 292

@@ -197,10 +197,10 @@ def test_expectations_are_means_over_studies_of_five_seeds() -> None:
     rows = whole(seeds, "adopted", {seed: 0.5 if seed % 2 else 0.75 for seed in seeds})
     expected = evidence(STUDIES["paper"].experiments, as_records({"other_draws": rows})).expected
     overall = expected["main/harmonic/success"]
-    assert overall.value == pytest.approx(0.625)
-    assert 0.02 < overall.spread < 0.25
-    assert overall.error == pytest.approx(overall.spread / np.sqrt(2))
-    assert expected["main/harmonic/sd"].value > 0.1
+    assert overall.mean == pytest.approx(0.625)
+    assert 0.02 < overall.sd < 0.25
+    assert overall.apart == pytest.approx(overall.sd * np.sqrt(1.5))
+    assert expected["main/harmonic/sd"].mean > 0.1
     assert "iterations/sweeps50/success" not in expected
     assert expected.keys() <= FIGURES.keys()
 
@@ -210,7 +210,7 @@ def test_a_part_of_the_grid_is_no_expectation() -> None:
     some = [row for row in rows if row["maze"] == "medium"]
     expected = evidence(STUDIES["paper"].experiments, as_records({"other_draws": some})).expected
     assert "main/harmonic/success" not in expected
-    assert expected["grid-medium/r4/lf0.02/harmonic"].value == pytest.approx(0.5)
+    assert expected["grid-medium/r4/lf0.02/harmonic"].mean == pytest.approx(0.5)
 
 
 def test_what_other_readings_give_goes_by_what_they_assume() -> None:
@@ -324,7 +324,7 @@ def test_other_searches_are_evidence() -> None:
     ]
     found = evidence(STUDIES["paper"].experiments, as_records({"other_searches": rows}))
     expected = found.expected["search/witnesses/value"]
-    assert (expected.value, expected.error) == (6.0, pytest.approx(2.0))
+    assert (expected.mean, expected.sd, expected.draws) == (6.0, pytest.approx(np.sqrt(8)), 2)
     assert found.tried["search/witnesses/value"] == {"subgraphs thinned until connected": 2.0}
 
 
@@ -337,6 +337,21 @@ def test_a_search_is_settled_by_its_cell(way: str) -> None:
 
 
 def test_expect_takes_spread_within_groupings() -> None:
-    found = expect([[1.0, 3.0], [2.0, 2.0]])
-    assert (found.value, found.spread) == (2.0, 1.0)
+    found = expect([[1.0, 3.0], [2.0, 2.0]], 10)
+    assert (found.mean, found.sd) == (2.0, 1.0)
     assert found.apart == pytest.approx(np.sqrt(1.5))
+
+
+def test_own_seeds_are_resampled_within_configurations() -> None:
+    """Success of 0.5 or 0.75 by seed: the deviation of a mean of 5 seeds in 24 configurations."""
+    rows = whole(SEEDS, "adopted", {seed: 0.5 if seed % 2 else 0.75 for seed in SEEDS})
+    tables = {name: list(some) for name, some in as_tables(Records.of(rows)).items()}
+    found = evidence(STUDIES["paper"].experiments, as_records(tables)).expected
+    one = found["grid-medium/r4/lf0.02/harmonic"]
+    spread = np.std([0.75, 0.5, 0.75, 0.5, 0.75], ddof=1)
+    assert (one.draws, one.studies) == (5, 1.0)
+    assert one.mean == pytest.approx(0.65)
+    assert one.sd == pytest.approx(spread / np.sqrt(5), rel=0.35)
+    assert found["main/harmonic/success"].sd == pytest.approx(spread / np.sqrt(120), rel=0.35)
+    # what no seed changes has no deviation
+    assert found["setup/cells/value"].sd == 0.0

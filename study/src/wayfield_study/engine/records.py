@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from wayfield.kernels._types import FloatArray, IntArray
+from wayfield.kernels._types import FloatArray
 
 from .tasks import Row
 
@@ -104,18 +104,6 @@ class Records:
         [(4, 1), (4, 2)]
         """
         return list(dict.fromkeys(tuple(row[name] for name in columns) for row in self.rows))
-
-    def strata(self, *columns: str) -> IntArray:
-        """Return a number for every row, the same for rows with the same values in some columns.
-
-        Examples
-        --------
-        >>> Records.of([{"r": 4}, {"r": 8}, {"r": 4}]).strata("r")
-        array([0, 1, 0])
-        """
-        numbers = {where: number for number, where in enumerate(self.distinct(*columns))}
-        places = (tuple(row[name] for name in columns) for row in self.rows)
-        return np.array([numbers[place] for place in places], dtype=np.int64)
 
 
 Tables: TypeAlias = Mapping[str, Records]

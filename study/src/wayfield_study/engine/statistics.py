@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from wayfield._arrays import as_finite
 from wayfield.errors import InputError
-from wayfield.kernels._types import FloatArray, IntArray
+from wayfield.kernels._types import FloatArray
 
 RESAMPLES = 10_000
 BOOTSTRAP_SEED = 0
@@ -94,24 +94,16 @@ class Measure:
     exact : float or None
         The same cells and goals with the solver doubt removed: exact AMLE, certified p-Laplacian.
         None where no solver is in doubt.
-    error : float or None
-        Standard error of the value's difference to a second such study, where known.
     note : str
         Why there is no value, or what to know about it.
     """
 
     value: float | None
     exact: float | None = None
-    error: float | None = None
     note: str = ""
 
 
-def mean_of(
-    values: FloatArray,
-    exact: FloatArray | None = None,
-    scale: float = 1.0,
-    strata: IntArray | None = None,
-) -> Measure:
+def mean_of(values: FloatArray, exact: FloatArray | None = None, scale: float = 1.0) -> Measure:
     """Measure a mean over cells, and its exact counterpart.
 
     Parameters
@@ -122,24 +114,14 @@ def mean_of(
         The same, solved exactly.
     scale : float
         100 for percentage points.
-    strata : (cells,) array, optional
-        Number of each cell's configuration. With it the measure knows how far two studies with
-        other seeds, but the same configurations, lie apart.
 
     Examples
     --------
-    >>> mean_of(np.array([0.5, 1.0, 1.0, 0.5]), np.ones(4), strata=np.array([0, 0, 1, 1]))
-    Measure(value=0.75, exact=1.0, error=0.25, note='')
+    >>> mean_of(np.array([0.5, 1.0, 1.0, 0.5]), np.ones(4))
+    Measure(value=0.75, exact=1.0, note='')
     """
     sure = None if exact is None else float(scale * exact.mean())
-    scaled, error = scale * values, None
-    if strata is not None and (sizes := np.bincount(strata)).min() > 1:
-        # the variance of a mean is Σ n_c s_c² / n², with s_c the spread of the n_c seeds of a
-        # configuration; a difference of two means has twice that
-        means = np.bincount(strata, scaled) / sizes
-        within = np.bincount(strata, (scaled - means[strata]) ** 2) / (sizes - 1)
-        error = float(np.sqrt(2 * (sizes * within).sum()) / values.size)
-    return Measure(float(scaled.mean()), sure, error)
+    return Measure(float(scale * values.mean()), sure)
 
 
 def sd_of(values: FloatArray, exact: FloatArray | None = None, scale: float = 1.0) -> Measure:

@@ -19,7 +19,7 @@ from wayfield._text import number_of
 
 from ..engine import NO_ROWS, Measure, Profile, Records, Row, Tables, mean_of, sd_of
 from ..paper.figures import Figure, value
-from ..paper.grid import CELL, CONFIGURATION, GRID, PAPER_SWEEPS, SEEDS
+from ..paper.grid import CELL, GRID, PAPER_SWEEPS, SEEDS
 from ..paper.measures import covered, figures_of, measure_slices, on_papers_cells
 from ..report import SHAPES, TONES, Chart, Finding, Scale, Section, Series, Table, chart, power
 from ._mazes import MazeCell, grid, maze_experiment
@@ -105,7 +105,7 @@ def _success_and_loops(
     budget: Mapping[str, Any], exact: Mapping[str, Any] | None, figures: list[Figure], rows: Records
 ) -> dict[str, Measure]:
     chosen = rows.where(**budget)
-    reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
+    reached = chosen.share("reached", "pairs")
     sure = None if exact is None else rows.where(**exact).share("reached", "pairs")
     found = {}
     for figure in figures:
@@ -113,9 +113,9 @@ def _success_and_loops(
             found[figure.id] = sd_of(reached, sure)
         elif figure.column == "loop":
             loops = None if sure is None else 1 - sure
-            found[figure.id] = mean_of(1 - reached, loops, strata=strata)
+            found[figure.id] = mean_of(1 - reached, loops)
         else:
-            found[figure.id] = mean_of(reached, sure, strata=strata)
+            found[figure.id] = mean_of(reached, sure)
     return found
 
 

@@ -23,7 +23,6 @@ from ..paper.grid import (
     AUDIT_SEEDS,
     AUDITED,
     CELL,
-    CONFIGURATION,
     PAPER_RELAXATION,
     PAPER_SWEEPS,
     SEEDS,
@@ -74,16 +73,16 @@ def measures(rows: Records) -> dict[str, Measure]:
     swept, start = rows.where(arm="sweeps"), shares(rows, "harmonic")
     for budget, chosen in swept.by("sweeps").items():
         place, reached = f"iterations/sweeps{budget}", chosen.share("reached", "pairs")
-        residual, strata = chosen.column("residual"), chosen.strata(*CONFIGURATION)
+        residual = chosen.column("residual")
         found |= {
-            f"{place}/success": mean_of(reached, strata=strata),
+            f"{place}/success": mean_of(reached),
             f"{place}/sd": sd_of(reached),
-            f"{place}/loop": mean_of(1 - reached, strata=strata),
+            f"{place}/loop": mean_of(1 - reached),
             f"{place}/residual": mean_of(residual),
             f"{place}/residual_max": Measure(float(residual.max())),
         }
         if budget in (BUDGETS[0], BUDGETS[-1]):
-            lead = mean_of(reached - start, None, 100, strata)
+            lead = mean_of(reached - start, None, 100)
             found[f"iteration-gap/at_{budget}/value"] = lead
 
     # the median over cells of the first budget at which success is 95 % of the converged one

@@ -23,7 +23,16 @@ from wayfield.extension import Method, Problem, Solution
 from ..engine import NO_ROWS, Experiment, Measure, Profile, Records, Row, Tables
 from ..kernels.energy import relaxed_sweeps
 from ..paper.figures import FIGURES
-from ..paper.grid import CELL, PAPER_RELAXATION, PAPER_SWEEPS, REFINEMENTS, SEEDS
+from ..paper.grid import (
+    CELL,
+    CONFIGURATION,
+    MAZES,
+    PAPER_RELAXATION,
+    PAPER_SWEEPS,
+    REFINEMENTS,
+    SEEDS,
+    papers_rows,
+)
 from ..paper.measures import measures
 from ..paper.rules import Evidence, Expected, expect
 from ..report import Section, Table, power
@@ -37,8 +46,10 @@ MECHANISM = "mechanism_"
 SOLVED = wf.Harmonic(bracket=False)
 OTHER_SEEDS = tuple(range(101, 131))
 """Of the draws beside the paper's five seeds: six studies of five."""
-GROUPINGS = 3
+GROUPINGS = 5
 """Ways in which the other seeds are grouped into studies of as many as the paper has."""
+RESAMPLED = 30
+"""Studies that are made of our own seeds by resampling."""
 _WITNESSES = "search/witnesses/value"
 _FORMERLY = {
     "sinks": "minima",
@@ -217,7 +228,7 @@ def as_formerly(row: Row) -> Row:
 
 
 def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence:
-    """Measure the figures of all other draws and readings that are whole.
+    """Return the distribution of every figure, and what other readings give where they are whole.
 
     Parameters
     ----------
@@ -228,9 +239,10 @@ def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence
     """
     every = list(experiments)
     searched = tables.get("other_searches", NO_ROWS)
-    expected = _expected(every, tables.get("other_draws", NO_ROWS))
+    expected, exact = _of_own_seeds(every, tables)
+    expected |= _of_other_seeds(every, tables.get("other_draws", NO_ROWS))
     if len(counts := searched.where(way="grown").column("swept")) > 1:
-        expected[_WITNESSES] = expect([counts.tolist()])
+        expected[_WITNESSES] = expect([counts.tolist()], counts.size)
 
     # the paper's size of medium: no public map has it, half of large does
     rows, columns = wf.load_layout("large").shape
@@ -247,10 +259,10 @@ def evidence(experiments: Iterable[Experiment[Any]], tables: Tables) -> Evidence
     for reading, figures in assumed.items():
         for name, value in figures.items():
             tried.setdefault(name, {})[reading] = value
-    return Evidence(expected, tried)
+    return Evidence(expected, exact, tried)
 
 
-def _expected(experiments: list[Experiment[Any]], rows: Records) -> dict[str, Expected]:
+def _of_other_seeds(experiments: list[Experiment[Any]], rows: Records) -> dict[str, Expected]:
     """Return what other seeds give, grouped into studies of as many as the paper has."""
     seeds = rows.values("seed")
     studies = len(seeds) // len(SEEDS)
@@ -265,10 +277,62 @@ def _expected(experiments: list[Experiment[Any]], rows: Records) -> dict[str, Ex
             kept = (row | {"seed": names[row["seed"]]} for row in rows if row["seed"] in names)
             found[-1].append(measures(experiments, as_tables(Records.of(kept))))
     return {
-        name: expect([[float(study[name].value or 0.0) for study in some] for some in found])
+        name: expect(
+            [[float(study[name].value or 0.0) for study in some] for some in found], len(seeds)
+        )
         for name in FIGURES
         if all(study[name].value is not None for some in found for study in some)
     }
+
+
+def _of_own_seeds(
+    experiments: list[Experiment[Any]], tables: Tables
+) -> tuple[dict[str, Expected], dict[str, Expected]]:
+    """Return the distribution of every figure, at the paper's budget and exactly, by resampling.
+
+    The seeds of each configuration are drawn with replacement, all arms of a cell together. With n
+    seeds the variance of a mean comes out too small by (n − 1)/n, which is put right.
+    """
+    expected: dict[str, Expected] = {}
+    exact: dict[str, Expected] = {}
+    resampled = [_resampled(tables, number) for number in range(RESAMPLED)]
+    for experiment in experiments:
+        rows = tables.get(experiment.name, NO_ROWS)
+        if experiment.measures is None or not len(rows):
+            continue
+        ours = experiment.measures(tables)
+        others = [experiment.measures(some) for some in resampled]
+        drawn = set(CELL) <= rows.rows[0].keys()
+        n = len({row["seed"] for row in papers_rows(rows)}) if drawn else 1
+        for name, measure in ours.items():
+            for found, part in ((expected, "value"), (exact, "exact")):
+                centre = getattr(measure, part)
+                values = [getattr(other[name], part) for other in others]
+                if centre is None or None in values:
+                    continue
+                sd = float(np.std(values, ddof=1) * np.sqrt(n / (n - 1))) if n > 1 else 0.0
+                found[name] = Expected(centre, sd, n)
+    return expected, exact
+
+
+def _resampled(tables: Tables, number: int) -> Tables:
+    """Return the paper's cells with the seeds of each configuration drawn with replacement."""
+    found: dict[str, Records] = {}
+    for name, rows in tables.items():
+        if not len(rows) or not set(CELL) <= rows.rows[0].keys():
+            found[name] = rows
+            continue
+        kept: list[Row] = []
+        for (maze, r, lf), some in papers_rows(rows).by(*CONFIGURATION).items():
+            by_seed = some.by("seed")
+            seeds = sorted(by_seed)
+            # the same draw for every table with as many seeds
+            entropy = [number, len(seeds), MAZES.index(maze), r, round(100 * lf)]
+            picks = np.random.default_rng(entropy).integers(len(seeds), size=len(seeds))
+            for seed, pick in zip(seeds, picks.tolist(), strict=True):
+                kept += [row | {"seed": seed} for row in by_seed[seeds[pick]]]
+        found[name] = Records.of(kept)
+    return found
 
 
 def _readings(experiments: list[Experiment[Any]], tables: Tables) -> dict[str, dict[str, float]]:

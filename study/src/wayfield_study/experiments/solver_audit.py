@@ -49,7 +49,7 @@ from wayfield.kernels.plaplacian import update_residual
 
 from ..engine import Measure, Profile, Records, Row, mean_of, sd_of
 from ..kernels import energy as kernels
-from ..paper.grid import AUDIT_SEEDS, AUDITED, CONFIGURATION, SEEDS
+from ..paper.grid import AUDIT_SEEDS, AUDITED, SEEDS
 from ..paper.measures import measured, on_papers_cells
 from ..report import Finding, Section, Table, power
 from ._mazes import MazeCell, grid, maze_experiment
@@ -313,9 +313,9 @@ def measures(rows: Records) -> dict[str, Measure]:
         if not len(chosen):
             continue
         exact = rows.where(p=p, arm="certified").share("reached", "pairs")
-        reached, strata = chosen.share("reached", "pairs"), chosen.strata(*CONFIGURATION)
+        reached = chosen.share("reached", "pairs")
         found |= {
-            f"{place}/success": mean_of(reached, exact, strata=strata),
+            f"{place}/success": mean_of(reached, exact),
             f"{place}/sd": sd_of(reached, exact),
             f"{place}/converged": Measure(converged_cells(chosen)),
             f"{place}/residual": mean_of(chosen.column("fixed_point")),

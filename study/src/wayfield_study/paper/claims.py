@@ -16,7 +16,17 @@ from typing import Any
 
 from ..engine.statistics import Measure
 from ..report.tables import latex, latex_line, latex_table, plain
-from .figures import FIGURES, READINGS, TABLES, Figure, PaperTable, number, shown_name, signed
+from .figures import (
+    FIGURES,
+    READINGS,
+    TABLES,
+    Figure,
+    PaperTable,
+    number,
+    same_as,
+    shown_name,
+    signed,
+)
 from .rules import WORDS, Evidence, Expected, Verdict, VerdictMark, judge
 
 
@@ -30,8 +40,8 @@ class Claim:
         The paper's.
     measure : Measure
         Ours, at the paper's budget and exactly.
-    expected : Expected or None
-        What many draws of our protocol give, where they were made.
+    expected, solved : Expected or None
+        What draws of our protocol give: at the paper's budget, and with every field solved.
     tried : mapping of str to float
         What other readings of the protocol give, by what they assume.
     """
@@ -39,12 +49,18 @@ class Claim:
     figure: Figure
     measure: Measure
     expected: Expected | None = None
+    solved: Expected | None = None
     tried: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def verdict(self) -> Verdict:
         """What the rules say."""
-        return judge(self.figure, self.measure, self.expected, self.tried)
+        return judge(self.figure, self.measure, self.expected, self.solved, self.tried)
+
+    @property
+    def same_as(self) -> str:
+        """What the paper's figure follows from; empty if it is independent."""
+        return same_as(self.figure.id)
 
     @property
     def difference(self) -> float | None:
@@ -74,16 +90,17 @@ class Claim:
 
     @property
     def expected_text(self) -> str:
-        """What many draws give to the paper's precision, and its error."""
+        """Mean over many draws to the paper's precision, and the deviation of one study."""
         if self.expected is None:
             return ""
-        mean, error = self.expected.value, self.expected.error
-        return f"{number(mean, self.figure)} ± {number(error, self.figure)}"
+        mean, apart = self.expected.mean, self.expected.apart
+        return f"{number(mean, self.figure)} ± {number(apart, self.figure)}"
 
     @property
-    def spread_text(self) -> str:
-        """How far two studies lie apart, to the paper's precision."""
-        return "" if self.expected is None else number(self.expected.spread, self.figure)
+    def z_text(self) -> str:
+        """How many standard deviations the paper's figure lies from the mean."""
+        z = None if self.expected is None else self.expected.z(self.figure)
+        return "" if z is None else f"{z:+.1f}".replace("-", "−")
 
     def record(self) -> dict[str, Any]:
         """Return the claim as plain data.
@@ -92,8 +109,9 @@ class Claim:
         --------
         >>> record = Claim(FIGURES["main/amle/success"], Measure(0.975, exact=1.0)).record()
         >>> record["id"], record["paper"], record["ours"], record["ours_exact"], record["verdict"]
-        ('main/amle/success', 0.97, 0.975, 1.0, 'solver artefact: 0.975 stopped early, ...')
+        ('main/amle/success', 0.97, 0.975, 1.0, 'close: +0.005')
         """
+        chance = self.expected
         return {
             "id": self.figure.id,
             "table": f"{TABLES[self.figure.table].place}: {TABLES[self.figure.table].title}",
@@ -102,11 +120,15 @@ class Claim:
             "ours": self.measure.value,
             "ours_exact": self.exact,
             "difference": self.difference,
-            "expected": None if self.expected is None else self.expected.value,
-            "expected_error": None if self.expected is None else self.expected.error,
-            "expected_spread": None if self.expected is None else self.expected.spread,
+            "mean": None if chance is None else chance.mean,
+            "sd": None if chance is None else chance.sd,
+            "draws": None if chance is None else chance.draws,
+            "z": None if chance is None else chance.z(self.figure),
+            "exact_sd": None if self.solved is None else self.solved.sd,
+            "mark": self.verdict.mark,
             "verdict": self.verdict.text,
-            "basis": self.verdict.basis,
+            "met_by": list(self.verdict.met_by),
+            "same_as": self.same_as,
             "reading": READINGS[self.figure.table],
             "tried": dict(self.tried),
             "kind": self.figure.kind,
@@ -127,14 +149,18 @@ def make_claims(measures: Mapping[str, Measure], evidence: Evidence | None = Non
     known = Evidence() if evidence is None else evidence
     return [
         Claim(
-            figure, measures.get(name, missing), known.expected.get(name), known.tried.get(name, {})
+            figure,
+            measures.get(name, missing),
+            known.expected.get(name),
+            known.exact.get(name),
+            known.tried.get(name, {}),
         )
         for name, figure in FIGURES.items()
     ]
 
 
 def count_marks(claims: Sequence[Claim]) -> dict[VerdictMark, int]:
-    """Count the claims by mark; every mark is there."""
+    """Count claims by mark; every mark is there."""
     found = Counter(claim.verdict.mark for claim in claims)
     return {mark: found[mark] for mark in WORDS}
 

@@ -30,6 +30,7 @@ exact              what mathematics, or the maps, settle
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -214,16 +215,31 @@ FIGURES = {figure.id: figure for table in TABLES.values() for figure in table.fi
 
 
 def _pairs(file: str) -> list[tuple[str, str]]:
-    """Read lines of two parts with a bar between them."""
+    """Read lines of two parts with a bar between them, and spaces around it."""
     lines = _DATA.joinpath(file).read_text("utf-8").splitlines()
-    parts = (line.partition("|") for line in lines if not line.startswith("#"))
+    parts = (line.partition(" | ") for line in lines if not line.startswith("#"))
     return [(first.strip(), last.strip()) for first, bar, last in parts if bar]
 
 
 NAMES = dict(_pairs("names.txt"))
 """What the report calls rows and columns; the rest keep their names."""
+RESTATED = [(re.compile(pattern), sources) for pattern, sources in _pairs("restated.txt")]
 READINGS = {table: text for tables, text in _pairs("readings.txt") for table in tables.split()}
 """How we read what the paper leaves open, by table."""
+
+
+def same_as(figure_id: str) -> str:
+    """Return what a figure follows from; empty if it is independent of all others.
+
+    Examples
+    --------
+    >>> same_as("by-r/r8/lift"), same_as("grid-large/r8/lf0.02/amle")
+    ('by-r/r8/harmonic by-r/r8/amle', '')
+    """
+    for pattern, sources in RESTATED:
+        if found := pattern.fullmatch(figure_id):
+            return found.expand(sources)
+    return ""
 
 
 def value(figure_id: str) -> float:

@@ -1,28 +1,27 @@
-"""Verdicts, worded by rule from the numbers.
+"""Verdicts that can fail, worded by rule from the numbers.
 
-A figure of the paper is compared with what our protocol gives at the paper's own budget: with its
-mean over many draws, where they were made, else with our one draw. Where a solver has a say in it,
-the same cells solved exactly stand beside. In this order:
+A figure of the paper is one draw: a study of some seeds. Our protocol, drawn again and again, says
+what such a study gives on average and how far two of them lie apart. With the mean m over k
+studies, and the standard deviation s between studies,
+
+    z = (printed − m) / (s √(1 + 1/k)).
+
+In this order:
 
 1. *not measured*: there is no figure of ours; the verdict says why.
-2. *solver artefact*: ours is close to the paper's, but solving the same cells and goals exactly
-   moves the figure away from the paper's, by more than the grain of its kind: what the paper
-   printed belongs to the stopped solver.
-3. *reproduced*: ours is close to the paper's.
-4. *differs*: it is not. The verdict names the difference, and which other readings of the protocol
-   were tried on this figure and would meet it.
+2. *solver artefact*: the paper's figure is reproduced by the solver stopped at the paper's budget,
+   and rejected for the same cells solved exactly, by the same rule.
+3. *reproduced*: |z| ≤ 2, half a unit of the last digit printed counted in.
+4. *close*: not reproduced, but within the tolerance of its kind, `KINDS`. This says nothing about
+   chance, and is counted apart.
+5. *differs*: neither. The verdict names all other readings of the protocol that were tried on the
+   figure and would reproduce it.
 
-Close means within the tolerance of the kind of figure, `KINDS`, plus half a unit of the last digit
-printed. An absolute tolerance says little about a small figure: one that is not 0 but less than
-twice its tolerance must also be met within half of itself. Close is as well what another draw of
-as many seeds could have given: within two standard deviations between such studies, but never
-further than twice the tolerance, lest a figure be met merely because it varies wildly. A verdict's
-``basis`` says which of the two it rests on.
+What no draw changes, such as mathematics and the sizes of maps, has s = 0: it is reproduced to the
+last digit or not at all. A share and its complement have the same z, and so the same verdict.
 
-What a verdict rests on beside one draw of our own is `Evidence`. The study's five seeds are one
-draw; others, of the same protocol, say what its figures are on average and how far two studies of
-five seeds lie apart. Other readings of the protocol say whether a difference would go away under
-an assumption that the paper's text does not make.
+The distributions are `Evidence`. Where the protocol was run on other seeds, m and s are theirs;
+elsewhere m is our own figure and s comes from resampling our own seeds within each configuration.
 """
 
 from __future__ import annotations
@@ -39,18 +38,19 @@ from wayfield._text import number_of
 from ..engine.statistics import Measure
 from .figures import Figure, number, signed
 
-VerdictMark = Literal["reproduced", "differs", "artefact", "missing"]
+VerdictMark = Literal["reproduced", "artefact", "close", "differs", "missing"]
 WORDS: dict[VerdictMark, str] = {
     "reproduced": "reproduced",
     "artefact": "solver artefact",
+    "close": "close",
     "differs": "differs",
     "missing": "not measured",
 }
+LEVEL = 2.0
+"""Standard deviations within which a figure is reproduced."""
 NOT_IN_THE_TEXT = "an assumption the text does not make"
 EXACT = 1e-9
 """Rounding that a figure which should be exact may show."""
-SMALL, PART = 2, 0.5
-"""Figures below so many tolerances must be met within this part of themselves."""
 
 
 # -------------------------------------------------------------------- kinds of figures
@@ -65,96 +65,112 @@ class Kind:
     title : str
         What such figures are.
     tolerance : float
-        Largest difference that counts as reproduced.
-    grain : float
-        Smallest change by an exact solve that counts as one.
+        Largest difference that is called close.
     relative : bool
-        Whether both are relative to the larger of the two figures.
+        Whether it is relative to the larger of the two figures.
     """
 
     title: str
     tolerance: float
-    grain: float
     relative: bool = False
 
-    def difference(self, ours: float, theirs: float) -> float:
-        """Size of a difference, on the scale of the tolerance."""
-        apart = abs(ours - theirs)
-        largest = max(abs(ours), abs(theirs))
-        return apart / largest if self.relative and largest > 0 else apart
-
-    def described(self, size: float | None = None) -> str:
-        """Return a size on this scale in words: the tolerance, unless another is given."""
-        size = self.tolerance if size is None else size
-        if size == EXACT:
+    @property
+    def described(self) -> str:
+        """The tolerance in words."""
+        if self.tolerance == EXACT:
             return "printed precision"
-        return f"{size:.0%}" if self.relative else f"{size:g}"
+        return f"{self.tolerance:.0%}" if self.relative else f"{self.tolerance:g}"
 
 
 KINDS = {
-    "share": Kind("success or failure over many cells", 0.05, 0.005),
-    "share5": Kind("success or failure of one configuration, five cells", 0.10, 0.005),
-    "rare": Kind("a share of a few per cent", 0.01, 0.002),
-    "points": Kind("lift, in percentage points", 5.0, 0.5),
-    "points5": Kind("lift of one configuration, in percentage points", 10.0, 0.5),
-    "spread": Kind("standard deviation over cells", 0.05, 0.005),
-    "order": Kind("rate or mean of the ordering audit", 0.02, 0.005),
-    "percent": Kind("rate in per cent", 3.0, 0.5),
-    "trace": Kind("rate of hardly any, in per cent", 0.5, 0.1),
-    "residual": Kind("residual after a fixed number of sweeps", 0.25, math.inf, relative=True),
-    "coarse": Kind("residual or budget that hangs on a solver's details", 0.5, math.inf, True),
-    "cells": Kind("number of cells, of 120", 12, 6),
-    "cells24": Kind("number of cells, of 24", 2, 2),
-    "count": Kind("number of decisions or of candidates", 0.10, 0.05, relative=True),
-    "exact": Kind("what mathematics or the maps settle", EXACT, EXACT),
+    "share": Kind("success or failure over many cells", 0.05),
+    "share5": Kind("success or failure of one configuration, five cells", 0.05),
+    "rare": Kind("a share of a few per cent", 0.01),
+    "points": Kind("lift, in percentage points", 5.0),
+    "points5": Kind("lift of one configuration, in percentage points", 5.0),
+    "spread": Kind("standard deviation over cells", 0.05),
+    "order": Kind("rate or mean of the ordering audit", 0.02),
+    "percent": Kind("rate in per cent", 3.0),
+    "trace": Kind("rate of hardly any, in per cent", 0.5),
+    "residual": Kind("residual after a fixed number of sweeps", 0.25, relative=True),
+    "coarse": Kind("residual or budget that hangs on a solver's details", 0.5, relative=True),
+    "cells": Kind("number of cells, of 120", 6),
+    "cells24": Kind("number of cells, of 24", 1),
+    "count": Kind("number of decisions or of candidates", 0.10, relative=True),
+    "exact": Kind("what mathematics or the maps settle", EXACT),
 }
 
-# -------------------------------------------------------------------- what a verdict rests on
 
-NONE_MEETS, UNTRIED = "no reading", "untried"
-"""Reasons of a difference that no reading explains; the others are what a reading assumes."""
+def is_close(figure: Figure, ours: float) -> bool:
+    """Whether a number is within the tolerance of the figure's kind, rounding counted in."""
+    kind = KINDS[figure.kind]
+    allowed = kind.tolerance
+    if kind.relative:
+        allowed *= max(abs(ours), abs(figure.value))
+    return abs(ours - figure.value) <= allowed + _rounding(figure)
+
+
+def _rounding(figure: Figure) -> float:
+    """Half a unit of the last digit, and what a figure that should be exact may show."""
+    return 0.5 * figure.unit * (1 + EXACT) + EXACT
+
+
+# -------------------------------------------------------------------- what a verdict rests on
 
 
 @dataclass(frozen=True)
 class Expected:
-    """A figure over many draws of the same protocol.
+    """Distribution of a figure over studies of the paper's size.
 
     Attributes
     ----------
-    value : float
-        Its mean.
-    error : float
-        Standard error of that mean.
-    spread : float
-        Standard deviation of the figure between studies with as many seeds as the paper's.
+    mean : float
+        Over all draws.
+    sd : float
+        Standard deviation between studies; 0 if no draw changes the figure.
+    draws : int
+        Seeds it is computed from.
+    studies : float
+        The same number in studies of the paper's size.
     """
 
-    value: float
-    error: float
-    spread: float
+    mean: float
+    sd: float = 0.0
+    draws: int = 1
+    studies: float = 1.0
 
     @property
     def apart(self) -> float:
-        """Standard deviation of another study's figure about this mean, whose own error counts."""
-        return float(np.hypot(self.spread, self.error))
+        """Standard deviation of another study's figure about the mean, whose own error counts."""
+        return self.sd * math.sqrt(1 + 1 / self.studies)
+
+    def z(self, figure: Figure) -> float | None:
+        """Standardised difference of the printed figure; None if no draw changes the figure."""
+        return (figure.value - self.mean) / self.apart if self.apart > 0 else None
+
+    def allows(self, figure: Figure) -> bool:
+        """Whether another study could have given the printed figure."""
+        return abs(figure.value - self.mean) <= LEVEL * self.apart + _rounding(figure)
 
 
-def expect(draws: Sequence[Sequence[float]]) -> Expected:
-    """Sum up a figure's values in several groupings of the same draws into studies.
+def expect(values: Sequence[Sequence[float]], draws: int) -> Expected:
+    """Return the distribution of a figure from several groupings of the same draws into studies.
 
     Parameters
     ----------
-    draws : sequence of sequences
+    values : sequence of sequences
         For every grouping the figure's value in each of its studies, which are independent.
+    draws : int
+        Number of seeds.
 
     Examples
     --------
-    >>> expect([[1.0, 3.0], [2.0, 2.0]])
-    Expected(value=2.0, error=0.707..., spread=1.0)
+    >>> expect([[1.0, 3.0], [2.0, 2.0]], draws=10)
+    Expected(mean=2.0, sd=1.0, draws=10, studies=2)
     """
-    values = np.array(draws, dtype=np.float64)
-    spread = float(np.sqrt(values.var(axis=1, ddof=1).mean()))
-    return Expected(float(values.mean()), float(spread / np.sqrt(values.shape[1])), spread)
+    groups = np.array(values, dtype=np.float64)
+    sd = float(np.sqrt(groups.var(axis=1, ddof=1).mean()))
+    return Expected(float(groups.mean()), sd, draws, groups.shape[1])
 
 
 @dataclass(frozen=True)
@@ -164,12 +180,15 @@ class Evidence:
     Attributes
     ----------
     expected : mapping of str to Expected
-        What other draws give; figures that none was made for are missing.
+        What our protocol gives at the paper's budget.
+    exact : mapping of str to Expected
+        What it gives with every field solved; figures that no solver is in doubt of are missing.
     tried : mapping of str to mapping of str to float
-        What other readings give, by what they assume.
+        What other readings give, by what they assume: one study each.
     """
 
     expected: Mapping[str, Expected] = field(default_factory=dict)
+    exact: Mapping[str, Expected] = field(default_factory=dict)
     tried: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
@@ -178,28 +197,26 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A mark, the full sentence, and what it rests on.
+    """A mark, the full sentence, and the readings that would reproduce what is not.
 
     Attributes
     ----------
     mark, text : str
         The verdict in one word, and in a sentence.
-    reason : str
-        Of a difference: the reading that would meet the figure.
-    basis : {"", "tolerance", "draws"}
-        Of a figure that is met: within its tolerance, or only within what other draws give.
+    met_by : tuple of str
+        Of a figure that is not reproduced: what the readings assume that would reproduce it.
     """
 
     mark: VerdictMark
     text: str
-    reason: str = ""
-    basis: str = ""
+    met_by: tuple[str, ...] = ()
 
 
 def judge(
     figure: Figure,
     measure: Measure,
     expected: Expected | None = None,
+    exact: Expected | None = None,
     tried: Mapping[str, float] | None = None,
 ) -> Verdict:
     """Compare a figure of the paper with ours.
@@ -211,7 +228,9 @@ def judge(
     measure : Measure
         Our draw of the same seeds.
     expected : Expected, optional
-        What many draws give.
+        What our protocol gives at the paper's budget; by default the measure, without chance.
+    exact : Expected, optional
+        What it gives solved exactly; by default the exact measure, without chance.
     tried : mapping of str to float, optional
         What other readings give, by what they assume.
 
@@ -220,77 +239,52 @@ def judge(
     >>> from wayfield_study.paper.figures import FIGURES
     >>> figure = FIGURES["main/amle/success"]
     >>> from wayfield_study.engine import Measure
-    >>> judge(figure, Measure(0.971)).text
-    'reproduced: within 0.05'
-    >>> judge(figure, Measure(0.971, exact=1.0)).text
-    'solver artefact: 0.971 stopped early, 1.000 solved exactly'
-    >>> judge(figure, Measure(0.871), tried={"walls of glass": 0.969, "others": 0.5}).text
+    >>> ours = Expected(0.975, 0.004, 30, 6.0)
+    >>> judge(figure, Measure(0.975), ours).text
+    'reproduced: 0.975 ± 0.004 expected'
+    >>> judge(figure, Measure(0.975, exact=1.0), ours).text
+    'solver artefact: 0.975 ± 0.004 expected of the stopped solver, 1.000 solved exactly'
+    >>> judge(figure, Measure(0.985), Expected(0.985, 0.004, 30, 6.0)).text
+    'close: +0.015, 3.5 standard deviations'
+    >>> judge(figure, Measure(0.871), tried={"walls of glass": 0.9702, "others": 0.5}).text
     'differs: −0.099; met by walls of glass, an assumption the text does not make'
-    >>> judge(figure, Measure(0.871), Expected(0.91, 0.01, 0.03)).text
-    'reproduced: another draw may give it, 0.910 ± 0.032'
     >>> judge(figure, Measure(None, note="8 of 120 cells")).text
     'not measured: 8 of 120 cells'
     """
     if measure.value is None:
         return Verdict("missing", f"not measured: {measure.note}")
-    kind, scope = KINDS[figure.kind], f" ({measure.note})" if measure.note else ""
-    # what the protocol gives, and the standard deviation of another draw about it
-    centre, apart = measure.value, measure.error or 0.0
-    if expected is not None:
-        centre, apart = expected.value, expected.apart
+    scope = f" ({measure.note})" if measure.note else ""
+    if expected is None:
+        expected = Expected(measure.value)
+    if exact is None and measure.exact is not None:
+        exact = Expected(measure.exact)
 
-    # 1. close: within the tolerance, or what another draw could have given
-    within = close(figure, centre)
-    unit = max(abs(centre), abs(figure.value)) if kind.relative else 1.0
-    furthest = 2 * min(apart, kind.tolerance * unit) + 0.5 * figure.unit * (1 + 1e-9)
-    basis = "tolerance" if within else "draws"
-    if not within and abs(centre - figure.value) > furthest:
-        off = signed(measure.value - figure.value, figure)
-        meeting = [assumed for assumed, other in (tried or {}).items() if close(figure, other)]
-        if meeting:
-            reason, told = meeting[0], f"met by {meeting[0]}, {NOT_IN_THE_TEXT}"
-        elif tried:
-            others = number_of(len(tried), "other readings")
-            reason, told = NONE_MEETS, f"{others} tried, none meets it"
-        else:
-            reason, told = UNTRIED, "no other reading was tried on it"
-        return Verdict("differs", f"differs: {off}; {told}{scope}", reason)
+    if expected.allows(figure):
+        said = f"{number(expected.mean, figure)} ± {number(expected.apart, figure)} expected"
+        if expected.apart == 0:
+            said = "to the last digit" if figure.unit else "exactly"
+        if exact is None or exact.allows(figure):
+            return Verdict("reproduced", f"reproduced: {said}{scope}")
+        solved = number(exact.mean, figure)
+        if expected.apart == 0:
+            said = number(expected.mean, figure)
+        told = f"solver artefact: {said} of the stopped solver, {solved} solved exactly{scope}"
+        return Verdict("artefact", told)
 
-    # 2. close, but only because the solver was stopped
-    if measure.exact is not None:
-        away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
-        if away and kind.difference(measure.exact, measure.value) > kind.grain:
-            stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
-            told = f"solver artefact: {stopped} stopped early, {exact} solved exactly{scope}"
-            return Verdict("artefact", told, basis=basis)
-
-    # 3. close, and how close
-    if not figure.unit:
-        how = ""
-    elif abs(measure.value - figure.value) <= 0.5 * figure.unit:
-        how = ": to the last digit"
-    elif not within:
-        how = f": another draw may give it, {number(centre, figure)} ± {number(apart, figure)}"
-    elif _is_small(figure):
-        how = f": within {PART:.0%} of a small figure"
-    else:
-        how = f": within {kind.described()}"
-    return Verdict("reproduced", f"reproduced{how}{scope}", basis=basis)
-
-
-def close(figure: Figure, ours: float) -> bool:
-    """Whether a number is within the tolerance of the figure's kind."""
-    kind = KINDS[figure.kind]
-    rounding = 0.5 * figure.unit * (1 + 1e-9)
-    if kind.relative:
-        rounding /= max(abs(ours), abs(figure.value), rounding)
-    apart = kind.difference(ours, figure.value) - rounding
-    if _is_small(figure) and apart > PART * abs(figure.value):
-        return False
-    return apart <= kind.tolerance
-
-
-def _is_small(figure: Figure) -> bool:
-    """Whether the absolute tolerance is too coarse for a figure."""
-    kind = KINDS[figure.kind]
-    return not kind.relative and 0 < abs(figure.value) < SMALL * kind.tolerance
+    off = signed(expected.mean - figure.value, figure)
+    if z := expected.z(figure):
+        off += f", {abs(z):.1f} standard deviations"
+    # one study of another reading against one of the paper's
+    others = {
+        assumed: Expected(other, expected.sd, studies=1.0)
+        for assumed, other in (tried or {}).items()
+    }
+    meeting = tuple(assumed for assumed, other in others.items() if other.allows(figure))
+    if meeting:
+        one = len(meeting) == 1
+        each = NOT_IN_THE_TEXT if one else "assumptions the text does not make"
+        off += f"; met by {' or by '.join(meeting)}, {each}"
+    elif others:
+        off += f"; {number_of(len(others), 'other readings')} tried, none meets it"
+    mark: VerdictMark = "close" if is_close(figure, expected.mean) else "differs"
+    return Verdict(mark, f"{mark}: {off}{scope}", meeting)
