@@ -242,7 +242,7 @@ def test_held_out_labels_find_every_wrong_move(seed: int, directed: bool, error:
     noise = error * rng.uniform(-1.0, 1.0, n) * (np.arange(n) != goal)
     labels, held = (wf.Labels(some, (truth + noise)[some], error) for some in (kept, rest))
     method = wf.AMLE(fill="cost" if directed else "flat")
-    answer = wf.solve(graph, labels, goal, method, unreachable="nan", check=False)
+    answer = wf.solve(graph, labels, goal, method, check=False)
     audit = wf.audit_decisions(answer, held_out=held, use_proved=False)
     arcs, row = rows(world), answer.plan.successor
     paid = np.full(audit.states.size, np.inf)

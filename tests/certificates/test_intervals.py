@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import inf
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import wayfield as wf
 import wayfield_verify
 from wayfield.certificates import next_labels
 from wayfield.certificates.intervals import interval_test
+from wayfield.labels import label_distance
 from worlds import ANY_LENGTH, PATH, maze_problem, path, random_graph, rows
 
 
@@ -195,6 +196,29 @@ def test_what_is_surrounded_by_labels_is_proved() -> None:
     assert answer.certificate.proved[surrounded & right].all()
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_the_error_is_at_most_twice_the_distance_to_paths_between_labels(seed: int) -> None:
+    """The sharper fill distance: Γ = {M = W} has the shortest paths from labels to the goal."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, int(rng.integers(3, 20)), ("unit", "whole"), backbone="tree")
+    goal = int(rng.integers(graph.num_vertices))
+    truth = wf.cost_to_go(graph, goal)
+    able = np.flatnonzero(np.isfinite(truth))
+    drawn = np.union1d(rng.choice(able, rng.integers(1, 5)), [goal])
+    labels = wf.Labels(drawn, truth[drawn])
+    answer = wf.solve(graph, labels, goal)
+    found = answer.certificate.intervals
+    known = np.flatnonzero(found.lower == found.upper)
+    to_known = label_distance(graph, wf.Labels(known, truth[known]))
+    assert (np.abs(answer.values - truth)[able] <= (found.upper - found.lower)[able] + 1e-12).all()
+    assert ((found.upper - found.lower)[able] <= 2.0 * to_known[able]).all()
+    assert (to_known <= label_distance(graph, labels)).all()
+    for z in drawn:
+        from_label = wf.cost_to_go(graph, int(z))
+        between = np.flatnonzero(from_label + truth == truth[z])
+        assert np.isin(between, known).all()
+
+
 # -------------------------------------------------------------------- what labels cannot say
 
 
@@ -249,6 +273,31 @@ def test_measuring_where_intervals_are_wide_finds_the_truth_soon() -> None:
     random = wf.sample_labels(graph, 11, count=13, seed=1)
     errors = [np.abs(wf.extend(graph, y, wf.AMLE()).values - truth).mean() for y in (known, random)]
     assert errors[0] < 0.5 * errors[1]
+
+
+def test_measuring_one_at_a_time_is_at_most_four_times_the_best_fill_distance() -> None:
+    """After k labels no interval is wider than 4 h, h the least fill distance of any k labels."""
+    rng = np.random.default_rng(12)
+    tight = 0.0
+    for _ in range(25):
+        graph = random_graph(rng, int(rng.integers(4, 11)), ("unit", "whole"), backbone="tree")
+        n = graph.num_vertices
+        goal = int(rng.integers(n))
+        away = np.array([wf.cost_to_go(graph, x) for x in range(n)])
+        truth, known = away[goal], [goal]
+        plan = wf.plan(graph, truth, goal)
+        for k in range(1, 4):
+            found = interval_test(graph, wf.Labels(known, truth[known]), plan)
+            widest = float((found.upper - found.lower).max())
+            best = min(away[list(some)].min(axis=0).max() for some in combinations(range(n), k))
+            assert widest <= 4.0 * best
+            tight = max(tight, widest / max(best, 1e-9)) if best else tight
+            more = next_labels(graph, wf.Labels(known, truth[known]), goal)
+            if not more.size:
+                assert widest == 0.0
+                break
+            known.append(int(more[0]))
+    assert tight > 1.0
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_bounds_with_confidence_hold_for_most_draws_of_a_population() -> None:
             failed += bool((scores <= made.factor).mean() < level)
         assert failed / runs <= 1.0 - confidence + 1e-12
         worst = max(worst, failed / runs / (1.0 - confidence))
-    assert worst > 0.5
+    assert worst > 0.4  # and not far less often
 
 
 @pytest.mark.parametrize("count", [22, 60])

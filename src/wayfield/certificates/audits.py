@@ -336,7 +336,10 @@ def audit_decisions(
         labels = certificate.labels
         known[plan.goal], known[labels.vertices] = 0.0, labels.values
         refuse(
-            ~np.isnan(known[held_out.vertices]), held_out.vertices, "held_out", "is a label of the plan"
+            ~np.isnan(known[held_out.vertices]),
+            held_out.vertices,
+            "held_out",
+            "is a label of the plan",
         )
         audited &= np.isnan(known)
     rest = np.flatnonzero(audited)

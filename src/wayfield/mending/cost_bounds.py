@@ -12,8 +12,8 @@ and however bad the predictions are. If scores are distinct, the probability is 
 level + 1 / (m + 1). It is over the draw of all m + 1 walks: it holds on average over starts, not
 for each start. For k > m there is no such bound, and none is returned.
 
-**With confidence 1 − δ** the bound holds for this very draw of earlier walks: with probability at
-least 1 − δ over the draw, at least the share `level` of all walks stay within it [2]_. Here k is the
+**With confidence 1 − δ** the bound holds for this very draw of earlier walks [2]_: with probability
+at least 1 − δ over the draw, at least the share `level` of all walks stay within it. Here k is the
 least number with
 
     P(Bin(m, level) ≥ k) ≤ δ                  for independent, identically distributed walks,
