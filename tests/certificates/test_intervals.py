@@ -17,6 +17,7 @@ import wayfield as wf
 import wayfield_verify
 from wayfield.certificates import next_labels
 from wayfield.certificates.intervals import interval_test
+from wayfield.kernels.certificates import proved_moves
 from wayfield.labels import label_distance
 from worlds import ANY_LENGTH, PATH, maze_problem, path, random_graph, rows
 
@@ -96,6 +97,31 @@ def test_the_intervals_are_those_of_the_definition() -> None:
                 upper = min((truth[z] + float(to[z]) for z in drawn if z in to), default=inf)
                 lower = max([0.0, *(truth[z] - float(back[z]) for z in drawn if z in back)])
                 assert (found.lower[x], found.upper[x]) == (lower, upper)
+
+
+def test_proved_moves_and_routes_are_those_of_the_definition() -> None:
+    rng = np.random.default_rng(6)
+    seen = set()
+    for trial in range(60):
+        graph = random_graph(rng, 12, ("unit", "whole", "real"), directed=trial % 2 == 1)
+        lower = rng.integers(0, 6, 12) + rng.choice([0.0, 0.1], 12)
+        upper = lower + rng.choice([0.0, 0.0, 0.3, inf], 12, p=[0.4, 0.3, 0.2, 0.1])
+        successor = wf.plan(graph, rng.integers(0, 5, 12).astype(float), 0).successor
+        moves, routes = proved_moves(graph.arcs, lower, upper, successor, 0)
+        arcs = rows(graph)
+        for x in range(12):
+            c, expected = int(successor[x]), x == 0
+            if c != x and upper[c] < inf:
+                cost = {y: Fraction(length) + Fraction(lower[y]) for y, length in arcs[x].items()}
+                own = Fraction(arcs[x][c]) + Fraction(upper[c])
+                expected = all(own <= other for y, other in cost.items() if y != c)
+            assert moves[x] == expected
+            at, steps = x, 0
+            while at != 0 and moves[at] and steps < 12:
+                at, steps = int(successor[at]), steps + 1
+            assert routes[x] == (at == 0)
+            seen.add((bool(moves[x]), bool(routes[x])))
+    assert seen == {(False, False), (True, False), (True, True)}
 
 
 def test_ties_are_proved() -> None:

@@ -61,7 +61,7 @@ from .._text import percent
 from ..errors import InputError
 from ..graph import Graph, check_graph
 from ..kernels._types import BoolArray, FloatArray
-from ..kernels.certificates import along_walks, decisions
+from ..kernels.certificates import proved_moves
 from ..kernels.shortest import cone
 from ..labels import Labels, check_labels
 from ..plans import Plan
@@ -129,17 +129,15 @@ def interval_test(graph: Graph, labels: Labels, plan: Plan) -> Intervals:
     error = _label_error(graph, labels)
     lower, upper = _intervals(graph, labels, plan.goal, error)
     refuted = bool((lower > upper).any())
-    proved = np.zeros(lower.size, dtype=bool)
-    if not refuted:
-        no_error = frozen(np.zeros(lower.size))
-        gap, _ = decisions(graph.arcs, lower, upper, no_error, plan.successor, plan.goal)
-        proved = (gap >= 0.0) & np.isfinite(upper[plan.successor])
-    _, _, first_weak = along_walks(plan.successor, plan.goal, upper, proved)
+    if refuted:
+        proved = routes = np.zeros(lower.size, dtype=bool)
+    else:
+        proved, routes = proved_moves(graph.arcs, lower, upper, plan.successor, plan.goal)
     return Intervals(
         lower=lower,
         upper=upper,
         proved=frozen(proved),
-        route_proved=frozen(plan.reached & (first_weak < 0) & (not refuted)),
+        route_proved=frozen(routes),
         label_error=error,
         refuted=refuted,
     )
