@@ -309,7 +309,8 @@ def audit_decisions(
     >>> held = np.random.default_rng(0).permutation(len(labels)) < len(labels) // 2
     >>> held &= labels.vertices != 40
     >>> kept, rest = (wf.Labels(labels.vertices[w], labels.values[w]) for w in (~held, held))
-    >>> audit = wf.audit_decisions(wf.solve(maze, kept, goal=40), held_out=rest)
+    >>> answer = wf.solve(maze, kept, goal=40)
+    >>> audit = wf.audit_decisions(answer, held_out=rest, use_proved=False)
     >>> audit.certify(audit.judge())
     AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
     """
