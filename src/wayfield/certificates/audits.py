@@ -84,8 +84,9 @@ POINTS, FIRST = 4, 0.4
 """Number of sets to test, and the share of the slices in the first of them."""
 ROUNDING = 1e-9
 """Loss of a route, relative to its label, that counts as none."""
-SAMPLE_POINTS, SPARE = 16, 1.25
-"""The same for a simple random sample: the first set should hold so many times the least audits."""
+SAMPLE_POINTS, SPARE = 8, 2.0
+"""The same for a simple random sample: how many more audits than the least the first set should
+hold, in standard deviations of their number."""
 
 
 class Certified(Protocol):
@@ -225,7 +226,8 @@ class Audit(KeepsReadOnly):
         # which sets are tested must not depend on the audits: their expected number decides
         sizes = np.arange(1, count + 1)
         allowed = np.minimum(0.5, self.risk * (proved + sizes) / sizes)
-        able = np.flatnonzero(sizes * (m / count) >= SPARE * np.log(doubt) / np.log1p(-allowed))
+        least = np.log(doubt) / np.log1p(-allowed)
+        able = np.flatnonzero(sizes * (m / count) >= least + SPARE * np.sqrt(least))
         first = able[0] + 1 if able.size else count
         place = np.empty(self.proved.size, dtype=np.int64)
         place[self.ranking] = np.arange(count)

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,8 @@ AUDITS, RISK, CONFIDENCE = 30, 0.1, 0.9
 COUNTS = (5, 10, 20)
 """Numbers of labels, the goal's included."""
 AMLE = wf.AMLE(bracket=False)
+Pair: TypeAlias = tuple[float, float]
+"""Risk of a draw, and the share or factor that it states."""
 
 
 class Case(NamedTuple):
@@ -250,17 +252,21 @@ def run_audits(cell: DecisionCell) -> list[Row]:
         rows.append(summary(arm, *np.transpose(found)))
 
     # half of the labels are held out: the plan is another one, and executed once from each of them
-    found, others = [], np.flatnonzero(labels.vertices != goal)
+    others, splits = np.flatnonzero(labels.vertices != goal), {"held_out": list[Pair]()}
+    if cell.world not in WRONG:
+        splits["proved_held_out"] = []
     for _ in range(SPLITS):
         held = np.zeros(len(labels), dtype=bool)
         held[rng.choice(others, others.size // 2, replace=False)] = True
         kept, rest = (wf.Labels(labels.vertices[w], labels.values[w]) for w in (~held, held))
         half = wf.solve(graph, kept, goal, AMLE, check=False)
         good, moves = case.judge(half.plan.successor)
-        one = wf.audit_decisions(half, 1, RISK, CONFIDENCE, held_out=rest, use_proved=False)
-        done = one.certify(one.judge(executed(half, one, moves)))
-        found.append((wrong_share(done.certified, good), done.share))
-    rows.append(summary("held_out", *np.transpose(found)))
+        for arm, draws in splits.items():
+            proved = arm == "proved_held_out"
+            one = wf.audit_decisions(half, 1, RISK, CONFIDENCE, held_out=rest, use_proved=proved)
+            done = one.certify(one.judge(executed(half, one, moves)))
+            draws.append((wrong_share(done.certified, good), done.share))
+    rows += [summary(arm, *np.transpose(draws)) for arm, draws in splits.items()]
 
     # routes: cost over least cost from audited starts
     plan = answer.plan
@@ -316,6 +322,7 @@ def executed(answer: Answer, one: wf.certificates.Audit, cost: FloatArray) -> Fl
 ARMS = {
     "audits": "30 audits", "proved_audits": "30 audits and proved moves",
     "audits_mean": "30 audits, on average", "held_out": "half of the labels held out",
+    "proved_held_out": "half of the labels held out, and proved moves",
     "routes": "30 routes", "routes_mean": "30 routes, on average",
 }  # fmt: skip
 
