@@ -421,6 +421,7 @@ def test_the_next_label_is_dropped_where_the_library_says(opened: Explorer) -> N
         assert sorted(opened.scene["labels"]["vertices"]) == sorted(known)
         assert f"Labelled state {expected}" in opened.role("finding").inner_text()
     opened.agrees()
+    opened.after(lambda: opened.role("sample").click())
     opened.after(lambda: opened.slide("noise", 40))
     opened.role("next").click()
     opened.settle()
