@@ -29,7 +29,7 @@ def main(label_fraction: float = 0.05) -> None:
     truths, starts, labels = cell.truths, cell.starts, cell.labels
     audits: dict[str, Callable[[int], object]] = {
         "certify": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).start_certified,
-        "its fill": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).fill,
+        "intervals": lambda k: wf.certify(graph, labels[k], sharp[k], plans[k]).intervals,
         "half_gap": lambda k: audit.half_gap(graph, sharp[k], truths[k], goals[k]),
         "ordering": lambda k: _both_scopes(graph, smooth[k], truths[k], goals[k], starts[k]),
         "mechanism": lambda k: audit.mechanism(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import wayfield as wf
 from wayfield.certificates import Audit
-from worlds import PATH, maze_problem
+from worlds import PATH, maze_problem, path, random_graph, rows
 
 
 def audit_of(ranking, states, *, proved=0, risk, confidence, size=1) -> Audit:
@@ -185,3 +189,138 @@ def test_without_decisions_all_of_them_are_certified() -> None:
     alone = wf.Graph.from_edges([], [], num_vertices=1)
     audit = wf.audit_decisions(wf.solve(alone, wf.Labels([0], [0.0]), goal=0))
     assert audit.certify([]).share == 1.0
+
+
+# -------------------------------------------------------------------- held-out labels
+
+
+def split(labels: wf.Labels, goal: int, count: int, seed: int) -> tuple[wf.Labels, wf.Labels]:
+    """Return the labels without some drawn at random, and these; the goal's is kept."""
+    others = np.flatnonzero(labels.vertices != goal)
+    held = np.zeros(len(labels), bool)
+    held[np.random.default_rng(seed).choice(others, count, replace=False)] = True
+    kept, rest = (wf.Labels(labels.vertices[some], labels.values[some]) for some in (~held, held))
+    return kept, rest
+
+
+@pytest.mark.parametrize("proved", [0, 4])
+def test_a_simple_random_sample_fails_no_more_often_than_stated(proved: int) -> None:
+    """All 252 draws of five moves from ten, for many patterns of wrong moves."""
+    rng = np.random.default_rng(4)
+    worst, largest = 0.0, 0
+    for _ in range(25):
+        wrong = rng.random(10) < np.linspace(*rng.random(2), 10)
+        failed, draws = 0, list(combinations(range(10), 5))
+        for draw in draws:
+            audit = audit_of(range(10), draw, proved=proved, risk=0.4, confidence=0.7, size=0)
+            top = audit._by_sample(wrong[list(draw)], proved, 0.3)
+            failed += bool(wrong[:top].sum() > 0.4 * (proved + top))
+            largest = max(largest, top)
+        worst = max(worst, failed / len(draws))
+    assert 0.0 < worst <= 0.3
+    assert largest == 10
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.0, 0.25]))
+def test_held_out_labels_find_every_wrong_move(seed: int, directed: bool, error: float) -> None:
+    """The world has cheaper arcs than the graph, and some it lacks; routes are executed there."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, int(rng.integers(3, 20)), ("unit", "whole"), directed=directed)
+    n, goal = graph.num_vertices, int(rng.integers(graph.num_vertices))
+    far = rng.integers(0, n, (2, 3))
+    ends = np.append(graph.tails, far[0]), np.append(graph.indices, far[1])
+    costs = np.append(graph.lengths * rng.integers(1, 3, graph.num_arcs), [1.0, 1.0, 1.0])
+    with warnings.catch_warnings():  # arcs drawn twice, and loops
+        warnings.simplefilter("ignore", wf.InputWarning)
+        world = wf.Graph.from_edges(*ends, costs, n, directed=True)
+    truth = wf.cost_to_go(world, goal)
+    able = np.flatnonzero(np.isfinite(truth))
+    kept = np.union1d(rng.choice(able, rng.integers(1, able.size + 1)), [goal])
+    rest = np.setdiff1d(able, kept)
+    if not rest.size:
+        return
+    noise = error * rng.uniform(-1.0, 1.0, n) * (np.arange(n) != goal)
+    labels, held = (wf.Labels(some, (truth + noise)[some], error) for some in (kept, rest))
+    method = wf.AMLE(fill="cost" if directed else "flat")
+    answer = wf.solve(graph, labels, goal, method, check=False)
+    audit = wf.audit_decisions(answer, held_out=held, use_proved=False)
+    arcs, row = rows(world), answer.plan.successor
+    paid = np.full(audit.states.size, np.inf)
+    for i, (x, end) in enumerate(zip(audit.states, audit.ends, strict=True)):
+        assert end == -1 or end in kept
+        cost, at = 0.0, int(x)
+        while at != end and end >= 0:
+            cost, at = cost + arcs[at][int(row[at])], int(row[at])
+            assert at == end or at not in kept
+        paid[i] = cost if end >= 0 else np.inf
+    right = audit.judge(paid)
+    for x, c in zip(audit.states[right], audit.moves[right], strict=True):
+        assert arcs[int(x)][int(c)] + truth[c] <= truth[x] + 2.0 * error + 1e-6
+    assert not right[audit.ends < 0].any()
+
+
+def test_held_out_labels_certify_without_audits() -> None:
+    graph, labels = maze_problem("medium", 8, goal=40, fraction=0.05, seed=54)
+    truth = wf.cost_to_go(graph, 40)
+    found = {}
+    for confidence in (0.9, None):
+        for seed in range(4):
+            kept, held = split(labels, 40, len(labels) // 2, seed)
+            answer = wf.solve(graph, kept, goal=40)
+            right = truth[answer.plan.successor] + 1.0 == truth
+            audit = wf.audit_decisions(answer, 1, 0.1, confidence, held_out=held, use_proved=False)
+            assert set(audit.states) == set(held.vertices)
+            judged = audit.judge()
+            assert right[audit.states[judged]].all()
+            done = audit.certify(judged)
+            assert (~right & done.certified).sum() <= 0.1 * done.certified.sum()
+            assert done.share == done.certified.sum() / (graph.num_vertices - 1)
+            found[confidence, seed] = done.share
+            some = wf.audit_decisions(answer, 1, 0.1, confidence, held_out=held)
+            assert not some.proved[some.states].any()
+            assert some.certify(some.judge()).share >= 0.5
+    assert np.mean([share for (sure, _), share in found.items() if sure]) > 0.4
+
+
+def test_a_walk_that_meets_no_label_proves_nothing() -> None:
+    """On these values 2 and 3 lead to each other."""
+    values = np.array([0.0, 3.0, 1.0, 0.5, 3.0])
+    line = path(5)
+    labels = wf.Labels([0, 4], [0.0, 4.0])
+    field = wf.extend(line, labels, wf.AMLE())
+    values[[0, 4]] = 0.0, 4.0
+    bad = replace(field, values=values, lower=None, upper=None)
+    certificate = wf.certify(line, labels, bad, wf.plan(line, bad, goal=0))
+    audit = wf.audit_decisions(certificate, held_out=wf.Labels([2], [2.0]), use_proved=False)
+    assert audit.ends is not None
+    assert audit.ends.tolist() == [-1]
+    assert audit.judge().tolist() == [False]
+    # moves at the plan's own labels count as decisions, but cannot be certified
+    assert audit.certify([True]).share == 0.0
+    assert audit.left_out == 1
+
+
+@pytest.mark.parametrize(
+    ("held_out", "message"),
+    [
+        (wf.Labels([1, 3], [1.0, 3.0]), r"held_out\[1\] = 3 is a label of the plan"),
+        (wf.Labels([0], [0.0]), r"held_out\[0\] = 0 is a label of the plan"),
+        (wf.Labels([7], [0.0]), "7"),
+        ([1], "labels must be wayfield.Labels"),
+    ],
+)
+def test_bad_held_out_labels_are_named(held_out, message) -> None:
+    answer = wf.solve(PATH, wf.Labels([3], [3.0]), goal=0)
+    with pytest.raises(wf.InputError, match=message):
+        wf.audit_decisions(answer, held_out=held_out)
+
+
+def test_bad_judgements_are_named() -> None:
+    answer = wf.solve(PATH, wf.Labels([0], [0.0]), goal=0)
+    with pytest.raises(wf.InputError, match="judge needs held-out labels"):
+        wf.audit_decisions(answer).judge()
+    audit = wf.audit_decisions(answer, held_out=wf.Labels([2], [2.0]), use_proved=False)
+    with pytest.raises(wf.InputError, match=r"paid\[0\] = -1.0 is neither a cost nor inf"):
+        audit.judge([-1.0])
+    with pytest.raises(wf.InputError, match="paid has 2 entries, expected 1"):
+        audit.judge([1.0, 2.0])

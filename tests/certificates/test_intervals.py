@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import inf
 from pathlib import Path
 
@@ -17,6 +17,8 @@ import wayfield as wf
 import wayfield_verify
 from wayfield.certificates import next_labels
 from wayfield.certificates.intervals import interval_test
+from wayfield.kernels.certificates import proved_moves
+from wayfield.labels import label_distance
 from worlds import ANY_LENGTH, PATH, maze_problem, path, random_graph, rows
 
 
@@ -95,6 +97,31 @@ def test_the_intervals_are_those_of_the_definition() -> None:
                 upper = min((truth[z] + float(to[z]) for z in drawn if z in to), default=inf)
                 lower = max([0.0, *(truth[z] - float(back[z]) for z in drawn if z in back)])
                 assert (found.lower[x], found.upper[x]) == (lower, upper)
+
+
+def test_proved_moves_and_routes_are_those_of_the_definition() -> None:
+    rng = np.random.default_rng(6)
+    seen = set()
+    for trial in range(60):
+        graph = random_graph(rng, 12, ("unit", "whole", "real"), directed=trial % 2 == 1)
+        lower = rng.integers(0, 6, 12) + rng.choice([0.0, 0.1], 12)
+        upper = lower + rng.choice([0.0, 0.0, 0.3, inf], 12, p=[0.4, 0.3, 0.2, 0.1])
+        successor = wf.plan(graph, rng.integers(0, 5, 12).astype(float), 0).successor
+        moves, routes = proved_moves(graph.arcs, lower, upper, successor, 0)
+        arcs = rows(graph)
+        for x in range(12):
+            c, expected = int(successor[x]), x == 0
+            if c != x and upper[c] < inf:
+                cost = {y: Fraction(length) + Fraction(lower[y]) for y, length in arcs[x].items()}
+                own = Fraction(arcs[x][c]) + Fraction(upper[c])
+                expected = all(own <= other for y, other in cost.items() if y != c)
+            assert moves[x] == expected
+            at, steps = x, 0
+            while at != 0 and moves[at] and steps < 12:
+                at, steps = int(successor[at]), steps + 1
+            assert routes[x] == (at == 0)
+            seen.add((bool(moves[x]), bool(routes[x])))
+    assert seen == {(False, False), (True, False), (True, True)}
 
 
 def test_ties_are_proved() -> None:
@@ -195,6 +222,29 @@ def test_what_is_surrounded_by_labels_is_proved() -> None:
     assert answer.certificate.proved[surrounded & right].all()
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_the_error_is_at_most_twice_the_distance_to_paths_between_labels(seed: int) -> None:
+    """The sharper fill distance: Γ = {M = W} has the shortest paths from labels to the goal."""
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, int(rng.integers(3, 20)), ("unit", "whole"), backbone="tree")
+    goal = int(rng.integers(graph.num_vertices))
+    truth = wf.cost_to_go(graph, goal)
+    able = np.flatnonzero(np.isfinite(truth))
+    drawn = np.union1d(rng.choice(able, rng.integers(1, 5)), [goal])
+    labels = wf.Labels(drawn, truth[drawn])
+    answer = wf.solve(graph, labels, goal)
+    found = answer.certificate.intervals
+    known = np.flatnonzero(found.lower == found.upper)
+    to_known = label_distance(graph, wf.Labels(known, truth[known]))
+    assert (np.abs(answer.values - truth)[able] <= (found.upper - found.lower)[able] + 1e-12).all()
+    assert ((found.upper - found.lower)[able] <= 2.0 * to_known[able]).all()
+    assert (to_known <= label_distance(graph, labels)).all()
+    for z in drawn:
+        from_label = wf.cost_to_go(graph, int(z))
+        between = np.flatnonzero(from_label + truth == truth[z])
+        assert np.isin(between, known).all()
+
+
 # -------------------------------------------------------------------- what labels cannot say
 
 
@@ -249,6 +299,31 @@ def test_measuring_where_intervals_are_wide_finds_the_truth_soon() -> None:
     random = wf.sample_labels(graph, 11, count=13, seed=1)
     errors = [np.abs(wf.extend(graph, y, wf.AMLE()).values - truth).mean() for y in (known, random)]
     assert errors[0] < 0.5 * errors[1]
+
+
+def test_measuring_one_at_a_time_is_at_most_four_times_the_best_fill_distance() -> None:
+    """After k labels no interval is wider than 4 h, h the least fill distance of any k labels."""
+    rng = np.random.default_rng(12)
+    tight = 0.0
+    for _ in range(25):
+        graph = random_graph(rng, int(rng.integers(4, 11)), ("unit", "whole"), backbone="tree")
+        n = graph.num_vertices
+        goal = int(rng.integers(n))
+        away = np.array([wf.cost_to_go(graph, x) for x in range(n)])
+        truth, known = away[goal], [goal]
+        plan = wf.plan(graph, truth, goal)
+        for k in range(1, 4):
+            found = interval_test(graph, wf.Labels(known, truth[known]), plan)
+            widest = float((found.upper - found.lower).max())
+            best = min(away[list(some)].min(axis=0).max() for some in combinations(range(n), k))
+            assert widest <= 4.0 * best
+            tight = max(tight, widest / max(best, 1e-9)) if best else tight
+            more = next_labels(graph, wf.Labels(known, truth[known]), goal)
+            if not more.size:
+                assert widest == 0.0
+                break
+            known.append(int(more[0]))
+    assert tight > 1.0
 
 
 @pytest.mark.parametrize(

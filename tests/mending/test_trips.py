@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,56 @@ def test_promise_is_an_order_statistic() -> None:
     assert wf.cost_bound(np.ones(9), np.arange(1.0, 10.0), level=0.5).factor == 5.0
     lost = wf.cost_bound(np.ones(9), [*range(1, 9), np.inf], level=0.8)
     assert lost.factor == 8.0
+
+
+def test_bounds_with_confidence_hold_for_most_draws_of_a_population() -> None:
+    """All 330 draws of 4 from 11, ties included: too few walks are covered at most that often."""
+    scores = np.array([1.0, 1.0, 1.0, 1.1, 1.2, 1.2, 1.5, 1.6, 2.0, 2.0, np.inf])
+    worst = 0.0
+    for level, confidence in ((0.5, 0.8), (0.6, 0.7), (0.8, 0.5), (0.3, 0.9)):
+        failed = runs = 0
+        for draw in combinations(range(scores.size), 4):
+            runs += 1
+            try:
+                made = wf.cost_bound(
+                    np.ones(4), scores[list(draw)], level, confidence=confidence, population=11
+                )
+            except wf.InputError:  # no finite bound: nothing is stated
+                continue
+            assert (made.confidence, made.count) == (confidence, 4)
+            failed += bool((scores <= made.factor).mean() < level)
+        assert failed / runs <= 1.0 - confidence + 1e-12
+        worst = max(worst, failed / runs / (1.0 - confidence))
+    assert worst > 0.4  # and not far less often
+
+
+@pytest.mark.parametrize("count", [22, 60])
+def test_bounds_with_confidence_hold_for_most_draws(count: int) -> None:
+    """Independent walks: the share covered is below the level in at most one draw of ten."""
+    rng = np.random.default_rng(count)
+    draws, level = 3000, 0.9
+    factors = [
+        wf.cost_bound(np.ones(count), 1.0 + rng.exponential(size=count), level, confidence=0.9)
+        for _ in range(draws)
+    ]
+    covered = 1.0 - np.exp(-(np.array([made.factor for made in factors]) - 1.0))
+    missed = (covered < level).mean()
+    assert missed <= 0.1 + 4.0 * np.sqrt(0.09 / draws)
+    assert missed > 0.02  # the bound is not wider than it has to be
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"confidence": 1.0}, "confidence must be between 0 and 1, got 1.0"),
+        ({"population": 30}, "population needs a confidence"),
+        ({"confidence": 0.9, "population": 20}, "population must be"),
+        ({"confidence": 0.99}, "needs more walks for confidence 0.99, got 30"),
+    ],
+)
+def test_bad_bounds_with_confidence(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(wf.InputError, match=message):
+        wf.cost_bound(np.ones(30), np.ones(30), **more)
 
 
 @pytest.mark.parametrize(

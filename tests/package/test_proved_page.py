@@ -1,4 +1,4 @@
-"""The page "What is proved, what is measured" names functions and tests that exist."""
+"""The pages on what is proved, and on the open problems, name functions and tests that exist."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from wayfield_study import audit
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "proved-and-measured.md").read_text(encoding="utf-8")
-FUNCTIONS = sorted(set(re.findall(r"`audit\.([\w.]+)", PAGE)))
+BOTH = PAGE + (ROOT / "docs" / "open-problems.md").read_text(encoding="utf-8")
+FUNCTIONS = sorted(set(re.findall(r"`audit\.([\w.]+)", BOTH)))
 
 
 def named_tests() -> list[tuple[str, str]]:
     """Module and name of every test on the page; ``…name`` is one of the module before it."""
     found, module = [], ""
-    for text in re.findall(r"`([^`\n]+)`", PAGE):
+    for text in re.findall(r"`([^`\n]+)`", BOTH):
         match = re.fullmatch(r"(?:(\w+/test_\w+)::|…)(test_\w+)", text)
         if match:
             module = match[1] or module

@@ -182,6 +182,15 @@ def test_contradictions_mend_and_false_sinks_are_the_library_s() -> None:
     assert noisy["goal"] not in dropped
 
 
+def test_the_next_label_is_the_library_s_and_none_if_all_is_known() -> None:
+    ring = wf.Graph.from_edges(range(10), [*range(1, 10), 0])
+    labels = wf.Labels([0, 2], [0.0, 2.0])
+    told = ask("next-label", scene_of(ring, labels, 0).to_json())
+    assert told == {"state": int(wf.next_labels(ring, labels, 0)[0])}
+    known = wf.Labels(range(10), wf.cost_to_go(ring, 0))
+    assert ask("next-label", scene_of(ring, known, 0).to_json()) == {"state": None}
+
+
 def test_sample_draws_what_the_library_draws() -> None:
     drawn = ask("sample", small(), share=0.2, seed=9)["vertices"]
     expected = wf.sample_labels(wf.grid_graph(SQUARE, 3), 5, 0.2, seed=9)

@@ -410,6 +410,24 @@ def test_noise_false_sinks_contradictions_and_mending(opened: Explorer) -> None:
     assert opened.role("headline").inner_text().startswith("All 2,943")
 
 
+def test_the_next_label_is_dropped_where_the_library_says(opened: Explorer) -> None:
+    opened.after(lambda: opened.role("clear").click())
+    graph, truth = wf.grid_graph(LARGE, 8), wf.cost_to_go(wf.grid_graph(LARGE, 8), 40)
+    known = [40]
+    for _ in range(3):
+        expected = int(wf.next_labels(graph, wf.Labels(known, truth[known]), 40)[0])
+        opened.after(lambda: opened.role("next").click())
+        known.append(expected)
+        assert sorted(opened.scene["labels"]["vertices"]) == sorted(known)
+        assert f"Labelled state {expected}" in opened.role("finding").inner_text()
+    opened.agrees()
+    opened.after(lambda: opened.role("sample").click())
+    opened.after(lambda: opened.slide("noise", 40))
+    opened.role("next").click()
+    opened.settle()
+    assert "labels contradict the graph" in opened.role("finding").inner_text()
+
+
 # ---------------------------------------------------------------- side by side
 
 

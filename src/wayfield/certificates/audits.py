@@ -37,9 +37,24 @@ V / (1 + W) is at most (N − m) / (m + 1), by the hypergeometric law. Now V / (
 α (m + 1) / (N − m). ∎ This certifies more than the first method, but does not bound the share for a
 single draw.
 
-Neither method assumes anything about graph, labels or field, except that proved moves are right.
-Neither says anything about a single move: labels and graph cannot
-(``docs/proved-and-measured.md``).
+**Held-out labels** are audits that nobody has to make. Follow the plan from a held-out label z to
+the first label w that the plan knows. With V the cost-to-go in the world, each move x → y loses
+r(x) = ℓ(x, y) + V(y) − V(x) ≥ 0, so
+
+    cost(z → w) + V(w) − V(z) = sum of r over the route ≥ r(z).
+
+*If the left side is 0, the move at z is optimal.* If not, some move of the route is wrong, perhaps
+another one. So the test finds every wrong move, and may blame right ones: both methods stay valid,
+and certify less. Labels within ε₁ and ε₂ prove that r(z) is at most ε₁ + ε₂. The cost is the
+route's length, if its arcs cost what the graph says. Otherwise execute it once.
+
+Held-out labels are a simple random sample, given their number and the plan. For the first N_j of
+the ranking, with n_j audits and k_j of them wrong, P(Hyp(N_j, D, n_j) ≤ k_j) is a p-value for "D or
+more of them are wrong". Here D = ⌊α (P + N_j)⌋ + 1, and the N_j are fixed beforehand. They are
+tested in ascending order, as above.
+
+No method assumes anything about graph, labels or field, except that proved moves are right. None
+says anything about a single move: labels and graph cannot (``docs/proved-and-measured.md``).
 
 References
 ----------
@@ -51,20 +66,27 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
-from .._arrays import KeepsReadOnly, as_flag, as_real, as_whole, frozen
+from .._arrays import KeepsReadOnly, as_flag, as_floats, as_real, as_whole, frozen, refuse
 from .._text import percent
 from ..errors import InputError
-from ..kernels._types import BoolArray
+from ..kernels._types import BoolArray, FloatArray
+from ..labels import Labels, check_labels
 from .gaps import Certificate
 
 POINTS, FIRST = 4, 0.4
 """Number of sets to test, and the share of the slices in the first of them."""
+ROUNDING = 1e-9
+"""Loss of a route, relative to its label, that counts as none."""
+SAMPLE_POINTS, SPARE = 8, 2.0
+"""The same for a simple random sample: how many more audits than the least the first set should
+hold, in standard deviations of their number."""
 
 
 class Certified(Protocol):
@@ -115,6 +137,9 @@ class Audit(KeepsReadOnly):
         The plan's moves there.
     proved : (n,) bool array
         Moves that count as right without an audit.
+    ends : (m,) int64 array or None
+        With held-out labels: where the plan's route from each state meets the first label of the
+        plan; -1 if it meets none.
     """
 
     states: NDArray[np.int64]
@@ -122,8 +147,33 @@ class Audit(KeepsReadOnly):
     proved: BoolArray
     ranking: NDArray[np.int64]
     slice_size: int
+    """Moves per slice; 0 if the states are a simple random sample."""
     risk: float
     confidence: float | None
+    ends: NDArray[np.int64] | None = None
+    lengths: FloatArray | None = None
+    """Of the routes to `ends`."""
+    allowed: FloatArray | None = None
+    """Largest cost of each route that proves its first move right."""
+    left_out: int = 0
+    """Number of moves at the plan's own labels that are neither proved nor ranked."""
+
+    def judge(self, paid: ArrayLike | None = None) -> BoolArray:
+        """Return (m,) booleans for `certify`: whether held-out labels prove each move right.
+
+        A move counts as right if it loses no more than the errors of the labels, or than rounding.
+
+        Parameters
+        ----------
+        paid : (m,) array, optional
+            Cost of the plan's route from each of `states` to its end in the world; inf if it never
+            got there. If not given, the lengths of the graph: use them only if these are right.
+        """
+        if self.lengths is None or self.allowed is None:
+            raise InputError("judge needs held-out labels: audit_decisions(..., held_out=labels)")
+        cost = self.lengths if paid is None else as_floats(paid, "paid", self.states.size)
+        refuse(~(cost >= 0.0), cost, "paid", "is neither a cost nor inf")
+        return np.asarray(cost <= self.allowed)
 
     def certify(self, right: ArrayLike) -> AuditedDecisions:
         """Return the certified moves, given (m,) booleans: whether each audited move is right."""
@@ -136,12 +186,14 @@ class Audit(KeepsReadOnly):
         wrong, proved = ~judged, int(self.proved.sum())
         if self.confidence is None:
             top = self._in_expectation(wrong, proved)
-        else:
+        elif self.slice_size:
             top = self._with_confidence(wrong, proved, self.confidence)
+        else:
+            top = self._by_sample(wrong, proved, 1.0 - self.confidence)
         certified = self.proved.copy()
         certified[self.ranking[:top]] = True
         certified[self.states[wrong]] = False
-        decisions = proved + self.ranking.size
+        decisions = proved + self.ranking.size + self.left_out
         share = float(certified.sum()) / decisions if decisions else 1.0
         return AuditedDecisions(frozen(certified), share, self.risk, self.confidence)
 
@@ -166,6 +218,29 @@ class Audit(KeepsReadOnly):
             top = int(size[j - 1])
         return top
 
+    def _by_sample(self, wrong: BoolArray, proved: int, doubt: float) -> int:
+        """Return the same if the states are a simple random sample."""
+        m, count, top = self.states.size, self.ranking.size, 0
+        if m == 0:
+            return 0
+        # which sets are tested must not depend on the audits: their expected number decides
+        sizes = np.arange(1, count + 1)
+        allowed = np.minimum(0.5, self.risk * (proved + sizes) / sizes)
+        least = np.log(doubt) / np.log1p(-allowed)
+        able = np.flatnonzero(sizes * (m / count) >= least + SPARE * np.sqrt(least))
+        first = able[0] + 1 if able.size else count
+        place = np.empty(self.proved.size, dtype=np.int64)
+        place[self.ranking] = np.arange(count)
+        rank = place[self.states]
+        for size in np.unique(np.ceil(np.linspace(first, count, SAMPLE_POINTS)).astype(int)):
+            inside = rank < size
+            most = int(allowed[size - 1] * size)
+            n, k = int(inside.sum()), int((inside & wrong).sum())
+            if hypergeom.cdf(k, size, most + 1, n) > doubt:
+                break
+            top = int(size)
+        return top
+
     def _in_expectation(self, wrong: BoolArray, proved: int) -> int:
         """Return the size of the top set that conformal selection takes."""
         m, count = self.states.size, self.ranking.size
@@ -187,6 +262,7 @@ def audit_decisions(
     risk: float = 0.1,
     confidence: float | None = 0.9,
     *,
+    held_out: Labels | None = None,
     use_proved: bool = True,
     seed: int = 0,
 ) -> Audit:
@@ -197,12 +273,16 @@ def audit_decisions(
     answer : Answer or Certificate
         From `wayfield.solve` or `wayfield.certify`.
     m : int
-        Number of audits.
+        Number of audits. With `held_out` it is the number of these labels.
     risk : float
         Largest share of wrong moves among those that will be certified.
     confidence : float or None
         Probability with which that holds, over the draw of the audits. None certifies more moves,
         but then the share holds only on average.
+    held_out : Labels, optional
+        Labels that the plan has not seen, drawn uniformly at random from all states that are no
+        labels of the plan. They serve as audits: ``audit.certify(audit.judge())``. Those at proved
+        moves, and at states without a path to the goal, are not used.
     use_proved : bool
         Whether moves proved by the interval test count as right. Pass False if arcs of the graph
         may be false or too cheap.
@@ -216,12 +296,24 @@ def audit_decisions(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import wayfield as wf
     >>> maze = wf.grid_graph(wf.load_layout("antmaze-medium"), refinement=8)
     >>> answer = wf.solve(maze, wf.sample_labels(maze, 40, fraction=0.02, seed=54), goal=40)
     >>> audit = wf.audit_decisions(answer)
     >>> truth = wf.cost_to_go(maze, 40)  # in place of an audit in the world
     >>> audit.certify(truth[audit.moves] + 1.0 == truth[audit.states])
+    AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
+
+    If some labels were held out at random, no move has to be checked:
+
+    >>> labels = wf.sample_labels(maze, 40, fraction=0.1, seed=54)
+    >>> held = np.random.default_rng(0).permutation(len(labels)) < len(labels) // 2
+    >>> held &= labels.vertices != 40
+    >>> kept, rest = (wf.Labels(labels.vertices[w], labels.values[w]) for w in (~held, held))
+    >>> answer = wf.solve(maze, kept, goal=40)
+    >>> audit = wf.audit_decisions(answer, held_out=rest, use_proved=False)
+    >>> audit.certify(audit.judge())
     AuditedDecisions(... moves certified, ... % of all; at most 10 % of them wrong, confidence 0.9)
     """
     certificate = getattr(answer, "certificate", answer)
@@ -240,7 +332,20 @@ def audit_decisions(
     decided = plan.reachable & (plan.successor != np.arange(u.size))
     decided[plan.goal] = False
     proved = decided & certificate.proved & as_flag(use_proved, "use_proved")
-    rest = np.flatnonzero(decided & ~proved)
+    audited = decided & ~proved
+    known = np.full(u.size, np.nan)
+    if held_out is not None:
+        check_labels(held_out, graph)
+        labels = certificate.labels
+        known[plan.goal], known[labels.vertices] = 0.0, labels.values
+        refuse(
+            ~np.isnan(known[held_out.vertices]),
+            held_out.vertices,
+            "held_out",
+            "is a label of the plan",
+        )
+        audited &= np.isnan(known)
+    rest = np.flatnonzero(audited)
 
     # rank by the slope of each move; order equal slopes at random
     arcs = np.flatnonzero(plan.successor[graph.tails] == graph.indices)
@@ -250,18 +355,44 @@ def audit_decisions(
         slope = np.round((u - u[plan.successor]) / length, 9)
     ranking = rest[np.lexsort((rng.random(rest.size), -np.nan_to_num(slope[rest])))]
 
-    m = min(m, ranking.size)
-    size = ranking.size // m if m else 0
-    if confidence is None:
-        states = np.sort(rng.choice(ranking, m, replace=False))
-    else:
-        states = ranking[np.arange(m) * size + rng.integers(0, max(size, 1), m)]
-    return Audit(
-        states=frozen(states),
-        moves=frozen(plan.successor[states].astype(np.int64)),
+    found = partial(
+        Audit,
         proved=frozen(proved),
         ranking=frozen(ranking),
-        slice_size=size,
         risk=float(risk),
         confidence=confidence,
+    )
+    if held_out is None:
+        m = min(m, ranking.size)
+        size = ranking.size // m if m else 0
+        if confidence is None:
+            states, size = np.sort(rng.choice(ranking, m, replace=False)), 0
+        else:
+            states = ranking[np.arange(m) * size + rng.integers(0, max(size, 1), m)]
+        moves = plan.successor[states].astype(np.int64)
+        return found(states=frozen(states), moves=frozen(moves), slice_size=size)
+
+    # follow the plan from each held-out label to the first label it knows; n steps mean a cycle
+    used = audited[held_out.vertices]
+    states = held_out.vertices[used]
+    ends, cost = states.copy(), np.zeros(states.size)
+    under_way = np.arange(states.size)
+    for _ in range(u.size):
+        if under_way.size == 0:
+            break
+        x = ends[under_way]
+        cost[under_way] += length[x]
+        ends[under_way] = plan.successor[x]
+        under_way = under_way[np.isnan(known[plan.successor[x]])]
+    cost[under_way], ends[under_way] = np.inf, -1
+    labelled, errors = held_out.values[used], held_out.error + certificate.labels.error
+    allowed = labelled - np.where(ends < 0, 0.0, known[ends]) + errors
+    return found(
+        states=frozen(states),
+        moves=frozen(plan.successor[states].astype(np.int64)),
+        slice_size=0,
+        left_out=int((decided & ~proved & ~audited).sum()),
+        ends=frozen(ends),
+        lengths=frozen(cost),
+        allowed=frozen(allowed + ROUNDING * np.abs(labelled)),
     )

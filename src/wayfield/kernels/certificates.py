@@ -93,6 +93,52 @@ def decisions(
 
 
 @njit(cache=True, nogil=True)
+def proved_moves(
+    arcs: Arcs, lower: FloatArray, upper: FloatArray, successor: IntArray, goal: int
+) -> tuple[BoolArray, BoolArray]:
+    """Whether every state's move is best for all values between the bounds, and its whole walk is.
+
+    Ties count as best. Walks that do not lead to the goal are not.
+    """
+    indptr, indices, lengths = arcs
+    n = successor.size
+    moves = np.zeros(n, np.bool_)
+    for s in range(n):
+        chosen = successor[s]
+        if chosen == s or upper[chosen] == inf:
+            continue
+        slot = indptr[s]
+        while indices[slot] != chosen:
+            slot += 1
+        length, most, stands = lengths[slot], upper[chosen], True
+        for e in range(indptr[s], indptr[s + 1]):
+            if lengths[e] == length:
+                stands &= e == slot or most <= lower[indices[e]]
+            elif stands:
+                stands = excess(lengths[e], lower[indices[e]], length, most) >= 0.0
+        moves[s] = stands
+    moves[goal] = True
+    # follow each walk to a state whose answer is known; 0 is not yet known, 2 proved, 1 not
+    known = np.zeros(n, np.uint8)
+    path = np.empty(n, np.int64)
+    known[goal] = 2
+    for start in range(n):
+        x, size = start, 0
+        while known[x] == 0:
+            # 1 while the walk is under way: one that comes back to itself is not proved
+            known[x] = 1
+            path[size] = x
+            size += 1
+            if not moves[x]:
+                break
+            x = successor[x]
+        if known[x] == 2:
+            for i in range(size):
+                known[path[i]] = 2
+    return moves, known == 2
+
+
+@njit(cache=True, nogil=True)
 def along_walks(
     successor: IntArray, goal: int, margin: FloatArray, safe: BoolArray
 ) -> tuple[FloatArray, IntArray, IntArray]:

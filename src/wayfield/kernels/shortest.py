@@ -53,7 +53,7 @@ def dijkstra(
     Unreached vertices have inf and -1. Of sources with the same outcome the lowest vertex is kept.
     `slope` must not be negative.
     """
-    best, origin, _ = _search(arcs, sources, offsets, slope, True, False)
+    best, origin, _ = _search(arcs, sources, offsets, slope, True)
     return best, origin
 
 
@@ -66,58 +66,79 @@ def shortest_tree(
     The slot of the arc a shortest path arrives by is -1 at sources that nothing reaches sooner and
     at unreached vertices. Going back by these arcs always ends, however small the lengths.
     """
-    return _search(arcs, sources, offsets, 1.0, False, False)
+    return _search(arcs, sources, offsets, 1.0, False)
 
 
 @njit(cache=True, nogil=True)
 def cone(arcs: Arcs, sources: IntArray, offsets: FloatArray, unit: bool) -> FloatArray:
     """Return an upper bound on the least ``offset(source) + length`` over paths; inf without one.
 
-    Sources must be sorted by offset. Each sum is rounded up; a sum that is a double stays exact.
+    Sources must be distinct and sorted by offset. Each sum is rounded up; a sum that is a double
+    stays exact.
     """
-    if not unit:
-        return _search(arcs, sources, offsets, 1.0, False, True)[0]
-    # With unit lengths no heap is needed: keys enter the queue in ascending order. The least key is
-    # at the head of the queue, or belongs to the next source.
-    n = arcs.indptr.size - 1
+    indptr, indices, lengths = arcs
+    n = indptr.size - 1
     best = np.full(n, np.inf)
-    done = np.zeros(n, np.bool_)
-    queue = np.empty(n + sources.size, np.int32)
     for i in range(sources.size):
-        best[sources[i]] = min(best[sources[i]], offsets[i])
-    head = tail = given = 0
-    while head < tail or given < sources.size:
-        if head == tail or (given < sources.size and offsets[given] <= best[queue[head]]):
+        best[sources[i]] = offsets[i]
+    # With unit lengths no heap is needed: keys enter the queue in ascending order, so a vertex is
+    # queued once, with its least key. The queue has room for one more that is not kept.
+    queue = np.empty(n + 1 if unit else 0, np.int32)
+    capacity = 0 if unit else indices.size + 1
+    heap = Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64))
+    head = size = given = 0
+    following = offsets[0]
+    while True:
+        # the least key is at the head of the queue or heap, or belongs to the next source
+        waiting = head < size
+        if waiting:
+            least = best[queue[head]] if unit else heap.keys[0]
+        if waiting and least < following:
+            key = least
+            if unit:
+                x = np.int64(queue[head])
+                head += 1
+            else:
+                x = heap.vertices[0]
+                size = drop_least(heap, size)
+        elif given < sources.size:
+            key = offsets[given]
             x = sources[given]
             given += 1
+            following = offsets[given] if given < sources.size else np.inf
         else:
-            x = np.int64(queue[head])
-            head += 1
-        # a source may have been reached earlier with a smaller key
-        if done[x]:
+            break
+        # an outdated entry, or a source that was reached earlier
+        if best[x] < key:
             continue
-        done[x] = True
-        onward, rest = two_sum(best[x], 1.0)
-        if rest > 0.0:
-            onward = np.nextafter(onward, np.inf)
-        for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
-            y = arcs.indices[e]
-            # a vertex is queued once, with the least key that reaches it, unless it is a source
-            if onward < best[y]:
-                best[y] = onward
-                queue[tail] = y
-                tail += 1
+        if unit:
+            onward, rest = two_sum(key, 1.0)
+            if rest > 0.0:
+                onward = np.nextafter(onward, np.inf)
+            for e in range(indptr[x], indptr[x + 1]):
+                # without a branch, which would be mispredicted half of the time
+                y = indices[e]
+                old = best[y]
+                less = onward < old
+                best[y] = onward if less else old
+                queue[size] = y
+                size += less
+        else:
+            for e in range(indptr[x], indptr[x + 1]):
+                onward, rest = two_sum(key, lengths[e])
+                if rest > 0.0:
+                    onward = np.nextafter(onward, np.inf)
+                if onward < best[indices[e]]:
+                    best[indices[e]] = onward
+                    size = push(heap, size, onward, indices[e])
     return best
 
 
 @njit(cache=True, nogil=True)
 def _search(
-    arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float, lowest: bool, up: bool
+    arcs: Arcs, sources: IntArray, offsets: FloatArray, slope: float, lowest: bool
 ) -> tuple[FloatArray, IntArray, IntArray]:
-    """Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex.
-
-    With `up`, sums are rounded up.
-    """
+    """Dijkstra's algorithm; with `lowest`, ties between sources go to the lowest vertex."""
     n = arcs.indptr.size - 1
     best = np.full(n, np.inf)
     origin = np.full(n, -1, np.int64)
@@ -141,8 +162,6 @@ def _search(
         for e in range(arcs.indptr[x], arcs.indptr[x + 1]):
             y = arcs.indices[e]
             candidate = key + slope * arcs.lengths[e]
-            if up and two_sum(key, slope * arcs.lengths[e])[1] > 0.0:
-                candidate = np.nextafter(candidate, np.inf)
             if candidate < best[y]:
                 best[y] = candidate
                 origin[y] = origin[x]

@@ -11,6 +11,7 @@ The server's workers and the notebook widget both call `respond`. Every request 
 | route | start | the walk from there, its cost and the least possible |
 | verdict | | whether the labels beat the plain graph distance, in words |
 | sample | share, seed | vertices to label |
+| next-label | | the state to label next, null if all costs-to-go are known |
 | contradictions | | labels and edges that cannot both be right |
 | mend | | edges that the labels prove too cheap, and their fitted lengths |
 | false-sinks | | labels from which no arc leads to a smaller value |
@@ -68,6 +69,7 @@ HANDLERS: dict[str, Handler] = {
     "route": _of_vertex(compute.route, "start"),
     "verdict": _of_panel(compute.verdict),
     "sample": lambda scene, fields: compute.sample(scene, *read_draw(fields)),
+    "next-label": lambda scene, _: compute.next_label(scene),
     "contradictions": lambda scene, _: compute.find_contradictions(scene),
     "mend": lambda scene, _: compute.mend_graph(scene),
     "false-sinks": _of_panel(compute.false_sinks),

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from .._arrays import as_vertex, plain
-from ..certificates import certify
+from ..certificates import certify, next_labels
 from ..comparison import compare
 from ..errors import InputError, InputWarning
 from ..extension import AMLE, describe
@@ -292,6 +292,12 @@ def sample(scene: Scene, share: float, seed: int) -> dict[str, Any]:
     """Draw vertices to label, the goal among them."""
     drawn = sample_labels(graph_of(scene.world), scene.goal, share, seed)
     return {"vertices": drawn.vertices.tolist()}
+
+
+def next_label(scene: Scene) -> dict[str, Any]:
+    """Return the state whose cost-to-go is known least, or None if all are known."""
+    found = next_labels(graph_of(scene.world), labels_of(scene), scene.goal)
+    return {"state": int(found[0]) if found.size else None}
 
 
 def find_contradictions(scene: Scene) -> dict[str, Any]:

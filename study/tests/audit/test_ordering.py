@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import combinations
 from math import inf, isinf, isnan, nan
 
 import naive_audit as naive
@@ -16,8 +17,8 @@ from scipy.stats import kendalltau
 import wayfield as wf
 from wayfield.labels import label_distance
 from wayfield_study import audit
-from wayfield_study.audit import bad_tail_bound, ordering, pool, smallest_c0
-from worlds import WHOLE, labelled_graphs, noisy_fields, seven
+from wayfield_study.audit import bad_tail_bound, fidelity, ordering, pool, smallest_c0
+from worlds import WHOLE, labelled_graphs, noisy_fields, random_graph, rows, seven
 
 # ------------------------------------------------------------------ twins
 
@@ -329,3 +330,99 @@ def test_a_pool_of_two_kinds() -> None:
 def test_density_bound_of_no_labels() -> None:
     with pytest.raises(wf.InputError, match=r"labels must be wayfield.Labels, got list"):
         small().amle_bound([0])
+
+
+# ------------------------------------------------------------------- expected ordinal fidelity
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_theorem_inversions_are_fewer_than_gaps_and_errors_allow(seed: int, directed: bool) -> None:
+    rng = np.random.default_rng(seed)
+    graph = random_graph(
+        rng, int(rng.integers(3, 16)), ("unit", "whole", "real"), directed=directed
+    )
+    truth = wf.cost_to_go(graph, 0)
+    rough = truth + rng.uniform(0.0, 3.0) * rng.standard_normal(truth.size)
+    audit = ordering(graph, rough, truth, 0)
+    found = fidelity(audit)
+    # by the definition, pair by pair
+    decides = audit.half_gap.decides & ~audit.half_gap.blurred
+    shares = []
+    for s in np.flatnonzero(decides):
+        row = list(rows(graph)[int(s)].items())
+        pairs = list(combinations(row, 2))
+        if not pairs:
+            continue
+        lost = [
+            abs(a + truth[x] - b - truth[y]) > 1e-9 * min(a + truth[x], b + truth[y])
+            and not (a + truth[x] - b - truth[y]) * (a + rough[x] - b - rough[y]) > 0.0
+            for (x, a), (y, b) in pairs
+            if np.isfinite(truth[x]) or np.isfinite(truth[y])
+        ]
+        shares.append(sum(lost) / len(pairs))
+    assert found.inverted == pytest.approx(np.mean(shares) if shares else 0.0)
+    assert found.inverted <= found.overlap + 1e-12
+    assert found.overlap <= found.bound + 1e-12
+    kept = decides & ~np.isnan(audit.tau_nbr)
+    if kept.any():
+        least = 1.0 - 2.0 * found.tied - 2.0 * found.bound
+        assert audit.tau_nbr[kept].mean() >= least - 1e-9
+    # a larger error never helps
+    error = np.abs(np.subtract(rough, truth, where=np.isfinite(truth), out=np.zeros(truth.size)))
+    assert fidelity(audit, error + 1.0).bound >= found.bound - 1e-12
+
+
+def test_theorem_no_better_bound_holds_for_these_distributions() -> None:
+    """One decision of two neighbours for each pair of a gap and an error, matched as badly."""
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        n = int(rng.integers(2, 9))
+        gaps = np.sort(rng.integers(1, 9, n).astype(float))
+        errors = np.sort(rng.integers(0, 5, n).astype(float))
+        # the smallest errors that will do, for the gaps in ascending order: the most connections
+        pairs, taken = [], set()
+        for gap in gaps:
+            free = [j for j in range(n) if j not in taken and gap <= 2.0 * errors[j]]
+            if free:
+                taken.add(free[0])
+                pairs.append((gap, errors[free[0]]))
+        spare = [errors[j] for j in range(n) if j not in taken]
+        pairs += list(zip(gaps[len(pairs) :], spare, strict=True))
+        tails, heads, lengths, field = [], [], [], {0: 0.0}
+        for i, (gap, error) in enumerate(pairs):
+            s, a, b = 3 * i + 1, 3 * i + 2, 3 * i + 3
+            tails, heads = [*tails, s, s, a, b], [*heads, a, b, 0, 0]
+            lengths = [*lengths, 1.0, 1.0, 10.0, 10.0 + gap]
+            field |= {s: 11.0, a: 10.0 + error, b: 10.0 + gap - error}
+        graph = wf.Graph.from_edges(tails, heads, lengths, directed=True)
+        values = [field[x] for x in range(graph.num_vertices)]
+        found = fidelity(ordering(graph, values, wf.cost_to_go(graph, 0), 0))
+        assert found.inverted == pytest.approx(found.bound)
+
+
+def test_expected_fidelity_has_the_rate_of_the_gaps() -> None:
+    """With G(t) ≤ C t^α the theorem's bound is at most its closed form."""
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        graph = random_graph(rng, 60, "real", backbone="tree", edges=80)
+        truth = wf.cost_to_go(graph, 0)
+        noise = rng.uniform(0.0, 0.05) * rng.standard_normal(60)
+        audit = ordering(graph, truth + noise, truth, 0)
+        found = fidelity(audit)
+        decides = audit.half_gap.decides & ~np.isnan(audit.tau_nbr)
+        m = 2.0 * audit.half_gap.error[decides].mean() * (1.0 + 1e-9)
+        # the least C with G(t) ≤ C t at the gaps themselves, each pair with its own weight
+        gaps = []
+        for s in np.flatnonzero(decides):
+            q = [length + truth[y] for y, length in rows(graph)[int(s)].items()]
+            some = [abs(a - b) for a, b in combinations(q, 2)]
+            gaps += [(gap, 1.0 / len(some) / decides.sum()) for gap in some]
+        gaps.sort()
+        summed = np.cumsum([weight for _, weight in gaps])
+        c = max(total / gap for (gap, _), total in zip(gaps, summed, strict=True))
+        assert found.bound <= 2.0 * np.sqrt(c * m) + 1e-9
+
+
+def test_bad_errors_of_fidelity_are_named() -> None:
+    with pytest.raises(wf.InputError, match=r"error\[1\] = -1.0 is not a bound"):
+        fidelity(small(), [0.0, -1.0, *[0.0] * (small().tau.size - 2)])

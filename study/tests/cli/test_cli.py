@@ -254,7 +254,7 @@ def test_the_list_of_studies(command: Command) -> None:
 @pytest.mark.parametrize("words", [["nonsense"], ["run", "nonsense"], ["status", "nonsense"]])
 def test_a_study_nobody_knows(command: Command, words: list[str]) -> None:
     answer = command("study", *words)
-    known = "known are paper, directed, wrong-graphs, pointmaze, antmaze, or give a TOML file"
+    known = f"known are {', '.join(STUDIES)}, or give a TOML file"
     assert (answer.code, answer.out) == (2, "")
     assert answer.err == f"wayfield: unknown study 'nonsense'; {known}\n"
 

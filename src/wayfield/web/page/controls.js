@@ -182,6 +182,7 @@ export class Controls extends Core {
     on("budget", "input", (e) => this.edit(withView({ ...this.scene, budget: (e.target.value / 100) * this.budgetScale }, { show: { ...this.scene.view.show, certified: true } }), "budget"));
     on("budget", "change", () => this.history.pause());
     on("sample", "click", () => this.sample());
+    on("next", "click", () => this.nextLabel());
     on("clear", "click", () => this.edit(withoutLabels(this.scene, this.scene.labels.vertices)));
     on("contradictions", "click", () => this.findContradictions());
     on("mend", "click", () => this.mend());

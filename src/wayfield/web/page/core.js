@@ -6,7 +6,7 @@ import { drawBase, drawMarks } from "./draw.js";
 import { BOTH, pageHtml, panelHtml } from "./layout.js";
 import { DARK, LIGHT, PALETTES } from "./palette.js";
 import {
-  compact, complete, forServer, geometryOf, isDirected, withoutLabels, withPanel, withSample,
+  compact, complete, forServer, geometryOf, isDirected, withLabel, withoutLabels, withPanel, withSample,
 } from "./scene.js";
 import { context, copied, counted, element, fitCanvas, stored, tell } from "./small.js";
 import { View } from "./view.js";
@@ -270,6 +270,15 @@ export class Core {
     this.lanes.button.request(endpoint,
       () => ({ scene: forServer(this.scene), ...more }), done,
       (error) => { this.role("finding").textContent = error.message; });
+  }
+
+  // The state with the widest bounds on its cost-to-go gets its true value.
+  nextLabel() {
+    this.press("next-label", {}, ({ state }) => {
+      if (state !== null) this.edit(withLabel(this.scene, state));
+      this.role("finding").textContent = state === null
+        ? "The labels determine all costs-to-go." : `Labelled ${this.called(state)}: its cost-to-go was known least.`;
+    });
   }
 
   findContradictions() {

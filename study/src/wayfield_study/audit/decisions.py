@@ -74,6 +74,36 @@ neighbours and no error, G_s(0) > 0, as every maze has: the bound is then infini
 
 The bound is computed as 2 / (1 - θ) · E[C₀ (2 ε_s)^α], each term at least G_s as the premise says,
 so that powers beyond the range of doubles leave it a bound.
+
+# Expected ordinal fidelity: what a distribution of action gaps and one of errors say together
+
+Draw a decision s with two neighbours or more from μ, then a pair of its neighbours. Let δ be the
+distance of their true Q-values. The pair is *inverted* if δ > 0 and the field does not rank it as
+the truth does. By the lemma of `ordering`, then δ ≤ 2 ε_s.
+
+**Theorem (expected ordinal fidelity).** Let G be the distribution of gaps, G(t) = P(0 < δ ≤ t), and
+H that of local errors, H(t) = P(2 ε_s > t). Whatever the dependence of gaps and errors,
+
+    P(inverted) ≤ P(0 < δ ≤ 2 ε_s) ≤ min over t ≥ 0 of  G(t) + H(t),
+    E[τ_nbr] ≥ 1 - 2 P(δ = 0) - 2 min over t of (G(t) + H(t)).
+
+*Proof.* If 0 < δ ≤ 2 ε_s then δ ≤ t or 2 ε_s > t, for every t. Without inversions only pairs with
+δ = 0 count in τ_nbr, and each pair takes 2 from it. ∎
+
+**It is sharp.** For any n gaps and n errors there is a graph with n decisions of these gaps and
+errors in which equality holds. *Proof.* Connect a gap with every error of at least half of it. The
+gaps up to t and the errors beyond t / 2 cover all these connections, for every t; each least cover
+is of that form, and by König's theorem there are as many disjoint connections. Give each connected
+pair to one decision of two neighbours, whose values err by ε upwards and downwards. ∎
+
+**Rate.** If G(t) ≤ C t^α, then by Markov's inequality, with m = E[2 ε_s],
+
+    P(inverted) ≤ min over t of (C t^α + m / t) = (1 + α) α^(-α/(1+α)) C^(1/(1+α)) m^(α/(1+α)).
+
+The paper's corollary on bad tails has m^α, from G_s(t) ≤ C₀ t^α at *every* decision. Here it holds
+on average only, and the exponent α / (1 + α) is the price.
+
+Any bound on the errors serves as ε_s. That of `wayfield.certify(…).error_bound` needs no truth.
 """
 
 from __future__ import annotations
@@ -592,6 +622,92 @@ def bad_tail_bound(
         bound = 2.0 / (1.0 - theta) * expected * room
     mass = inputs.share(int(tail.weight[audit.tau_nbr[tail.states] <= theta].sum()), total)
     return BadTail(bound, mass, constant, float(alpha), theta, total)
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """Shares of pairs of neighbours, a decision drawn uniformly and then a pair.
+
+    Attributes
+    ----------
+    inverted : float
+        Pairs of different true cost that the field does not rank as the truth does.
+    overlap : float
+        Pairs of different true cost, by no more than twice the local error.
+    bound : float
+        The theorem's: the most that `overlap` can be for these distributions of gaps and errors.
+    tied : float
+        Pairs of equal true cost.
+    """
+
+    inverted: float
+    overlap: float
+    bound: float
+    tied: float
+
+
+def fidelity(audit: Ordering, error: ArrayLike | None = None) -> Fidelity:
+    """Bound the expected share of inverted pairs by the distributions of gaps and errors.
+
+    Theorem (expected ordinal fidelity). Decisions with two neighbours or more, each once.
+
+    Parameters
+    ----------
+    audit : Ordering
+        Of the field in question.
+    error : (n,) array, optional
+        Bound on the error of the values; their true error if not given.
+
+    Examples
+    --------
+    >>> import wayfield as wf
+    >>> from wayfield_study import audit
+    >>> path = wf.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> rough = audit.ordering(path, [0.0, 2.0, 2.0, 1.0], wf.cost_to_go(path, 0), goal=0)
+    >>> fidelity(rough)
+    Fidelity(inverted=0.5, overlap=0.5, bound=0.5, tied=0.0)
+    """
+    half, graph = audit.half_gap, audit.half_gap.graph
+    local = half.error
+    if error is not None:
+        given = as_floats(error, "error", graph.num_vertices)
+        refuse(~(given >= 0.0), given, "error", "is not a bound of at least 0")
+        local = kernels.local_errors(graph.arcs, given, np.zeros(given.size))
+    relative = inputs.rounding(graph)
+    rounded = relative * np.where(np.isfinite(audit.truth), audit.truth, 0.0)
+    twice = 2.0 * local * (1.0 + relative) + rounded
+    decides = half.decides & ~half.blurred & (graph.degrees >= 2)
+    states = np.flatnonzero(decides)
+    if not states.size:
+        return Fidelity(0.0, 0.0, 0.0, 0.0)
+    # all pairs of slots of one row
+    slots = [np.arange(graph.num_arcs - k) for k in range(1, int(graph.degrees.max()))]
+    first = np.concatenate(slots)
+    second = np.concatenate([some + k for k, some in enumerate(slots, 1)])
+    at = graph.tails[first]
+    kept = (at == graph.tails[second]) & decides[at]
+    first, second, at = first[kept], second[kept], at[kept]
+    q, field = (graph.lengths + values[graph.indices] for values in (audit.truth, half.plan.values))
+    with np.errstate(invalid="ignore"):  # two neighbours without a path to the goal tie
+        gap = np.nan_to_num(np.abs(q[first] - q[second]), nan=0.0, posinf=inf)
+        swapped = ~((q[first] - q[second]) * (field[first] - field[second]) > 0.0)
+        apart = gap > relative * np.minimum(q[first], q[second])
+    degree = graph.degrees[at].astype(np.float64)
+    weight = 2.0 / (degree * (degree - 1.0)) / states.size
+    overlap = apart & (gap <= twice[at])
+    # G rises and H falls in steps: the least sum is at 0 or where H has just fallen
+    order = np.argsort(gap[apart])
+    rises = np.concatenate([[0.0], np.cumsum(weight[apart][order])])
+    ends = np.sort(twice[states])
+    t = np.concatenate([[0.0], ends])
+    below = rises[np.searchsorted(gap[apart][order], t, "right")]
+    beyond = 1.0 - np.searchsorted(ends, t, "right") / ends.size
+    return Fidelity(
+        inverted=float(weight[apart & swapped].sum()),
+        overlap=float(weight[overlap].sum()),
+        bound=float((below + beyond).min()),
+        tied=float(weight[~apart].sum()),
+    )
 
 
 class _Tail(NamedTuple):

@@ -17,6 +17,7 @@ from ..paper.grid import PAIRS
 from . import (
     antmaze,
     beyond,
+    decisions,
     directed,
     finite_p,
     iteration_audit,
@@ -62,6 +63,7 @@ PAPER: tuple[Experiment[Any], ...] = (
 EXPERIMENTS: tuple[Experiment[Any], ...] = (
     *PAPER,
     directed.EXPERIMENT,
+    *decisions.EXPERIMENTS,
     *wrong_graphs.WRONG,
     *pointmaze.POINT,
     antmaze.EXPERIMENT,
@@ -91,6 +93,15 @@ STUDIES = {
                 Profile("standard", "worlds of 5,000 states, five seeds"),
                 Profile("quick", "small worlds, seconds"),
                 Profile("large", "as standard, and worlds of up to 100,000 states"),
+            ),
+        ),
+        Study(
+            "decisions",
+            "Moves that are proved, audits with a stated risk, and where to measure next",
+            decisions.EXPERIMENTS,
+            (
+                Profile("standard", "13 worlds, three label fractions, 20 seeds: minutes"),
+                Profile("quick", "three worlds, seconds"),
             ),
         ),
         Study(

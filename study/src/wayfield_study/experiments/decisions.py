@@ -1,0 +1,450 @@
+"""Decisions with a stated risk: moves that are proved, audits, routes, and where to measure next.
+
+Worlds are of three sorts. In *right* ones the graph is the world. In one with *passages* the world
+has eight that the graph lacks: the premise of the interval test still holds. In *wrong* ones arcs
+are false or cost more than the graph says. A move is right if no arc of the graph is better in the
+world. The plan is that of the AMLE.
+
+**Proved.** Shares of moves and routes proved by the interval test, and how many of these are wrong:
+none should be. Beside them the mean distance of a state to the labels, and to the set Γ where
+labels and distances determine the cost-to-go: the sharper fill distance. In right worlds also the
+share of inverted pairs of neighbours, beside the most that it can be for the distribution of action
+gaps and that of the errors, or of the errors that the labels allow (`audit.fidelity`).
+
+**Audits.** Each draw of audits certifies a set of moves, or bounds the cost of routes. A draw is a
+*violation* if the share of wrong moves in the set, or of routes beyond the bound, exceeds the risk.
+The probability of that is at most one minus the confidence. Arms without a confidence bound the
+mean of the share instead.
+
+**Labels.** A few labels, drawn at random, as far apart as possible, or by `wf.next_labels`, one
+after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+import wayfield as wf
+from wayfield.kernels._types import BoolArray, FloatArray
+from wayfield.labels import label_distance
+from wayfield.pipeline import Answer
+
+from .. import audit
+from ..engine import Profile, Records, Row
+from ..report import Finding, Table
+from . import directed
+from ._shared import Settings, make_experiment
+from .wrong_graphs._worlds import make_wrong_world
+
+RIGHT = ("medium", "large", "medium-eval", "large-eval", "giant", *directed.WORLDS)
+PASSAGES = ("medium + passages", "large-eval + passages")
+WRONG = ("walls", "patch", "road")
+WORLDS = (*RIGHT, *PASSAGES, *WRONG)
+REFINEMENT, SIZE = 8, 2_000
+"""Of mazes, and of directed worlds."""
+FRACTIONS = (0.02, 0.05, 0.12)
+SEEDS = 20
+DRAWS, SPLITS = 100, 10
+"""Draws of audits and of routes for each cell, and draws of the labels that are held out."""
+AUDITS, RISK, CONFIDENCE = 30, 0.1, 0.9
+COUNTS = (5, 10, 20)
+"""Numbers of labels, the goal's included."""
+AMLE = wf.AMLE(bracket=False)
+Pair: TypeAlias = tuple[float, float]
+"""Risk of a draw, and the share or factor that it states."""
+
+
+class Case(NamedTuple):
+    """A graph and what its arcs come to in the world."""
+
+    graph: wf.Graph
+    goal: int
+    truth: FloatArray
+    """(n,) cost-to-go in the world."""
+    costs: FloatArray
+    """(m,) cost of every arc; inf for one that does not exist."""
+
+    def judge(self, successor: NDArray[np.int64]) -> tuple[BoolArray, FloatArray]:
+        """Whether each move is right, and what it costs."""
+        graph, n = self.graph, self.graph.num_vertices
+        q = self.costs + self.truth[graph.indices]
+        best, own, cost = (np.full(n, np.inf) for _ in range(3))
+        np.minimum.at(best, graph.tails, q)
+        slots = np.flatnonzero(successor[graph.tails] == graph.indices)
+        own[graph.tails[slots]], cost[graph.tails[slots]] = q[slots], self.costs[slots]
+        return np.isfinite(own) & (own <= best * (1.0 + 1e-9)), cost
+
+
+@dataclass(frozen=True)
+class DecisionCell(Settings):
+    """A world, how many of its states are labelled, and a seed."""
+
+    world: str
+    label_fraction: float
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Name of the cell."""
+        return f"{self.world.replace(' ', '-')}-lf{self.label_fraction:g}-s{self.seed}"
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A fresh generator, the cell's own."""
+        return np.random.default_rng([*self.key.encode(), 32])
+
+    def draw(self) -> Case:
+        """Make the world."""
+        if self.world in directed.WORLDS:
+            world = directed.make_world(self.world, SIZE, 3_200 + self.seed)
+            graph, goal = world.graph, world.goal
+            return Case(graph, goal, wf.cost_to_go(graph, goal), graph.lengths)
+        if self.world in WRONG:
+            wrong = make_wrong_world(self.world, 3_200 + self.seed)
+            costs = np.where(wrong.lands == wrong.graph.indices, wrong.costs, np.inf)
+            return Case(wrong.graph, wrong.goal, wrong.truth, costs)
+        rng = np.random.default_rng([*self.world.encode(), self.seed])
+        maze, _, more = self.world.partition(" + ")
+        graph = wf.grid_graph(wf.load_layout(maze), REFINEMENT)
+        n, goal = graph.num_vertices, int(rng.integers(graph.num_vertices))
+        truth = wf.cost_to_go(graph, goal)
+        if more:
+            a, b = rng.integers(0, n - 1, (2, 8))
+            b += b >= a
+            once = graph.tails < graph.indices
+            tails, heads = np.append(graph.tails[once], a), np.append(graph.indices[once], b)
+            lengths = np.append(graph.lengths[once], np.full(8, 3.0))
+            truth = wf.cost_to_go(wf.Graph.from_edges(tails, heads, lengths, n), goal)
+        return Case(graph, goal, truth, graph.lengths)
+
+    def labels(self, case: Case) -> wf.Labels:
+        """Draw states that can reach the goal, and label them with the truth; the goal is one."""
+        able = np.setdiff1d(np.flatnonzero(np.isfinite(case.truth)), [case.goal])
+        count = min(round(self.label_fraction * case.truth.size), able.size)
+        drawn = np.append(self.rng.choice(able, count, replace=False), case.goal)
+        return wf.Labels(drawn, case.truth[drawn])
+
+
+def cells(profile: Profile) -> list[DecisionCell]:
+    """Every world and label fraction; a few if it is to be quick."""
+    if profile.name == "quick":
+        return [DecisionCell(world, 0.05, 0) for world in ("medium", "terrain maze", "walls")]
+    return [DecisionCell(w, f, s) for s, w, f in product(range(SEEDS), WORLDS, FRACTIONS)]
+
+
+# -------------------------------------------------------------------- proved moves
+
+
+def run_proved(cell: DecisionCell) -> list[Row]:
+    """One row: counts of decisions, of proved ones and of wrong ones among them, and distances."""
+    case = cell.draw()
+    graph, goal, labels = case.graph, case.goal, cell.labels(case)
+    answer = wf.solve(graph, labels, goal, AMLE, check=False)
+    found = answer.certificate.intervals
+    right, _ = case.judge(answer.plan.successor)
+    decides = np.isfinite(case.truth) & answer.plan.reachable
+    decides[goal] = False
+    known = labels.vertices
+    if not found.refuted:
+        known = np.flatnonzero(found.upper - found.lower <= 1e-9 * (1.0 + found.lower))
+    away = [
+        label_distance(graph, wf.Labels(at, np.zeros(at.size))) for at in (labels.vertices, known)
+    ]
+    inverted, if_errors, if_labels = np.nan, np.nan, np.nan
+    if cell.world in RIGHT:
+        field = audit.ordering(graph, answer.field, case.truth, goal)
+        plain = audit.fidelity(field)
+        inverted, if_errors = plain.inverted, plain.bound
+        if_labels = audit.fidelity(field, answer.certificate.error_bound).bound
+    return [
+        {
+            "decisions": int(decides.sum()),
+            "proved": int((found.proved & decides).sum()),
+            "routes": int((found.route_proved & decides).sum()),
+            "wrong": int((found.proved & decides & ~right).sum()),
+            "refuted": int(found.refuted),
+            "to_labels": float(away[0][np.isfinite(away[0])].mean()),
+            "to_known": float(away[1][np.isfinite(away[1])].mean()),
+            "inverted": inverted,
+            "if_errors": if_errors,
+            "if_labels": if_labels,
+        }
+    ]
+
+
+def by_world(rows: Records, heads: dict[str, str], form: str) -> list[list[str]]:
+    """Return a line for every world: means of the columns by label fraction."""
+    lines = []
+    for world, group in rows.by("world").items():
+        fractions = group.by("label_fraction").values()
+        texts = [" / ".join(f"{some.mean(name):{form}}" for some in fractions) for name in heads]
+        lines.append([world, *texts])
+    return lines
+
+
+def tables_proved(rows: Records) -> list[Table]:
+    """Shares, distances and inversions by world."""
+    heads = {
+        "proved": "moves proved",
+        "routes": "routes proved",
+        "refuted": "premise refuted",
+        "to_labels": "distance to labels",
+        "to_known": "distance to Γ",
+        "inverted": "inverted pairs",
+        "if_errors": "at most, by errors",
+        "if_labels": "at most, by labels",
+    }
+    shares = Records.of(
+        row | {name: row[name] / row["decisions"] for name in ("proved", "routes")} for row in rows
+    )
+    note = f"Means over seeds, at label fractions {' / '.join(map(str, FRACTIONS))}."
+    title, lines = "What labels and distances prove", by_world(shares, heads, ".2f")
+    return [Table("proved", title, ["world", *heads.values()], lines, note)]
+
+
+def findings_proved(rows: Records) -> Iterator[Finding]:
+    """Report whether a proved move was wrong."""
+    sound = Records.of(row for row in rows if row["world"] not in WRONG)
+    false = Records.of(row for row in rows if row["world"] in WRONG)
+    yield Finding(
+        "new" if sound.total("wrong") == 0 else "differs",
+        "Are proved moves right?",
+        f"{sound.total('wrong'):,} of {sound.total('proved'):,} proved moves are wrong where the "
+        f"premise holds. Where arcs are false or too cheap the labels refute it in "
+        f"{false.total('refuted')} of {len(false)} cells; in the others "
+        f"{false.total('wrong'):,} of {false.total('proved'):,} are wrong.",
+    )
+
+
+PROVED = make_experiment(
+    "proved", "Proved moves", 1, run_proved, cells,
+    "Moves and routes that labels and distances prove optimal, and how far states are from labels "
+    "and from the set Γ where these determine the cost-to-go.",
+    {"tables": tables_proved, "findings": findings_proved},
+)  # fmt: skip
+
+
+# -------------------------------------------------------------------- audits
+
+
+def run_audits(cell: DecisionCell) -> list[Row]:
+    """One row for every arm: draws, violations, and means of what was certified and of its risk."""
+    case, rng = cell.draw(), cell.rng
+    graph, goal, labels = case.graph, case.goal, cell.labels(case)
+    answer = wf.solve(graph, labels, goal, AMLE, check=False)
+    right, cost = case.judge(answer.plan.successor)
+    rows = []
+    arms = {"audits": (CONFIDENCE, False), "audits_mean": (None, False)}
+    if cell.world not in WRONG:  # elsewhere the premise of proved moves is false
+        arms |= {"proved_audits": (CONFIDENCE, True)}
+    for arm, (confidence, proved) in arms.items():
+        found = []
+        for draw in range(DRAWS):
+            one = wf.audit_decisions(answer, AUDITS, RISK, confidence, use_proved=proved, seed=draw)
+            done = one.certify(right[one.states])
+            found.append((wrong_share(done.certified, right), done.share))
+        rows.append(summary(arm, *np.transpose(found)))
+
+    # half of the labels are held out: the plan is another one, and executed once from each of them
+    others, splits = np.flatnonzero(labels.vertices != goal), {"held_out": list[Pair]()}
+    if cell.world not in WRONG:
+        splits["proved_held_out"] = []
+    for _ in range(SPLITS):
+        held = np.zeros(len(labels), dtype=bool)
+        held[rng.choice(others, others.size // 2, replace=False)] = True
+        kept, rest = (wf.Labels(labels.vertices[w], labels.values[w]) for w in (~held, held))
+        half = wf.solve(graph, kept, goal, AMLE, check=False)
+        good, moves = case.judge(half.plan.successor)
+        for arm, draws in splits.items():
+            proved = arm == "proved_held_out"
+            one = wf.audit_decisions(half, 1, RISK, CONFIDENCE, held_out=rest, use_proved=proved)
+            done = one.certify(one.judge(executed(half, one, moves)))
+            draws.append((wrong_share(done.certified, good), done.share))
+    rows += [summary(arm, *np.transpose(draws)) for arm, draws in splits.items()]
+
+    # routes: cost over least cost from audited starts
+    plan = answer.plan
+    starts = np.flatnonzero(plan.reachable & np.isfinite(case.truth) & (case.truth > 0.0))
+    paid = np.full(plan.values.size, np.inf)
+    paid[goal] = 0.0
+    for x in np.argsort(plan.steps, kind="stable"):
+        if plan.reached[x] and x != goal:
+            paid[x] = cost[x] + paid[plan.successor[x]]
+    ratio = paid[starts] / case.truth[starts]
+    for arm, confidence in (("routes_mean", None), ("routes", CONFIDENCE)):
+        population, found = None if confidence is None else starts.size, []
+        for _ in range(DRAWS):
+            some = ratio[rng.choice(starts.size, AUDITS, replace=False)]
+            try:
+                bound = wf.cost_bound(
+                    np.ones(AUDITS), some, 1.0 - RISK, confidence=confidence, population=population
+                )
+                factor = bound.factor
+            except wf.InputError:  # too many of them never arrive
+                factor = np.inf
+            found.append(((ratio > factor * (1.0 + 1e-12)).mean(), factor))
+        rows.append(summary(arm, *np.transpose(found)))
+    return rows
+
+
+def wrong_share(certified: BoolArray, right: BoolArray) -> float:
+    """Share of wrong moves among those certified; 0 if there are none."""
+    return float((certified & ~right).sum()) / max(int(certified.sum()), 1)
+
+
+def summary(arm: str, risks: FloatArray, values: FloatArray) -> Row:
+    """Return the row of an arm from the risk of each draw, and the share or factor it states."""
+    return {
+        "arm": arm,
+        "draws": risks.size,
+        "violations": int((risks > RISK * (1.0 + 1e-9)).sum()),
+        "risk": float(risks.mean()),
+        "value": float(np.median(values) if "routes" in arm else values.mean()),
+    }
+
+
+def executed(answer: Answer, one: wf.certificates.Audit, cost: FloatArray) -> FloatArray:
+    """Return the world's cost of the plan's route from each held-out label to its end."""
+    assert one.ends is not None
+    at, paid = one.states.copy(), np.where(one.ends < 0, np.inf, 0.0)
+    while (on := np.flatnonzero((at != one.ends) & np.isfinite(paid))).size:
+        paid[on] += cost[at[on]]
+        at[on] = answer.plan.successor[at[on]]
+    return paid
+
+
+ARMS = {
+    "audits": "30 audits", "proved_audits": "30 audits and proved moves",
+    "audits_mean": "30 audits, on average", "held_out": "half of the labels held out",
+    "proved_held_out": "half of the labels held out, and proved moves",
+    "routes": "30 routes", "routes_mean": "30 routes, on average",
+}  # fmt: skip
+
+
+def tables_audits(rows: Records) -> list[Table]:
+    """Table for every arm: what it certifies, violations and the mean risk by world."""
+    found = []
+    for arm, title in ARMS.items():
+        some = rows.where(arm=arm)
+        rates = Records.of(row | {"violated": row["violations"] / row["draws"]} for row in some)
+        what = "cost over least cost, at most" if "routes" in arm else "share certified"
+        heads = {"value": what, "violated": "violations", "risk": "mean risk"}
+        note = "It bounds the mean risk only." if "mean" in arm else ""
+        lines = by_world(rates, heads, ".3f")
+        found.append(Table(f"audits-{arm}", f"By {title}", ["world", *heads.values()], lines, note))
+    return found
+
+
+def findings_audits(rows: Records) -> Iterator[Finding]:
+    """Report the largest share of violations, and the largest mean risk."""
+    groups = rows.by("arm", "world", "label_fraction")
+    rates = {
+        key: some.ratio("violations", "draws")
+        for key, some in groups.items()
+        if "mean" not in key[0]
+    }
+    risks = {key: some.mean("risk") for key, some in groups.items() if "mean" in key[0]}
+    worst, riskiest = max(rates, key=lambda key: rates[key]), max(risks, key=lambda key: risks[key])
+    sure = Records.of(row for row in rows if "mean" not in row["arm"])
+    yield Finding(
+        "new" if rates[worst] <= 1.0 - CONFIDENCE and risks[riskiest] <= RISK else "differs",
+        "Do audits hold what they state?",
+        f"Of {sure.total('draws'):,} draws that state a risk of {RISK:g} with confidence "
+        f"{CONFIDENCE:g}, {sure.total('violations'):,} exceed it; most often {ARMS[worst[0]]} on "
+        f"{worst[1]}, label fraction {worst[2]:g}: {rates[worst]:.1%} of the draws. Where the risk "
+        f"is stated on average, the largest mean is {risks[riskiest]:.3f} ({ARMS[riskiest[0]]}, "
+        f"{riskiest[1]}).",
+    )
+
+
+AUDITED = make_experiment(
+    "audits", "Audited moves and routes", 1, run_audits, cells,
+    f"Moves certified by {AUDITS} audits or by held-out labels at a risk of {RISK:g}, and routes "
+    f"whose cost is bounded from {AUDITS} others, in worlds whose graph is right, lacks passages, "
+    "or is wrong.",
+    {"tables": tables_audits, "findings": findings_audits},
+)  # fmt: skip
+
+
+# -------------------------------------------------------------------- where to measure next
+
+
+def run_labels(cell: DecisionCell) -> list[Row]:
+    """One row for every arm and number of labels: mean cost over least cost, and right moves."""
+    case = cell.draw()
+    graph, goal, truth = case.graph, case.goal, case.truth
+    able = np.isfinite(truth)
+    able[goal] = False
+    rows: list[Row] = []
+    for arm in ("random", "farthest", "next"):
+        labels, more = wf.Labels([goal], [0.0]), cell.rng.permutation(np.flatnonzero(able))
+        for count in range(2, max(COUNTS) + 1):
+            x = int(more[count])
+            if arm == "farthest":
+                x = int(np.argmax(np.where(able, label_distance(graph, labels), -1.0)))
+            elif arm == "next" and (found := wf.next_labels(graph, labels, goal)).size:
+                x = int(found[0])
+            vertices = np.append(labels.vertices, x)
+            labels = wf.Labels(vertices, truth[vertices])
+            if count in COUNTS:
+                plan = wf.plan(graph, wf.extend(graph, labels, AMLE, unreachable="nan"), goal)
+                right, _ = case.judge(plan.successor)
+                some = able & plan.reached
+                rows.append({
+                    "arm": arm,
+                    "labels": count,
+                    "cost_ratio": float((plan.cost[some] / truth[some]).mean()),
+                    "right": float(right[able].mean()),
+                    "reached": float(plan.reached[able].mean()),
+                })  # fmt: skip
+    return rows
+
+
+def tables_labels(rows: Records) -> list[Table]:
+    """Cost ratio and share of right moves by world, arm and number of labels."""
+    lines = [
+        [f"{world}, {count} labels"]
+        + [
+            f"{some.mean('cost_ratio'):.3f} ({some.mean('right'):.2f})"
+            for some in group.by("arm").values()
+        ]
+        for (world, count), group in rows.by("world", "labels").items()
+    ]
+    heads = ["world", "random", "as far apart as possible", "by next_labels"]
+    note = "Mean cost over least cost of the starts that arrive (share of right moves); over seeds."
+    return [Table("labels", "Where to measure next", heads, lines, note)]
+
+
+def findings_labels(rows: Records) -> Iterator[Finding]:
+    """Compare the arms at ten labels."""
+    some = rows.where(labels=COUNTS[1]).by("arm")
+    ratios = {arm: some[arm].mean("cost_ratio") for arm in ("random", "farthest", "next")}
+    yield Finding(
+        "new" if ratios["next"] == min(ratios.values()) else "differs",
+        "Where should one measure next?",
+        f"With {COUNTS[1]} labels plans cost {ratios['next']:.3f} times the least if labels are "
+        f"measured where bounds are widest, {ratios['farthest']:.3f} times if they are as far "
+        f"apart as possible, and {ratios['random']:.3f} times if they are drawn at random.",
+    )
+
+
+def cells_labels(profile: Profile) -> list[DecisionCell]:
+    """Worlds whose graph is right: elsewhere distances do not bound the cost."""
+    return list(dict.fromkeys(
+        DecisionCell(cell.world, 0.05, cell.seed) for cell in cells(profile) if cell.world in RIGHT
+    ))  # fmt: skip
+
+
+CHOSEN = make_experiment(
+    "next_labels", "Where to measure next", 1, run_labels, cells_labels,
+    "Five, ten and twenty labels, the goal's included: drawn at random, as far apart as possible, "
+    "or where the bounds on the cost-to-go are widest.",
+    {"tables": tables_labels, "findings": findings_labels},
+)  # fmt: skip
+EXPERIMENTS = (PROVED, AUDITED, CHOSEN)
