@@ -18,20 +18,21 @@ Aᵀ λ = c on the free vertices,
 neighbours outside, the equation is degenerate and u has a kink.
 
 **AMLE: chains.** The order of fixing writes u as a tape of interpolations (`kernels.amle.chains`).
-Going through it backwards gives the gradient, in time linear in the vertices. The tape comes from
-the same solver as the field, run again without a bracket.
+Going through it backwards gives the gradient, in time linear in the vertices.
 
 **Kinks.** u is piecewise smooth. Where arcs that lead to different labels tie for the steepest, it
-has a kink, and only one-sided derivatives exist: g₊ · d towards d and g₋ · d away from −d. Exact
-labels tie on most of their values, because all slopes along shortest paths are 1. The tape of tied
-values is *not* a one-sided derivative in general. So ties are looked for: with the rates of change
-r = J d for a random direction d, all arcs that tie for the steepest at a vertex must change alike.
-If they do not, or if a direction is asked for, the tape is that of labels moved by a small step t in
-this direction, of which u(y + t d) = u(y) + t J d is verified at every vertex; the step shrinks if
-it fails. Where no step passes, the field jumps (a directed graph may) and `pull` raises.
+has a kink, and only one-sided derivatives exist. Exact labels tie at most values, because all
+slopes along shortest paths are 1. The tape of tied values is *not* a one-sided derivative in
+general. So the tape is that of labels moved by a small step t in a direction d, where nothing ties:
 
-References: Griewank and Walther, *Evaluating Derivatives*, 2008, for tapes, adjoints and directional
-derivatives at kinks; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
+    u(y + t d) = u(y) + t J d
+
+is verified at every vertex, since between kinks u is linear in the labels. The step shrinks if that
+fails. Where no step passes, the field jumps (on a directed graph it may), and `pull` raises. Then
+J d is the derivative in the direction d; without a kink, J is the derivative.
+
+References: Griewank and Walther, *Evaluating Derivatives*, 2008, for tapes, adjoints and one-sided
+derivatives; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from ..errors import InputError, WayfieldError
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
 from ..kernels.amle import fix, trace
-from ..kernels.amle.chains import Chains, copies, filled, pull, push, smooth
+from ..kernels.amle.chains import Chains, copies, filled, pull, push
 from ..kernels.csr import reverse_slots
 from ..kernels.doubledouble import Pair
 from ..labels import Labels
@@ -66,14 +67,12 @@ from .plaplacian import PLaplacian
 FINE, COARSE = 1e-12, 1e-9
 """Residuals of the adjoint, relative to the cotangent: where refinement stops; where it failed."""
 REFINEMENTS = 8
-STEPS = (2.0**-20, 2.0**-28, 2.0**-36)
+STEPS = (2.0**-26, 2.0**-33)
 """Steps towards a direction, as shares of the label range."""
 MISS = 1e-3
 """A step is too long if some value is off the tangent by this share of the largest change."""
-ROUNDING = 2.0**-46
+ROUNDING = 2.0**-48
 """Values are taken to be accurate to this share of the largest."""
-ALIKE = 2.0**-30
-"""Rates of change that differ by less, relative to the largest, are equal."""
 KEPT = 4
 """Number of directions whose tapes a field keeps."""
 
@@ -123,7 +122,7 @@ def derivative(
         raise InputError(f"derivatives are for AMLE, Harmonic and PLaplacian fields, got {name}")
     if field.status in (Status.STALLED, Status.BUDGET):
         raise InputError(f"a field that did not converge has no derivative: {field.status}")
-    direction = None
+    direction, key = Direction.generic(graph, labels), b""
     if toward is not None or lengths_toward is not None:
         rates, stretch = np.zeros(len(labels)), np.zeros(graph.num_arcs)
         if toward is not None:
@@ -132,8 +131,7 @@ def derivative(
             stretch = as_finite(lengths_toward, "lengths_toward", graph.num_arcs)
         if not (rates.any() or stretch.any()):
             raise InputError("toward must not be 0 everywhere: it is a direction")
-        direction = Direction(rates, stretch)
-    key = b"" if direction is None else direction.rates.tobytes() + direction.stretch.tobytes()
+        direction, key = Direction(rates, stretch), rates.tobytes() + stretch.tobytes()
     if key not in kept:
         if len(kept) >= KEPT:
             kept.clear()
@@ -156,26 +154,27 @@ class Direction(NamedTuple):
     stretch: FloatArray
 
     @classmethod
-    def generic(cls, problem: Problem) -> Direction:
+    def generic(cls, graph: Graph, labels: Labels) -> Direction:
         """Return a direction that no tie survives: the labels move at random, always the same."""
-        rates = np.random.default_rng(0).standard_normal(len(problem.labels))
-        return cls(rates, np.zeros(problem.graph.num_arcs))
+        rates = np.random.default_rng(0).standard_normal(len(labels))
+        return cls(rates, np.zeros(graph.num_arcs))
 
-    def moved(self, problem: Problem, share: float) -> tuple[Problem, float]:
-        """Return the problem a step in this direction, and the step.
+    def step(self, problem: Problem, share: float) -> tuple[Problem, Direction]:
+        """Return the problem a step in this direction, and the changes made.
 
-        The step moves no label by more than this share of their range, and no length by more than
-        this share of itself.
+        No label moves by more than this share of their range, and no length by more than this share
+        of itself.
         """
         graph, labels = problem.graph, problem.labels
         size = labels.span or float(np.abs(labels.values).max()) or 1.0
-        most = max(np.abs(self.rates).max() / size, np.abs(self.stretch / graph.lengths).max())
-        step = share / float(most)
+        most = np.abs(self.stretch / graph.lengths).max(initial=np.abs(self.rates).max() / size)
+        values = labels.values + share / most * self.rates
+        lengths = graph.lengths
         if self.stretch.any():
-            lengths = graph.lengths + step * self.stretch
+            lengths = lengths + share / most * self.stretch
             graph = Graph(graph.indptr, graph.indices, lengths, graph.directed)
-        values = labels.values + step * self.rates
-        return make_problem(graph, Labels(labels.vertices, values), AMLE(), "nan"), step
+        moved = make_problem(graph, Labels(labels.vertices, values), AMLE(), "nan")
+        return moved, Direction(values - labels.values, lengths - problem.graph.lengths)
 
 
 # ------------------------------------------------------------------ AMLE
@@ -205,38 +204,37 @@ class Interpolated:
 
 
 def _interpolated(
-    problem: Problem, base: FloatArray, method: AMLE, direction: Direction | None
+    problem: Problem, base: FloatArray, method: AMLE, direction: Direction
 ) -> Interpolated:
-    """Return the tape of a field, or the tape towards a direction if there is one or at a kink."""
-    graph, labels, finite = problem.graph, problem.labels, np.isfinite(base)
+    """Return the tape of the field a step towards a direction, and where it is the derivative."""
+    finite = np.isfinite(base)
     noise = ROUNDING * float(np.abs(base[finite]).max(initial=0.0))
-    if direction is None:
-        direction = Direction.generic(problem)
-        chains, values, fixed = _traced(problem, method)
-        rates = _carried(chains, problem, direction)
-        same = bool((np.abs(values[finite] - base[finite]) <= noise).all())
-        if same and _keeps_ties(problem, base, fixed, rates, noise):
-            return Interpolated(graph, labels, chains, finite)
     best: Interpolated | None = None
     for share in STEPS:
         check_time()
-        moved, step = direction.moved(problem, share)
-        chains, values, _ = _traced(moved, method)
-        change = step * _carried(chains, problem, direction)
-        with np.errstate(invalid="ignore"):
-            off = np.abs(values - base - change)
-        allowed = MISS * float(np.nanmax(np.abs(change), initial=0.0)) + noise
-        sure = finite & (off <= allowed)
-        if best is None or sure.sum() > best.sure.sum():
-            best = Interpolated(graph, labels, chains, sure)
+        moved, change = direction.step(problem, share)
+        chains, values = _traced(moved, method)
+        tangent = np.full(base.size, np.nan)
+        tangent[problem.labels.vertices] = change.rates
+        push(chains, tangent, change.stretch)
+        with np.errstate(invalid="ignore"):  # inf − inf
+            off = np.abs(values - base - tangent)
+        allowed = MISS * float(np.nanmax(np.abs(tangent))) + noise
+        # slopes of the chains as they are before the step
+        rise, before = (np.diff(each[chains.ends])[:, 0] for each in (values, base))
+        slopes = chains.slopes * np.divide(before, rise, out=np.ones(rise.size), where=rise != 0.0)
+        chains = chains._replace(slopes=slopes)
+        found = Interpolated(problem.graph, problem.labels, chains, finite & (off <= allowed))
+        if best is None or found.sure.sum() > best.sure.sum():
+            best = found
         if best.sure.sum() == finite.sum():
             break
     assert best is not None
     return best
 
 
-def _traced(problem: Problem, method: AMLE) -> tuple[Chains, FloatArray, BoolArray]:
-    """Solve without a bracket: the chains, the field, and which vertices are fixed, not filled."""
+def _traced(problem: Problem, method: AMLE) -> tuple[Chains, FloatArray]:
+    """Solve without a bracket; return the chains and the field."""
     graph = problem.graph
     rule: Fill = method.fill or ("cost" if graph.directed else "flat")
     leave_flat = graph.directed or rule != "flat"
@@ -251,34 +249,7 @@ def _traced(problem: Problem, method: AMLE) -> tuple[Chains, FloatArray, BoolArr
         # "lower" takes the largest value that leads here, and only then the least within reach
         for back in arcs if rule == "lower" else arcs[1:]:
             chains = filled(chains, graph.arcs, *copies(back, known, values, rate), rate)
-    return chains, values, fixing.fixed
-
-
-def _carried(chains: Chains, problem: Problem, direction: Direction) -> FloatArray:
-    """Return the rate of change of every value; NaN where there is none."""
-    rates = np.full(problem.graph.num_vertices, np.nan)
-    rates[problem.labels.vertices] = direction.rates
-    push(chains, rates, direction.stretch)
-    return rates
-
-
-def _keeps_ties(
-    problem: Problem, values: FloatArray, fixed: BoolArray, rates: FloatArray, noise: float
-) -> bool:
-    """Whether arcs that tie change alike, at fixed vertices and at filled ones."""
-    graph, finite = problem.graph, np.isfinite(values)
-    unsure = ALIKE * float(np.nanmax(np.abs(rates)))
-    arcs = graph.arcs, graph.reverse_arcs
-    known = np.where(fixed, rates, np.nan)
-    if not smooth(*arcs, fixed & ~problem.labelled, values, known, noise, unsure):
-        return False
-    # a filled vertex takes the value of any neighbour that has it, or has it at the arc's cost
-    tails, heads = graph.tails, graph.indices
-    with np.errstate(invalid="ignore"):
-        rise = values[tails] - values[heads]
-        tied = (np.abs(rise) <= noise) | (np.abs(rise - graph.lengths) <= noise)
-        apart = np.abs(rates[tails] - rates[heads]) > unsure
-    return not (tied & apart & finite[tails] & ~fixed[tails]).any()
+    return chains, values
 
 
 def _both_ways(graph: Graph, by_length: FloatArray) -> FloatArray:
@@ -325,9 +296,7 @@ class Linearised:
         data[interior.slot[inner]] = entries[reverse_slots(graph.arcs)][inner]
         self._matrix = interior.matrix(data)
         symmetric = p == 2.0
-        self._solver = (
-            symmetric_solver(interior) if symmetric else general_solver(interior, data)
-        )
+        self._solver = symmetric_solver(interior) if symmetric else general_solver(interior, data)
 
     @property
     def has_kink(self) -> bool:
@@ -379,13 +348,13 @@ class Linearised:
 
 
 def _linearised(
-    problem: Problem, base: FloatArray, method: Harmonic | PLaplacian, direction: Direction | None
+    problem: Problem, base: FloatArray, method: Harmonic | PLaplacian, direction: Direction
 ) -> Linearised:
     """Linearise at the field, or a step towards a direction if it has a kink."""
     p = float(method.p) if isinstance(method, PLaplacian) else 2.0
     found = Linearised(problem, base, p)
     if p > 2.0 and found.has_kink:
-        moved, _ = (direction or Direction.generic(problem)).moved(problem, STEPS[0])
+        moved, _ = direction.step(problem, STEPS[0])
         found = Linearised(moved, method.solve(moved).values, p)
     return found
 

@@ -32,8 +32,6 @@ from .retrace import NONE, Fixing, Log, Ways, _follow, _foot, _search, _walk
 
 LEVEL = 2.0**-40
 """Vertices of a plateau may differ by this much from rounding, with labels of magnitude 1."""
-TIE = 2.0**-30
-"""Slopes closer than this share of the steepest count as equal."""
 
 
 class Chains(NamedTuple):
@@ -342,45 +340,3 @@ def pull(chains: Chains, cotangent: FloatArray, by_length: FloatArray) -> None:
                 cotangent[vertices[i]] = 0.0
         cotangent[ends[c, 0]] += low
         cotangent[ends[c, 1]] += high
-
-
-@njit(cache=True, nogil=True)
-def smooth(
-    out: Arcs,
-    into: Arcs,
-    free: BoolArray,
-    values: FloatArray,
-    rates: FloatArray,
-    noise: float,
-    unsure: float,
-) -> bool:
-    """Whether rates of change keep every tie at the free vertices, both ways.
-
-    Arcs that tie for the steepest at a vertex must change alike. Otherwise one of them takes over
-    when the labels move along these rates, another when they move against them: a kink. Values are
-    known up to `noise`, rates up to `unsure`. Neighbours without a rate (NaN) do not count.
-    """
-    for x in range(free.size):
-        if not free[x]:
-            continue
-        for side in range(2):
-            indptr, indices, lengths = into if side == 0 else out
-            steepest = 0.0
-            for e in range(indptr[x], indptr[x + 1]):
-                y = indices[e]
-                if rates[y] == rates[y]:
-                    climb = (values[y] - values[x]) * (1.0 - 2.0 * side)
-                    steepest = max(steepest, climb / lengths[e])
-            least, most, shortest = np.inf, -np.inf, np.inf
-            for e in range(indptr[x], indptr[x + 1]):
-                y = indices[e]
-                climb = (values[y] - values[x]) * (1.0 - 2.0 * side)
-                # `not`: true for NaN
-                if rates[y] != rates[y] or not climb + noise >= steepest * lengths[e] * (1.0 - TIE):
-                    continue
-                change = (rates[y] - rates[x]) / lengths[e]
-                least, most = min(least, change), max(most, change)
-                shortest = min(shortest, lengths[e])
-            if (most - least) * shortest > unsure:
-                return False
-    return True
