@@ -114,18 +114,18 @@ def extend(
         by_length = gradient.lengths[: lengths.size]
         return by_label.astype(values.dtype), by_length.astype(values.dtype)
 
-    @jax.custom_vjp
-    def extended(values: Any, lengths: Any) -> Any:
+    def plain(values: Any, lengths: Any) -> Any:
         shape = jax.ShapeDtypeStruct((n,), values.dtype)
         return jax.pure_callback(forward, shape, values, lengths, vmap_method="sequential")
 
     def run(values: Any, lengths: Any) -> tuple[Any, tuple[Any, Any]]:
-        return extended(values, lengths), (values, lengths)
+        return plain(values, lengths), (values, lengths)
 
     def pull(kept: tuple[Any, Any], cotangent: Any) -> Any:
         shapes = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in kept]
         given = (*kept, cotangent)
         return jax.pure_callback(backward, tuple(shapes), *given, vmap_method="sequential")
 
+    extended = jax.custom_vjp(plain)
     extended.defvjp(run, pull)
     return extended(values, lengths)
