@@ -50,6 +50,7 @@ from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
 
 if TYPE_CHECKING:
+    from ..kernels.amle import Fixing
     from ._derivatives import Derivative, Gradient, Influence
     from ._proof import Evidence, Proof
 
@@ -148,6 +149,8 @@ class Solution:
     iterations: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
     evidence: Evidence | None = None
+    fixing: Fixing | None = None
+    """The order in which the AMLE fixed its values."""
 
 
 @runtime_checkable
@@ -206,6 +209,8 @@ class Extension(KeepsReadOnly):
         The extended labels; None if it was built by hand.
     evidence : Evidence or None
         What the solver kept for the proof of its bracket; `write_proof` writes it.
+    fixing : Fixing or None
+        The order in which the AMLE fixed its values, for derivatives; not kept in a pickle.
 
     Examples
     --------
@@ -231,6 +236,7 @@ class Extension(KeepsReadOnly):
     prior: FloatArray | None = None
     labels: Labels | None = None
     evidence: Evidence | None = None
+    fixing: Fixing | None = None
 
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its bracket and their proof into one file, and return its path.
@@ -367,8 +373,8 @@ class Extension(KeepsReadOnly):
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        # factorisations cannot be pickled
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        # factorisations cannot be pickled, and an order of fixing is found again
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"fixing": None}
 
     @property
     def width(self) -> float:
@@ -522,6 +528,7 @@ def package(
         prior,
         labels,
         solution.evidence,
+        solution.fixing,
     )
     if check and not result.status.good:
         raise NotConverged(str(result.status), result.residual, result.width)

@@ -23,13 +23,15 @@ Going through it backwards gives the gradient, in time linear in the vertices.
 **Kinks.** u is piecewise smooth. Where arcs that lead to different labels tie for the steepest, it
 has a kink, and only one-sided derivatives exist. Exact labels tie at most values, because all
 slopes along shortest paths are 1. The tape of tied values is *not* a one-sided derivative in
-general. So the tape is that of labels moved by a small step t in a direction d, where nothing ties:
+general. So ties are looked for: with J the tape and d a random direction, arcs that tie at a vertex
+must change alike under J d. Then J is the derivative. If they do not, or if a direction d was asked
+for, the tape is that of labels moved by a small step t in this direction, where nothing ties, and
 
     u(y + t d) = u(y) + t J d
 
 is verified at every vertex, since between kinks u is linear in the labels. The step shrinks if that
 fails. Where no step passes, the field jumps (on a directed graph it may), and `pull` raises. Then
-J d is the derivative in the direction d; without a kink, J is the derivative.
+J d is the derivative in the direction d.
 
 References: Griewank and Walther, *Evaluating Derivatives*, 2008, for tapes, adjoints and one-sided
 derivatives; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
@@ -37,7 +39,7 @@ derivatives; Clarke, *Optimization and Nonsmooth Analysis*, 1983.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -49,17 +51,13 @@ from .._arrays import as_finite, refuse
 from ..errors import InputError, WayfieldError
 from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
-from ..kernels.amle import fix, trace
-from ..kernels.amle.chains import Chains, copies, filled, pull, push
+from ..kernels.amle import Fixing, trace
+from ..kernels.amle.chains import Chains, copies, filled, keeps_ties, pull, push
 from ..kernels.csr import reverse_slots
-from ..kernels.doubledouble import Pair
 from ..labels import Labels
 from ._base import Extension, Problem, Status, make_problem, without_prior
 from ._deadline import check_time
-from ._filling import fill
 from ._linear import Interior, general_solver, symmetric_solver
-from ._proof import Fill
-from ._scaling import Scaled
 from .amle import AMLE
 from .harmonic import Harmonic
 from .plaplacian import PLaplacian
@@ -69,6 +67,8 @@ FINE, COARSE = 1e-12, 1e-9
 REFINEMENTS = 8
 STEPS = (2.0**-26, 2.0**-33)
 """Steps towards a direction, as shares of the label range."""
+ALIKE = 2.0**-30
+"""Rates of change that differ by less, relative to the largest, are equal."""
 MISS = 1e-3
 """A step is too long if some value is off the tangent by this share of the largest change."""
 ROUNDING = 2.0**-48
@@ -122,7 +122,7 @@ def derivative(
         raise InputError(f"derivatives are for AMLE, Harmonic and PLaplacian fields, got {name}")
     if field.status in (Status.STALLED, Status.BUDGET):
         raise InputError(f"a field that did not converge has no derivative: {field.status}")
-    direction, key = Direction.generic(graph, labels), b""
+    direction, key = None, b""
     if toward is not None or lengths_toward is not None:
         rates, stretch = np.zeros(len(labels)), np.zeros(graph.num_arcs)
         if toward is not None:
@@ -135,13 +135,13 @@ def derivative(
     if key not in kept:
         if len(kept) >= KEPT:
             kept.clear()
-        problem, base = make_problem(graph, labels, method, "nan"), field.values
+        problem, base = make_problem(graph, labels, method, "nan"), field.values.copy()
         if field.prior is not None:
             # inf − inf, where the prior says "cannot reach"
             with np.errstate(invalid="ignore"):
                 problem, base = without_prior(problem, field.prior), base - field.prior
         if isinstance(method, AMLE):
-            kept[key] = _interpolated(problem, base, method, direction)
+            kept[key] = _interpolated(problem, base, method, direction, field.fixing)
         else:
             kept[key] = _linearised(problem, base, method, direction)
     return kept[key]
@@ -204,52 +204,85 @@ class Interpolated:
 
 
 def _interpolated(
-    problem: Problem, base: FloatArray, method: AMLE, direction: Direction
+    problem: Problem,
+    base: FloatArray,
+    method: AMLE,
+    direction: Direction | None,
+    fixing: Fixing | None,
 ) -> Interpolated:
-    """Return the tape of the field a step towards a direction, and where it is the derivative."""
-    finite = np.isfinite(base)
+    """Return the tape of a field; at a kink, or if there is a direction, the tape towards it."""
+    graph, labels, finite = problem.graph, problem.labels, np.isfinite(base)
     noise = ROUNDING * float(np.abs(base[finite]).max(initial=0.0))
+    method = replace(method, bracket=False)
+    if direction is None:
+        fixing = fixing or method.solve(problem).fixing
+        assert fixing is not None
+        chains, direction = _tape(graph, method, fixing), Direction.generic(graph, labels)
+        values = _pushed(chains, problem, Direction(labels.values, graph.lengths))
+        rates = _pushed(chains, problem, direction)
+        same = bool((np.abs(values - base)[finite] <= noise).all())
+        if same and _is_smooth(problem, fixing.fixed, base, rates, noise):
+            return Interpolated(graph, labels, chains, finite)
     best: Interpolated | None = None
     for share in STEPS:
         check_time()
         moved, change = direction.step(problem, share)
-        chains, values = _traced(moved, method)
-        tangent = np.full(base.size, np.nan)
-        tangent[problem.labels.vertices] = change.rates
-        push(chains, tangent, change.stretch)
+        solution = method.solve(moved)
+        assert solution.fixing is not None
+        chains = _tape(moved.graph, method, solution.fixing)
+        tangent = _pushed(chains, problem, change)
         with np.errstate(invalid="ignore"):  # inf − inf
-            off = np.abs(values - base - tangent)
+            off = np.abs(solution.values - base - tangent)
         allowed = MISS * float(np.nanmax(np.abs(tangent))) + noise
         # slopes of the chains as they are before the step
-        rise, before = (np.diff(each[chains.ends])[:, 0] for each in (values, base))
+        rise, before = (np.diff(each[chains.ends])[:, 0] for each in (solution.values, base))
         slopes = chains.slopes * np.divide(before, rise, out=np.ones(rise.size), where=rise != 0.0)
-        chains = chains._replace(slopes=slopes)
-        found = Interpolated(problem.graph, problem.labels, chains, finite & (off <= allowed))
-        if best is None or found.sure.sum() > best.sure.sum():
-            best = found
+        found = chains._replace(slopes=slopes), finite & (off <= allowed)
+        if best is None or found[1].sum() > best.sure.sum():
+            best = Interpolated(graph, labels, *found)
         if best.sure.sum() == finite.sum():
             break
     assert best is not None
     return best
 
 
-def _traced(problem: Problem, method: AMLE) -> tuple[Chains, FloatArray]:
-    """Solve without a bracket; return the chains and the field."""
-    graph = problem.graph
-    rule: Fill = method.fill or ("cost" if graph.directed else "flat")
-    leave_flat = graph.directed or rule != "flat"
-    scaled, arcs = Scaled.in_doubles(problem), (graph.arcs, graph.reverse_arcs)
-    fixing = fix(*arcs, problem.labelled, scaled.field.high, leave_flat, check_time)
+def _tape(graph: Graph, method: AMLE, fixing: Fixing) -> Chains:
+    """Return the chains of the fixed vertices, and those by which the others are filled."""
+    arcs, rule = (graph.arcs, graph.reverse_arcs), method.filling(graph)
     chains = trace(*arcs, fixing)
-    chains = chains._replace(slopes=chains.slopes * scaled.scale)
-    values = scaled.values(Pair(fixing.values, np.zeros(fixing.values.size)))
-    if leave_flat:
-        fill(problem, fixing.fixed, rule, values, 0)
-        known, rate = fixing.fixed.copy(), 1.0 if rule == "cost" else 0.0
+    if rule is not None:
+        known, values = fixing.fixed.copy(), fixing.values.copy()
+        rate = 1.0 if rule == "cost" else 0.0
         # "lower" takes the largest value that leads here, and only then the least within reach
         for back in arcs if rule == "lower" else arcs[1:]:
             chains = filled(chains, graph.arcs, *copies(back, known, values, rate), rate)
-    return chains, values
+    return chains
+
+
+def _pushed(chains: Chains, problem: Problem, change: Direction) -> FloatArray:
+    """Return the change of every value; NaN where there is none."""
+    tangent = np.full(problem.graph.num_vertices, np.nan)
+    tangent[problem.labels.vertices] = change.rates
+    push(chains, tangent, change.stretch)
+    return tangent
+
+
+def _is_smooth(
+    problem: Problem, fixed: BoolArray, values: FloatArray, rates: FloatArray, noise: float
+) -> bool:
+    """Whether arcs that tie change alike, at fixed vertices and at filled ones."""
+    graph, arcs = problem.graph, (problem.graph.arcs, problem.graph.reverse_arcs)
+    unsure = ALIKE * float(np.nanmax(np.abs(rates)))
+    known, free = np.where(fixed, rates, np.nan), fixed & ~problem.labelled
+    if not keeps_ties(*arcs, free, values, known, noise, unsure):
+        return False
+    # a filled vertex may take its value from any neighbour that has it, or has it at the arc's cost
+    tails, heads = graph.tails, graph.indices
+    with np.errstate(invalid="ignore"):  # inf − inf
+        rise = values[tails] - values[heads]
+        tied = (np.abs(rise) <= noise) | (np.abs(rise - graph.lengths) <= noise)
+        apart = np.abs(rates[tails] - rates[heads]) > unsure
+    return not (tied & apart & ~fixed[tails]).any()
 
 
 def _both_ways(graph: Graph, by_length: FloatArray) -> FloatArray:
@@ -348,12 +381,13 @@ class Linearised:
 
 
 def _linearised(
-    problem: Problem, base: FloatArray, method: Harmonic | PLaplacian, direction: Direction
+    problem: Problem, base: FloatArray, method: Harmonic | PLaplacian, direction: Direction | None
 ) -> Linearised:
     """Linearise at the field, or a step towards a direction if it has a kink."""
     p = float(method.p) if isinstance(method, PLaplacian) else 2.0
     found = Linearised(problem, base, p)
     if p > 2.0 and found.has_kink:
+        direction = direction or Direction.generic(problem.graph, problem.labels)
         moved, _ = direction.step(problem, STEPS[0])
         found = Linearised(moved, method.solve(moved).values, p)
     return found

@@ -31,7 +31,9 @@ from ..heap import Heap
 from .retrace import NONE, Fixing, Log, Ways, _follow, _foot, _search, _walk
 
 LEVEL = 2.0**-40
-"""Vertices of a plateau may differ by this much from rounding, with labels of magnitude 1."""
+"""Vertices of a plateau may differ by this share of the largest value from rounding."""
+TIE = 2.0**-30
+"""Slopes closer than this share of the steepest count as equal."""
 
 
 class Chains(NamedTuple):
@@ -54,11 +56,12 @@ class Chains(NamedTuple):
 
 def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
     """Return the chains of a field, found as `retrace.retraced` finds them."""
-    values, _, order, batch, slopes, *_ = fixing
+    _, _, order, batch, slopes, *_ = fixing
+    values = fixing.values.copy()  # one that can be written: to Numba others are of another type
     n, k = batch.size, order.size
     unit, path = bool((out.lengths == 1.0).all()), np.empty(k, np.int32)
     along = Pair(np.empty(k + 1), np.empty(k + 1))
-    field = Pair(values.copy(), np.zeros(n))
+    field = Pair(values, np.zeros(n))
     log = Log(out, into, unit, values, order, batch, slopes, field, batch < 0, path, along)
     chains = Chains(
         np.empty(k, np.int32),
@@ -69,6 +72,7 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
         np.empty(2 * k, np.int64),
     )
     room, first, count = None, 0, 0
+    size = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
     while first < k:
         first, last, count, level = _trace(log, chains, first, count)
         if not level:
@@ -84,17 +88,17 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
                 Heap(np.empty(entries), np.empty(entries, np.int32)),
             )
             count = _trace_by_lengths(log, chains, members, room, count)
-        for tolerance in (0.0, LEVEL):
+        for tolerance in (0.0, LEVEL * size):
             count = _copy(log, chains, members, tolerance, count)
         first = last
-    size = chains.ptr[count]
+    end = chains.ptr[count]
     return Chains(
-        chains.vertices[:size],
-        chains.share[:size],
+        chains.vertices[:end],
+        chains.share[:end],
         chains.ptr[: count + 1],
         chains.ends[:count],
         chains.slopes[:count],
-        chains.arcs[: size + count],
+        chains.arcs[: end + count],
     )
 
 
@@ -340,3 +344,43 @@ def pull(chains: Chains, cotangent: FloatArray, by_length: FloatArray) -> None:
                 cotangent[vertices[i]] = 0.0
         cotangent[ends[c, 0]] += low
         cotangent[ends[c, 1]] += high
+
+
+@njit(cache=True, nogil=True)
+def keeps_ties(
+    out: Arcs,
+    into: Arcs,
+    free: BoolArray,
+    values: FloatArray,
+    rates: FloatArray,
+    noise: float,
+    unsure: float,
+) -> bool:
+    """Whether arcs that tie for the steepest at a free vertex change alike.
+
+    If not, one of them takes over when the labels move along these rates, and another when they
+    move against them: a kink. Values are known up to `noise`, rates up to `unsure`. Neighbours
+    without a rate (NaN) do not count.
+    """
+    for x in range(free.size):
+        if not free[x]:
+            continue
+        for side in range(2):
+            indptr, indices, lengths = into if side == 0 else out
+            sign = 1.0 - 2.0 * side
+            steepest = 0.0
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if rates[y] == rates[y]:
+                    steepest = max(steepest, sign * (values[y] - values[x]) / lengths[e])
+            least, most, shortest = np.inf, -np.inf, np.inf
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                level = steepest * lengths[e] * (1.0 - TIE) - noise
+                if rates[y] == rates[y] and sign * (values[y] - values[x]) >= level:
+                    change = (rates[y] - rates[x]) / lengths[e]
+                    least, most = min(least, change), max(most, change)
+                    shortest = min(shortest, lengths[e])
+            if (most - least) * shortest > unsure:
+                return False
+    return True
