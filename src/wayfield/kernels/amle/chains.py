@@ -28,6 +28,7 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..csr import Arcs
 from ..doubledouble import Pair
 from ..heap import Heap
+from .pressure import UNFIXED
 from .retrace import NONE, Fixing, Log, Ways, _follow, _foot, _search, _walk
 
 LEVEL = 2.0**-40
@@ -89,8 +90,10 @@ def trace(out: Arcs, into: Arcs, fixing: Fixing) -> Chains:
             )
             count = _trace_by_lengths(log, chains, members, room, count)
         for tolerance in (0.0, LEVEL * size):
-            count = _copy(log, chains, members, tolerance, count)
+            count = _copy(log, chains, members, tolerance, False, count)
         first = last
+    # rounding makes batches of a plateau, of which some wait for others that come later
+    count = _copy(log, chains, order, LEVEL * size, True, count)
     end = chains.ptr[count]
     return Chains(
         chains.vertices[:end],
@@ -203,8 +206,10 @@ def _note_copy(log: Log, chains: Chains, x: int, origin: int, count: int) -> int
 
 
 @njit(cache=True, nogil=True, allocates=False)
-def _copy(log: Log, chains: Chains, members: IntArray, tolerance: float, count: int) -> int:
-    """Spread the values of done vertices over the rest of a batch, breadth first."""
+def _copy(
+    log: Log, chains: Chains, members: IntArray, tolerance: float, on: bool, count: int
+) -> int:
+    """Spread the values of done vertices over the rest of a batch, or `on` beyond it."""
     out, into, values, batch = log.out, log.into, log.values, log.batch
     done, queue = log.done, log.path
     tail = 0
@@ -224,7 +229,8 @@ def _copy(log: Log, chains: Chains, members: IntArray, tolerance: float, count: 
         head += 1
         for e in range(into.indptr[x], into.indptr[x + 1]):
             y = into.indices[e]
-            if batch[y] == batch[x] and not done[y] and abs(values[y] - values[x]) <= tolerance:
+            near = not done[y] and abs(values[y] - values[x]) <= tolerance
+            if near and (batch[y] == batch[x] or (on and batch[y] < UNFIXED)):
                 count = _note_copy(log, chains, y, x, count)
                 queue[tail] = y
                 tail += 1
