@@ -1,6 +1,6 @@
 """The gradient of an extension beside its solve: the first pullback of a field, and later ones.
 
-Run with ``python -m benchmarks.influence [vertices]``. The promise: a first pullback takes about
+Run with ``python -m benchmarks.influence [vertices]``. The promise: a first pullback takes at most
 one solve where labels do not tie. Exact labels tie; their field is quick to solve and its one-sided
 derivative is not.
 """

@@ -324,9 +324,9 @@ class Extension(KeepsReadOnly):
     ) -> Gradient:
         """Return the gradient of ``cotangent @ values`` by the labels and by the lengths.
 
-        For `AMLE` (directed graphs too), `Harmonic` and `PLaplacian`. The first call takes no more
-        than about one solve; further ones take a pass over the vertices (`AMLE`) or one solve of a
-        factored system.
+        For `AMLE` (directed graphs too), `Harmonic` and `PLaplacian`. The first call takes at most
+        the time of a solve, several at a kink of the AMLE. Further ones take a pass over the
+        vertices (`AMLE`) or one solve of a factored system.
 
         Where labels tie, the AMLE has a kink, and so has the p-Laplacian extension of labels that
         are equal: the derivative depends on the side. Exact labels tie at most values. The result

@@ -300,15 +300,23 @@ class Linearised:
 
     def __init__(self, problem: Problem, values: FloatArray, p: float) -> None:
         graph = self._graph = problem.graph
-        self._labels = problem.labels
+        self._labels, tails = problem.labels, graph.tails
         free = np.flatnonzero(~(problem.labelled | problem.orphaned))
         self._interior = interior = Interior.of(graph, free)
-        self._at = at = np.flatnonzero(interior.row[graph.tails] >= 0)
+        self._at = at = np.flatnonzero(interior.row[tails] >= 0)
         """Arcs out of free vertices."""
-        self._row = row = interior.row[graph.tails[at]]
+        self._row = row = interior.row[tails[at]]
         lengths = graph.lengths[at]
-        change = values[graph.indices[at]] - values[graph.tails[at]]
+        change = values[graph.indices[at]] - values[tails[at]]
         self._slope = slope = change / lengths
+        self._weight = 1.0 / lengths
+        self._flat: BoolArray = np.zeros(free.size, dtype=bool)
+        """Free vertices without a slope."""
+        if interior.size == 0:
+            return
+        if p == 2.0:
+            self._matrix, self._solver = interior.laplacian, symmetric_solver(interior)
+            return
         # w_xy, the rows divided by their steepest slope to the power p − 2
         largest, steepest = np.zeros(free.size), np.zeros(free.size)
         np.maximum.at(largest, row, np.abs(change))
@@ -316,10 +324,7 @@ class Linearised:
         self._flat = flat = largest <= ROUNDING * float(np.abs(problem.labels.values).max())
         with np.errstate(under="ignore"):
             ratio = np.abs(slope) / np.where(flat, 1.0, steepest)[row]
-            powers = np.where(flat[row], 1.0, ratio ** (p - 2.0))
-        self._weight = powers / lengths
-        if interior.size == 0:
-            return
+            self._weight *= np.where(flat[row], 1.0, ratio ** (p - 2.0))
         # the transpose has the entry of the opposite arc in every slot
         entries = np.zeros(graph.num_arcs)
         entries[at] = -self._weight
@@ -327,9 +332,7 @@ class Linearised:
         data = np.empty(interior.indices.size)
         data[interior.indptr[:-1]] = np.bincount(row, self._weight, free.size)
         data[interior.slot[inner]] = entries[reverse_slots(graph.arcs)][inner]
-        self._matrix = interior.matrix(data)
-        symmetric = p == 2.0
-        self._solver = symmetric_solver(interior) if symmetric else general_solver(interior, data)
+        self._matrix, self._solver = interior.matrix(data), general_solver(interior, data)
 
     @property
     def has_kink(self) -> bool:
