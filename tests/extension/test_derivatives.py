@@ -15,7 +15,8 @@ import wayfield as wf
 from exact_amle import exact_amle, exact_directed_amle
 from methods import methods
 from wayfield.extension import Extension, Method
-from wayfield.kernels.amle import Chains, fix, trace
+from wayfield.extension._derivatives import Direction
+from wayfield.kernels.amle import Chains, Fixing, fix, trace
 from wayfield.kernels.amle.chains import pull, push
 from worlds import (
     ENDS,
@@ -171,6 +172,18 @@ def test_one_sided_differences_on_a_maze(seed: int) -> None:
     assert (np.abs(rates[0] - rates[1]) > 1e-6).mean() > 0.5, "a test of kinks without kinks"
 
 
+def test_without_a_direction_a_kink_has_the_side_of_a_fixed_one() -> None:
+    """The tape of tied values is no one-sided derivative, and is not handed out."""
+    graph, labels = maze_problem("umaze", 6, fraction=0.05)
+    field = wf.extend(graph, labels, wf.AMLE())
+    fixed = Direction.generic(graph, labels).rates
+    moved = changed(graph, labels, wf.AMLE(), 2.0**-24 * fixed, np.zeros(graph.num_arcs))
+    rates = (moved - field.values) * 2.0**24
+    for x in range(0, graph.num_vertices, 5):
+        weights = field.pullback(np.eye(graph.num_vertices)[x]).labels
+        assert weights @ fixed == pytest.approx(rates[x], abs=1e-6)
+
+
 @pytest.mark.parametrize("p", [2.5, 3.0, 8.0])
 def test_equal_labels_are_a_kink_of_the_p_laplacian(p: float) -> None:
     star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3])
@@ -232,6 +245,28 @@ def test_chains_are_the_field(problem: Problem) -> None:
     chains, field, values = tape(problem)
     push(chains, values, problem[0].lengths)
     np.testing.assert_allclose(values, field, atol=1e-11)
+
+
+def test_chains_through_arcs_too_short_to_see() -> None:
+    """The drop along 1 – 2 is lost in the last place: the way is found by lengths."""
+    path = wf.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], [1.0, 1e-20, 1.0, 1e-30])
+    field = wf.extend(path, wf.Labels([0, 3], [1.0, 2.0]), wf.AMLE(), check=False)
+    for x in (1, 2):
+        assert field.pullback(np.eye(5)[x]).labels.tolist() == [0.5, 0.5]
+    assert field.pullback(np.eye(5)[4]).labels.tolist() == [0.0, 1.0]
+    gradient = field.pullback([0.0, 1.0, 1.0, 0.0, 0.0])
+    np.testing.assert_allclose(gradient.lengths, [0.25, 0.25, 0, 0, -0.25, -0.25, 0, 0])
+
+
+def test_chains_of_a_plateau_in_batches() -> None:
+    """Rounding has made 2 a batch of its own, before 1 that it takes its value from."""
+    values, batch = np.full(4, 0.5), np.array([-1, 1, 0, 2], np.int32)
+    order, slopes = np.array([2, 1, 3], np.int32), np.array([1e-14, 0.0, 0.0])
+    fixing = Fixing(values, np.ones(4, bool), order, batch, slopes, True)
+    chains = trace(PATH.arcs, PATH.arcs, fixing)
+    weights = np.array([0.0, 1.0, 1.0, 1.0])
+    pull(chains, weights, np.zeros(PATH.num_arcs))
+    assert weights.tolist() == [3.0, 0.0, 0.0, 0.0]
 
 
 @given(labelled_graphs(max_vertices=16), generators)
