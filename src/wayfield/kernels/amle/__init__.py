@@ -24,9 +24,13 @@ from ..csr import Arcs
 from . import chains, divide, proof
 from .chains import Chains
 from .proof import Bracket
+from .renumber import in_original, local_order, renumbered
 from .retrace import Fixing
 
-__all__ = ["Bracket", "Chains", "Fixing", "bracket", "compile_always", "fix", "trace"]
+__all__ = [
+    "Bracket", "Chains", "Fixing", "bracket", "compile_always", "fix", "in_original", "local_order",
+    "renumbered", "trace",
+]  # fmt: skip
 
 SMALL = 12_000
 """Vertices and arcs of a graph that may be solved uncompiled."""
