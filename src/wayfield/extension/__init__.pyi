@@ -8,6 +8,8 @@ from ._base import check_field as check_field
 from ._base import describe as describe
 from ._base import extend as extend
 from ._deadline import time_limit as time_limit
+from ._derivatives import Gradient as Gradient
+from ._derivatives import Influence as Influence
 from ._many import extend_many as extend_many
 from ._proof import field_sections as field_sections
 from .amle import AMLE as AMLE

@@ -32,7 +32,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _proof_file as proof_file
-from .._arrays import LARGEST, KeepsReadOnly, as_choice, as_flag, as_floats, frozen, owned, refuse
+from .._arrays import (
+    LARGEST,
+    KeepsReadOnly,
+    as_choice,
+    as_flag,
+    as_floats,
+    as_vertex,
+    frozen,
+    owned,
+    refuse,
+)
 from ..errors import InputError, NotConverged
 from ..graph import Graph, check_graph, same_graph
 from ..kernels._types import BoolArray, FloatArray, IntArray
@@ -40,6 +50,8 @@ from ..kernels.fields import extremes
 from ..labels import Labels, check_labels
 
 if TYPE_CHECKING:
+    from ..kernels.amle import Fixing
+    from ._derivatives import Derivative, Gradient, Influence
     from ._proof import Evidence, Proof
 
 
@@ -137,6 +149,8 @@ class Solution:
     iterations: int = 0
     details: Mapping[str, float] = field(default_factory=dict)
     evidence: Evidence | None = None
+    fixing: Fixing | None = None
+    """The order in which the AMLE fixed its values."""
 
 
 @runtime_checkable
@@ -195,6 +209,8 @@ class Extension(KeepsReadOnly):
         The extended labels; None if it was built by hand.
     evidence : Evidence or None
         What the solver kept for the proof of its bracket; `write_proof` writes it.
+    fixing : Fixing or None
+        The order in which the AMLE fixed its values, for derivatives; not kept in a pickle.
 
     Examples
     --------
@@ -220,6 +236,7 @@ class Extension(KeepsReadOnly):
     prior: FloatArray | None = None
     labels: Labels | None = None
     evidence: Evidence | None = None
+    fixing: Fixing | None = None
 
     def write_proof(self, path: str | os.PathLike[str]) -> Path:
         """Write the field, its bracket and their proof into one file, and return its path.
@@ -264,6 +281,100 @@ class Extension(KeepsReadOnly):
         if found is None:
             raise InputError("the bracket of this field cannot be written as a proof")
         return found
+
+    def influence(self, vertex: int, *, toward: ArrayLike | None = None) -> Influence:
+        """Return the labels that the value at a vertex rests on, and their weights.
+
+        The weights are the derivative of the value by each label: nonnegative, and 1 in sum. Labels
+        of a weight below 1e-12 are left out; the heaviest come first.
+
+        Parameters
+        ----------
+        vertex : int
+            A vertex with a finite value.
+        toward : (k,) array, optional
+            At a kink: the direction in which the labels move, see `pullback`.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> star = wf.Graph.from_edges([0, 0, 0], [1, 2, 3], lengths=[1.0, 1.0, 2.0])
+        >>> labels = wf.Labels([1, 2, 3], [0.0, 1.0, 4.0])
+        >>> wf.extend(star, labels, wf.AMLE()).influence(0)   # label 2 does not matter
+        Influence(vertices=array([1, 3]), weights=array([0.66666667, 0.33333333]))
+        >>> wf.extend(star, labels, wf.Harmonic()).influence(0)
+        Influence(vertices=array([1, 2, 3]), weights=array([0.4, 0.4, 0.2]))
+        """
+        from ._derivatives import Influence  # which imports this module
+
+        cotangent = np.zeros(self.values.size)
+        cotangent[as_vertex(vertex, "vertex", self.values.size)] = 1.0
+        weights = self.pullback(cotangent, toward=toward).labels
+        assert self.labels is not None
+        kept = np.flatnonzero(weights > 1e-12)
+        kept = kept[np.argsort(-weights[kept], kind="stable")]
+        return Influence(self.labels.vertices[kept], weights[kept])
+
+    def pullback(
+        self,
+        cotangent: ArrayLike,
+        *,
+        toward: ArrayLike | None = None,
+        lengths_toward: ArrayLike | None = None,
+    ) -> Gradient:
+        """Return the gradient of ``cotangent @ values`` by the labels and by the lengths.
+
+        For `AMLE` (directed graphs too), `Harmonic` and `PLaplacian`. The first call takes at most
+        the time of a solve, several at a kink of the AMLE. Further ones take a pass over the
+        vertices (`AMLE`) or one solve of a factored system.
+
+        Where labels tie, the AMLE has a kink, and so has the p-Laplacian extension of labels that
+        are equal: the derivative depends on the side. Exact labels tie at most values. The result
+        then belongs to a direction, by default a random one, always the same. ``toward=d`` chooses
+        it: ``pullback(c, toward=d).labels @ d`` and ``pullback(c, toward=-d).labels @ d`` are the
+        derivatives of ``c @ values`` to the right and to the left along d. Without a kink they are
+        equal, and `toward` does not matter.
+
+        Parameters
+        ----------
+        cotangent : (n,) array
+            The derivative of a loss by the values, for example. 0 where the field is not finite.
+        toward : (k,) array, optional
+            The direction in which the labels move.
+        lengths_toward : (m,) array, optional
+            The direction in which the lengths move. Only needed where paths of equal length tie, as
+            on unit lengths: else the gradient by the lengths is that of one of these paths.
+
+        Raises
+        ------
+        InputError
+            If there is no derivative: another method, a field that did not converge or was built by
+            hand, or a value that jumps.
+
+        Examples
+        --------
+        >>> import wayfield as wf
+        >>> path = wf.Graph.from_edges([0, 1], [1, 2], lengths=[1.0, 3.0])
+        >>> field = wf.extend(path, wf.Labels([0, 2], [0.0, 8.0]), wf.AMLE())
+        >>> gradient = field.pullback([0.0, 1.0, 0.0])        # of the value 2 at vertex 1
+        >>> gradient.labels
+        array([0.75, 0.25])
+        >>> gradient.lengths          # by arcs: an edge has one half at each of its two
+        array([ 0.75,  0.75, -0.25, -0.25])
+        """
+        from ._derivatives import checked_cotangent, derivative  # which imports this module
+
+        checked = checked_cotangent(self, cotangent)
+        return derivative(self, self._derivatives, toward, lengths_toward).pull(checked)
+
+    @cached_property
+    def _derivatives(self) -> dict[bytes, Derivative]:
+        """Derivatives by direction, as far as they were asked for."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # factorisations cannot be pickled, and an order of fixing is found again
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"fixing": None}
 
     @property
     def width(self) -> float:
@@ -417,6 +528,7 @@ def package(
         prior,
         labels,
         solution.evidence,
+        solution.fixing,
     )
     if check and not result.status.good:
         raise NotConverged(str(result.status), result.residual, result.width)

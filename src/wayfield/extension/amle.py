@@ -46,6 +46,7 @@ from typing import ClassVar, NamedTuple, get_args
 import numpy as np
 
 from .._arrays import as_choice
+from ..graph import Graph
 from ..kernels._types import BoolArray, FloatArray
 from ..kernels.amle import Bracket, Fixing, bracket, fix, in_original, local_order, renumbered
 from ..kernels.doubledouble import Pair
@@ -115,24 +116,30 @@ class AMLE:
     def solve(self, problem: Problem) -> Solution:
         """Extend the labels of one problem."""
         graph = problem.graph
-        rule: Fill = self.fill or ("cost" if graph.directed else "flat")
-        leave_flat = graph.directed or rule != "flat"
-        fixing, result = self._fixed_and_proved(problem, leave_flat)
+        rule = self.filling(graph)
+        fixing, result = self._fixed_and_proved(problem, rule is not None)
         status, fixed, values, lower, upper, kept = result
         arcs = graph.arcs, graph.reverse_arcs
         residual = imbalance(*arcs, ~fixed | problem.labelled, graph.is_unit, values)
-        if leave_flat and fixing.finished:
+        if rule is not None and fixing.finished:
             for each, rounding in ((values, 0), (lower, -1), (upper, 1)):
                 if each is not None:
                     fill(problem, fixed, rule, each, rounding)
         filled = float((~fixed & ~problem.orphaned).sum())
         details = {"filled": filled, "rounds": float(fixing.rounds)}
-        evidence = None if kept is None else Steepest(kept, fixed, rule if leave_flat else None)
+        evidence = None if kept is None else Steepest(kept, fixed, rule)
         steps = fixing.rounds or fixing.frames
-        return Solution(values, lower, upper, status, residual, steps, details, evidence)
+        # derivatives need the order of fixing, with the values as they are
+        fixing = fixing._replace(values=values, fixed=fixed, along=None)
+        return Solution(values, lower, upper, status, residual, steps, details, evidence, fixing)
+
+    def filling(self, graph: Graph) -> Fill | None:
+        """Return the rule by which vertices are filled on a graph; None if none are."""
+        rule: Fill = self.fill or ("cost" if graph.directed else "flat")
+        return rule if graph.directed or rule != "flat" else None
 
     def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
-        """Fix what can be, and prove what is wanted."""
+        """Fix what can be, and prove what is wanted; slopes are in the units of the labels."""
         scaled = Scaled.in_doubles(problem)
         graph = problem.graph
         arcs = graph.arcs, graph.reverse_arcs
@@ -145,16 +152,17 @@ class AMLE:
         proof = bracket(*arcs, fixing) if fixing.finished and self.bracket else None
         if order is not None:
             fixing, proof = in_original(order, fixing, proof)
+        unscaled = fixing._replace(slopes=scaled.scale * fixing.slopes)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
-            return fixing, _unproved(scaled, fixing, Status.BUDGET)
+            return unscaled, _unproved(scaled, fixing, Status.BUDGET)
         if proof is None:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
-            return fixing, _unproved(scaled, fixing, status)
+            return unscaled, _unproved(scaled, fixing, status)
         result = _bracketed(scaled, fixing, proof)
         if leave_flat:
             result = _decided(problem, result, fixing._replace(values=proof.field.high))
-        return fixing, result
+        return unscaled, result
 
 
 class _Outcome(NamedTuple):

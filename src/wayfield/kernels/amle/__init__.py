@@ -2,7 +2,7 @@
 
 `fix` finds the field and the order in which its values are determined, in doubles. `bracket`
 computes it again in that order with twice the digits, and proves how far that can be from the
-truth.
+truth. `trace` finds the chains of that order, of which derivatives are made.
 
 To compile them takes longer than to solve dozens of small problems in plain Python. So the first
 small problems of a process are solved without, unless an earlier process has left the compiled
@@ -21,14 +21,15 @@ import numpy as np
 from .._jit import is_compiled, uncompiled
 from .._types import BoolArray, FloatArray
 from ..csr import Arcs
-from . import divide, proof
+from . import chains, divide, proof
+from .chains import Chains
 from .proof import Bracket
 from .renumber import in_original, local_order, renumbered
 from .retrace import Fixing
 
 __all__ = [
-    "Bracket", "Fixing", "bracket", "compile_always", "fix", "in_original", "local_order",
-    "renumbered",
+    "Bracket", "Chains", "Fixing", "bracket", "compile_always", "fix", "in_original", "local_order",
+    "renumbered", "trace",
 ]  # fmt: skip
 
 SMALL = 12_000
@@ -69,6 +70,13 @@ def bracket(out: Arcs, into: Arcs, found: Fixing) -> Bracket:
     with np.errstate(all="ignore"):
         proved: Bracket = _kernels(proof, out).bracket(out, into, found)
     return proved
+
+
+def trace(out: Arcs, into: Arcs, found: Fixing) -> Chains:
+    """Find the chains of that field: `chains.trace`."""
+    with np.errstate(all="ignore"):
+        traced: Chains = _kernels(chains, out).trace(out, into, found)
+    return traced
 
 
 def _kernels(module: Any, out: Arcs) -> Any:
