@@ -155,7 +155,7 @@ class Graph:
         head = as_vertices(heads, "heads", dtype=np.int32)
         if tail.size != head.size:
             raise InputError(
-                f"tails and heads must be of one length, got {tail.size} and {head.size}"
+                f"tails and heads must have the same length, got {tail.size} and {head.size}"
             )
         largest, size = int(max(tail.max(initial=-1), head.max(initial=-1))), tail.size
         if num_vertices is not None:
@@ -310,7 +310,7 @@ class Graph:
         return np.repeat(np.arange(self.num_vertices, dtype=self.indices.dtype), self.degrees)
 
     def neighbours(self, vertex: int) -> IntArray:
-        """Heads of the arcs out of `vertex`."""
+        """Return the heads of the arcs out of `vertex`."""
         x = as_vertex(vertex, "vertex", self.num_vertices)
         return self.indices[self.indptr[x] : self.indptr[x + 1]]
 
@@ -333,7 +333,7 @@ class Graph:
         return frozen(np.argsort(np.argsort(lowest))[number].astype(np.int32))
 
     def to_scipy(self) -> sparse.csr_array[np.float64]:
-        """Matrix of lengths; entry ``(x, y)`` is the length of the arc ``x → y``."""
+        """Return the matrix of lengths; entry ``(x, y)`` is the length of the arc ``x → y``."""
         shape = (self.num_vertices, self.num_vertices)
         return sparse.csr_array((self.lengths, self.indices, self.indptr), shape=shape)
 

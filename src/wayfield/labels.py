@@ -84,7 +84,7 @@ class Labels:
         return self
 
     def mask(self, graph: Graph) -> BoolArray:
-        """(n,) array that is True at the labelled vertices."""
+        """Return an (n,) bool array that is True at the labelled vertices."""
         labelled = np.zeros(graph.num_vertices, dtype=bool)
         labelled[self.check(graph).vertices] = True
         return labelled

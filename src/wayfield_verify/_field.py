@@ -136,7 +136,7 @@ def _require_barriers(
                 raise NotProved(f"the {word} barrier's balance at vertex {x} is undecided")
             if sign * side < 0:
                 kind = "sub" if side > 0 else "super"
-                raise NotProved(f"the {word} barrier is no {kind}solution at vertex {x}")
+                raise NotProved(f"the {word} barrier is not a {kind}solution at vertex {x}")
 
 
 def _steepness(values: Sequence[Number], x: int, out: Arcs, into: Arcs) -> int:
@@ -261,7 +261,7 @@ def _require_bracket(
         base = 0.0 if prior is None else prior[x]
         if base == math.inf or (connected[x] and low[x] == NONE):
             if any(number != math.inf for number in row):
-                raise NotProved(f"the value of vertex {x} is infinite, and should be said to be")
+                raise NotProved(f"the value of vertex {x} is infinite, and must be marked so")
         elif not connected[x]:
             if not all(map(math.isnan, row)):
                 raise NotProved(f"vertex {x} is connected to no label, and has no value")

@@ -195,8 +195,8 @@ class Improvement:
 
         d(s) = min( g - v(s), min_k gap_k + Σ_y P_k(y) d(y) ),
 
-    and d is small. So what doubles lose is small too, and ties that v cannot tell apart are told
-    by the gaps, which are measured in double-doubles. Each round evaluates the policy by a linear
+    and d is small. So what doubles lose is small too. The gaps are measured in double-doubles, so
+    they also decide ties that v itself is too coarse for. Each round evaluates the policy by a linear
     system, roughly, and then sweeps: a front of near-ties moves by one state with an evaluation,
     and by many with a sweep.
     """
