@@ -262,7 +262,7 @@ class Comparison:
         if not self.goal_labelled:
             return "The goal is not among the labels, so no field leads to it: label it."
         if self.factor < 0.0:
-            return "Labels decrease away from the goal, as rewards do: if they are rewards, negate them."
+            return "Labels decrease away from the goal. If they are rewards, negate them."
         if self.best is None:
             late = "no other field was ready in time"
             why = late if self.scores[1:] else "there is nothing to compare it with"

@@ -138,7 +138,7 @@ def read_process(sections: Sections) -> Process:
     names = _names(sections, n) if sections.has("naml") else None
 
     plan = sections.counts("plan", n)
-    require(all(a <= k for a, k in zip(plan, per_state, strict=True)), "the plan takes a choice that does not exist")
+    require(all(a <= k for a, k in zip(plan, per_state, strict=True)), "the plan takes an unknown choice")
     values = sections.doubles("valu", n)
     require(all(v > -math.inf for v in values), "a value is neither a number nor +inf")
     lower, upper = _bounds(sections, values, "lowr", "uppr")
@@ -166,7 +166,7 @@ def read_process(sections: Sections) -> Process:
 def _bounds(
     sections: Sections, values: Sequence[float], down: str, up: str
 ) -> tuple[list[float], list[float]]:
-    """Bounds below and above, stated as numbers of doubles between them and the value."""
+    """Return the bounds below and above; the file counts the doubles between them and the value."""
     steps = sections.counts(down, len(values)), sections.counts(up, len(values))
     return (
         [moved(v, -k) for v, k in zip(values, steps[0], strict=True)],
@@ -288,7 +288,7 @@ def prove_process(it: Process) -> list[str]:
         is_end[x] = True
         exact = whole(number, s)
         if it.plan[x] or it.values[x] != number or it.low[x]:
-            raise NotProved(f"walks end at {it.name(x)}, but its value is not the given one or it has a move")
+            raise NotProved(f"{it.name(x)} ends walks, but has a move or another value than given")
         if not below[x] <= exact <= above[x]:
             raise NotProved(f"the barriers do not enclose the value of {it.name(x)}")
     layer_of = [-1] * n  # -1: the state's cost is finite

@@ -172,7 +172,7 @@ class Sections:
         self.size = len(body)
 
     def _next(self) -> tuple[str, int]:
-        """Tag of the next section and its number of bytes; an empty tag at the end."""
+        """Return the tag of the next section and its number of bytes; an empty tag at the end."""
         left = len(self._body) - self._at
         if left == 0:
             return "", 0

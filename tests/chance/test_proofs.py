@@ -334,7 +334,7 @@ def test_labels_of_a_file_are_its_own(tmp_path: Path) -> None:
     assert counts_of(file, "endv", 2) == [1, 2]
     assert process_of(file)[1] == {1: 4.0, 2: 0.0}
     file.put("endy", np.array([3.0, 0.0]))
-    with pytest.raises(NotProved, match="walks end at state 1, but its value is not"):
+    with pytest.raises(NotProved, match="state 1 ends walks, but has a move or another value"):
         verify(file.write(path))
 
 

@@ -352,7 +352,7 @@ def test_compare_on_labels_that_are_rewards(tmp_path: Path) -> None:
     answer = wayfield("compare", tmp_path / "edges.csv", tmp_path / "labels.csv", "--goal", "d")
     assert answer.code == 0, answer.err
     assert "graph distance" in answer.out
-    assert "decrease away from the goal, as rewards do: if they are rewards, negate them" in answer.out
+    assert "Labels decrease away from the goal. If they are rewards, negate them" in answer.out
 
 
 def test_compare_offers_a_unit(tmp_path: Path) -> None:

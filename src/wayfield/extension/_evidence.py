@@ -26,7 +26,7 @@ class Enclosed:
     above: Pair
 
     def proof(self, problem: Problem) -> Proof | None:
-        """Return both solutions unchanged; None if the labels are too far apart to be stored exactly."""
+        """Return both solutions unchanged; None if the labels are too far apart to store."""
         scaled = Scaled.centred(problem)
         if not scaled.keeps_labels:
             return None

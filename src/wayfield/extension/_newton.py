@@ -189,7 +189,7 @@ class Iterate:
         return float(np.abs(self.relative).max())
 
     def imbalance(self, faint: FloatArray) -> float:
-        """Largest residual relative to its size alone, short of noise."""
+        """Return the largest residual relative to its size alone, above noise."""
         return float((np.abs(self.residual) / (self.size + faint)).max())
 
 

@@ -403,7 +403,7 @@ def advise(answer: Answer, facts: Mapping[str, Any], calls: Mapping[str, str]) -
         return f"{reason}, so the field is constant: label states with different values"
     ratio = answer.distance_ratio
     if ratio < 0.0:
-        return "labels decrease away from the goal, as rewards do: if they are rewards, negate them"
+        return "labels decrease away from the goal: if they are rewards, negate them"
     proof = "" if answer.mended else contradiction_remark(answer.contradictions, calls)
     if made["reach"] < made["can_reach"]:
         count = labels["false_sink_count"]
