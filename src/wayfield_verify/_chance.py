@@ -138,7 +138,8 @@ def read_process(sections: Sections) -> Process:
     names = _names(sections, n) if sections.has("naml") else None
 
     plan = sections.counts("plan", n)
-    require(all(a <= k for a, k in zip(plan, per_state, strict=True)), "the plan takes an unknown choice")
+    known = all(a <= k for a, k in zip(plan, per_state, strict=True))
+    require(known, "the plan takes an unknown choice")
     values = sections.doubles("valu", n)
     require(all(v > -math.inf for v in values), "a value is neither a number nor +inf")
     lower, upper = _bounds(sections, values, "lowr", "uppr")

@@ -186,7 +186,7 @@ def test_names_and_actions_are_written_and_named(tmp_path: Path) -> None:
         ("coun", np.array([1.0, 0.0, 1.0]).tobytes(), "count is not positive"),
         ("cost", np.array([-1.0]).tobytes(), "cost is negative"),
         ("endv", bytes([3]), "at no state"),
-        ("plan", bytes([2, 1, 0]), "takes no choice"),
+        ("plan", bytes([2, 1, 0]), "takes an unknown choice"),
         ("valu", np.array([np.nan, 1.0, 0.0]).tobytes(), "a value is no number"),
         ("clai", struct.pack("<Bd6h", 5, 1.0, *[1] * 6), "claim is unknown"),
         ("clai", struct.pack("<Bd6h", 0, -1.0, *[1] * 6), "giving up is negative"),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SMALL = 300
 """Vertices up to which a graph is drawn as a diagram."""
 MOST_PLACED = 5_000
-"""Vertices up to which a graph that has no positions is given some: seconds."""
+"""Largest graph without positions for which some are computed, in vertices: it takes seconds."""
 
 _NAMED, _NAMED_LARGE, _NAMED_MENDED = 60, 16, 12  # names written at most
 _INK, _ALARM = "#17222b", "#c8402a"
@@ -58,18 +58,18 @@ def answer(
     Parameters
     ----------
     found : Answer
-        What `solve` returned. Its graph has positions in the plane, or at most 5,000 vertices:
-        then places are found for them.
+        Result of `solve`. Its graph has positions in the plane, or at most 5,000 vertices: then
+        positions are computed.
     names : sequence or mapping, optional
-        Names of the vertices: ``names[x]``. Their indices if not given; then only diagrams write
-        them. Names are written as far as there is room: the goal's and the starts' first, then
-        those of false sinks and of raised values. Large graphs have no others.
+        Names of the vertices: ``names[x]``. Default: their indices, shown only in diagrams. Names
+        are written where there is room: first the goal and the starts, then false sinks and raised
+        values. Large graphs show no others.
     starts : iterable of int
-        Where the routes begin that are to be drawn.
+        Starts of the routes to draw.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw on. Default: a new figure.
     diagram : bool, optional
-        Discs and arrows as in a drawing of a graph, or the colours of `field`. By default a
+        Draw discs and arrows, as in a drawing of a graph, or the colours of `field`. Default: a
         diagram up to 300 vertices.
 
     Examples
@@ -79,7 +79,7 @@ def answer(
     >>> found = wf.solve(path, wf.Labels([0, 2, 4], [0.0, 5.0, 4.0]), goal=0)
     >>> axes = wf.plots.answer(found, names=["home", "bridge", "mill", "wood", "farm"])
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['goal', 'label', 'next state', 'no way down', 'never arrives']
+    ['goal', 'label', 'next state', 'false sink', 'never arrives']
     """
     graph = with_places(found.graph)
     places = plane(graph)
@@ -97,7 +97,7 @@ def answer(
         entries = [*_draw_mended(found, graph, places, ax), *entries]
         added = _draw_found(found, places, routes, ax, 6, 7.0)
         marks.draw_legend(ax, [star, *added, *entries])
-        sizes = np.zeros(graph.num_vertices)  # names keep off what is marked, not off all vertices
+        sizes = np.zeros(graph.num_vertices)  # names avoid marks, not all vertices
         sizes[np.union1d(found.labels.vertices, found.raised_states)] = 7.0
         sizes[found.goal] = 15.0
         first = first[:_NAMED_LARGE] if names else []
@@ -114,7 +114,7 @@ def has_places(graph: Graph) -> bool:
 
 
 def with_places(graph: Graph) -> Graph:
-    """Return the graph with places in the plane: its own, or if it has none some found for it."""
+    """Return the graph with positions in the plane: its own, or computed ones."""
     if has_places(graph) or graph.num_vertices > MOST_PLACED:
         return graph
     return graph.with_positions(spread(graph))
@@ -194,7 +194,7 @@ def _draw_found(
         entries.append(marks.entry("line", "route", **band))
     look: dict[str, Any] = {"s": size**2, "facecolors": "none", "linewidths": 1.6, "zorder": 7}
     for text, states, marker, colour in (
-        ("no way down", found.false_sinks, "v", _ALARM),
+        ("false sink", found.false_sinks, "v", _ALARM),
         ("raised", found.raised_states, "^", _RAISED),
     ):
         _scatter(ax, places[states], marker=marker, edgecolors=colour, **look)
@@ -211,7 +211,7 @@ def _scatter(ax: Axes, points: FloatArray, **look: Any) -> Any:
 
 
 def _draw_mended(found: Answer, graph: Graph, places: FloatArray, ax: Axes) -> list[Any]:
-    """Dash the edges that cost more than believed; return their legend entry."""
+    """Dash the edges that cost more than the graph says; return their legend entry."""
     if found.mended is None or not found.mended.suspects.size:
         return []
     arcs = found.mended.suspects[:_MOST_MENDED]
@@ -220,7 +220,7 @@ def _draw_mended(found: Answer, graph: Graph, places: FloatArray, ax: Axes) -> l
     lines = need("matplotlib.collections", "plots").LineCollection(ends, colors=_MENDED, **look)
     ax.add_collection(lines, autolim=False)
     dashes = {"color": _MENDED, "linewidth": 2, "linestyle": "--"}
-    return [marks.entry("line", "costs more than believed", **dashes)]
+    return [marks.entry("line", "costs more than the graph says", **dashes)]
 
 
 def _write_names(
@@ -231,10 +231,10 @@ def _write_names(
     most: int,
     sizes: FloatArray,
 ) -> None:
-    """Write the names of the first of these vertices, as far as there is room."""
+    """Write the names of these vertices, the first ones first, where there is room."""
     call = Caller(names, len(places))
     first = list(dict.fromkeys(int(x) for x in vertices))[:most]
-    with warnings.catch_warnings():  # a name the font has no letters for is drawn as boxes
+    with warnings.catch_warnings():  # letters that the font lacks are drawn as boxes
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         place_names(ax, places, {x: call(x) for x in first}, sizes)
 
@@ -250,25 +250,25 @@ def mended(
 ) -> Axes:
     """Draw every edge in the colour of its added cost, under a title that sums up the findings.
 
-    Edges within 5 % of the believed cost are grey and thin, more costly ones red, cheaper ones
-    blue; the larger the difference, the darker and the broader.
+    Edges within 5 % of the given cost are grey and thin, more costly ones red, cheaper ones blue.
+    The larger the difference, the darker and the broader the edge.
 
     Parameters
     ----------
     found : Mended
-        What `mend` returned. Its graph has positions in the plane, or at most 5,000 vertices: then
-        places are found for them.
+        Result of `mend`. Its graph has positions in the plane, or at most 5,000 vertices: then
+        positions are computed.
     names : sequence or mapping, optional
-        What to call the vertices: ``names[x]``. Ends of the edges that stand out most
-        (`Mended.suspects`) are named, and no others but the goal.
+        Names of the vertices: ``names[x]``. Only the goal and the ends of the edges that stand out
+        most (`Mended.suspects`) are named.
     data : Labels or Trips, optional
-        What the graph was mended by: its vertices are marked.
+        The data that the graph was mended by; its vertices are marked.
     goal : int, optional
-        Where the labels lead, marked by a star.
+        Goal of the labels, marked by a star.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
+        Axes to draw on. Default: a new figure.
     unit : str
-        Of the costs, for the colour bar.
+        Unit of the costs, for the colour bar.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def mended(
         sizes[goal] = 2.4 * size
         entries.insert(0, marks.entry("star", "goal"))
     if same.size:
-        text = f"as believed, within {100 * SAME:g} %"
+        text = f"within {100 * SAME:g} % of the given cost"
         entries.append(marks.entry("line", text, color=_UNCHANGED, linewidth=1.2))
     marks.draw_legend(ax, entries)
     marks.draw_title(ax, found.finding(names))

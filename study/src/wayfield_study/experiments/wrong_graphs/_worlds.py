@@ -74,7 +74,7 @@ class WrongWorld:
     graph : Graph
         What is believed; undirected, its positions as they are seen.
     goal : int
-        Where to go.
+        The goal of all walks.
     lands : (m,) int64 array
         Where trying an arc ends: at its head, at its tail if there is no such arc, or elsewhere.
     costs : (m,) float array
