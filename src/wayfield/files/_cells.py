@@ -203,7 +203,7 @@ class WayColumn(WordColumn):
             found = {meaning.get(part) for part in parts} - {BOTH}
             return (found or {BOTH}).pop() if len(found) < 2 else None
 
-        ignored, why = Option("oneway", "none", "columns"), "is not a direction (yes, no, -1 …)"
+        ignored, why = Option("oneway", "none", "columns"), "is not a direction"
         meanings = self._meanings(
             words, number, way, f"{why} (yes, no, -1 …); ", ignored, " ignores it"
         )

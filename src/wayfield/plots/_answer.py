@@ -153,7 +153,7 @@ def _draw_diagram(
     _scatter(ax, places[[found.goal]], s=star_size**2, linewidths=0.8, **star)
     added = _draw_found(found, places, routes, ax, 1.5, 1.9 * size)
     if np.ptp(found.values[able]) > 0:
-        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="value")
+        bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
         bar.outline.set_visible(False)
 
     ring: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "markersize": 7}
@@ -251,7 +251,8 @@ def mended(
     """Draw every edge in the colour of its added cost, under a title that sums up the findings.
 
     Edges within 5 % of the given cost are grey and thin, more costly ones red, cheaper ones blue.
-    The larger the difference, the darker and the broader the edge.
+    The larger the difference, the darker and the broader the edge. If most edges changed by one
+    common factor, the colours show the cost beyond that factor, so that slow places stand out.
 
     Parameters
     ----------
@@ -286,7 +287,11 @@ def mended(
         ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]
     canvas = make_canvas(ax, graph, places)
     edges = edges_once(found)
-    added, order = edges.added, np.argsort(np.abs(edges.added), kind="stable")
+    # a factor that all edges share would hide the places that are slower than the rest
+    factor = float(np.median(edges.times)) if edges.times.size else 1.0
+    factor = 1.0 if abs(factor - 1.0) <= SAME else factor
+    added = edges.lengths - factor * edges.believed
+    order = np.argsort(np.abs(added), kind="stable")
     ends = np.stack([places[edges.tails], places[edges.heads]], axis=1)
     if graph.directed:  # move arcs to their right, so that there and back lie side by side
         way = ends[:, 1] - ends[:, 0]
@@ -295,7 +300,7 @@ def mended(
         right = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]
         ends = ends + 0.9 * canvas.point * right[:, None, :]
     thin = float(np.clip(0.08 * canvas.room, 0.4, 1.2))
-    near = np.abs(edges.times - 1.0) <= SAME
+    near = np.abs(edges.times / factor - 1.0) <= SAME
     same, changed = order[near[order]], order[~near[order]]
     lines = need("matplotlib.collections", "plots").LineCollection
     ax.add_collection(lines(ends[same], colors=_UNCHANGED, linewidths=thin, zorder=1))
@@ -313,7 +318,8 @@ def mended(
         )
         ax.add_collection(drawn)
         bar = ax.figure.colorbar(drawn, ax=ax, shrink=0.7, aspect=26, pad=0.02)
-        bar.set_label(f"added cost ({unit})" if unit else "added cost")
+        beyond = f" beyond {factor:.2g} times the given cost" if factor != 1.0 else ""
+        bar.set_label(f"added cost{beyond}{f' ({unit})' if unit else ''}")
         bar.ax.set_ylim(min(added.min(), 0.0), max(added.max(), 0.0))
         bar.outline.set_visible(False)
 
@@ -338,7 +344,8 @@ def mended(
         sizes[goal] = 2.4 * size
         entries.insert(0, marks.entry("star", "goal"))
     if same.size:
-        text = f"within {100 * SAME:g} % of the given cost"
+        times = f"{factor:.2g} times " if factor != 1.0 else ""
+        text = f"within {100 * SAME:g} % of {times}the given cost"
         entries.append(marks.entry("line", text, color=_UNCHANGED, linewidth=1.2))
     marks.draw_legend(ax, entries)
     marks.draw_title(ax, found.finding(names))

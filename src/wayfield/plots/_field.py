@@ -127,7 +127,7 @@ def draw_field(
     if plan is not None:
         entries = [marks.entry("star", "goal"), *entries, *_draw_plan(canvas, plan, arrows)]
     if colour_bar and np.isfinite(value).any():
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02)
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, aspect=26, pad=0.02, label="cost-to-go")
         bar.outline.set_visible(False)
     ax.set_aspect("equal")
     ax.set_axis_off()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 FIELD_COLOURS = ("#1b5e98", "#3d8cc0", "#74b4d8", "#abd2e7", "#d3e6f1", "#eef5f9")
 """Colours of the field, from the lowest value to the highest."""
-CYCLE_COLOURS = ("#d7301f", "#f29e2e", "#8e1b5a", "#f7c948", "#e8618c", "#9c4a12", "#c2a5cf")
-"""Of the starts that never reach, one per limit cycle, in turn."""
+CYCLE_COLOURS = ("#d7301f", "#8e1b5a", "#e8618c", "#9c4a12", "#c2a5cf", "#f7c948", "#6e0f12")
+"""Tints of the starts that never arrive, one per limit cycle; none is the orange of routes."""
 INK = "#16212c"
 """Colour of arrows, contour lines and outlines."""
 INK_RGB = (0.086, 0.129, 0.173)

@@ -94,7 +94,7 @@ def explore(
 
     check_labels(labels, check_graph(graph))
     opening = scene_of(graph, labels, goal, names, [Settings(method)])
-    return _widget()(opening)
+    return _widget()(opening, graph.num_vertices)
 
 
 @cache
@@ -112,10 +112,18 @@ def _widget() -> Any:
         still = traitlets.Unicode().tag(sync=True)
         """CSS class of the still picture, which a live widget hides."""
 
-        def __init__(self, opening: Any) -> None:
+        def __init__(self, opening: Any, count: int) -> None:
             super().__init__(scene=opening.to_json(), still=f"wayfield-still-{uuid4().hex}")
             self._opening = opening
+            self._count = count
             self.on_msg(self._answer)
+
+        def __repr__(self) -> str:
+            count = self._count
+            return (
+                f"Explorer({count:,} vertices): in a notebook, make it the last line of a cell; "
+                "elsewhere, run `wayfield explore` for the same page in a browser"
+            )
 
         def _answer(self, _: Any, message: dict[str, Any], __: Any) -> None:
             from .api import Reply, respond

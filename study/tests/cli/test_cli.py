@@ -381,7 +381,7 @@ def test_the_status_of_every_study_there_is(
     assert "3 results of other settings or of studies of your own" in command("study", "status").err
     answer = command("study", "status", "--profile", "quick")
     assert answer.code == 2
-    assert "--profile and --goals are a study's: name it" in answer.err
+    assert "--profile and --goals need the name of a study" in answer.err
 
 
 def test_a_report_of_an_earlier_version_is_replaced(command: Command, toy_instead: Replace) -> None:

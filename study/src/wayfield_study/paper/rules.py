@@ -78,7 +78,7 @@ class Kind:
     relative: bool = False
 
     def difference(self, ours: float, theirs: float) -> float:
-        """Size of a difference, on the scale of the tolerance."""
+        """Return the size of a difference, on the scale of the tolerance."""
         apart = abs(ours - theirs)
         largest = max(abs(ours), abs(theirs))
         return apart / largest if self.relative and largest > 0 else apart
@@ -248,21 +248,21 @@ def judge(
         off = signed(measure.value - figure.value, figure)
         meeting = [assumed for assumed, other in (tried or {}).items() if close(figure, other)]
         if meeting:
-            reason, told = meeting[0], f"met by {meeting[0]}, {NOT_IN_THE_TEXT}"
+            reason, phrase = meeting[0], f"met by {meeting[0]}, {NOT_IN_THE_TEXT}"
         elif tried:
             others = number_of(len(tried), "other readings")
-            reason, told = NONE_MEETS, f"{others} tried, none meets it"
+            reason, phrase = NONE_MEETS, f"{others} tried, none meets it"
         else:
-            reason, told = UNTRIED, "no other reading was tried on it"
-        return Verdict("differs", f"differs: {off}; {told}{scope}", reason)
+            reason, phrase = UNTRIED, "no other reading was tried on it"
+        return Verdict("differs", f"differs: {off}; {phrase}{scope}", reason)
 
     # 2. close, but only because the solver was stopped
     if measure.exact is not None:
         away = abs(measure.exact - figure.value) > abs(measure.value - figure.value)
         if away and kind.difference(measure.exact, measure.value) > kind.grain:
             stopped, exact = (number(each, figure) for each in (measure.value, measure.exact))
-            told = f"solver artefact: {stopped} stopped early, {exact} solved exactly{scope}"
-            return Verdict("artefact", told, basis=basis)
+            phrase = f"solver artefact: {stopped} stopped early, {exact} solved exactly{scope}"
+            return Verdict("artefact", phrase, basis=basis)
 
     # 3. close, and how close
     if not figure.unit:

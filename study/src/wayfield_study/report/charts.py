@@ -79,7 +79,7 @@ class Scale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Height of a value in the drawing; what lies outside is put on the edge."""
+        """Return the height of a value in the drawing; values outside are put on the edge."""
         value = min(max(value, self.low), self.high)
         low, high = self.low, self.high
         if self.log:
@@ -195,7 +195,7 @@ def line_chart(
 
 
 def text_width(text: str) -> float:
-    """Width of a text in the page's letters, rather too much than too little.
+    """Return the width of a text in the page's letters, rather too large than too small.
 
     Examples
     --------
@@ -360,8 +360,9 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
 
     Examples
     --------
-    >>> drawn = scatter("", [Series("ours", "exact-line", [(0.5, 0.75)])], ("told", "seen"))
-    >>> "<title>ours: told 0.5, seen 0.75</title>" in drawn.svg
+    >>> drawn = scatter("", [Series("ours", "exact-line", [(0.5, 0.75)])], ("predicted",
+    "measured"))
+    >>> "<title>ours: predicted 0.5, measured 0.75</title>" in drawn.svg
     True
     """
     shown = _told_apart([replace(each, hollow=False) for each in series])
@@ -403,7 +404,7 @@ def _told_apart(series: Sequence[Series]) -> list[Series]:
 
 
 def _shifts(series: Sequence[Series], placed: Ticks, places: Sequence[float]) -> list[float]:
-    """Pixels by which to move each line sideways, so that no mark hides another at its place.
+    """Return the pixels by which each line moves sideways, so that no mark hides another.
 
     None where marks lie elsewhere than at the ticks. The paper's hollow marks stay with the line
     of their colour.
