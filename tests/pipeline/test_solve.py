@@ -502,3 +502,12 @@ def test_lifting_needs_a_label_that_stays() -> None:
 )
 def test_a_margin_of_rounding_tolerates_nothing(margin: float | None, text: str) -> None:
     assert text in _tolerates(margin)
+
+
+def test_the_graph_s_own_names_are_used() -> None:
+    road = wf.Graph.from_edges([0, 1], [1, 2]).with_names(["Genève", "Lausanne", "Bern"])
+    labels = wf.Labels({"Bern": 0.0, "Genève": 2.0}, graph=road)
+    answer = wf.solve(road, labels, 2)
+    assert "goal Bern" in answer.summary()
+    assert answer.facts(starts=[0])["routes"][0]["path"] == ["Genève", "Lausanne", "Bern"]
+    assert "goal c" in answer.summary("abc")

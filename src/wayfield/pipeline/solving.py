@@ -215,7 +215,7 @@ class Answer:
         Parameters
         ----------
         names : sequence or mapping, optional
-            Names of the vertices: ``names[x]``. Default: their indices.
+            Names of the vertices: ``names[x]``. Default: the graph's own names, or indices.
         starts : iterable of int
             Start vertices of the routes to show.
         """
@@ -231,7 +231,7 @@ class Answer:
         """
         from .text import facts
 
-        return facts(self, names, starts)
+        return facts(self, self.graph.names if names is None else names, starts)
 
     @property
     def made_by(self) -> str:

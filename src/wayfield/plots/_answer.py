@@ -61,9 +61,9 @@ def answer(
         Result of `solve`. Its graph has positions in the plane, or at most 5,000 vertices: then
         positions are computed.
     names : sequence or mapping, optional
-        Names of the vertices: ``names[x]``. Default: their indices, shown only in diagrams. Names
-        are written where there is room: first the goal and the starts, then false sinks and raised
-        values. Large graphs show no others.
+        Names of the vertices: ``names[x]``. Default: the graph's own, or indices, which only
+        diagrams show. Names are written where there is room: first the goal and the starts, then
+        false sinks and raised values. Large graphs show no others.
     starts : iterable of int
         Starts of the routes to draw.
     ax : matplotlib Axes, optional
@@ -82,6 +82,7 @@ def answer(
     ['goal', 'label', 'next state', 'false sink', 'never arrives']
     """
     graph = with_places(found.graph)
+    names = graph.names if names is None else names
     places = plane(graph)
     if ax is None:
         ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]
@@ -282,6 +283,7 @@ def mended(
     'added cost'
     """
     graph = with_places(found.believed)
+    names = graph.names if names is None else names
     places = plane(graph)
     if ax is None:
         ax = need("matplotlib.pyplot", "plots").subplots(figsize=(8, 6), layout="constrained")[1]

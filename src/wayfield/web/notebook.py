@@ -73,7 +73,7 @@ def explore(
     goal : int
         The goal.
     names : sequence or mapping, optional
-        Names of the vertices: ``names[x]``.
+        Names of the vertices: ``names[x]``. Default: the graph's own, if it has any.
     method : str
         Method shown first, as on the command line: amle, harmonic, p=8 …
 
@@ -93,6 +93,7 @@ def explore(
     from .scene import Settings, scene_of
 
     check_labels(labels, check_graph(graph))
+    names = graph.names if names is None else names
     opening = scene_of(graph, labels, goal, names, [Settings(method)])
     return _widget()(opening, graph.num_vertices)
 

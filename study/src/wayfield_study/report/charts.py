@@ -337,7 +337,7 @@ def chart(
 
     Lines whose marks would look alike get others.
     """
-    shown = _told_apart(series)
+    shown = _with_own_marks(series)
     if scale is None:
         values = [y for each in shown for _, y in each.points]
         values += [low for each in shown for low, _ in each.intervals]
@@ -360,12 +360,12 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
 
     Examples
     --------
-    >>> drawn = scatter("", [Series("ours", "exact-line", [(0.5, 0.75)])], ("predicted",
-    "measured"))
+    >>> ours = Series("ours", "exact-line", [(0.5, 0.75)])
+    >>> drawn = scatter("", [ours], ("predicted", "measured"))
     >>> "<title>ours: predicted 0.5, measured 0.75</title>" in drawn.svg
     True
     """
-    shown = _told_apart([replace(each, hollow=False) for each in series])
+    shown = _with_own_marks([replace(each, hollow=False) for each in series])
     marks = [replace(each, hollow=True) for each in shown]
     side = HEIGHT - _TOP - _BOTTOM
     width = _LEFT + side + 2 * _RIGHT
@@ -389,7 +389,7 @@ def scatter(title: str, series: Sequence[Series], names: Names) -> Chart:
 # -------------------------------------------------------------------- parts
 
 
-def _told_apart(series: Sequence[Series]) -> list[Series]:
+def _with_own_marks(series: Sequence[Series]) -> list[Series]:
     """Return the lines with marks that differ; the paper's hollow ones keep theirs."""
     taken: set[str] = set()
     found = []
