@@ -49,8 +49,9 @@ def igraph_nodes(source: Any) -> Nodes:
 def _node_names(nodes: list[Any]) -> list[str | int] | None:
     if nodes == list(range(len(nodes))):
         return None
-    plain = (str, int, np.integer)
-    return [n if isinstance(n, plain) and not isinstance(n, bool) else str(n) for n in nodes]
+    # NumPy's whole numbers are numbers; what is neither text nor a number is named by its text
+    plain = [node.item() if isinstance(node, np.integer) else node for node in nodes]
+    return [n if isinstance(n, str | int) and not isinstance(n, bool) else str(n) for n in plain]
 
 
 def _node_positions(places: list[Any]) -> ArrayLike | None:

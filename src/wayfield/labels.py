@@ -68,7 +68,8 @@ class Labels:
         if isinstance(vertices, Mapping):
             if values is not None:
                 raise InputError("values must not be given if vertices is a mapping: it holds them")
-            vertices, values = list(vertices), list(vertices.values())
+            values = list(vertices.values())
+            vertices = list(vertices)
         if values is None:
             raise InputError("labels need values: pass vertices and values, or a mapping of both")
         vertex = as_vertices(_indices(vertices, graph), "label vertices")

@@ -155,7 +155,7 @@ def compile_kernels(
 
 def _own_kernel(happening: Any) -> str:
     """Return the name of a kernel of wayfield that is compiled; empty for Numba's own functions."""
-    kernel = (happening.data or {}).get("dispatcher")
+    kernel: Any = (happening.data or {}).get("dispatcher")
     home = getattr(getattr(kernel, "py_func", None), "__module__", "")
     return f"{home.rpartition('.')[2]}.{kernel.__name__}" if home.startswith("wayfield") else ""
 

@@ -716,7 +716,7 @@ def test_shares_against_shares_have_a_diagonal() -> None:
     (x0, y0), (x1, y1) = moves(drawn)
     assert f'class="line" d="M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"' in drawn
     assert x1 - x0 == y0 - y1  # a square
-    assert "<title>ours: told 1, seen 1</title>" in drawn
+    assert "<title>ours: predicted 1, measured 1</title>" in drawn
 
 
 def test_long_names_along_an_axis_are_slanted_and_cut_short() -> None:
