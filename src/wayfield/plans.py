@@ -15,7 +15,7 @@ the lowest index.
 
 **Guarantee** (slope, exit ties, no tolerance). The pair (value, hops) decreases at every step from
 a state that has an exit. So a start fails only by entering a plateau without one: a local minimum
-of the field other than the goal. Proofs, also with a tolerance: ``docs/planner.md``.
+of the field other than the goal. Proofs, also with a tolerance: ``docs/proofs-of-plans.md``.
 
 **Cost**: O(n + m) for all starts together, in one pass over the functional graph of moves.
 """

@@ -101,7 +101,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("data")
-@pytest.mark.parametrize("page", ["docs/command-line.md", "docs/how-to/is-my-graph-wrong.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/command-line.md", "docs/how-to/is-my-graph-wrong.md"]
+)
 def test_commands_print_what_their_page_shows(page: str) -> None:
     commands = sessions(page)
     assert commands
@@ -113,17 +115,6 @@ def test_commands_print_what_their_page_shows(page: str) -> None:
         printed = iter(settled(answer.out + answer.err))
         for line in settled("\n".join(shown)):
             assert line == "…" or line in printed, f"{command}: {line}"
-
-
-@pytest.mark.usefixtures("data")
-def test_the_commands_of_the_readme_run() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^wayfield ((?:plan|compare|mend) [^#\n]*)", text, flags=re.MULTILINE)
-    assert len(commands) == 3
-    for command in commands:
-        answer = wayfield(*shlex.split(command))
-        assert answer.code == 0, answer.err
-        assert "same unit" not in answer.out, "the example is in one unit"
 
 
 # -------------------------------------------------------------------- hooks of the site

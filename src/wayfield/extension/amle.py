@@ -47,7 +47,7 @@ import numpy as np
 
 from .._arrays import as_choice
 from ..kernels._types import BoolArray, FloatArray
-from ..kernels.amle import Bracket, Fixing, bracket, fix
+from ..kernels.amle import Bracket, Fixing, bracket, fix, in_original, local_order, renumbered
 from ..kernels.doubledouble import Pair
 from ..kernels.fields import imbalance
 from ._base import Problem, Solution, Status
@@ -134,16 +134,23 @@ class AMLE:
     def _fixed_and_proved(self, problem: Problem, leave_flat: bool) -> tuple[Fixing, _Outcome]:
         """Fix the vertices that the equation determines, and compute the bracket if requested."""
         scaled = Scaled.in_doubles(problem)
-        arcs = problem.graph.arcs, problem.graph.reverse_arcs
+        graph = problem.graph
+        arcs = graph.arcs, graph.reverse_arcs
         given = problem.labelled, scaled.field.high
+        order = None if graph.directed else local_order(graph.arcs)
+        if order is not None:
+            arcs = 2 * (renumbered(graph.arcs, order),)
+            given = problem.labelled[order], scaled.field.high[order]
         fixing = fix(*arcs, *given, leave_flat, check_time)
+        proof = bracket(*arcs, fixing) if fixing.finished and self.bracket else None
+        if order is not None:
+            fixing, proof = in_original(order, fixing, proof)
         whole = leave_flat or bool((fixing.fixed | problem.orphaned).all())
         if not (fixing.finished and whole):
             return fixing, _unproved(scaled, fixing, Status.BUDGET)
-        if not self.bracket:
+        if proof is None:
             status = Status.NO_BRACKET if leave_flat else Status.CONVERGED
             return fixing, _unproved(scaled, fixing, status)
-        proof = bracket(*arcs, fixing)
         result = _bracketed(scaled, fixing, proof)
         if leave_flat:
             result = _decided(problem, result, fixing._replace(values=proof.field.high))

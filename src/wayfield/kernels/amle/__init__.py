@@ -23,9 +23,13 @@ from .._types import BoolArray, FloatArray
 from ..csr import Arcs
 from . import divide, proof
 from .proof import Bracket
+from .renumber import in_original, local_order, renumbered
 from .retrace import Fixing
 
-__all__ = ["Bracket", "Fixing", "bracket", "compile_always", "fix"]
+__all__ = [
+    "Bracket", "Fixing", "bracket", "compile_always", "fix", "in_original", "local_order",
+    "renumbered",
+]  # fmt: skip
 
 SMALL = 12_000
 """Vertices and arcs of a graph that may be solved uncompiled."""

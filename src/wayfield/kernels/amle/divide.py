@@ -67,6 +67,7 @@ from .pressure import (
     propagate,
     tell_neighbours,
 )
+from .renumber import spreads
 from .retrace import Fixing, read_only
 
 _kinds: Any = np.arange(4)
@@ -116,7 +117,7 @@ def fix(
     if (
         not leave_flat
         and np.count_nonzero(~labelled) > FEW_UNLABELLED
-        and (labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled) or _spreads(out))
+        and (labelled.size <= FEWEST_LABELS * np.count_nonzero(labelled) or spreads(out))
         and 0.0 < out.lengths.max(initial=0.0) <= WIDEST * out.lengths.min(initial=np.inf)
     ):
         found = iterate(out, labelled, labels, pause)
@@ -130,18 +131,6 @@ def fix(
     frames, visits, pushes = work.counts[[FRAMES, VISITS, PUSHES]].tolist()
     log = Fixing(values, fixed, order, work.batch, slopes, finished)
     return log._replace(frames=frames, visits=visits, pushes=pushes)
-
-
-def _spreads(arcs: Arcs) -> bool:
-    """Whether eight steps lead to thousands of vertices, as on random graphs but not on grids."""
-    ball = reached = np.array([arcs.indptr.size // 2])
-    for _ in range(8):
-        rows = [arcs.indices[arcs.indptr[x] : arcs.indptr[x + 1]] for x in reached]
-        reached = np.setdiff1d(np.concatenate(rows), ball)
-        ball = np.concatenate([ball, reached])
-        if ball.size > 2000 or reached.size == 0:
-            break
-    return ball.size > 2000
 
 
 def divide(work: Workspace, pause: Callable[[], object]) -> bool:

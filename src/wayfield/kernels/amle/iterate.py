@@ -48,8 +48,9 @@ VALUE, SLOPE, UP, DOWN = range(4)
 """Columns of `Chains.record`: value and slope when frozen, length of the arcs up and down."""
 KNOWN = -1
 """Link of a vertex that has its value."""
-TIE = 1e-9
-"""Slopes closer than this, relatively, belong to one chain."""
+TIE, FINER = 1e-9, 0.01
+"""Slopes closer than this, relatively, belong to one chain; by this factor less where a round did
+not help, since among a million chains two that differ are as close by chance."""
 ROUNDING = 2e-15
 """A vertex is in balance if it is off by no more, with labels of magnitude 1 at most."""
 PINNED = 1e-12
@@ -195,11 +196,11 @@ def _freeze(state: State, where: IntArray, chains: Chains) -> None:
 
 
 @njit(cache=True, nogil=True, allocates=False, error_model="numpy")
-def _follow(where: IntArray, v: FloatArray, chains: Chains) -> int:
+def _follow(where: IntArray, v: FloatArray, tie: float, chains: Chains) -> int:
     """Interpolate along frozen chains, those first that others end on; how many chains.
 
     A chain ends at known vertices, or where values do not rise any more, which takes the value
-    there as it is.
+    there as it is. Slopes closer than `tie`, relatively, belong to one chain.
     """
     record, links, waited, stack, order, far, chain, slopes, ends = chains
     count = 0
@@ -230,7 +231,7 @@ def _follow(where: IntArray, v: FloatArray, chains: Chains) -> int:
                     along += sign * record[y, UP + side]
                     if links[z, 0] == KNOWN or sign * (record[z, VALUE] - record[y, VALUE]) <= 0.0:
                         break
-                    steeper = record[z, SLOPE] > record[y, SLOPE] * (1.0 + TIE)
+                    steeper = record[z, SLOPE] > record[y, SLOPE] * (1.0 + tie)
                     if steeper and links[z, 1 - side] != y and not waited[z]:
                         stack[height] = z
                         height += 1
@@ -485,7 +486,7 @@ def iterate(
         ends=np.empty((n, 2), np.int32),
     )
     mark, bad, queue = np.zeros(n, np.bool_), np.empty(n, np.int32), np.empty(n, np.int32)
-    sweeps, last, work, rounds = FIRST, n, 0, 0
+    sweeps, last, work, rounds, tie = FIRST, n, 0, 0, TIE
     while True:
         done = 0
         while done < sweeps:
@@ -508,7 +509,7 @@ def iterate(
         if work > MOST_SWEEPS * everyone.size:
             return None
         _freeze(state, where, chains)
-        count = _follow(where, v, chains)
+        count = _follow(where, v, tie, chains)
         around = everyone
         if 2 * where.size < everyone.size:
             around = queue[: _gather(state, held, where, False, mark, queue)]
@@ -521,7 +522,7 @@ def iterate(
             held, everyone = still, np.flatnonzero(~still & ~np.isnan(v)).astype(np.int32)
             where, last = everyone, n
             _freeze(state, where, chains)
-            count = _follow(where, v, chains)
+            count = _follow(where, v, tie, chains)
             found = _verify(state, everyone, bad)
         if found == 0:
             break
@@ -529,6 +530,7 @@ def iterate(
         if hopeless or (rounds == 3 and found > 0.3 * n) or rounds == MOST_ROUNDS:
             return None
         stalled = found > 0.4 * last
+        tie = FINER * tie if found >= last else TIE
         if found > SHARE * n:
             where = everyone
             sweeps = min(2 * sweeps, 64) if found > 0.7 * last else BETWEEN
@@ -543,7 +545,7 @@ def iterate(
     # reuse the chains of the last round if it covered all vertices
     if where is not everyone:
         _freeze(state, everyone, chains)
-        count = _follow(everyone, v, chains)
+        count = _follow(everyone, v, tie, chains)
     order, far = chains.order[: everyone.size], chains.far[: everyone.size]
     batch, slopes = chains.chain, chains.slopes[:count]
     # level chains come last, in one batch of slope 0
