@@ -227,7 +227,7 @@ def slippery_patches(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
 
 
 def teleports(world: WrongWorld, side: int, rng: Rng) -> WrongWorld:
-    """Make discs that teleport whoever enters them."""
+    """Make discs that teleport a walker that enters them."""
     graph, sent, lands = world.graph, world.sent.copy(), world.lands
     own = np.arange(graph.num_vertices)
     found = 0
